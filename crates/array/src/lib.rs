@@ -1,0 +1,3 @@
+//! stub
+mod config;
+pub use config::*;

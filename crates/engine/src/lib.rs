@@ -1,0 +1,15 @@
+//! Ordered simulated time and named random streams. Knows nothing of storage.
+//!
+//! Two queues order events by (time, sequence of insertion): [`SlotQueue`] where each of a few resources has at most
+//! one pending event (dies, channels), [`EventQueue`] for anything else (messages, timers). Randomness comes from
+//! [`Rng`], one stream per named component, so that adding a component shifts no other's numbers.
+//!
+//! Not here: a global run loop. Devices and arrays are sans-IO and are advanced by whoever owns the clock.
+
+mod events;
+mod rng;
+mod slots;
+
+pub use events::EventQueue;
+pub use rng::Rng;
+pub use slots::SlotQueue;

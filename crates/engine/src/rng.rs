@@ -1,0 +1,128 @@
+//! Random streams: PCG-64 seeded by (root seed, component name), and the samplers the simulator needs.
+//!
+//! The samplers use `libm`, never the platform's mathematics: the same seed gives the same bits on every machine.
+//! Golden bits are asserted below.
+
+use rand_core::{Rng as _, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// One random stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rng {
+    pcg: Pcg64Mcg,
+}
+
+impl Rng {
+    /// The stream of the component called `name` under the root `seed`. Streams of different names are independent.
+    pub fn stream(seed: u64, name: &str) -> Self {
+        // FNV-1a, 128 bit, over seed and name: any change of either gives an unrelated state.
+        let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        for byte in seed.to_le_bytes().into_iter().chain(name.bytes()) {
+            state = (state ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B);
+        }
+        let mut rng = Rng { pcg: Pcg64Mcg::from_seed(state.to_le_bytes()) };
+        // The multiplicative generator needs a few steps to spread a close seed over all bits.
+        for _ in 0..4 {
+            rng.next_u64();
+        }
+        rng
+    }
+
+    /// 64 random bits.
+    #[inline]
+    pub fn next_u64(&mut self) -> u64 {
+        self.pcg.next_u64()
+    }
+
+    /// Uniform integer in `0..bound`, without bias (Lemire's multiplication with rejection).
+    ///
+    /// # Panics
+    /// If `bound` is 0.
+    #[inline]
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "a random number below 0 was asked for");
+        let mut product = u128::from(self.next_u64()) * u128::from(bound);
+        if (product as u64) < bound {
+            let threshold = bound.wrapping_neg() % bound;
+            while (product as u64) < threshold {
+                product = u128::from(self.next_u64()) * u128::from(bound);
+            }
+        }
+        (product >> 64) as u64
+    }
+
+    /// Uniform in [0, 1), 53 bits.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// True with probability `p`.
+    #[inline]
+    pub fn chance(&mut self, p: f64) -> bool {
+        self.unit() < p
+    }
+
+    /// Exponential with the given mean, by inversion.
+    pub fn exponential(&mut self, mean: f64) -> f64 {
+        -mean * libm::log(1.0 - self.unit())
+    }
+
+    /// Normal with the given mean and standard deviation (Box and Muller; one of the pair is thrown away so that a
+    /// stream has no hidden state).
+    pub fn normal(&mut self, mean: f64, stddev: f64) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        mean + stddev * radius * libm::cos(2.0 * std::f64::consts::PI * self.unit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_bits() {
+        let mut rng = Rng::stream(1, "golden");
+        let bits: Vec<u64> = vec![
+            rng.next_u64(),
+            rng.below(1_000_000),
+            rng.unit().to_bits(),
+            rng.exponential(1.0).to_bits(),
+            rng.normal(0.0, 1.0).to_bits(),
+        ];
+        assert_eq!(bits, GOLDEN, "{bits:#x?}");
+    }
+    const GOLDEN: [u64; 5] =
+        [0xbc9d8eb6f6b7f4fd, 0x75998, 0x3fd29f822ba5e134, 0x3ff3f1817373cc79, 0x3fd08920a0dfb692];
+
+    #[test]
+    fn streams_differ_by_seed_and_name() {
+        let first = |seed, name| Rng::stream(seed, name).next_u64();
+        assert_ne!(first(1, "a"), first(1, "b"));
+        assert_ne!(first(1, "a"), first(2, "a"));
+        assert_eq!(first(7, "device/3/age"), first(7, "device/3/age"));
+    }
+
+    /// Means and variances of 1e6 samples within five standard errors.
+    #[test]
+    fn samplers_have_their_moments() {
+        let mut rng = Rng::stream(3, "moments");
+        let n = 1_000_000;
+        let moments = |samples: &mut dyn FnMut() -> f64| {
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for _ in 0..n {
+                let x = samples();
+                sum += x;
+                squares += x * x;
+            }
+            let mean = sum / f64::from(n);
+            (mean, squares / f64::from(n) - mean * mean)
+        };
+        let (mean, variance) = moments(&mut || rng.exponential(2.0));
+        assert!((mean - 2.0).abs() < 0.01 && (variance - 4.0).abs() < 0.06, "{mean} {variance}");
+        let (mean, variance) = moments(&mut || rng.normal(5.0, 3.0));
+        assert!((mean - 5.0).abs() < 0.015 && (variance - 9.0).abs() < 0.07, "{mean} {variance}");
+        let (mean, variance) = moments(&mut || rng.below(10) as f64);
+        assert!((mean - 4.5).abs() < 0.015 && (variance - 8.25).abs() < 0.05, "{mean} {variance}");
+    }
+}

@@ -1,0 +1,141 @@
+//! A winner tree over a fixed set of slots, each with at most one pending event.
+//!
+//! A die or channel has one next event at any time, so a heap's insertions and removals become updates in place:
+//! log2(slots) branch-free minimum operations on keys that lie together in a few cache lines.
+//!
+//! ```text
+//!              min            node 1
+//!          /        \
+//!       min          min      nodes 2, 3
+//!      /   \        /   \
+//!    slot0 slot1 slot2 slot3  leaves: (time, insertion, slot) packed in 128 bits
+//! ```
+
+use harmonia_types::SimTime;
+
+const SLOT_BITS: u32 = 16;
+const TIME_SHIFT: u32 = 64;
+const EMPTY: u128 = u128::MAX;
+
+/// At most one event per slot, popped by time and, at equal times, in order of insertion.
+#[derive(Debug, Clone)]
+pub struct SlotQueue {
+    /// `nodes[1]` is the earliest event; leaves start at `leaves`.
+    nodes: Box<[u128]>,
+    leaves: usize,
+    inserted: u64,
+}
+
+impl SlotQueue {
+    /// A queue for slots `0..slots`, all without an event.
+    ///
+    /// # Panics
+    /// If there are more than 65,536 slots.
+    pub fn new(slots: usize) -> Self {
+        assert!(slots <= 1 << SLOT_BITS, "a slot queue holds at most 65536 slots, not {slots}");
+        let leaves = slots.next_power_of_two().max(2);
+        SlotQueue { nodes: vec![EMPTY; 2 * leaves].into_boxed_slice(), leaves, inserted: 0 }
+    }
+
+    /// Sets the event of `slot` to `time`, replacing the one it had; it comes behind others at the same time.
+    #[inline]
+    pub fn set(&mut self, slot: usize, time: SimTime) {
+        self.inserted += 1;
+        let key = (u128::from(time.0) << TIME_SHIFT) | u128::from(self.inserted << SLOT_BITS) | slot as u128;
+        self.replace(slot, key);
+    }
+
+    /// Removes the event of `slot`, if any.
+    #[inline]
+    pub fn clear(&mut self, slot: usize) {
+        self.replace(slot, EMPTY);
+    }
+
+    /// Time of the next event; [`SimTime::NEVER`] if there is none.
+    #[inline]
+    pub fn next_time(&self) -> SimTime {
+        SimTime((self.nodes[1] >> TIME_SHIFT) as u64)
+    }
+
+    /// The next event's time and slot. The event stays until its slot is set or cleared.
+    #[inline]
+    pub fn peek(&self) -> Option<(SimTime, usize)> {
+        let key = self.nodes[1];
+        (key != EMPTY).then_some((SimTime((key >> TIME_SHIFT) as u64), (key & 0xFFFF) as usize))
+    }
+
+    /// Time of the event of `slot`; [`SimTime::NEVER`] if it has none.
+    #[inline]
+    pub fn time_of(&self, slot: usize) -> SimTime {
+        SimTime((self.nodes[self.leaves + slot] >> TIME_SHIFT) as u64)
+    }
+
+    #[inline]
+    fn replace(&mut self, slot: usize, key: u128) {
+        assert!(slot < self.leaves);
+        let mut node = self.leaves + slot;
+        let mut winner = key;
+        self.nodes[node] = key;
+        while node > 1 {
+            winner = winner.min(self.nodes[node ^ 1]);
+            node >>= 1;
+            self.nodes[node] = winner;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventQueue, Rng};
+
+    /// The heap is the oracle: the same (time, insertion) order for 20,000 random set, clear and pop steps.
+    #[test]
+    fn pops_in_the_order_of_the_heap() {
+        let mut rng = Rng::stream(1, "slot queue test");
+        for slots in [1usize, 2, 3, 64, 65, 130] {
+            let mut tree = SlotQueue::new(slots);
+            let mut oracle: Vec<(SimTime, u64, usize)> = Vec::new();
+            let mut inserted = 0;
+            for _ in 0..20_000 {
+                let slot = rng.below(slots as u64) as usize;
+                match rng.below(4) {
+                    0 | 1 => {
+                        let time = SimTime(rng.below(50));
+                        inserted += 1;
+                        oracle.retain(|entry| entry.2 != slot);
+                        oracle.push((time, inserted, slot));
+                        tree.set(slot, time);
+                    }
+                    2 => {
+                        oracle.retain(|entry| entry.2 != slot);
+                        tree.clear(slot);
+                    }
+                    _ => {
+                        let expected = oracle.iter().min().copied();
+                        assert_eq!(tree.peek(), expected.map(|(time, _, slot)| (time, slot)));
+                        if let Some((_, _, slot)) = expected {
+                            oracle.retain(|entry| entry.2 != slot);
+                            tree.clear(slot);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_the_event_queue_on_ties() {
+        let mut tree = SlotQueue::new(8);
+        let mut heap = EventQueue::default();
+        for slot in [5, 1, 7, 0, 3] {
+            tree.set(slot, SimTime(9));
+            heap.push(SimTime(9), slot);
+        }
+        while let Some((time, slot)) = heap.pop_due(SimTime(9)) {
+            assert_eq!(tree.peek(), Some((time, slot)));
+            tree.clear(slot);
+        }
+        assert_eq!(tree.next_time(), SimTime::NEVER);
+    }
+}

@@ -1,0 +1,5 @@
+//! stub
+/// Bus
+pub struct Bus;
+/// Link
+pub struct Link;

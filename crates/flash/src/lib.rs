@@ -1,0 +1,10 @@
+//! Flash as hardware: geometry, timing, the buses between dies and controller, the host link, and presets.
+//!
+//! Knows nothing of mapping or garbage collection: given an operation and a start it says when things end.
+
+mod bus;
+mod config;
+pub mod presets;
+
+pub use bus::{Bus, Link};
+pub use config::{Copyback, Geometry, LinkConfig, Timing};

@@ -1,0 +1,369 @@
+//! A device as the scenario describes it, and the numbers that follow from it.
+//!
+//! [`SsdConfig`] is what was asked for; [`SsdConfig::resolve`] checks that it can work and gives [`Shape`]: blocks of
+//! spare, thresholds and logical pages as whole numbers. What cannot work is refused with the number that would.
+
+use std::fmt;
+
+use harmonia_flash::{Geometry, LinkConfig, Timing};
+use serde::Serialize;
+
+/// The `[ssd]` table: one member device.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SsdConfig {
+    /// Name of the preset it started from.
+    pub preset: String,
+    /// `[ssd.geometry]`
+    pub geometry: Geometry,
+    /// `[ssd.timing]`
+    pub timing: Timing,
+    /// `[ssd.link]`
+    pub link: LinkConfig,
+    /// `[ssd.ftl]`
+    pub ftl: FtlConfig,
+    /// `[ssd.gc]`
+    pub gc: GcConfig,
+}
+
+/// The `[ssd.ftl]` table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FtlConfig {
+    /// Spare (T - U)/T over the raw blocks of an allocation unit.
+    pub reserved_blocks: Amount,
+    /// How an LPN finds its die and plane.
+    pub allocation: Allocation,
+    /// What owns a write frontier and a pool of free blocks.
+    pub allocation_unit: AllocationUnit,
+    /// Whether garbage collection writes to the host's frontier or to one of its own.
+    pub frontiers: Frontiers,
+}
+
+/// A share (floored) or a number of blocks per allocation unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// Percent of the unit's raw blocks, floored.
+    Percent(f64),
+    /// So many blocks.
+    Blocks(u32),
+    /// So many blocks above the hard threshold (soft and stop thresholds only).
+    AboveHard(u32),
+}
+
+impl Amount {
+    /// The number of blocks, given the unit's raw blocks and its hard threshold.
+    pub fn blocks(self, raw_blocks: u32, hard: u32) -> u32 {
+        match self {
+            // The product is exact enough for any real block count; the nudge keeps 15% of 100 at 15.
+            Amount::Percent(percent) => (percent * f64::from(raw_blocks) / 100.0 + 1e-9).floor() as u32,
+            Amount::Blocks(blocks) => blocks,
+            Amount::AboveHard(blocks) => hard + blocks,
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Amount::Percent(percent) => write!(f, "{percent}%"),
+            Amount::Blocks(blocks) => write!(f, "{blocks}"),
+            Amount::AboveHard(0) => write!(f, "hard"),
+            Amount::AboveHard(blocks) => write!(f, "hard+{blocks}"),
+        }
+    }
+}
+
+impl Serialize for Amount {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Amount::Blocks(blocks) => serializer.serialize_u32(*blocks),
+            other => serializer.collect_str(other),
+        }
+    }
+}
+
+/// How an LPN finds its place; letters from the fastest-changing to the slowest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// Channel, way (chip), die, plane.
+    Cwdp,
+}
+
+/// What owns a write frontier and a pool of free blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AllocationUnit {
+    /// Each die (the MSR model's element).
+    Die,
+    /// Each plane of a die.
+    Plane,
+}
+
+/// Whether garbage collection writes to the host's frontier or to one of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frontiers {
+    /// One frontier for both.
+    Shared,
+    /// One each.
+    Separate,
+}
+
+/// The `[ssd.gc]` table: four of the five axes of garbage collection.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GcConfig {
+    /// What collects together.
+    pub domain: Domain,
+    /// When the check runs.
+    pub trigger: Trigger,
+    /// Free blocks at or below which a unit is low.
+    pub hard_threshold: Amount,
+    /// Free blocks at or below which a device registers with its coordinator; above hard.
+    pub soft_threshold: Amount,
+    /// An event ends when free exceeds this.
+    pub stop_threshold: Amount,
+    /// Victims an event takes at least.
+    pub min_victims: u32,
+    /// Victim policy, a name in its registry.
+    pub victim: String,
+    /// Candidates of `d-choices`.
+    pub victim_d: u32,
+    /// Schedule, a name in its registry.
+    pub schedule: String,
+    /// `[ssd.gc.concurrency]`
+    pub concurrency: ConcurrencyConfig,
+}
+
+/// The `[ssd.gc.concurrency]` table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConcurrencyConfig {
+    /// Concurrency policy, a name in its registry.
+    pub policy: String,
+}
+
+/// What collects together: when any unit of a domain is low, every unit of the domain starts an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Domain {
+    /// Each die for itself.
+    Die,
+    /// All dies of the device.
+    Device,
+}
+
+/// When the check for low units runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trigger {
+    /// When a die is about to serve a host request.
+    Foreground,
+    /// Also whenever a die goes idle.
+    Background,
+}
+
+/// The whole numbers that follow from an [`SsdConfig`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Dies of the device.
+    pub dies: u32,
+    /// Allocation units of a die: 1, or its planes.
+    pub units_per_die: u32,
+    /// Planes inside an allocation unit.
+    pub planes_per_unit: u32,
+    /// Raw blocks of a unit.
+    pub blocks_per_unit: u32,
+    /// Blocks of a unit kept back from the logical space.
+    pub reserved_blocks: u32,
+    /// Data pages of a block.
+    pub data_pages: u32,
+    /// Programs that closing a block costs besides its data.
+    pub summary_pages: u32,
+    /// Physical page number = block << page_bits | page.
+    pub page_bits: u32,
+    /// Data bytes of a page.
+    pub page_size: u32,
+    /// Logical pages of a unit.
+    pub unit_pages: u32,
+    /// Logical pages of the device.
+    pub logical_pages: u32,
+    /// Free blocks at or below which a unit is low.
+    pub hard: u32,
+    /// Free blocks at or below which a device registers.
+    pub soft: u32,
+    /// An event ends when free exceeds this.
+    pub stop: u32,
+}
+
+/// Why a device cannot work: the key to change, and what would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Infeasible {
+    /// The key, from the scenario's root, such as `ssd.ftl.reserved_blocks`.
+    pub key: &'static str,
+    /// What is wrong and the number that would work.
+    pub why: String,
+}
+
+impl fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.why)
+    }
+}
+
+impl SsdConfig {
+    /// Checks that the device can work and computes its whole numbers.
+    ///
+    /// # Errors
+    /// Names the key at fault and a value that would work: a zero or absurd dimension, spare too small for the
+    /// thresholds and frontiers, thresholds out of order, a logical space that is empty or too large.
+    pub fn resolve(&self) -> Result<Shape, Infeasible> {
+        let fail = |key, why: String| Err(Infeasible { key, why });
+        let g = &self.geometry;
+        for (key, value, most) in [
+            ("ssd.geometry.channels", g.channels, 1024),
+            ("ssd.geometry.chips_per_channel", g.chips_per_channel, 1024),
+            ("ssd.geometry.dies_per_chip", g.dies_per_chip, 1024),
+            ("ssd.geometry.planes_per_die", g.planes_per_die, 64),
+            ("ssd.geometry.blocks_per_plane", g.blocks_per_plane, 1 << 20),
+            ("ssd.geometry.pages_per_block", g.pages_per_block, 8191),
+            ("ssd.geometry.page_size", g.page_size, 1 << 20),
+        ] {
+            if value == 0 || value > most {
+                return fail(key, format!("{value} is out of range: 1 to {most}"));
+            }
+        }
+        if !g.page_size.is_multiple_of(512) {
+            return fail("ssd.geometry.page_size", format!("{} is not a multiple of 512 bytes", g.page_size));
+        }
+        if g.summary_pages >= g.pages_per_block {
+            return fail(
+                "ssd.geometry.summary_pages",
+                format!("{} leaves no data page of {}", g.summary_pages, g.pages_per_block),
+            );
+        }
+        let dies = u64::from(g.channels) * u64::from(g.chips_per_channel) * u64::from(g.dies_per_chip);
+        if dies > 65_535 {
+            return fail("ssd.geometry.channels", format!("{dies} dies in all; at most 65535 are supported"));
+        }
+        for (key, value) in [
+            ("ssd.timing.read", self.timing.read),
+            ("ssd.timing.program", self.timing.program),
+            ("ssd.timing.erase", self.timing.erase),
+        ] {
+            if value.0 == 0 || value.0 > 3_600_000_000_000 {
+                return fail(key, format!("{value} is out of range: above 0, at most 1 hour"));
+            }
+        }
+        if self.link.bandwidth < 1000 {
+            return fail("ssd.link.bandwidth", "must be at least 1KB/s".into());
+        }
+        let (units_per_die, planes_per_unit) = match self.ftl.allocation_unit {
+            AllocationUnit::Die => (1, g.planes_per_die),
+            AllocationUnit::Plane => (g.planes_per_die, 1),
+        };
+        let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
+        let page_bits = g.pages_per_block.next_power_of_two().trailing_zeros();
+        if blocks << page_bits >= u64::from(u32::MAX) {
+            return fail(
+                "ssd.geometry.blocks_per_plane",
+                format!(
+                    "{blocks} blocks of {} pages in one allocation unit exceed 2^32 pages",
+                    g.pages_per_block
+                ),
+            );
+        }
+        let blocks = blocks as u32;
+        let hard = self.gc.hard_threshold.blocks(blocks, 0);
+        let soft = self.gc.soft_threshold.blocks(blocks, hard);
+        let stop = self.gc.stop_threshold.blocks(blocks, hard);
+        if soft <= hard {
+            return fail(
+                "ssd.gc.soft_threshold",
+                format!(
+                    "soft is {soft} blocks but must exceed hard ({hard} blocks); `hard+1` is the default"
+                ),
+            );
+        }
+        if stop < hard {
+            return fail(
+                "ssd.gc.stop_threshold",
+                format!(
+                    "stop is {stop} blocks but must be at least hard ({hard}): an event would end at once"
+                ),
+            );
+        }
+        if self.gc.min_victims == 0 {
+            return fail(
+                "ssd.gc.min_victims",
+                "must be at least 1: otherwise forced events do nothing".into(),
+            );
+        }
+        let reserved = self.ftl.reserved_blocks.blocks(blocks, hard);
+        let frontiers = match self.ftl.frontiers {
+            Frontiers::Shared => 1,
+            Frontiers::Separate => 2,
+        };
+        // The pool must be able to stand above `stop` with every frontier open and one block's worth of invalid
+        // pages left to collect, or collecting could never reach its end.
+        let needed = stop.max(hard) + 1 + frontiers;
+        if reserved < needed || reserved >= blocks {
+            let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
+            let why = if needed >= blocks {
+                format!("an allocation unit has only {blocks} blocks; more than {needed} are needed")
+            } else if reserved >= blocks {
+                format!("{reserved} of {blocks} blocks leave no room for data; at most {} work", blocks - 1)
+            } else {
+                format!(
+                    "{reserved} spare blocks per allocation unit are too few for stop = {stop} blocks free and \
+                     {frontiers} write frontier(s); at least {needed} blocks ({percent}%) would work"
+                )
+            };
+            return fail("ssd.ftl.reserved_blocks", why);
+        }
+        let data_pages = g.data_pages_per_block();
+        let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
+        let logical = unit_pages * dies * u64::from(units_per_die);
+        if logical >= u64::from(u32::MAX) {
+            return fail(
+                "ssd.geometry.blocks_per_plane",
+                format!("{logical} logical pages per device; fewer than 2^32 are supported"),
+            );
+        }
+        Ok(Shape {
+            dies: dies as u32,
+            units_per_die,
+            planes_per_unit,
+            blocks_per_unit: blocks,
+            reserved_blocks: reserved,
+            data_pages,
+            summary_pages: g.summary_pages,
+            page_bits,
+            page_size: g.page_size,
+            unit_pages: unit_pages as u32,
+            logical_pages: logical as u32,
+            hard,
+            soft,
+            stop,
+        })
+    }
+}
+
+impl Shape {
+    /// Allocation units of the device.
+    pub fn units(&self) -> u32 {
+        self.dies * self.units_per_die
+    }
+
+    /// The die and allocation unit of a logical page, and its number inside the unit.
+    ///
+    /// CWDP: die by LPN modulo dies (channel first), then plane.
+    #[inline]
+    pub fn locate(&self, lpn: u32) -> (u32, u32, u32) {
+        let die = lpn % self.dies;
+        let rest = lpn / self.dies;
+        if self.units_per_die == 1 {
+            (die, die, rest)
+        } else {
+            (die, die * self.units_per_die + rest % self.units_per_die, rest / self.units_per_die)
+        }
+    }
+}

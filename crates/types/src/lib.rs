@@ -1,0 +1,40 @@
+//! The vocabulary of Harmonia: simulated time, addresses, host requests, causes and written-out units.
+//!
+//! Everything here is plain data shared by all other crates; nothing here decides or simulates anything. The one
+//! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
+//! and the scenario file must read them alike.
+
+mod request;
+mod time;
+pub mod units;
+
+pub use request::{Blame, Completion, HostRequest, IoCause, Operation};
+pub use time::{SimDuration, SimTime};
+
+use serde::{Deserialize, Serialize};
+
+/// A byte count or byte offset.
+pub type Bytes = u64;
+
+/// Index of a member SSD in its array, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DeviceId(pub u16);
+
+impl DeviceId {
+    /// The index as a `usize`, for table look-ups.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Logical block address on the array, in bytes from its start (a trace's sectors are converted by its reader).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Lba(pub Bytes);
+
+/// Logical page number on one device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Lpn(pub u32);
+
+/// Physical page number inside one allocation unit: `block << page_bits | page`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Ppn(pub u32);

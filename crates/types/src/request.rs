@@ -1,0 +1,130 @@
+//! What a host asks for, why flash is touched, and how a completed request accounts for its time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Bytes, DeviceId, SimDuration, SimTime};
+
+/// What a host request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Reads `length` bytes.
+    Read,
+    /// Writes `length` bytes.
+    Write,
+    /// Declares `length` bytes unused.
+    Trim,
+    /// Completes when everything before it is durable.
+    Flush,
+}
+
+/// One request as it arrives at the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HostRequest {
+    /// Position in the workload, counted from 0; completions name it.
+    pub id: u64,
+    /// When it arrives at the array (in a closed loop: when it is issued).
+    pub arrival: SimTime,
+    /// What it does.
+    pub operation: Operation,
+    /// First byte, on the array; on the member where `member` is given.
+    pub offset: Bytes,
+    /// Length in bytes; 0 only for a flush.
+    pub length: Bytes,
+    /// Volume (a trace's disk number or ASU) it came from; kept for reports, not used for placement.
+    pub volume: u16,
+    /// Pinned to one member, bypassing the stripe (skewed loads): `offset` is then on that member.
+    pub member: Option<DeviceId>,
+}
+
+/// Why a flash page was read or programmed or a block erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum IoCause {
+    /// Host data.
+    Host = 0,
+    /// Valid pages moved by garbage collection.
+    Gc = 1,
+    /// Parity of the array.
+    Parity = 2,
+    /// Block summary pages and the like; outside write amplification.
+    Metadata = 3,
+}
+
+impl IoCause {
+    /// Number of causes: the length of a table indexed by cause.
+    pub const COUNT: usize = 4;
+}
+
+/// Where the response time of one request went, in nanoseconds; the parts sum to it exactly.
+///
+/// Charged along the chain that ends in the operation that finished last: each waiting instant goes to what the
+/// awaited resource does at that instant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blame {
+    /// Flash array time of the operation itself (read, program).
+    pub service: u64,
+    /// The operation's own page transfer between die and controller.
+    pub transfer: u64,
+    /// Waiting for a die or bus that serves other host operations.
+    pub queue_host: u64,
+    /// Waiting for a die or bus that collects garbage.
+    pub queue_gc: u64,
+    /// Waiting for parity to be read or written.
+    pub parity: u64,
+    /// Waiting for other members' reads to reconstruct data.
+    pub reconstruct: u64,
+    /// On the host link, or waiting for it.
+    pub link: u64,
+}
+
+impl Blame {
+    /// Sum of all parts: the response time they explain.
+    pub const fn total(&self) -> u64 {
+        self.service
+            + self.transfer
+            + self.queue_host
+            + self.queue_gc
+            + self.parity
+            + self.reconstruct
+            + self.link
+    }
+
+    /// Adds `other` part by part.
+    pub fn add(&mut self, other: &Blame) {
+        self.service += other.service;
+        self.transfer += other.transfer;
+        self.queue_host += other.queue_host;
+        self.queue_gc += other.queue_gc;
+        self.parity += other.parity;
+        self.reconstruct += other.reconstruct;
+        self.link += other.link;
+    }
+}
+
+/// A host request that is done. `finish` may lie after the moment it became known: see the device's contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completion {
+    /// The request's id.
+    pub id: u64,
+    /// What it did.
+    pub operation: Operation,
+    /// Its length in bytes.
+    pub length: Bytes,
+    /// When it arrived.
+    pub arrival: SimTime,
+    /// When its last operation finished, host link included.
+    pub finish: SimTime,
+    /// Where the time between went; `blame.total() == finish - arrival`.
+    pub blame: Blame,
+    /// One of its page operations waited for garbage collection of its die.
+    pub gc_affected: bool,
+}
+
+impl Completion {
+    /// Response time: from arrival to the finish of the last operation.
+    pub fn response(&self) -> SimDuration {
+        self.finish - self.arrival
+    }
+}

@@ -1,0 +1,134 @@
+//! A workload as the scenario describes it, validated: plain numbers, no units left to interpret.
+
+use std::path::PathBuf;
+
+use harmonia_types::{Bytes, SimDuration};
+use serde::Serialize;
+
+/// The `[workload]` table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WorkloadConfig {
+    /// Generated load.
+    Synthetic(SyntheticConfig),
+    /// A block trace.
+    Trace(TraceConfig),
+}
+
+/// How long something lasts: a number of requests or a length of simulated time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// So many requests.
+    Requests(u64),
+    /// All requests that arrive before this time.
+    Duration(SimDuration),
+}
+
+/// Generated load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SyntheticConfig {
+    /// How much load, warm-up included.
+    pub limit: Limit,
+    /// The first part, simulated and discarded.
+    pub warmup: Limit,
+    /// When requests arrive.
+    pub arrival: Arrival,
+    /// How long they are.
+    pub size: SizeDistribution,
+    /// Share of requests that read, 0..=1.
+    pub read_fraction: f64,
+    /// Where they go.
+    pub address: AddressPattern,
+    /// Share of the logical space that is addressed, from its start; in (0, 1].
+    pub footprint: f64,
+    /// Share of requests pinned to one member, 0..=1 (0: none). Such a request lies wholly on that member.
+    pub skew_fraction: f64,
+    /// The member skewed requests go to.
+    pub skew_member: u16,
+    /// Whether requests are rounded up to whole aligned pages.
+    pub align: bool,
+}
+
+/// When synthetic requests arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "process", rename_all = "kebab-case")]
+pub enum Arrival {
+    /// Exponential gaps, `rate` requests a second.
+    Poisson {
+        /// Requests a second.
+        rate: f64,
+    },
+    /// Equal gaps, `rate` requests a second.
+    Fixed {
+        /// Requests a second.
+        rate: f64,
+    },
+    /// `queue_depth` requests always out: each completion issues the next.
+    Closed {
+        /// Requests outstanding.
+        queue_depth: u32,
+    },
+}
+
+/// How long synthetic requests are, in bytes before alignment; at least one byte.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "distribution", rename_all = "kebab-case")]
+pub enum SizeDistribution {
+    /// All the same.
+    Fixed {
+        /// Bytes.
+        mean: Bytes,
+    },
+    /// Exponential.
+    Exponential {
+        /// Mean in bytes.
+        mean: Bytes,
+    },
+    /// Normal, cut off below at one byte.
+    Normal {
+        /// Mean in bytes.
+        mean: Bytes,
+        /// Standard deviation in bytes.
+        stddev: Bytes,
+    },
+}
+
+/// Where synthetic requests go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressPattern {
+    /// Every position alike.
+    Uniform,
+    /// Each request starts where the last one ended, wrapping at the end of the footprint.
+    Sequential,
+}
+
+/// A block trace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TraceConfig {
+    /// The file, as the scenario names it, resolved against the scenario's folder.
+    pub path: PathBuf,
+    /// Format name from the registry, or `auto`.
+    pub format: String,
+    /// Arrival times are multiplied by this (0.1: ten times faster).
+    pub time_scale: f64,
+    /// What happens to addresses beyond the array.
+    pub remap: Remap,
+    /// Only the first part of the trace, if given.
+    pub limit: Option<Limit>,
+    /// The first part, simulated and discarded.
+    pub warmup: Limit,
+}
+
+/// What happens to addresses beyond the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remap {
+    /// The address modulo the array's size.
+    Wrap,
+    /// The address scaled so that the trace's end meets the array's end; lengths stay.
+    Scale,
+    /// An error that names the line.
+    Reject,
+}

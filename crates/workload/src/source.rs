@@ -1,0 +1,39 @@
+//! The one interface of everything that issues host requests.
+
+use harmonia_types::{Completion, HostRequest, SimTime};
+
+/// What a source answers when asked for its next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// This request arrives at `request.arrival`, which is not before the time of asking and not before the
+    /// arrival of the source's previous request. The source has moved on to the one after it.
+    At(HostRequest),
+    /// Nothing until a request that is still out completes; ask again with that completion.
+    AfterCompletion,
+    /// No more requests.
+    End,
+}
+
+/// A workload: open-loop traces, closed loops, fio's `wait`, sweeps and a live block device alike.
+///
+/// The caller asks at the start, and again each time it has taken an `At` in hand, and after completions when the
+/// last answer was `AfterCompletion`. A source never reads a clock: `now` is simulated time.
+pub trait Source: Send {
+    /// The next request. `completed` holds the requests that finished since the last call (empty for sources that
+    /// answered `false` to [`Source::wants_completions`]).
+    ///
+    /// # Errors
+    /// When the input behind the source is malformed or unreadable; the text names file and line.
+    fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError>;
+
+    /// Whether the source must see completions at the time they happen (closed loops). Open-loop sources say `false`
+    /// and let the simulator look further ahead.
+    fn wants_completions(&self) -> bool {
+        false
+    }
+}
+
+/// Why a source cannot go on; always the input's fault, and worded for the person who wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SourceError(pub String);
