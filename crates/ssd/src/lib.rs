@@ -1,3 +1,15 @@
-//! stub
+//! One simulated SSD: mapping, block states, write frontiers, garbage collection and the O-SSD interface.
+//!
+//! * [`Ftl`] is the bare flash translation layer: state without time. Ageing drives it directly.
+//! * [`Device`] adds time: dies with queues, the link, garbage-collection events. It is sans-IO: whoever owns the
+//!   clock submits operations, asks for the next wake-up, advances it and drains completions and notices.
+
+pub mod block;
 mod config;
-pub use config::*;
+pub mod gc;
+pub mod interface;
+
+pub use config::{
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig,
+    Infeasible, Shape, SsdConfig, Trigger,
+};

@@ -4,6 +4,7 @@
 //! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
 //! and the scenario file must read them alike.
 
+pub mod registry;
 mod request;
 mod time;
 pub mod units;

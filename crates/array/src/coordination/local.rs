@@ -1,0 +1,35 @@
+//! Every member collects on its own; nobody is told anything.
+//!
+//! Source: the uncoordinated baseline of paper A (IEEE TC 2012, section 3) and paper B (MSST 2011, section II).
+//! Leaves out: all coordination. Members never interact, so the simulator runs each as far ahead as it likes.
+
+use harmonia_types::SimTime;
+use harmonia_types::registry::Entry;
+
+use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+
+struct Local;
+
+impl Coordinator for Local {
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+
+    fn on(&mut self, _: SimTime, _: &Event, _: &DeliveredView<'_>, _: &mut Vec<Action>) {}
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "local",
+    summary: "every member collects on its own (baseline)",
+    source: "IEEE TC 2012, 3; MSST 2011, II",
+    keys: &[],
+    build: |parameters| {
+        parameters.config::<Config>()?;
+        Ok(Box::new(Local))
+    },
+};
+
+/// No keys of its own.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {}

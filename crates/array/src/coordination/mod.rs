@@ -1,0 +1,163 @@
+//! Who collects when across the members of an array: one file per policy.
+//!
+//! A [`Coordinator`] is the control half of the O-RAID controller. It is sans-IO: it never owns a clock, sees only
+//! what messages have delivered, and answers with actions; the same file drives a simulated array or a live device.
+//! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md.
+
+mod local;
+mod reactive_inclusive;
+mod reactive_selective;
+
+use harmonia_ssd::interface::{Status, Stop};
+use harmonia_types::registry::Entry;
+use harmonia_types::{Completion, DeviceId, HostRequest, SimDuration, SimTime};
+
+/// Decides which members collect, and when.
+pub trait Coordinator: Send {
+    /// Which kinds of events it wants; others are never delivered to it. Asked once, when the array is built.
+    fn interests(&self) -> Interests;
+
+    /// Reacts to one event by appending actions, carried out in order.
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>);
+}
+
+/// Kinds of events a coordinator wants to see. The fewer, the further the simulator may look ahead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interests {
+    /// Threshold notices and the start and end of collecting.
+    pub devices: bool,
+    /// Every host request's arrival.
+    pub arrivals: bool,
+    /// Every host request's completion.
+    pub completions: bool,
+}
+
+/// Something that happened, as delivered to the controller.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event {
+    /// The run begins; a moment to set timers.
+    Start,
+    /// A member reached its soft threshold (PARTICIPATE_GGC).
+    SoftThreshold(DeviceId),
+    /// A member reached its hard threshold and collects.
+    HardThreshold(DeviceId),
+    /// A member began to collect.
+    GcStarted(DeviceId),
+    /// A member stopped collecting; `registered` says whether it is still below its soft threshold.
+    GcEnded {
+        /// The member.
+        device: DeviceId,
+        /// Still below soft.
+        registered: bool,
+    },
+    /// The answer to a query; the status is in the view.
+    Status(DeviceId),
+    /// A host request arrived.
+    Arrival(HostRequest),
+    /// A host request completed.
+    Completion(Completion),
+    /// A timer set earlier rang.
+    Timer(u64),
+    /// A member failed.
+    Failure(DeviceId),
+    /// A failed member was replaced by an empty one.
+    Replacement(DeviceId),
+}
+
+/// What a coordinator can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// FORCE_GC to one member.
+    Force(DeviceId, Stop),
+    /// Ask a member not to collect in the background.
+    Hold(DeviceId),
+    /// End a hold.
+    Release(DeviceId),
+    /// Ask a member for its status; the answer costs two messages.
+    Query(DeviceId),
+    /// Deliver [`Event::Timer`] with this number at that time.
+    Timer(SimTime, u64),
+    /// Give a member a window to collect in: it holds outside `[from, until)`.
+    Window {
+        /// The member.
+        device: DeviceId,
+        /// First moment.
+        from: SimTime,
+        /// First moment after.
+        until: SimTime,
+    },
+}
+
+/// What has been delivered to the controller so far.
+pub struct DeliveredView<'a> {
+    /// By member.
+    pub members: &'a [Delivered],
+}
+
+/// What the controller knows of one member.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Delivered {
+    /// The last status received; `None` before the first.
+    pub status: Option<Status>,
+    /// When that status was true.
+    pub as_of: SimTime,
+    /// Whether the member understands O-SSD messages.
+    pub capable: bool,
+    /// Whether the last delivered word is that it collects.
+    pub collecting: bool,
+}
+
+impl DeliveredView<'_> {
+    /// The members that understand messages.
+    pub fn capable(&self) -> impl Iterator<Item = DeviceId> + '_ {
+        let ids = (0..self.members.len() as u16).map(DeviceId);
+        ids.filter(|id| self.members[id.index()].capable)
+    }
+}
+
+/// What a coordinator is built from.
+pub struct Parameters<'a> {
+    /// Number of members.
+    pub devices: u16,
+    /// One-way message latency.
+    pub message_latency: SimDuration,
+    /// The policy's own keys as written in `[array.coordination]`.
+    pub own: &'a serde_json::Map<String, serde_json::Value>,
+}
+
+impl Parameters<'_> {
+    /// Reads the policy's `Config`; missing keys take its defaults.
+    ///
+    /// # Errors
+    /// The first key whose value the `Config` does not accept, and what it does accept.
+    pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
+        serde_json::from_value(serde_json::Value::Object(self.own.clone())).map_err(|error| error.to_string())
+    }
+}
+
+/// Builds a coordinator, or says which of its keys is wrong.
+pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Coordinator>, String>;
+
+/// All coordination policies. (`ideal` in a comparison is `local` with the ideal schedule.)
+pub const REGISTRY: &[Entry<Build>] = &[local::ENTRY, reactive_inclusive::ENTRY, reactive_selective::ENTRY];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn members(capable: &[bool]) -> Vec<Delivered> {
+        let member = |&capable| Delivered { status: None, as_of: SimTime::ZERO, capable, collecting: false };
+        capable.iter().map(member).collect()
+    }
+
+    /// The members a policy forces in answer to one event.
+    pub(super) fn forced(policy: &mut dyn Coordinator, event: Event, members: &[Delivered]) -> Vec<u16> {
+        let mut actions = Vec::new();
+        policy.on(SimTime::ZERO, &event, &DeliveredView { members }, &mut actions);
+        let force = |action: &Action| match action {
+            Action::Force(member, _) => Some(member.0),
+            _ => None,
+        };
+        actions.iter().filter_map(force).collect()
+    }
+}

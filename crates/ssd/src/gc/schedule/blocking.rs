@@ -1,0 +1,32 @@
+//! Garbage collection first, and nothing else until it ends: the host enters only between events.
+//!
+//! Source: the MSR SSD model (one call of the cleaner is one busy period of its element); paper A, section 3.1.
+//! Where page moves use a shared bus they take their slots page by page, and the die still serves no host operation.
+//! Leaves out: any use of the idle planes, any yielding.
+
+use harmonia_types::SimTime;
+use harmonia_types::registry::Entry;
+
+use super::{Build, Decision, DieView, Gc, GcPhase, Pace, Schedule, Token};
+
+struct Blocking;
+
+impl Schedule for Blocking {
+    #[inline]
+    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+        match view.gc {
+            Gc::Idle => view.serve_head(now),
+            Gc::Wanted { moves_use_bus: false, .. } => Decision::Atomic(Pace::Timed),
+            Gc::Job(job) if job.phase == GcPhase::Erase => Decision::Erase,
+            Gc::Wanted { .. } | Gc::Job(_) => Decision::Single(Token::GcStep),
+        }
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "blocking",
+    summary: "an event runs to its end before the die serves the host again",
+    source: "MSR SSD model; IEEE TC 2012, 3.1",
+    keys: &[],
+    build: || Box::new(Blocking),
+};

@@ -1,0 +1,47 @@
+//! The best of `victim_d` closed blocks drawn at random: greedy's quality at a constant cost.
+//!
+//! Source: Van Houdt, SIGMETRICS 2013; Li et al., SIGMETRICS 2013. Drawn with replacement among blocks that hold an
+//! invalid page; ties go to the block drawn first. Leaves out: wear.
+
+use harmonia_engine::Rng;
+use harmonia_types::registry::Entry;
+
+use super::{Build, Victim, VictimView};
+use crate::block::BlockId;
+
+struct DChoices {
+    d: u32,
+}
+
+impl Victim for DChoices {
+    fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId> {
+        let mut best = view.blocks.random_collectable(rng)?;
+        for _ in 1..self.d {
+            let other = view.blocks.random_collectable(rng)?;
+            if view.blocks.closed_valid(other) < view.blocks.closed_valid(best) {
+                best = other;
+            }
+        }
+        Some(best)
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "d-choices",
+    summary: "the fewest valid pages among `victim_d` random blocks",
+    source: "Van Houdt, SIGMETRICS 2013",
+    keys: &["victim_d"],
+    build: |parameters| Box::new(DChoices { d: parameters.d.max(1) }),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::choose_often;
+
+    /// With d = 3 and one best block of two, the other is taken only if drawn three times: 1/8.
+    #[test]
+    fn takes_the_best_of_those_drawn() {
+        let taken = choose_often("d-choices", 8, &[(7, 0), (1, 0)], 8000);
+        assert!((taken[0] as i64 - 1000).abs() < 150, "{taken:?}");
+    }
+}

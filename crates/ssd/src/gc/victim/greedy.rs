@@ -1,0 +1,54 @@
+//! The closed block with the fewest valid pages; ties go to the least worn, then to the lowest index.
+//!
+//! Source: the MSR SSD model's cleaner (Agrawal et al., USENIX ATC 2008, section 3.4); the wear-aware tie break is
+//! paper C's (HPDC 2018, Table 1). Leaves out: any regard for data age or for the load on the block's plane.
+
+use harmonia_engine::Rng;
+use harmonia_types::registry::Entry;
+
+use super::{Build, Victim, VictimView};
+use crate::block::BlockId;
+
+struct Greedy;
+
+impl Victim for Greedy {
+    fn choose(&self, view: &VictimView<'_>, _: &mut Rng) -> Option<BlockId> {
+        let fewest = view.blocks.fewest_valid()?;
+        if fewest >= view.blocks.data_pages {
+            return None;
+        }
+        let mut best: Option<(u32, BlockId)> = None;
+        view.blocks.for_each_with(fewest, &mut |block| {
+            let erases = view.blocks.erases[block.index()];
+            if best.is_none_or(|(least, _)| erases < least) {
+                best = Some((erases, block));
+            }
+        });
+        best.map(|(_, block)| block)
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "greedy",
+    summary: "fewest valid pages; ties to the least worn, then the lowest index",
+    source: "Agrawal et al., USENIX ATC 2008, 3.4; HPDC 2018, Table 1 (ties)",
+    keys: &[],
+    build: |_| Box::new(Greedy),
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::choose;
+
+    #[test]
+    fn takes_the_fewest_valid_pages_and_breaks_ties_by_wear_then_index() {
+        assert_eq!(choose("greedy", 8, &[(5, 0), (3, 0), (4, 0)]), Some(1));
+        assert_eq!(choose("greedy", 8, &[(3, 2), (5, 0), (3, 1), (3, 1)]), Some(2));
+    }
+
+    #[test]
+    fn takes_nothing_that_frees_no_page() {
+        assert_eq!(choose("greedy", 8, &[(8, 0), (8, 0)]), None);
+        assert_eq!(choose("greedy", 8, &[]), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! Which block to collect next: pure functions over block metadata, one file each.
+
+mod d_choices;
+mod fifo;
+mod greedy;
+mod random;
+
+use harmonia_engine::Rng;
+use harmonia_types::SimTime;
+use harmonia_types::registry::Entry;
+
+use crate::block::{BlockId, BlockTable};
+
+/// Chooses the block to collect. Pure: the same view and random stream give the same answer, nothing is changed.
+pub trait Victim: Send + Sync {
+    /// The closed block to collect in this allocation unit, or `None` if collecting none would free a page.
+    fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId>;
+}
+
+/// What a victim policy may look at: one allocation unit.
+pub struct VictimView<'a> {
+    /// State, valid count, erase count and closing order of every block of the unit.
+    pub blocks: BlockTable<'a>,
+    /// Whether the page at (block, page offset) holds live data.
+    pub valid: &'a dyn ValidPages,
+    /// Host reads waiting in the die's queue, as (plane, page offset) pairs; empty while ageing.
+    pub queued_reads: &'a dyn QueuedReads,
+    /// The time of choosing.
+    pub now: SimTime,
+}
+
+/// The valid bitmap of an allocation unit, derived on demand from map and reverse map.
+pub trait ValidPages {
+    /// Whether the page holds live data.
+    fn is_valid(&self, block: BlockId, page: u32) -> bool;
+}
+
+/// Host reads that wait in a die's queue.
+pub trait QueuedReads {
+    /// Calls `visit(plane, page offset)` for each, in queue order.
+    fn for_each(&self, visit: &mut dyn FnMut(u32, u32));
+}
+
+/// No reads wait: ageing, and devices without host load.
+pub struct NoReads;
+
+impl QueuedReads for NoReads {
+    fn for_each(&self, _: &mut dyn FnMut(u32, u32)) {}
+}
+
+/// Numbers some victim policies take from the scenario.
+#[derive(Debug, Clone, Copy)]
+pub struct VictimParameters {
+    /// Candidates of `d-choices`.
+    pub d: u32,
+}
+
+/// Builds a victim policy.
+pub type Build = fn(&VictimParameters) -> Box<dyn Victim>;
+
+/// All victim policies.
+pub const REGISTRY: &[Entry<Build>] = &[greedy::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block::{BlockState, encode};
+    use harmonia_types::registry::find;
+
+    struct AllValid;
+    impl ValidPages for AllValid {
+        fn is_valid(&self, _: BlockId, _: u32) -> bool {
+            true
+        }
+    }
+
+    /// Runs a policy on closed blocks given as (valid pages, erases), closed in the order of their index.
+    pub(super) fn choose(name: &str, data_pages: u32, blocks: &[(u16, u32)]) -> Option<usize> {
+        choose_with(name, data_pages, blocks, &mut Rng::stream(1, name))
+    }
+
+    pub(super) fn choose_often(name: &str, data_pages: u32, blocks: &[(u16, u32)], times: u32) -> Vec<u32> {
+        let mut rng = Rng::stream(1, name);
+        let mut taken = vec![0; blocks.len()];
+        for _ in 0..times {
+            if let Some(block) = choose_with(name, data_pages, blocks, &mut rng) {
+                taken[block] += 1;
+            }
+        }
+        taken
+    }
+
+    fn choose_with(name: &str, data_pages: u32, blocks: &[(u16, u32)], rng: &mut Rng) -> Option<usize> {
+        let policy = (find(REGISTRY, name).expect("registered").build)(&VictimParameters { d: 3 });
+        let entries: Vec<u16> = blocks.iter().map(|&(valid, _)| encode(BlockState::Closed, valid)).collect();
+        let erases: Vec<u32> = blocks.iter().map(|&(_, erases)| erases).collect();
+        let closed_at: Vec<u32> = (0..blocks.len() as u32).collect();
+        let table = BlockTable { entries: &entries, erases: &erases, closed_at: &closed_at, data_pages };
+        let view = VictimView { blocks: table, valid: &AllValid, queued_reads: &NoReads, now: SimTime::ZERO };
+        policy.choose(&view, rng).map(BlockId::index)
+    }
+}
