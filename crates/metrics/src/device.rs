@@ -1,7 +1,7 @@
 //! What one device did, as plain counters, and its section of the report.
 //!
-//! The device crate keeps its own counters and converts: these know nothing of a device. Warm-up is discarded by
-//! keeping the counters as they stand where it ends and reporting [`DeviceCounters::since`].
+//! The device crate keeps its own counters and converts: these know nothing of a device. Warm-up is discarded
+//! by keeping the counters as they stand where it ends and reporting [`DeviceCounters::since`].
 //!
 //! Not measured: reads by cause, counts per die or channel, wear within a window.
 
@@ -15,7 +15,8 @@ use crate::wear::Wear;
 pub struct DeviceCounters {
     /// Pages read for the host. Unit: pages.
     pub host_pages_read: u64,
-    /// Data pages written by the host: the denominator of write amplification; parity is not among them. Unit: pages.
+    /// Data pages written by the host: the denominator of write amplification; parity is not among them.
+    /// Unit: pages.
     pub host_pages_written: u64,
     /// Flash pages programmed, by cause, indexed by `IoCause as usize`. Unit: pages.
     pub programs: [u64; IoCause::COUNT],
@@ -44,9 +45,11 @@ pub struct DeviceReport {
     pub gc_pages_moved: u64,
     /// Time in GC, summed over the dies. Unit: ns.
     pub gc_busy_ns: u64,
-    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was. Unit: ratio.
+    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was.
+    /// Unit: ratio.
     pub write_amplification: Option<f64>,
-    /// Busy plane time / (planes of a die x GC time of the dies), from 0 to 1; null without GC time. Unit: ratio.
+    /// Busy plane time / (planes of a die x GC time of the dies), from 0 to 1; null without GC time. Unit:
+    /// ratio.
     pub plane_utilisation_in_gc: Option<f64>,
     /// Erase counts over the device's blocks. Unit: count.
     pub wear: Wear,
@@ -107,7 +110,8 @@ impl DeviceCounters {
 }
 
 impl DeviceReport {
-    /// The report of a device that counted `counters` in the measured window and whose blocks have this `wear`.
+    /// The report of a device that counted `counters` in the measured window and whose blocks have this
+    /// `wear`.
     pub fn new(counters: &DeviceCounters, wear: Wear, planes_per_die: u32) -> Self {
         DeviceReport {
             erases: counters.erases,

@@ -1,10 +1,12 @@
 //! The distribution of a duration: exact moments, percentiles within 0.1%, a drawable CDF.
 //!
-//! Count, sum, sum of squares, minimum and maximum are exact integers. Percentiles come from a histogram with three
-//! significant digits: a percentile is the highest value of the histogram cell that holds the sample of rank
-//! ceil(q n), never above the true maximum, so it is exact up to 2047 ns and at most 0.1% too high beyond.
+//! Count, sum, sum of squares, minimum and maximum are exact integers. Percentiles come from a histogram with
+//! three significant digits: a percentile is the highest value of the histogram cell that holds the sample of
+//! rank ceil(q n), never above the true maximum, so it is exact up to 2047 ns and at most 0.1% too high
+//! beyond.
 //!
-//! A percentile is reported only where at least ten samples lie beyond it: with fewer it would be an anecdote.
+//! A percentile is reported only where at least ten samples lie beyond it: with fewer it would be an
+//! anecdote.
 //!
 //! Not measured: order or time of the samples, confidence intervals, anything between histogram cells.
 
@@ -105,10 +107,12 @@ impl Distribution {
         }
     }
 
-    /// The cumulative distribution as (value in ns, fraction of samples at or below it), for a logarithmic axis.
+    /// The cumulative distribution as (value in ns, fraction of samples at or below it), for a logarithmic
+    /// axis.
     ///
-    /// At most 194 points, rising in both coordinates and ending at (max, 1): a further point wherever the value
-    /// moved by 1% of the logarithmic axis or the fraction by 1%. Between points the fraction stays: draw steps.
+    /// At most 194 points, rising in both coordinates and ending at (max, 1): a further point wherever the
+    /// value moved by 1% of the logarithmic axis or the fraction by 1%. Between points the fraction stays:
+    /// draw steps.
     pub fn cdf_points(&self) -> Vec<(u64, f64)> {
         let Some((min, max)) = self.moments.range() else { return Vec::new() };
         let axis_step = (octave_position(max) - octave_position(min)).div_ceil(CDF_STEPS).max(1);
@@ -126,8 +130,8 @@ impl Distribution {
         points
     }
 
-    /// Each occupied histogram cell as (its highest value, samples up to and including it); the last ends at the
-    /// true maximum.
+    /// Each occupied histogram cell as (its highest value, samples up to and including it); the last ends at
+    /// the true maximum.
     fn cumulative(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let max = self.moments.range().map_or(0, |(_, max)| max);
         self.histogram.iter_recorded().scan(0, move |cumulative, cell| {

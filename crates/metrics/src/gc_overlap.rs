@@ -6,12 +6,13 @@
 //!   k          0000112222000011112222111110     each nanosecond of the window is charged to one k
 //! ```
 //!
-//! Devices advance out of step, so begins and ends are kept as pending edges until [`GcOverlap::settle`] says that
-//! none earlier can come; then they are folded into exact nanoseconds per k and forgotten. A device is in GC while
-//! at least one of its intervals is open, so the dies of one device may report theirs separately and overlap.
+//! Devices advance out of step, so begins and ends are kept as pending edges until [`GcOverlap::settle`] says
+//! that none earlier can come; then they are folded into exact nanoseconds per k and forgotten. A device is
+//! in GC while at least one of its intervals is open, so the dies of one device may report theirs separately
+//! and overlap.
 //!
-//! Invariant: the nanoseconds over all k sum to the window. Not measured: which devices overlap, how much of a
-//! device (how many dies) is in GC, and GC of zero length (the ideal schedule).
+//! Invariant: the nanoseconds over all k sum to the window. Not measured: which devices overlap, how much of
+//! a device (how many dies) is in GC, and GC of zero length (the ideal schedule).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -81,7 +82,8 @@ impl GcOverlap {
 
     fn push(&mut self, device: DeviceId, at: SimTime, is_end: bool) {
         assert!(device.index() < self.open.len(), "GC of device {}: there are {}", device.0, self.open.len());
-        // Before the window an edge counts as at its first instant: an open interval stays open, a closed one is void.
+        // Before the window an edge counts as at its first instant: an open interval stays open, a closed one
+        // is void.
         let at = at.max(self.from);
         assert!(
             at >= self.settled,
@@ -92,10 +94,11 @@ impl GcOverlap {
         self.pending.push(Reverse((at, is_end, device)));
     }
 
-    /// Promises that every begin and end before `until` has been told, for all devices; folds and forgets them.
+    /// Promises that every begin and end before `until` has been told, for all devices; folds and forgets
+    /// them.
     ///
-    /// Ends at or after `until` stay pending. Where intervals are told only once they end, `until` must not exceed
-    /// the start of one still open. Never required: it bounds memory.
+    /// Ends at or after `until` stay pending. Where intervals are told only once they end, `until` must not
+    /// exceed the start of one still open. Never required: it bounds memory.
     pub fn settle(&mut self, until: SimTime) {
         while self.pending.peek().is_some_and(|Reverse(edge)| edge.0 < until) {
             if let Some(Reverse((at, is_end, device))) = self.pending.pop() {
@@ -130,7 +133,8 @@ impl GcOverlap {
         self.pending.len()
     }
 
-    /// Closes the window at `end`: nanoseconds with k devices in GC, indexed by k from 0 to N; they sum to the window.
+    /// Closes the window at `end`: nanoseconds with k devices in GC, indexed by k from 0 to N; they sum to
+    /// the window.
     ///
     /// # Panics
     /// If time after `end` has been settled.

@@ -1,7 +1,7 @@
 //! What hosts experience: requests, bytes, response times and where they went.
 //!
-//! Invariant: the summed blame equals the summed response time, to the nanosecond; it is asserted for each request
-//! in debug builds and for the sums by [`HostRecorder::check`] in every build.
+//! Invariant: the summed blame equals the summed response time, to the nanosecond; it is asserted for each
+//! request in debug builds and for the sums by [`HostRecorder::check`] in every build.
 //!
 //! Not measured: requests still outstanding, throughput over time, latency per volume or per member.
 
@@ -29,8 +29,8 @@ pub struct HostRecorder {
 
 /// Summed blame of all requests, in nanoseconds.
 ///
-/// 128 bits, because response times of an overloaded array can sum past 2^64 ns (584 years); written to JSON as
-/// plain integers, exact at any size (a reader that holds numbers as doubles rounds above 2^53).
+/// 128 bits, because response times of an overloaded array can sum past 2^64 ns (584 years); written to JSON
+/// as plain integers, exact at any size (a reader that holds numbers as doubles rounds above 2^53).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlameSum {
     /// Flash array time of the requests' own operations. Unit: ns.
@@ -49,7 +49,8 @@ pub struct BlameSum {
     pub link: u128,
 }
 
-/// Response times by kind of request; a response runs from arrival to the end of the last operation, link included.
+/// Response times by kind of request; a response runs from arrival to the end of the last operation, link
+/// included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ResponseReport {
     /// Every request, trims and flushes included. Unit: ns.
@@ -58,7 +59,8 @@ pub struct ResponseReport {
     pub read: DistributionSummary,
     /// Writes. Unit: ns.
     pub write: DistributionSummary,
-    /// Reads of which a page operation met a GC busy interval of its die between its arrival and its start. Unit: ns.
+    /// Reads of which a page operation met a GC busy interval of its die between its arrival and its start.
+    /// Unit: ns.
     pub gc_affected_read: DistributionSummary,
     /// Likewise writes, those that triggered the GC included. Unit: ns.
     pub gc_affected_write: DistributionSummary,
@@ -85,7 +87,8 @@ pub struct HostReport {
     pub response_ns: ResponseReport,
     /// Where the summed response time of all requests went. Unit: ns.
     pub blame_ns: BlameSum,
-    /// Cumulative distribution of all response times: (ns, fraction of requests at or below), to draw as steps.
+    /// Cumulative distribution of all response times: (ns, fraction of requests at or below), to draw as
+    /// steps.
     pub response_cdf: Vec<(u64, f64)>,
 }
 

@@ -7,15 +7,15 @@
 //!   erase counts     --> Wear ------------> DeviceReport -'
 //! ```
 //!
-//! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes on.
-//! Sums are integers, so the order in which observations arrive cannot change a byte of the report, and warm-up is
-//! discarded by starting the observers, and the counters' baseline, where it ends.
+//! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes
+//! on. Sums are integers, so the order in which observations arrive cannot change a byte of the report, and
+//! warm-up is discarded by starting the observers, and the counters' baseline, where it ends.
 //!
-//! Not measured here: time series, per-volume or per-member latency, queue lengths, bus utilisation, and requests
-//! still outstanding when the run ends (a request is counted when it completes).
+//! Not measured here: time series, per-volume or per-member latency, queue lengths, bus utilisation, and
+//! requests still outstanding when the run ends (a request is counted when it completes).
 //!
-//! Every statistic states its unit: names ending in `_ns` are nanoseconds of simulated time (of real time in
-//! [`EngineReport`]), `_bytes` bytes, `_pages` flash pages; other integers are counts.
+//! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in
+//! [`EngineReport`] only), pages are flash pages, a count has no unit.
 
 mod device;
 mod distribution;

@@ -1,7 +1,7 @@
 //! Exact count, sum, sum of squares and range of integers.
 //!
-//! Floats enter only when a mean or a deviation is asked for, so neither the order of recording nor the size of the
-//! values costs precision. Not kept: higher moments.
+//! Floats enter only when a mean or a deviation is asked for, so neither the order of recording nor the size
+//! of the values costs precision. Not kept: higher moments.
 
 /// Integer moments of a set of values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

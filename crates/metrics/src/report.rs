@@ -1,8 +1,9 @@
 //! The report of one run, typed: what `--json` prints and every reader parses.
 //!
-//! Fields appear in the JSON in the order in which they are declared. Keys that the format promises come first in
-//! each section; further keys follow them and may be added to without a new [`SCHEMA`], so readers must ignore keys
-//! they do not know. Everything but `engine` is a function of scenario and seed: see [`Report::without_engine`].
+//! Fields appear in the JSON in the order in which they are declared. Keys that the format promises come
+//! first in each section; further keys follow them and may be added to without a new [`SCHEMA`], so readers
+//! must ignore keys they do not know. Everything but `engine` is a function of scenario and seed: see
+//! [`Report::without_engine`].
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::host::HostReport;
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
 
-/// Everything one run reports; every counter covers the measured window only.
+/// Everything one run reports; every counter covers the measured window only, but wear is that of the whole
+/// life.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// [`SCHEMA`].
@@ -45,7 +47,8 @@ pub struct Report {
 /// The report's `array` section: sums over its devices, and coordination.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArrayReport {
-    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was. Unit: ratio.
+    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was.
+    /// Unit: ratio.
     pub write_amplification: Option<f64>,
     /// Blocks erased. Unit: count.
     pub erases: u64,
@@ -57,7 +60,8 @@ pub struct ArrayReport {
     pub flash_pages_programmed: u64,
     /// Parity pages programmed on behalf of the array, moves by GC not included. Unit: pages.
     pub parity_pages_written: u64,
-    /// Share of the window with 0, 1, .., N devices in GC, indexed by their number; sums to 1. Unit: fraction.
+    /// Share of the window with 0, 1, .., N devices in GC, indexed by their number; sums to 1. Unit:
+    /// fraction.
     pub devices_in_gc_fraction: Vec<f64>,
     /// What coordination did.
     pub coordination: CoordinationReport,
@@ -72,7 +76,8 @@ pub struct ArrayReport {
 pub struct CoordinationReport {
     /// Name of the policy, such as `reactive-selective`.
     pub policy: String,
-    /// Counters such as `messages`, each a key of its own in the JSON; none may be named `policy`. Unit: count.
+    /// Counters such as `messages`, each a key of its own in the JSON; none may be named `policy`. Unit:
+    /// count.
     #[serde(flatten)]
     pub counters: BTreeMap<String, u64>,
 }
@@ -97,8 +102,8 @@ pub struct EngineReport {
 pub struct PreconditionReport {
     /// The two windows below differ by less than 1%.
     pub steady: bool,
-    /// Write amplification of the last two windows of half the capacity each, older first; null where ageing was
-    /// too short to fill one. Unit: ratio.
+    /// Write amplification of the last two windows of half the capacity each, older first; null where ageing
+    /// was too short to fill one. Unit: ratio.
     pub write_amplification_windows: [Option<f64>; 2],
     /// Share of the logical space that was mapped. Unit: fraction.
     pub fill: f64,

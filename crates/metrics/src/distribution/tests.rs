@@ -94,7 +94,7 @@ fn a_cdf_of_few_values_is_those_values() {
 
 #[test]
 fn a_cdf_of_many_values_covers_body_and_tail() {
-    // Log-uniform body of 10,000 samples over 100 us .. 200 us and 20 stragglers up to 2 s.
+    // A body of 10,000 samples over 100 us .. 200 us and 20 stragglers up to 2 s.
     let body = (0..10_000).map(|i| 100_000 + i * 10);
     let points = of(body.chain((1..=20).map(|i| i * 100_000_000))).cdf_points();
     assert!((100..=194).contains(&points.len()), "{} points", points.len());
