@@ -136,7 +136,7 @@ impl<P: Probe> Device<P> {
                 Some(_) => {
                     let invalid = |unit| {
                         let table = self.ftl.blocks(unit);
-                        table.fewest_valid().map_or(0, |valid| table.data_pages - valid)
+                        table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid)
                     };
                     let invalid = units.map(invalid).max().unwrap_or(0);
                     wanting[channel] += 1;

@@ -3,7 +3,7 @@
 //! Does not verify: that data content is right (a content probe does), nor anything about time.
 
 use super::{Ftl, NONE};
-use crate::block::{BlockState, state_of, valid_of};
+use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
 use harmonia_types::IoCause;
 
 impl Ftl {
@@ -20,6 +20,11 @@ impl Ftl {
             states[state_of(entry) as usize] += 1;
             valid += valid_of(entry);
             assert!(valid_of(entry) <= table.data_pages, "unit {unit}: more valid pages than a block has");
+        }
+        for (group, &best) in table.best.iter().enumerate() {
+            let fresh = GroupKey::best_of(table.entries, table.erases, group * GROUP);
+            let closed = |key: GroupKey| Some(key).filter(|key| state_of(key.entry()) == BlockState::Closed);
+            assert_eq!(closed(best), closed(fresh), "unit {unit} group {group}: best victim");
         }
         let open = state.frontiers.iter().flatten().count() + state.partial.len();
         assert_eq!(states[BlockState::Free as usize], state.free, "unit {unit}: free blocks");

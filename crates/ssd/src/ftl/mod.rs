@@ -19,7 +19,7 @@ mod unit;
 use harmonia_engine::Rng;
 use harmonia_types::{IoCause, Lpn};
 
-use crate::block::{BlockState, BlockTable, encode};
+use crate::block::{BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Shape, SsdConfig};
 use crate::table::HugeTable;
 
@@ -95,6 +95,8 @@ pub struct Ftl {
     map: HugeTable,
     reverse: HugeTable,
     entries: Vec<u16>,
+    /// Best block of each group of blocks of a unit.
+    best: Vec<GroupKey>,
     erases: Vec<u32>,
     closed_at: Vec<u32>,
     free_ring: Vec<u32>,
@@ -128,6 +130,7 @@ impl Ftl {
             map: HugeTable::new(shape.logical_pages as usize, NONE),
             reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
             entries: vec![encode(BlockState::Free, 0); units * blocks],
+            best: vec![GroupKey::NONE; units * blocks.div_ceil(GROUP)],
             erases: vec![0; units * blocks],
             closed_at: vec![0; units * blocks],
             free_ring: (0..units).flat_map(|_| 0..shape.blocks_per_unit).collect(),
@@ -148,6 +151,7 @@ impl Ftl {
         let shape = &self.shape;
         let (u, pages) = (unit as usize, shape.unit_pages as usize);
         let blocks = shape.blocks_per_unit as usize;
+        let groups = blocks.div_ceil(GROUP);
         let flash_pages = blocks << shape.page_bits;
         UnitMut {
             unit,
@@ -156,6 +160,7 @@ impl Ftl {
             map: &mut self.map[u * pages..][..pages],
             reverse: &mut self.reverse[u * flash_pages..][..flash_pages],
             entries: &mut self.entries[u * blocks..][..blocks],
+            best: &mut self.best[u * groups..][..groups],
             erases: &mut self.erases[u * blocks..][..blocks],
             closed_at: &mut self.closed_at[u * blocks..][..blocks],
             free_ring: &mut self.free_ring[u * blocks..][..blocks],
@@ -174,19 +179,30 @@ impl Ftl {
         let mut map = self.map.chunks_mut(pages);
         let mut reverse = self.reverse.chunks_mut(blocks << shape.page_bits);
         let mut entries = self.entries.chunks_mut(blocks);
+        let mut best = self.best.chunks_mut(blocks.div_ceil(GROUP));
         let mut erases = self.erases.chunks_mut(blocks);
         let mut closed_at = self.closed_at.chunks_mut(blocks);
         let mut free_ring = self.free_ring.chunks_mut(blocks);
         let mut units = Vec::with_capacity(self.units.len());
         for (unit, (state, scratch)) in self.units.iter_mut().zip(&mut scratches).enumerate() {
-            let (Some(map), Some(reverse), Some(entries), Some(erases), Some(closed_at), Some(free_ring)) = (
+            let (
+                Some(map),
+                Some(reverse),
+                Some(entries),
+                Some(best),
+                Some(erases),
+                Some(closed_at),
+                Some(free_ring),
+            ) = (
                 map.next(),
                 reverse.next(),
                 entries.next(),
+                best.next(),
                 erases.next(),
                 closed_at.next(),
                 free_ring.next(),
-            ) else {
+            )
+            else {
                 unreachable!("every table has one chunk per unit");
             };
             units.push(UnitMut {
@@ -196,6 +212,7 @@ impl Ftl {
                 map,
                 reverse,
                 entries,
+                best,
                 erases,
                 closed_at,
                 free_ring,
@@ -293,8 +310,10 @@ impl Ftl {
     pub fn blocks(&self, unit: u32) -> BlockTable<'_> {
         let blocks = self.shape.blocks_per_unit as usize;
         let range = unit as usize * blocks..(unit as usize + 1) * blocks;
+        let groups = blocks.div_ceil(GROUP);
         BlockTable {
             entries: &self.entries[range.clone()],
+            best: &self.best[unit as usize * groups..][..groups],
             erases: &self.erases[range.clone()],
             closed_at: &self.closed_at[range],
             data_pages: self.shape.data_pages,

@@ -3,7 +3,7 @@
 use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
 use super::{NONE, OpenBlock, UnitState};
-use crate::block::{BlockId, BlockState, BlockTable, encode, state_of, valid_of};
+use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, state_of, valid_of};
 use crate::config::Shape;
 use crate::gc::victim::{QueuedReads, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, Origin, Probe};
@@ -23,6 +23,7 @@ pub struct UnitMut<'a> {
     pub(super) map: &'a mut [u32],
     pub(super) reverse: &'a mut [u32],
     pub(super) entries: &'a mut [u16],
+    pub(super) best: &'a mut [GroupKey],
     pub(super) erases: &'a mut [u32],
     pub(super) closed_at: &'a mut [u32],
     pub(super) free_ring: &'a mut [u32],
@@ -107,7 +108,7 @@ impl UnitMut<'_> {
         if old == NONE {
             self.state.mapped += 1;
         } else {
-            self.entries[(old >> self.shape.page_bits) as usize] -= 1;
+            self.invalidate(old);
         }
         self.reverse[ppn as usize] = lpn;
         self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
@@ -120,7 +121,7 @@ impl UnitMut<'_> {
     pub fn trim<P: Probe>(&mut self, lpn: u32, probe: &mut P) {
         let old = std::mem::replace(&mut self.map[lpn as usize], NONE);
         if old != NONE {
-            self.entries[(old >> self.shape.page_bits) as usize] -= 1;
+            self.invalidate(old);
             self.state.mapped -= 1;
         }
         probe.trim(self.device_lpn(lpn));
@@ -157,6 +158,7 @@ impl UnitMut<'_> {
     ) -> Option<BlockId> {
         let blocks = BlockTable {
             entries: self.entries,
+            best: self.best,
             erases: self.erases,
             closed_at: self.closed_at,
             data_pages: self.shape.data_pages,
@@ -221,6 +223,7 @@ impl UnitMut<'_> {
         let entry = self.entries[victim.index()];
         assert!(state_of(entry) == BlockState::Closed, "only a closed block can be collected");
         self.entries[victim.index()] = encode(BlockState::Collecting, valid_of(entry) as u16);
+        self.best[victim.index() / GROUP] = GroupKey::best_of(self.entries, self.erases, victim.index());
     }
 
     /// Moves the first live page at or after `cursor` of a block being collected; `None` if there is none.
@@ -325,11 +328,27 @@ impl UnitMut<'_> {
         }
         let block = open.block as usize;
         self.state.frontiers[frontier] = None;
-        self.entries[block] = encode(BlockState::Closed, valid_of(self.entries[block]) as u16);
+        let closed = encode(BlockState::Closed, valid_of(self.entries[block]) as u16);
+        self.entries[block] = closed;
+        let key = GroupKey::of(closed, self.erases[block], block);
+        self.best[block / GROUP] = self.best[block / GROUP].min(key);
         self.closed_at[block] = self.state.closings;
         self.state.closings = self.state.closings.wrapping_add(1);
         self.state.tally.programs[IoCause::Metadata as usize] += u64::from(self.shape.summary_pages);
         self.shape.summary_pages
+    }
+
+    /// The page no longer holds live data.
+    #[inline]
+    fn invalidate(&mut self, ppn: u32) {
+        let block = (ppn >> self.shape.page_bits) as usize;
+        let entry = self.entries[block] - 1;
+        self.entries[block] = entry;
+        let best = &mut self.best[block / GROUP];
+        // Rarely true; only then is the block's wear worth a look.
+        if entry <= best.entry() {
+            *best = GroupKey::of(entry, self.erases[block], block).min(*best);
+        }
     }
 
     #[inline]
