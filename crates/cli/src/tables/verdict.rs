@@ -1,0 +1,118 @@
+//! Whether the array had settled before the run, and in one sentence what the runs show.
+
+use std::fmt::Write as _;
+
+use harmonia_metrics::{PreconditionReport, Report};
+
+use super::{is_ideal, label};
+use crate::numbers;
+use crate::output::{Color, Emphasis};
+
+/// One line if all runs began alike, otherwise one line for each.
+pub(super) fn steadiness(runs: &[Report], color: Color) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    if runs.iter().all(|run| run.precondition == first.precondition) {
+        return line("aged array", &first.precondition, color);
+    }
+    runs.iter().map(|run| line(&format!("aged array of {}", label(run)), &run.precondition, color)).collect()
+}
+
+fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
+    let warn = |text: String| color.paint(Emphasis::Warning, &text) + "\n";
+    match precondition.write_amplification_windows {
+        [Some(older), Some(newer)] if precondition.steady => {
+            format!("{what}: steady, write amplification {older:.2} -> {newer:.2}\n")
+        }
+        [Some(older), Some(newer)] => warn(format!(
+            "warning: {what}: NOT steady, write amplification {older:.2} -> {newer:.2}; results still drift with \
+             the length of ageing, raise precondition.overwrite (now {})",
+            precondition.overwrite
+        )),
+        _ => warn(format!(
+            "warning: {what}: not known to be steady, ageing was too short to tell (precondition.fill {}, \
+             precondition.overwrite {})",
+            precondition.fill, precondition.overwrite
+        )),
+    }
+}
+
+/// What the runs show: best mean, best p99, and what the better mean costs in erases.
+pub(super) fn sentence(runs: &[Report]) -> String {
+    let mut text = match runs {
+        [] => return String::new(),
+        [only] => return single(only),
+        [first, ..] => {
+            let buildable: Vec<&Report> = runs.iter().filter(|run| !is_ideal(run)).collect();
+            match lowest(&buildable, |run| run.host.response_ns.all.mean) {
+                Some((best, _)) => several(first, best, &buildable),
+                None => return "No request completed: there is nothing to compare.\n".to_owned(),
+            }
+        }
+    };
+    if let Some((run, mean)) = lowest(&runs.iter().filter(|run| is_ideal(run)).collect::<Vec<_>>(), |run| {
+        run.host.response_ns.all.mean
+    }) {
+        let _ = write!(
+            text,
+            " With garbage collection that takes no time ({}) it would be {} ms.",
+            label(run),
+            numbers::ms(mean)
+        );
+    }
+    text + "\n"
+}
+
+fn single(run: &Report) -> String {
+    let all = &run.host.response_ns.all;
+    let (Some(mean), total) = (all.mean, run.host.blame_ns.total()) else {
+        return "No request completed.\n".to_owned();
+    };
+    let gc_share = if total > 0 { run.host.blame_ns.queue_gc as f64 / total as f64 } else { 0.0 };
+    format!(
+        "Under {} a request takes {} ms on average, {} of it spent waiting behind garbage collection.\n",
+        label(run),
+        numbers::ms(mean),
+        numbers::percent(gc_share)
+    )
+}
+
+fn several(first: &Report, best: &Report, buildable: &[&Report]) -> String {
+    let mean = |run: &Report| run.host.response_ns.all.mean.unwrap_or_default();
+    let mut text = format!("{} has the lowest mean, {} ms", label(best), numbers::ms(mean(best)));
+    if !std::ptr::eq(first, best)
+        && let Some(change) = numbers::change(mean(best), mean(first))
+    {
+        let _ = write!(text, " ({change} against {})", label(first));
+    }
+    if let Some((run, p99)) = lowest(buildable, |run| run.host.response_ns.all.p99.map(|ns| ns as f64)) {
+        let who = if std::ptr::eq(run, best) { "and also".to_owned() } else { format!("{} has", label(run)) };
+        let _ = write!(text, ", {who} the lowest p99, {} ms", numbers::ms(p99));
+    }
+    text.push_str(&erases(first, best));
+    text.push('.');
+    text
+}
+
+fn erases(first: &Report, best: &Report) -> String {
+    if std::ptr::eq(first, best) {
+        return String::new();
+    }
+    match numbers::change(best.array.erases as f64, first.array.erases as f64) {
+        Some(change) => format!("; {} erases {change} blocks against {}", label(best), label(first)),
+        None if best.array.erases > 0 => {
+            format!(
+                "; {} erases {} blocks, {} none",
+                label(best),
+                numbers::count(best.array.erases),
+                label(first)
+            )
+        }
+        None => String::new(),
+    }
+}
+
+/// The run with the lowest figure; of equals the first.
+fn lowest<'a>(runs: &[&'a Report], figure: impl Fn(&Report) -> Option<f64>) -> Option<(&'a Report, f64)> {
+    let figures = runs.iter().filter_map(|run| Some((*run, figure(run)?)));
+    figures.min_by(|(_, a), (_, b)| a.total_cmp(b))
+}
