@@ -8,9 +8,12 @@ pub(crate) fn ms(ns: f64) -> String {
     four_digits(ns / 1e6)
 }
 
-/// Nanoseconds as microseconds with about four digits.
+/// Nanoseconds as whole microseconds, with one decimal where there are few.
 pub(crate) fn us(ns: f64) -> String {
-    four_digits(ns / 1e3)
+    match ns / 1e3 {
+        us if us == 0.0 || us >= 9.95 => count(us.round() as u64),
+        us => format!("{us:.1}"),
+    }
 }
 
 /// A figure that may be missing.
@@ -70,10 +73,11 @@ pub(crate) fn duration(ns: u64) -> String {
 
 fn four_digits(value: f64) -> String {
     match value.abs() {
+        0.0 => "0".to_owned(),
         size if size >= 999.95 => count(value.round() as u64),
         size if size >= 99.995 => format!("{value:.1}"),
         size if size >= 9.9995 => format!("{value:.2}"),
-        size if size >= 0.99995 || size == 0.0 => format!("{value:.3}"),
+        size if size >= 0.99995 => format!("{value:.3}"),
         _ => format!("{value:.4}"),
     }
 }
@@ -95,6 +99,12 @@ mod tests {
         let shown =
             [123_400.0, 1_234_000.0, 12_340_000.0, 123_400_000.0, 1_234_000_000.0, 9_999_960.0].map(ms);
         assert_eq!(shown, ["0.1234", "1.234", "12.34", "123.4", "1,234", "10.00"]);
+    }
+
+    #[test]
+    fn nothing_is_zero_and_microseconds_are_whole() {
+        assert_eq!([0.0, 1_234.0, 9_960.0, 1_234_567.0].map(us), ["0", "1.2", "10", "1,235"]);
+        assert_eq!((ms(0.0).as_str(), duration(0).as_str()), ("0", "0 us"));
     }
 
     #[test]

@@ -41,8 +41,5 @@ fn steps(run: &Report, axis: &LogTime, frame: &Frame) -> Vec<(f64, f64)> {
         points.extend([(x, frame.y(share_before)), (x, frame.y(share))]);
         share_before = share;
     }
-    if !points.is_empty() {
-        points.push((frame.right(), frame.y(share_before)));
-    }
     points
 }

@@ -32,7 +32,7 @@ pub(crate) struct Style {
 pub(crate) fn comparison(runs: &[Report], style: Style) -> String {
     let mut sections = vec![heading(runs), response::section(runs, style)];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
-    sections.push(verdict::steadiness(runs, style.color) + &verdict::sentence(runs));
+    sections.push(ending(runs, style));
     sections.join("\n")
 }
 
@@ -42,8 +42,13 @@ pub(crate) fn single(run: &Report, style: Style) -> String {
     let mut sections = vec![heading(runs), response::section(runs, style)];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.push(devices::section(run, style));
-    sections.push(verdict::steadiness(runs, style.color) + &verdict::sentence(runs));
+    sections.push(ending(runs, style));
     sections.join("\n")
+}
+
+/// How far the runs can be trusted, and what they show.
+fn ending(runs: &[Report], style: Style) -> String {
+    verdict::steadiness(runs, style.color) + &layout::wrapped(&verdict::sentence(runs), style.columns)
 }
 
 /// What a user of the bare numbers must know: one line a warning, none if all is well.

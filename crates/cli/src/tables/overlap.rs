@@ -13,7 +13,7 @@ const NOTHING: f64 = 0.0005;
 
 /// The table: one row a number of devices, one column a run.
 pub(super) fn section(runs: &[Report], style: Style) -> String {
-    let headings = ["devices"].into_iter().chain(runs.iter().map(label));
+    let headings = ["in GC"].into_iter().chain(runs.iter().map(label));
     let mut table = Table::new(headings);
     let longest = runs.iter().map(|run| run.array.devices_in_gc_fraction.len()).max().unwrap_or(0);
     let shown = last_seen(runs).map_or(longest, |last| longest.min(last + 1));

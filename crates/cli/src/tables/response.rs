@@ -16,17 +16,20 @@ const HEADINGS: [&str; 12] = [
     "p99",
     "p99.9",
     "p99.99",
-    "vs first",
+    AGAINST_FIRST,
     "erases",
     "write amp",
     "GC-hit",
 ];
+/// A lone run has nothing to be held against.
+const AGAINST_FIRST: &str = "vs first";
 const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on their way.\n";
 const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
 
 /// The table, with footnotes for what it shows.
 pub(super) fn section(runs: &[Report], style: Style) -> String {
-    let mut table = Table::new(HEADINGS);
+    let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
+    let mut table = Table::new(headings);
     let best = lowest_mean(runs);
     for (index, run) in runs.iter().enumerate() {
         table.push(row(run, runs, best == Some(index)));
@@ -42,7 +45,7 @@ fn row(run: &Report, runs: &[Report], best: bool) -> Vec<Cell> {
     let all = &run.host.response_ns.all;
     let ms = |ns: Option<u64>| Cell::from(or_none(ns, |ns| numbers::ms(ns as f64)));
     let mean = Cell::from(or_none(all.mean, numbers::ms));
-    vec![
+    let mut row = vec![
         label(run).into(),
         if best { mean.with(Emphasis::Good) } else { mean },
         or_none(all.stddev, numbers::ms).into(),
@@ -51,11 +54,16 @@ fn row(run: &Report, runs: &[Report], best: bool) -> Vec<Cell> {
         ms(all.p99),
         ms(all.p999),
         ms(all.p9999),
-        against_first(run, &runs[0]).into(),
+    ];
+    if runs.len() > 1 {
+        row.push(against_first(run, &runs[0]).into());
+    }
+    row.extend([
         numbers::count(run.array.erases).into(),
         or_none(run.array.write_amplification, |ratio| format!("{ratio:.3}")).into(),
         gc_hit(run).into(),
-    ]
+    ]);
+    row
 }
 
 fn against_first(run: &Report, first: &Report) -> String {

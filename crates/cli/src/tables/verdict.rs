@@ -84,30 +84,34 @@ fn several(first: &Report, best: &Report, buildable: &[&Report]) -> String {
     {
         let _ = write!(text, " ({change} against {})", label(first));
     }
-    if let Some((run, p99)) = lowest(buildable, |run| run.host.response_ns.all.p99.map(|ns| ns as f64)) {
-        let who = if std::ptr::eq(run, best) { "and also".to_owned() } else { format!("{} has", label(run)) };
-        let _ = write!(text, ", {who} the lowest p99, {} ms", numbers::ms(p99));
-    }
     text.push_str(&erases(first, best));
     text.push('.');
+    if let Some((run, p99)) = lowest(buildable, |run| run.host.response_ns.all.p99.map(|ns| ns as f64)) {
+        let also = if std::ptr::eq(run, best) { "It also has" } else { label(run) };
+        let has = if std::ptr::eq(run, best) { "" } else { " has" };
+        let _ = write!(text, " {also}{has} the lowest p99, {} ms.", numbers::ms(p99));
+    }
     text
 }
 
+/// What the lower mean costs in wear; nothing is said of a difference too small to print.
 fn erases(first: &Report, best: &Report) -> String {
     if std::ptr::eq(first, best) {
         return String::new();
     }
-    match numbers::change(best.array.erases as f64, first.array.erases as f64) {
-        Some(change) => format!("; {} erases {change} blocks against {}", label(best), label(first)),
-        None if best.array.erases > 0 => {
+    let (ours, theirs) = (best.array.erases, first.array.erases);
+    match numbers::change(ours as f64, theirs as f64).as_deref() {
+        None if ours == 0 => String::new(),
+        None => format!("; it erases {} blocks, {} none", numbers::count(ours), label(first)),
+        Some("0.0%") => format!("; it erases as many blocks as {}", label(first)),
+        Some(change) => {
+            let word = if ours > theirs { "more" } else { "fewer" };
             format!(
-                "; {} erases {} blocks, {} none",
-                label(best),
-                numbers::count(best.array.erases),
+                "; it erases {} {word} blocks than {}",
+                change.trim_start_matches(['+', '-']),
                 label(first)
             )
         }
-        None => String::new(),
     }
 }
 
