@@ -1,1 +1,26 @@
-//! stub
+//! From a scenario file to a report.
+//!
+//! A scenario passes through stages, each a type of its own:
+//!
+//! 1. *as written*: a tree of values, each with its place in the file or the flag it came from (`tree`, `set`);
+//! 2. *validated*: [`Scenario`], plain numbers, nothing left to interpret (`workload`, `array`, `ssd`);
+//! 3. *built and run*: devices, array and load.
+//!
+//! Whatever a person wrote either becomes a [`Scenario`] that can run or a [`BadInput`] that says where, which key,
+//! which value, and what is allowed. [`schema::KEYS`] lists every key; [`presets`] what can be named.
+
+mod array;
+mod error;
+pub mod presets;
+mod read;
+mod resolved;
+mod scenario;
+pub mod schema;
+mod set;
+mod ssd;
+mod tree;
+mod workload;
+
+pub use error::BadInput;
+pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};
+pub use workload::TRACE_FORMATS;

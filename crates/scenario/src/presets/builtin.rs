@@ -1,0 +1,35 @@
+//! Built-in scenarios: the files of `examples/`, carried inside the program.
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Builtin {
+    pub name: &'static str,
+    /// The file.
+    pub text: &'static str,
+}
+
+impl Builtin {
+    /// The question the file opens with.
+    pub fn question(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches('#').trim()
+    }
+}
+
+/// The built-in scenario called `name`.
+pub(crate) fn find(name: &str) -> Option<&'static Builtin> {
+    SCENARIOS.iter().find(|scenario| scenario.name == name)
+}
+
+/// Their names.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SCENARIOS.iter().map(|scenario| scenario.name)
+}
+
+/// All of them.
+pub(crate) const SCENARIOS: &[Builtin] = &[
+    Builtin { name: "hpc-w", text: include_str!("../../../../examples/hpc-w.toml") },
+    Builtin { name: "hpc-r", text: include_str!("../../../../examples/hpc-r.toml") },
+    Builtin { name: "hpc-w-skew", text: include_str!("../../../../examples/hpc-w-skew.toml") },
+    Builtin { name: "tiny", text: include_str!("../../../../examples/tiny.toml") },
+    Builtin { name: "msr-trace", text: include_str!("../../../../examples/msr-trace.toml") },
+];

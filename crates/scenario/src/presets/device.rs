@@ -1,0 +1,148 @@
+//! Devices as data: the mapping and garbage collection that go with the hardware of [`harmonia_flash::presets`].
+
+use harmonia_flash::presets::{self as hardware, Provenance};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
+    Trigger,
+};
+
+/// One device; its hardware has the same name.
+#[derive(Debug)]
+pub(crate) struct DevicePreset {
+    pub name: &'static str,
+    /// Spare in percent.
+    reserved: f64,
+    allocation_unit: AllocationUnit,
+    domain: Domain,
+    /// Hard threshold in percent.
+    hard: f64,
+    /// Where each figure comes from, by key below `ssd.`.
+    provenance: &'static [(&'static str, Provenance)],
+}
+
+/// All devices.
+pub(crate) const PRESETS: &[DevicePreset] = &[MSR_SLC_32G, TINY_TEST];
+
+const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
+const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
+
+const MSR_SLC_32G: DevicePreset = DevicePreset {
+    name: "msr-slc-32g",
+    reserved: 15.0,
+    allocation_unit: AllocationUnit::Die,
+    domain: Domain::Device,
+    hard: 5.0,
+    provenance: &[
+        (
+            "ftl.reserved_blocks",
+            Provenance::Found("MSST 2011, Table IX; taken as (T - U)/T, as the MSR source does"),
+        ),
+        ("ftl.allocation", Provenance::Inferred("element = page modulo elements in the MSR source")),
+        ("ftl.allocation_unit", Provenance::Found("MSR source: one frontier an element without copy-back")),
+        ("ftl.frontiers", MSR_SOURCE),
+        ("gc.domain", Provenance::Inferred("IEEE TC 2012, 5.3 and MSST 2011, V-A speak of the whole device")),
+        ("gc.trigger", MSR_SOURCE),
+        ("gc.hard_threshold", Provenance::Found("MSST 2011, Table IX: minimum free blocks 5%")),
+        ("gc.soft_threshold", Provenance::Inferred("the papers say only that soft lies above hard")),
+        (
+            "gc.stop_threshold",
+            Provenance::Inferred("the MSR source stops at hard + 1; the papers name no figure"),
+        ),
+        (
+            "gc.min_victims",
+            Provenance::Inferred("a forced device must collect something, or nothing synchronises"),
+        ),
+        ("gc.victim", TABLE_IX),
+        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
+        ("gc.schedule", MSR_SOURCE),
+        ("gc.concurrency.policy", MSR_SOURCE),
+    ],
+};
+
+const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
+const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
+
+const TINY_TEST: DevicePreset = DevicePreset {
+    name: "tiny-test",
+    reserved: 20.0,
+    allocation_unit: AllocationUnit::Die,
+    domain: Domain::Device,
+    hard: 5.0,
+    provenance: &[
+        ("ftl.reserved_blocks", FOR_TESTS),
+        ("ftl.allocation", AS_MSR),
+        ("ftl.allocation_unit", AS_MSR),
+        ("ftl.frontiers", AS_MSR),
+        ("gc.domain", AS_MSR),
+        ("gc.trigger", AS_MSR),
+        ("gc.hard_threshold", AS_MSR),
+        ("gc.soft_threshold", AS_MSR),
+        ("gc.stop_threshold", AS_MSR),
+        ("gc.min_victims", AS_MSR),
+        ("gc.victim", AS_MSR),
+        ("gc.victim_d", AS_MSR),
+        ("gc.schedule", AS_MSR),
+        ("gc.concurrency.policy", AS_MSR),
+    ],
+};
+
+/// The device called `name`.
+pub(crate) fn find(name: &str) -> Option<SsdConfig> {
+    PRESETS.iter().find(|preset| preset.name == name).map(DevicePreset::config)
+}
+
+/// Their names.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|preset| preset.name)
+}
+
+impl DevicePreset {
+    /// Its hardware.
+    pub fn flash(&self) -> &'static hardware::Preset {
+        hardware::find(self.name).expect("every device has its hardware")
+    }
+
+    /// The whole device.
+    pub fn config(&self) -> SsdConfig {
+        let flash = self.flash();
+        SsdConfig {
+            preset: self.name.to_owned(),
+            geometry: flash.geometry.clone(),
+            timing: flash.timing.clone(),
+            link: flash.link.clone(),
+            ftl: FtlConfig {
+                reserved_blocks: Amount::Percent(self.reserved),
+                allocation: Allocation::Cwdp,
+                allocation_unit: self.allocation_unit,
+                frontiers: Frontiers::Shared,
+            },
+            gc: GcConfig {
+                domain: self.domain,
+                trigger: Trigger::Foreground,
+                hard_threshold: Amount::Percent(self.hard),
+                soft_threshold: Amount::AboveHard(1),
+                stop_threshold: Amount::AboveHard(0),
+                min_victims: 1,
+                victim: "greedy".into(),
+                victim_d: 3,
+                schedule: "blocking".into(),
+                concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            },
+        }
+    }
+
+    /// Where the figure of `key` (below `ssd.`) comes from.
+    pub fn provenance(&self, key: &str) -> Option<Provenance> {
+        self.all().find(|(known, _)| *known == key).map(|(_, provenance)| provenance)
+    }
+
+    /// The keys that have a provenance.
+    #[cfg(test)]
+    pub fn cited(&self) -> impl Iterator<Item = &'static str> {
+        self.all().map(|(key, _)| key)
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&'static str, Provenance)> {
+        self.flash().provenance.iter().chain(self.provenance).copied()
+    }
+}

@@ -1,0 +1,117 @@
+//! What a scenario can name: devices, loads, and whole built-in scenarios; every figure with where it comes from.
+
+pub(crate) mod builtin;
+pub(crate) mod device;
+pub(crate) mod workload;
+
+use harmonia_flash::presets::Provenance;
+
+use crate::resolved;
+
+/// What a preset describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// A device: `ssd.preset`.
+    Device,
+    /// A load: `workload.preset`.
+    Workload,
+    /// A whole scenario, named where a scenario file could be.
+    Scenario,
+}
+
+/// One preset, for lists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PresetInfo {
+    /// The name users write.
+    pub name: &'static str,
+    /// What it describes.
+    pub kind: Kind,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Its figures; none for a scenario, which is read instead.
+    pub parameters: Vec<Parameter>,
+}
+
+/// One figure of a preset.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Scenario key.
+    pub key: String,
+    /// The value as it would be written.
+    pub value: String,
+    /// Where it comes from.
+    pub provenance: Provenance,
+}
+
+/// All presets: devices, loads, scenarios.
+pub fn list() -> Vec<PresetInfo> {
+    let device = |preset: &device::DevicePreset| {
+        let config = preset.config();
+        let figures = resolved::leaves("ssd", &resolved::ssd_json(&config));
+        let parameter = |(key, value): (String, String)| {
+            let provenance = preset.provenance(key.strip_prefix("ssd.").unwrap_or(&key))?;
+            Some(Parameter { key, value, provenance })
+        };
+        PresetInfo {
+            name: preset.name,
+            kind: Kind::Device,
+            summary: preset.flash().summary,
+            parameters: figures.into_iter().filter_map(parameter).collect(),
+        }
+    };
+    let load = |preset: &workload::WorkloadPreset| PresetInfo {
+        name: preset.name,
+        kind: Kind::Workload,
+        summary: preset.summary,
+        parameters: preset.parameters(),
+    };
+    let scenario = |scenario: &builtin::Builtin| PresetInfo {
+        name: scenario.name,
+        kind: Kind::Scenario,
+        summary: scenario.question(),
+        parameters: Vec::new(),
+    };
+    let devices = device::PRESETS.iter().map(device);
+    let loads = workload::PRESETS.iter().map(load);
+    devices.chain(loads).chain(builtin::SCENARIOS.iter().map(scenario)).collect()
+}
+
+/// The text of the built-in scenario called `name`, to start one's own from.
+pub fn scenario_text(name: &str) -> Option<&'static str> {
+    builtin::find(name).map(|scenario| scenario.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_of_a_device_has_a_provenance_and_none_is_left_over() {
+        for preset in device::PRESETS {
+            let figures = resolved::leaves("ssd", &resolved::ssd_json(&preset.config()));
+            let mut keys: Vec<&str> = figures.iter().map(|(key, _)| &key["ssd.".len()..]).collect();
+            keys.retain(|key| *key != "preset");
+            let mut cited: Vec<&str> = preset.cited().collect();
+            keys.sort_unstable();
+            cited.sort_unstable();
+            assert_eq!(keys, cited, "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn every_preset_can_work() {
+        for preset in device::PRESETS {
+            preset.config().resolve().unwrap_or_else(|why| panic!("{}: {why}", preset.name));
+        }
+    }
+
+    /// (512 - 76) / 512 x 63 / 64 of 32 GiB is 26.8 GiB; 5% of 2048 blocks is 102.
+    #[test]
+    fn the_msr_device_exports_what_the_base_model_does() {
+        let shape = device::find("msr-slc-32g").unwrap().resolve().unwrap();
+        assert_eq!((shape.reserved_blocks, shape.hard, shape.soft, shape.stop), (307, 102, 103, 102));
+        let gib = f64::from(shape.logical_pages) * 4096.0 / f64::from(1 << 30);
+        assert!((gib - 26.8).abs() < 0.05, "{gib}");
+    }
+}

@@ -1,0 +1,317 @@
+//! A scenario written out: every key with its value, in the form of a scenario file, so that it can be read again.
+
+use harmonia_array::{CoordinationConfig, Level, MemberConfig};
+use harmonia_flash::Timing;
+use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
+use harmonia_types::{SimDuration, units};
+use harmonia_workload::{
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SyntheticConfig, TraceConfig, WorkloadConfig,
+};
+use serde::{Serialize, Serializer};
+
+use crate::scenario::{Precondition, Scenario};
+
+impl Serialize for Scenario {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let base = commonest(&self.array.members);
+        let fallback = MemberConfig { capable: true, ssd: base.clone() };
+        let members = self.array.members.iter().enumerate();
+        let different = members.filter(|(_, member)| **member != fallback);
+        let view = View {
+            name: &self.name,
+            seed: self.seed,
+            workload: (&self.workload).into(),
+            precondition: self.precondition,
+            array: ArrayView {
+                devices: self.array.devices,
+                level: self.array.level,
+                stripe_unit: units::format_bytes(self.array.stripe_unit),
+                coordination: &self.array.coordination,
+                member: different.map(|(index, member)| MemberView::new(index, member, base)).collect(),
+            },
+            ssd: base.into(),
+        };
+        view.serialize(serializer)
+    }
+}
+
+impl Scenario {
+    /// The resolved scenario as a scenario file: every key with its value. Loading it gives the same scenario.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a scenario has only what TOML can say")
+    }
+}
+
+/// The device most members are.
+fn commonest(members: &[MemberConfig]) -> &SsdConfig {
+    let mut kinds: Vec<(&SsdConfig, usize)> = Vec::new();
+    for member in members {
+        match kinds.iter_mut().find(|(ssd, _)| **ssd == member.ssd) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((&member.ssd, 1)),
+        }
+    }
+    // The first of the commonest.
+    kinds.iter().rev().max_by_key(|(_, count)| *count).expect("an array has members").0
+}
+
+/// The value of a key below `ssd.`, as it would be written.
+pub(crate) fn value_at(config: &SsdConfig, key: &str) -> Option<String> {
+    let tree = serde_json::to_value(SsdView::from(config)).ok()?;
+    let value = key.split('.').skip(1).try_fold(&tree, |value, name| value.get(name))?;
+    Some(value.to_string())
+}
+
+/// All keys below `table` with their values, as they would be written.
+pub(crate) fn leaves(table: &str, value: &serde_json::Value) -> Vec<(String, String)> {
+    match value {
+        serde_json::Value::Object(map) => {
+            map.iter().flat_map(|(name, value)| leaves(&format!("{table}.{name}"), value)).collect()
+        }
+        serde_json::Value::String(text) => vec![(table.to_owned(), text.clone())],
+        other => vec![(table.to_owned(), other.to_string())],
+    }
+}
+
+/// A device as JSON in the form of a scenario file.
+pub(crate) fn ssd_json(config: &SsdConfig) -> serde_json::Value {
+    serde_json::to_value(SsdView::from(config)).expect("a device has only what JSON can say")
+}
+
+#[derive(Serialize)]
+struct View<'a> {
+    name: &'a str,
+    seed: u64,
+    workload: WorkloadView<'a>,
+    precondition: Precondition,
+    array: ArrayView<'a>,
+    ssd: SsdView<'a>,
+}
+
+#[derive(Serialize)]
+struct ArrayView<'a> {
+    devices: u16,
+    level: Level,
+    stripe_unit: String,
+    coordination: &'a CoordinationConfig,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    member: Vec<MemberView<'a>>,
+}
+
+#[derive(Serialize)]
+struct MemberView<'a> {
+    index: usize,
+    capable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ssd: Option<SsdView<'a>>,
+}
+
+impl<'a> MemberView<'a> {
+    fn new(index: usize, member: &'a MemberConfig, base: &SsdConfig) -> Self {
+        let ssd = (member.ssd != *base).then(|| SsdView::from(&member.ssd));
+        MemberView { index, capable: member.capable, ssd }
+    }
+}
+
+#[derive(Serialize)]
+struct SsdView<'a> {
+    preset: &'a str,
+    geometry: GeometryView,
+    timing: &'a Timing,
+    link: LinkView,
+    ftl: &'a FtlConfig,
+    gc: &'a GcConfig,
+}
+
+#[derive(Serialize)]
+struct GeometryView {
+    channels: u32,
+    chips_per_channel: u32,
+    dies_per_chip: u32,
+    planes_per_die: u32,
+    blocks_per_plane: u32,
+    pages_per_block: u32,
+    page_size: String,
+    summary_pages: u32,
+    own_pins: bool,
+}
+
+#[derive(Serialize)]
+struct LinkView {
+    bandwidth: String,
+    latency: SimDuration,
+}
+
+impl<'a> From<&'a SsdConfig> for SsdView<'a> {
+    fn from(config: &'a SsdConfig) -> Self {
+        let geometry = &config.geometry;
+        SsdView {
+            preset: &config.preset,
+            geometry: GeometryView {
+                channels: geometry.channels,
+                chips_per_channel: geometry.chips_per_channel,
+                dies_per_chip: geometry.dies_per_chip,
+                planes_per_die: geometry.planes_per_die,
+                blocks_per_plane: geometry.blocks_per_plane,
+                pages_per_block: geometry.pages_per_block,
+                page_size: units::format_bytes(geometry.page_size.into()),
+                summary_pages: geometry.summary_pages,
+                own_pins: geometry.own_pins,
+            },
+            timing: &config.timing,
+            link: LinkView {
+                bandwidth: format!("{}/s", units::format_bytes(config.link.bandwidth)),
+                latency: config.link.latency,
+            },
+            ftl: &config.ftl,
+            gc: &config.gc,
+        }
+    }
+}
+
+/// A number of requests or a time.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum LimitView {
+    Requests(u64),
+    Duration(SimDuration),
+}
+
+impl From<Limit> for LimitView {
+    fn from(limit: Limit) -> Self {
+        match limit {
+            Limit::Requests(requests) => LimitView::Requests(requests),
+            Limit::Duration(duration) => LimitView::Duration(duration),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+enum WorkloadView<'a> {
+    Synthetic(SyntheticView),
+    Trace(TraceView<'a>),
+}
+
+impl<'a> From<&'a WorkloadConfig> for WorkloadView<'a> {
+    fn from(workload: &'a WorkloadConfig) -> Self {
+        match workload {
+            WorkloadConfig::Synthetic(load) => WorkloadView::Synthetic(load.into()),
+            WorkloadConfig::Trace(trace) => WorkloadView::Trace(trace.into()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SyntheticView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<SimDuration>,
+    warmup: LimitView,
+    read_fraction: f64,
+    align: bool,
+    arrival: Arrival,
+    size: SizeView,
+    address: AddressView,
+}
+
+#[derive(Serialize)]
+struct SizeView {
+    distribution: &'static str,
+    mean: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stddev: Option<String>,
+}
+
+#[derive(Serialize)]
+struct AddressView {
+    pattern: AddressPattern,
+    footprint: f64,
+    skew: f64,
+    skew_member: u16,
+}
+
+/// The two keys of a limit, of which one is written.
+fn limit_keys(limit: Option<Limit>) -> (Option<u64>, Option<SimDuration>) {
+    match limit {
+        Some(Limit::Requests(requests)) => (Some(requests), None),
+        Some(Limit::Duration(duration)) => (None, Some(duration)),
+        None => (None, None),
+    }
+}
+
+impl From<&SyntheticConfig> for SyntheticView {
+    fn from(load: &SyntheticConfig) -> Self {
+        let (requests, duration) = limit_keys(Some(load.limit));
+        let (distribution, mean, stddev) = match load.size {
+            SizeDistribution::Fixed { mean } => ("fixed", mean, None),
+            SizeDistribution::Exponential { mean } => ("exponential", mean, None),
+            SizeDistribution::Normal { mean, stddev } => ("normal", mean, Some(stddev)),
+        };
+        SyntheticView {
+            requests,
+            duration,
+            warmup: load.warmup.into(),
+            read_fraction: load.read_fraction,
+            align: load.align,
+            arrival: load.arrival,
+            size: SizeView {
+                distribution,
+                mean: units::format_bytes(mean),
+                stddev: stddev.map(units::format_bytes),
+            },
+            address: AddressView {
+                pattern: load.address,
+                footprint: load.footprint,
+                skew: load.skew_fraction,
+                skew_member: load.skew_member,
+            },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TraceView<'a> {
+    path: String,
+    format: &'a str,
+    time_scale: f64,
+    remap: Remap,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<SimDuration>,
+    warmup: LimitView,
+}
+
+impl<'a> From<&'a TraceConfig> for TraceView<'a> {
+    fn from(trace: &'a TraceConfig) -> Self {
+        let (requests, duration) = limit_keys(trace.limit);
+        TraceView {
+            path: trace.path.to_string_lossy().into_owned(),
+            format: &trace.format,
+            time_scale: trace.time_scale,
+            remap: trace.remap,
+            requests,
+            duration,
+            warmup: trace.warmup.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commonest_member_is_the_base() {
+        let scenario = Scenario::parse(
+            "array.devices = 3\narray.member = [{ index = 0, gc.victim = \"fifo\" }]\nworkload.preset = \"hpc-w\"",
+            "test",
+            &[],
+            None,
+        );
+        let scenario = scenario.unwrap();
+        assert_eq!(commonest(&scenario.array.members).gc.victim, "greedy");
+    }
+}

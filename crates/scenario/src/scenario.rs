@@ -1,0 +1,243 @@
+//! A whole scenario: loading it, changing it by flags, sweeping.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use harmonia_array::ArrayConfig;
+use harmonia_workload::WorkloadConfig;
+use serde::Serialize;
+use toml::de::DeTable;
+
+use crate::error::{BadInput, Fault, Parsed, Written, nearest, printable};
+use crate::presets::builtin;
+use crate::read::Section;
+use crate::tree::{Place, Table};
+use crate::{array, set, workload};
+
+/// A scenario file may have so many bytes: 1 MiB.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A validated scenario. Serialises in the form of a scenario file with every key written out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Names it in reports; the file's name unless written.
+    pub name: String,
+    /// Root of all random numbers.
+    pub seed: u64,
+    /// `[workload]`
+    pub workload: WorkloadConfig,
+    /// `[precondition]`
+    pub precondition: Precondition,
+    /// `[array]` with `[ssd]` resolved for every member.
+    pub array: ArrayConfig,
+}
+
+/// The `[precondition]` table: what ages the array before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Precondition {
+    /// Share of the logical space mapped, in (0, 1].
+    pub fill: f64,
+    /// Random single-page overwrites, in multiples of the logical space; 0 to 1000.
+    pub overwrite: f64,
+}
+
+/// One point of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// The swept keys with this variant's values, such as `array.devices=4, seed=2`; empty if nothing is swept.
+    pub label: String,
+    /// The scenario with these values.
+    pub scenario: Scenario,
+}
+
+/// A trace given on the command line, which replaces the scenario's load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFile {
+    /// The file, relative to the current folder.
+    pub path: PathBuf,
+    /// Its format; `auto` if not given.
+    pub format: Option<String>,
+}
+
+impl Scenario {
+    /// Loads a scenario file or a built-in scenario, changes it by `sets` (`key=value`, as given to `--set`), and
+    /// replaces its load by `trace` if given. A file wins over a built-in scenario of the same name.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or what is written cannot be used, or a flag sweeps.
+    pub fn load(source: &str, sets: &[String], trace: Option<&TraceFile>) -> Result<Scenario, BadInput> {
+        let document = Document::open(source)?;
+        document.single(sets, trace)
+    }
+
+    /// Reads a scenario from text. `origin` names it in messages; a trace's path is taken relative to its folder.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn parse(
+        text: &str,
+        origin: &str,
+        sets: &[String],
+        trace: Option<&TraceFile>,
+    ) -> Result<Scenario, BadInput> {
+        Document::new(text.to_owned(), origin, true)?.single(sets, trace)
+    }
+}
+
+/// Loads a scenario once for every combination of the values in `sets`: a comma sweeps, except inside quotes,
+/// brackets and braces. The last flag varies fastest.
+///
+/// # Errors
+/// As [`Scenario::load`], for the first combination that cannot be used.
+pub fn sweep(source: &str, sets: &[String], trace: Option<&TraceFile>) -> Result<Vec<Variant>, BadInput> {
+    let document = Document::open(source)?;
+    let variant = |choice: set::Choice| {
+        document.read(&choice.flags, trace).map(|scenario| Variant { label: choice.label, scenario })
+    };
+    set::combinations(sets)?.into_iter().map(variant).collect()
+}
+
+/// The text of a scenario.
+struct Document {
+    text: String,
+    origin: String,
+    /// Name of the scenario if it gives none itself.
+    name: String,
+    folder: Option<PathBuf>,
+}
+
+impl Document {
+    fn new(text: String, origin: &str, is_file: bool) -> Result<Document, BadInput> {
+        if text.len() as u64 > MOST_BYTES {
+            return Err(too_large(origin));
+        }
+        let path = Path::new(origin);
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        let folder = path.parent().filter(|folder| is_file && !folder.as_os_str().is_empty());
+        Ok(Document {
+            text,
+            origin: printable(origin, 1000),
+            name: stem.map_or_else(|| "scenario".into(), |stem| printable(&stem, 200)),
+            folder: folder.map(Path::to_owned),
+        })
+    }
+
+    /// Opens a file, or a built-in scenario where there is no such file.
+    fn open(source: &str) -> Result<Document, BadInput> {
+        let shown = printable(source, 300);
+        let allowed = |near: Option<&str>| {
+            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+            format!(
+                "{near}allowed: a scenario file, or one of {}",
+                builtin::names().collect::<Vec<_>>().join(", ")
+            )
+        };
+        let mut file = match (File::open(source), builtin::find(source)) {
+            (Ok(file), _) => file,
+            (Err(_), Some(scenario)) => return Document::new(scenario.text.to_owned(), scenario.name, false),
+            (Err(error), None) if error.kind() == std::io::ErrorKind::NotFound => {
+                let near = nearest(source.trim_end_matches(".toml"), builtin::names());
+                let problem = format!("`{shown}` is neither a file nor a built-in scenario");
+                return Err(BadInput::plain(problem, &allowed(near)));
+            }
+            (Err(error), None) => {
+                return Err(BadInput::plain(format!("`{shown}` cannot be read: {error}"), &allowed(None)));
+            }
+        };
+        let mut bytes = Vec::new();
+        let read = file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes);
+        match read {
+            // A folder that has the name of a built-in scenario is not a file.
+            Err(_) if builtin::find(source).is_some() => {
+                let scenario = builtin::find(source).expect("just found");
+                return Document::new(scenario.text.to_owned(), scenario.name, false);
+            }
+            Err(error) => {
+                return Err(BadInput::plain(format!("`{shown}` cannot be read: {error}"), &allowed(None)));
+            }
+            Ok(_) if bytes.len() as u64 > MOST_BYTES => return Err(too_large(source)),
+            Ok(_) => {}
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let valid = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let problem = format!("{shown}:{line}: byte {valid} is not UTF-8 text");
+            BadInput::plain(problem, "allowed: a TOML file in UTF-8")
+        })?;
+        Document::new(text, source, true)
+    }
+
+    /// One scenario; flags must not sweep.
+    fn single(&self, sets: &[String], trace: Option<&TraceFile>) -> Result<Scenario, BadInput> {
+        let choices = set::combinations(sets)?;
+        match choices.as_slice() {
+            [one] => self.read(&one.flags, trace),
+            _ => Err(BadInput::plain(
+                format!("the --set flags sweep over {} scenarios where one is wanted", choices.len()),
+                "allowed: one value a key here (`harmonia compare` sweeps); a value with a comma goes in quotes",
+            )),
+        }
+    }
+
+    fn read(&self, flags: &[String], trace: Option<&TraceFile>) -> Result<Scenario, BadInput> {
+        let written = Written { origin: &self.origin, text: &self.text, sets: flags };
+        self.try_read(flags, trace).map_err(|fault| written.report(&fault))
+    }
+
+    fn try_read(&self, flags: &[String], trace: Option<&TraceFile>) -> Parsed<Scenario> {
+        let mut table = self.tree()?;
+        for (index, flag) in flags.iter().enumerate() {
+            set::apply(&mut table, index, flag)?;
+        }
+        if let Some(trace) = trace {
+            workload::replace_by_trace(&mut table, &trace.path, trace.format.as_deref());
+        }
+        let root = Section::root(&table)?;
+        let name = match root.field("name") {
+            Some(field) => match field.text()? {
+                name if (1..=200).contains(&name.chars().count()) && !name.contains(char::is_control) => {
+                    name.to_owned()
+                }
+                _ => return Err(field.fault("is not a name")),
+            },
+            None => self.name.clone(),
+        };
+        let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
+        let mut workload = workload::read(&root, self.folder.as_deref())?;
+        let precondition = precondition(&root)?;
+        let (array, room) = array::read(&root)?;
+        workload::fits(&root, &workload, &room)?;
+        if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
+            // The tree holds text; a path need not be.
+            config.path.clone_from(&trace.path);
+        }
+        Ok(Scenario { name, seed, workload, precondition, array })
+    }
+
+    fn tree(&self) -> Parsed<Table> {
+        let place = |span: std::ops::Range<usize>| Place::File(span.start as u32, span.end as u32);
+        match DeTable::parse(&self.text) {
+            Ok(document) => Ok(Table::from_toml(document.get_ref(), &place)),
+            Err(error) => Err(Box::new(Fault {
+                place: error.span().map_or(Place::Nowhere, place),
+                key: String::new(),
+                value: None,
+                problem: format!("this is not TOML: {}", printable(error.message(), 300)),
+                allowed: "TOML: [table] headers and key = value lines, text in quotes".into(),
+            })),
+        }
+    }
+}
+
+fn precondition(root: &Section<'_>) -> Parsed<Precondition> {
+    let section = root.child("precondition", "precondition")?;
+    let fill = section.field("fill").map(|field| field.number(0.0, false, 1.0)).transpose()?;
+    let overwrite = section.field("overwrite").map(|field| field.number(0.0, true, 1000.0)).transpose()?;
+    Ok(Precondition { fill: fill.unwrap_or(1.0), overwrite: overwrite.unwrap_or(3.0) })
+}
+
+fn too_large(source: &str) -> BadInput {
+    let problem = format!("`{}` is larger than {MOST_BYTES} bytes", printable(source, 300));
+    BadInput::plain(problem, "allowed: a scenario file of at most 1 MiB; a trace is given with --trace FILE")
+}

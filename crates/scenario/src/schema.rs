@@ -1,0 +1,258 @@
+//! Every key a scenario may have: what it takes, its default, what it means.
+//!
+//! One table for the parser (unknown keys, what a message says is allowed), the documentation and the tests. A key
+//! that is not here cannot be read: [`Section`](crate::read::Section) refuses to look for it.
+
+/// One key of a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key {
+    /// From the root, tables separated by dots. Members of the array (`[[array.member]]`) are `array.member`.
+    pub path: &'static str,
+    /// What it takes.
+    pub allowed: &'static str,
+    /// What holds if it is not written; `preset` for what comes from the preset.
+    pub default: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+const fn key(path: &'static str, allowed: &'static str, default: &'static str, meaning: &'static str) -> Key {
+    Key { path, allowed, default, meaning }
+}
+
+const TIME: &str = "a time such as \"25us\" or \"1.5ms\", at most 1h";
+const POSITIVE_TIME: &str = "a time such as \"25us\" or \"1.5ms\", above 0, at most 1h";
+const SIZE: &str = "a size such as \"4KiB\" or \"510.53KB\" (decimal), at least 1B";
+const REQUESTS: &str = "a whole number of requests, 1 to 10^12; not together with `duration`";
+const DURATION: &str = "a time such as \"60s\", above 0; not together with `requests`";
+const THRESHOLD: &str = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
+
+/// All keys, in the order they are documented.
+pub const KEYS: &[Key] = &[
+    key("name", "text of 1 to 200 characters", "the file's name", "names the scenario in reports"),
+    key("seed", "a whole number, 0 to 2^64 - 1", "1", "root of all random numbers"),
+    key("workload.kind", "\"synthetic\" or \"trace\"", "synthetic", "where requests come from"),
+    key("workload.preset", "the name of a workload preset", "none", "synthetic: other keys override it"),
+    key("workload.requests", REQUESTS, "100000; a trace: all", "length of the load, warm-up included"),
+    key("workload.duration", DURATION, "none", "length of the load as a time, warm-up included"),
+    key(
+        "workload.warmup",
+        "a whole number of requests or a time such as \"10s\", less than the whole load",
+        "2000, or a tenth of fewer than 20000 requests; a trace or a duration: 0",
+        "first part of the load, simulated and discarded",
+    ),
+    key(
+        "workload.arrival",
+        "a table such as { process = \"poisson\", rate = 476.5 }",
+        "required without a preset",
+        "when synthetic requests arrive",
+    ),
+    key(
+        "workload.arrival.process",
+        "\"poisson\", \"fixed\" or \"closed\"",
+        "poisson",
+        "exponential or equal gaps, or a fixed number of requests always out",
+    ),
+    key(
+        "workload.arrival.rate",
+        "requests a second, above 0, at most 10^9",
+        "required",
+        "mean arrival rate (poisson, fixed)",
+    ),
+    key(
+        "workload.arrival.queue_depth",
+        "a whole number, 1 to 65536",
+        "required",
+        "requests outstanding (closed)",
+    ),
+    key(
+        "workload.size",
+        "a table such as { distribution = \"fixed\", mean = \"4KiB\" }",
+        "required without a preset",
+        "how long synthetic requests are",
+    ),
+    key(
+        "workload.size.distribution",
+        "\"fixed\", \"exponential\" or \"normal\"",
+        "fixed",
+        "how sizes vary around their mean",
+    ),
+    key("workload.size.mean", SIZE, "required", "mean size"),
+    key(
+        "workload.size.stddev",
+        "a size such as \"4KiB\"; 0B or more",
+        "required for normal",
+        "standard deviation (normal)",
+    ),
+    key("workload.read_fraction", "a number from 0 to 1", "0", "share of requests that read"),
+    key(
+        "workload.address",
+        "a table such as { pattern = \"uniform\", footprint = 1.0 }",
+        "uniform over everything",
+        "where synthetic requests go",
+    ),
+    key(
+        "workload.address.pattern",
+        "\"uniform\" or \"sequential\"",
+        "uniform",
+        "every position alike, or each request where the last one ended",
+    ),
+    key("workload.address.footprint", "a number above 0, at most 1", "1.0", "share of the space addressed"),
+    key("workload.address.skew", "a number from 0 to 1", "0", "share of requests that lie on one member"),
+    key("workload.address.skew_member", "the index of a member", "0", "the member skewed requests go to"),
+    key("workload.align", "true or false", "true", "round requests up to whole aligned pages"),
+    key("workload.path", "the name of a trace file", "required", "trace, relative to the scenario's folder"),
+    key("workload.format", "the name of a trace format", "auto", "trace: its format"),
+    key(
+        "workload.time_scale",
+        "a number above 0, at most 10^9",
+        "1.0",
+        "trace: arrival times are multiplied by this (0.1: ten times faster)",
+    ),
+    key(
+        "workload.remap",
+        "\"wrap\", \"scale\" or \"reject\"",
+        "reject",
+        "trace: what happens to addresses beyond the array",
+    ),
+    key("precondition.fill", "a number above 0, at most 1", "1.0", "share of the logical space mapped"),
+    key(
+        "precondition.overwrite",
+        "a number from 0 to 1000",
+        "3.0",
+        "random overwrites before the run, in multiples of the logical space",
+    ),
+    key("array.devices", "a whole number, 1 to 1024", "8", "member devices"),
+    key("array.level", "\"raid0\"", "raid0", "RAID level"),
+    key(
+        "array.stripe_unit",
+        "a size, a multiple of the page size, at most a member's logical size",
+        "4KiB, or one page where pages are larger",
+        "bytes that lie together on one member",
+    ),
+    key(
+        "array.coordination",
+        "a table with `policy`, `message_latency` and the policy's own keys",
+        "local",
+        "who collects when across the members",
+    ),
+    key("array.coordination.policy", "the name of a policy", "local", "coordination policy"),
+    key("array.coordination.message_latency", TIME, "0us", "one way, between controller and device"),
+    key(
+        "array.member",
+        "an array of tables: [[array.member]] with `index`, `capable` and [ssd] overrides",
+        "none: all members alike",
+        "members that differ",
+    ),
+    key("array.member.index", "a whole number below `array.devices`", "required", "which member"),
+    key("array.member.capable", "true or false", "true", "whether it understands O-SSD messages"),
+    key("array.member.ssd", "a table like [ssd]", "[ssd]", "its overrides; a preset starts it afresh"),
+    key("ssd.preset", "the name of a device preset", "msr-slc-32g", "device that the keys below change"),
+    key("ssd.geometry.channels", "a whole number, 1 to 1024", "preset", "channels of the device"),
+    key("ssd.geometry.chips_per_channel", "a whole number, 1 to 1024", "preset", "chips on a channel"),
+    key("ssd.geometry.dies_per_chip", "a whole number, 1 to 1024", "preset", "dies in a chip"),
+    key("ssd.geometry.planes_per_die", "a whole number, 1 to 64", "preset", "planes in a die"),
+    key("ssd.geometry.blocks_per_plane", "a whole number, 1 to 2^20", "preset", "raw blocks in a plane"),
+    key("ssd.geometry.pages_per_block", "a whole number, 1 to 8191", "preset", "raw pages in a block"),
+    key(
+        "ssd.geometry.page_size",
+        "a size such as \"4KiB\", a multiple of 512B, at most 1MiB",
+        "preset",
+        "page",
+    ),
+    key(
+        "ssd.geometry.summary_pages",
+        "a whole number below `pages_per_block`",
+        "preset",
+        "last pages of a block that hold its summary",
+    ),
+    key("ssd.geometry.own_pins", "true or false", "preset", "every die has pins of its own: no shared bus"),
+    key("ssd.timing.read", POSITIVE_TIME, "preset", "array read of a page"),
+    key("ssd.timing.program", POSITIVE_TIME, "preset", "program of a page"),
+    key("ssd.timing.erase", POSITIVE_TIME, "preset", "erase of a block"),
+    key(
+        "ssd.timing.transfer",
+        "a time per page (\"105.6us\") or a rate, one byte a transfer (\"166MT/s\")",
+        "preset",
+        "moving a page between die and controller",
+    ),
+    key(
+        "ssd.timing.copyback",
+        "\"none\", \"plane\" or \"die\"",
+        "preset",
+        "how far garbage collection moves a page without transferring it",
+    ),
+    key("ssd.link.bandwidth", "a rate such as \"300MB/s\", at least 1KB/s", "preset", "host link"),
+    key("ssd.link.latency", TIME, "preset", "added once to every sub-request"),
+    key(
+        "ssd.ftl.reserved_blocks",
+        "a share of the raw blocks (\"15%\") or a number of blocks per allocation unit",
+        "preset",
+        "spare (T - U)/T",
+    ),
+    key("ssd.ftl.allocation", "\"cwdp\"", "preset", "how a logical page finds its die and plane"),
+    key("ssd.ftl.allocation_unit", "\"die\" or \"plane\"", "preset", "what owns a frontier and free blocks"),
+    key(
+        "ssd.ftl.frontiers",
+        "\"shared\" or \"separate\"",
+        "preset",
+        "host and collected pages: one block or two",
+    ),
+    key("ssd.gc.domain", "\"die\" or \"device\"", "preset", "what collects together"),
+    key("ssd.gc.trigger", "\"foreground\" or \"background\"", "preset", "when thresholds are checked"),
+    key(
+        "ssd.gc.hard_threshold",
+        "blocks per allocation unit (5) or a share, floored (\"5%\")",
+        "preset",
+        "free blocks at or below which a unit collects",
+    ),
+    key("ssd.gc.soft_threshold", THRESHOLD, "preset", "free blocks at or below which a device registers"),
+    key("ssd.gc.stop_threshold", THRESHOLD, "preset", "an event ends when free exceeds this"),
+    key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims an event takes at least"),
+    key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
+    key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "candidates of d-choices"),
+    key("ssd.gc.schedule", "the name of a schedule", "preset", "host work or garbage collection next"),
+    key("ssd.gc.concurrency.policy", "the name of a policy", "preset", "how many dies may collect at once"),
+];
+
+/// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
+const PLANNED: &[(&str, &[&str])] = &[
+    ("workload.arrival.process", &["on-off"]),
+    ("workload.address.pattern", &["zipf", "hotspot"]),
+    ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
+    (
+        "array.coordination.policy",
+        &["proactive-idle", "proactive-soft-limit", "gaftl", "ioda", "swan", "ttflash", "plm"],
+    ),
+    ("ssd.ftl.allocation", &["dynamic"]),
+    ("ssd.gc.domain", &["plane", "channel"]),
+    ("ssd.gc.victim", &["cost-benefit", "read-match"]),
+    ("ssd.gc.schedule", &["preemptive", "io-parallel", "slack"]),
+    ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
+];
+
+/// Whether `value` of the key at `path` is planned but not there yet.
+pub(crate) fn planned(path: &str, value: &str) -> bool {
+    PLANNED.iter().any(|(key, values)| *key == path && values.contains(&value))
+}
+
+/// The key at `path`.
+pub(crate) fn find(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// Names of the keys and tables directly below `table` (the root is empty), each once, in the documented order.
+pub(crate) fn names_in(table: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for key in KEYS {
+        let below = match table {
+            "" => Some(key.path),
+            table => key.path.strip_prefix(table).and_then(|rest| rest.strip_prefix('.')),
+        };
+        let name = below.map(|below| below.split('.').next().unwrap_or(below));
+        if let Some(name) = name.filter(|name| !names.contains(name)) {
+            names.push(name);
+        }
+    }
+    names
+}

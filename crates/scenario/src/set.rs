@@ -1,0 +1,194 @@
+//! `--set key=value`: reading a flag, sweeping over commas, changing the tree.
+
+use toml::de::DeValue;
+
+use crate::error::{BadInput, Fault, Parsed, nearest, printable};
+use crate::schema;
+use crate::tree::{Entry, Node, Place, Table, Value};
+
+/// Most variants one command sweeps over.
+const MOST_VARIANTS: usize = 4096;
+
+/// One `--set` flag.
+struct Flag<'a> {
+    key: &'a str,
+    /// More than one: a sweep.
+    values: Vec<&'a str>,
+}
+
+/// One choice of a value for every flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// `key=value` of every flag, one value each; parallel to the flags given.
+    pub flags: Vec<String>,
+    /// The swept ones among them, for people.
+    pub label: String,
+}
+
+/// All combinations of the flags' values, the last flag varying fastest.
+pub(crate) fn combinations(sets: &[String]) -> Result<Vec<Choice>, BadInput> {
+    let mut choices = vec![Choice { flags: Vec::new(), label: String::new() }];
+    for set in sets {
+        let flag = read(set)?;
+        if choices.len() * flag.values.len() > MOST_VARIANTS {
+            let problem = format!("the --set flags sweep over more than {MOST_VARIANTS} combinations");
+            return Err(BadInput::plain(problem, "allowed: fewer values, or several commands"));
+        }
+        let extend = |choice: &Choice, value: &str| {
+            let mut next = choice.clone();
+            let pair = format!("{}={value}", flag.key);
+            if flag.values.len() > 1 {
+                let separator = if next.label.is_empty() { "" } else { ", " };
+                next.label.push_str(&format!("{separator}{pair}"));
+            }
+            next.flags.push(pair);
+            next
+        };
+        let values = &flag.values;
+        choices =
+            choices.iter().flat_map(|choice| values.iter().map(move |value| extend(choice, value))).collect();
+    }
+    Ok(choices)
+}
+
+fn read(set: &str) -> Result<Flag<'_>, BadInput> {
+    let shown = printable(set, 200);
+    let form = "allowed: --set key=value with a key from the scenario's root, such as --set array.devices=4";
+    let Some((key, value)) = set.split_once('=') else {
+        return Err(BadInput::plain(format!("--set {shown}: there is no `=`"), form));
+    };
+    let segment = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    };
+    let key = key.trim();
+    if !key.split('.').all(segment) || key.split('.').count() > 12 {
+        return Err(BadInput::plain(format!("--set {shown}: `{}` is not a key", printable(key, 120)), form));
+    }
+    let values = split(value);
+    if values.iter().any(|value| value.is_empty()) {
+        let problem = format!("--set {shown}: `{key}` has an empty value");
+        return Err(BadInput::plain(
+            problem,
+            "allowed: a value, or several separated by commas to sweep over them",
+        ));
+    }
+    Ok(Flag { key, values })
+}
+
+/// Splits at commas outside quotes, brackets and braces.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match (quote, c) {
+            (Some('"'), '\\') if !escaped => {
+                escaped = true;
+                continue;
+            }
+            (Some(open), c) if c == open && !escaped => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            (None, _) => {}
+        }
+        escaped = false;
+    }
+    parts.push(text[start..].trim());
+    parts
+}
+
+/// Changes the tree as the flag with this index asks; a flag is `key=value`.
+pub(crate) fn apply(root: &mut Table, index: usize, flag: &str) -> Parsed<()> {
+    let Some((key, value)) = flag.split_once('=') else { return Ok(()) };
+    let place = Place::Set(index);
+    let mut path: Vec<&str> = key.split('.').collect();
+    let last = path.pop().unwrap_or_default();
+    let mut table = root;
+    let mut walked = String::new();
+    for name in path {
+        if !walked.is_empty() {
+            walked.push('.');
+        }
+        walked.push_str(name);
+        table = step(table, name, place, &walked)?;
+    }
+    table.put(last, place, value_of(value, place));
+    Ok(())
+}
+
+/// The table `name` in `table`, made if absent. `array.member.3.ssd` walks to the fourth [[array.member]].
+fn step<'a>(table: &'a mut Table, name: &str, place: Place, walked: &str) -> Parsed<&'a mut Table> {
+    if walked == "array.member" {
+        let why = "cannot be reached by --set: members are told apart by `index`";
+        let allowed = "the whole list: --set 'array.member=[{ index = 3, capable = false }]'".to_owned();
+        return Err(fault(place, walked, None, why, allowed));
+    }
+    if table.get(name).is_none() {
+        let node = Node { value: Value::Table(Table::default()), place };
+        table.entries.push(Entry { name: name.to_owned(), place, node });
+    }
+    let entry = table.entries.iter_mut().find(|entry| entry.name == name).expect("made above");
+    let shown = entry.node.shown();
+    let kind = entry.node.kind();
+    match &mut entry.node.value {
+        Value::Table(table) => Ok(table),
+        _ => {
+            let tables: Vec<&str> = schema::names_in("");
+            let near = nearest(walked, tables.iter().copied()).map(|near| format!("such as {near}"));
+            let allowed = format!("a key below a table {}", near.unwrap_or_default());
+            Err(fault(place, walked, Some(shown), &format!("is {kind}, not a table"), allowed))
+        }
+    }
+}
+
+fn fault(place: Place, key: &str, value: Option<String>, problem: &str, allowed: String) -> Box<Fault> {
+    Box::new(Fault { place, key: key.to_owned(), value, problem: problem.to_owned(), allowed })
+}
+
+/// A TOML value if it is one, else a bare word: `local`, `5%`, `25us`.
+fn value_of(text: &str, place: Place) -> Value {
+    match DeValue::parse(text) {
+        Ok(node) if !node.get_ref().is_datetime() => Node::from_toml(&node, &|_| place).value,
+        _ => Value::Text(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_inside_quotes_brackets_and_braces_do_not_split() {
+        assert_eq!(split("a,b"), ["a", "b"]);
+        assert_eq!(split("[1, 2],[3]"), ["[1, 2]", "[3]"]);
+        assert_eq!(split("{a=1,b=2}"), ["{a=1,b=2}"]);
+        assert_eq!(split(r#""a,\",b",'c,d'"#), [r#""a,\",b""#, "'c,d'"]);
+        assert_eq!(split(""), [""]);
+        assert_eq!(split("]],a"), ["]]", "a"]);
+    }
+
+    #[test]
+    fn several_sweeps_multiply_and_single_values_stay_out_of_the_label() {
+        let sets = ["a.b=1,2", "c=x", "d=[1,2],3"].map(String::from);
+        let choices = combinations(&sets).unwrap();
+        let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
+        assert_eq!(labels, ["a.b=1, d=[1,2]", "a.b=1, d=3", "a.b=2, d=[1,2]", "a.b=2, d=3"]);
+        assert_eq!(choices[0].flags, ["a.b=1", "c=x", "d=[1,2]"]);
+    }
+
+    #[test]
+    fn values_are_toml_or_bare_words() {
+        for (text, shown) in
+            [("5%", "\"5%\""), ("3", "3"), ("local", "\"local\""), ("\"x\"", "\"x\""), ("1e3", "1000.0")]
+        {
+            let node = Node { value: value_of(text, Place::Set(0)), place: Place::Set(0) };
+            assert_eq!(node.shown(), shown);
+        }
+    }
+}

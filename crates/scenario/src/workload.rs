@@ -1,0 +1,261 @@
+//! The `[workload]` table.
+
+use std::path::Path;
+
+use harmonia_workload::{
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SyntheticConfig, TraceConfig, WorkloadConfig,
+};
+
+use crate::error::{Fault, Parsed};
+use crate::presets::workload::{self as presets, WorkloadPreset};
+use crate::read::Section;
+use crate::tree::{Place, Table, Value};
+
+/// Names of trace formats a scenario may give.
+pub const TRACE_FORMATS: &[&str] = &["auto", "msr"];
+
+/// Keys that only one kind of load has.
+const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address", "align"];
+const TRACE_ONLY: &[&str] = &["path", "format", "time_scale", "remap"];
+
+const MOST_REQUESTS: u64 = 1_000_000_000_000;
+const DEFAULT_REQUESTS: u64 = 100_000;
+const DEFAULT_WARMUP: u64 = 2_000;
+const FASTEST: f64 = 1e9;
+
+/// Reads `[workload]`; a trace's path is taken relative to `folder`.
+pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<WorkloadConfig> {
+    let section = root.child("workload", "workload")?;
+    let kinds = [("synthetic", false), ("trace", true)];
+    let is_trace = section.field("kind").map(|kind| kind.choice(&kinds)).transpose()?.unwrap_or(false);
+    let (foreign, kind) = if is_trace { (SYNTHETIC_ONLY, "trace") } else { (TRACE_ONLY, "synthetic") };
+    if let Some(name) = foreign.iter().find(|name| section.table.get(name).is_some()) {
+        let field = section.field(name).expect("just found");
+        let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
+        let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));
+        return Err(field.fault_allowing(format!("does not belong to kind = \"{kind}\""), allowed));
+    }
+    if is_trace {
+        trace(&section, folder).map(WorkloadConfig::Trace)
+    } else {
+        synthetic(&section).map(WorkloadConfig::Synthetic)
+    }
+}
+
+/// Makes the load the trace given on the command line. Of a load of another kind only what flags say is kept.
+pub(crate) fn replace_by_trace(root: &mut Table, path: &Path, format: Option<&str>) {
+    let mut table = match root.get("workload").map(|entry| &entry.node.value) {
+        Some(Value::Table(table)) => table.clone(),
+        // Not a table: `read` will say so.
+        Some(_) => return,
+        None => Table::default(),
+    };
+    let is_trace = table
+        .get("kind")
+        .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
+    if !is_trace {
+        table.entries.retain(|entry| matches!(entry.node.place, Place::Set(_)));
+    }
+    table.put("kind", Place::Trace, Value::Text("trace".into()));
+    table.put("path", Place::Trace, Value::Text(path.to_string_lossy().into_owned()));
+    match format {
+        Some(format) => table.put("format", Place::Trace, Value::Text(format.to_owned())),
+        // The written format was that of another file.
+        None => table.entries.retain(|entry| entry.name != "format" || matches!(entry.place, Place::Set(_))),
+    }
+    let place = root.get("workload").map_or(Place::Trace, |entry| entry.node.place);
+    root.put("workload", place, Value::Table(table));
+}
+
+fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
+    let preset = match section.field("preset") {
+        Some(field) => {
+            let name = field.name(presets::PRESETS.iter().map(|preset| preset.name))?;
+            presets::find(name)
+        }
+        None => None,
+    };
+    let limit = limit(section)?.unwrap_or(Limit::Requests(DEFAULT_REQUESTS));
+    let warmup = match (warmup(section, Some(limit))?, limit) {
+        (Some(warmup), _) => warmup,
+        (None, Limit::Requests(requests)) => Limit::Requests(DEFAULT_WARMUP.min(requests / 10)),
+        (None, Limit::Duration(_)) => Limit::Requests(0),
+    };
+    let fraction = section.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
+    let address = section.child("address", "workload.address")?;
+    let patterns = [("uniform", AddressPattern::Uniform), ("sequential", AddressPattern::Sequential)];
+    let pattern = address.field("pattern").map(|field| field.choice(&patterns)).transpose()?;
+    let footprint = address.field("footprint").map(|field| field.number(0.0, false, 1.0)).transpose()?;
+    let skew = address.field("skew").map(|field| field.number(0.0, true, 1.0)).transpose()?;
+    let member = address.field("skew_member").map(|field| field.count(0, u32::from(u16::MAX))).transpose()?;
+    let align = section.field("align").map(|field| field.boolean()).transpose()?;
+    Ok(SyntheticConfig {
+        limit,
+        warmup,
+        arrival: arrival(section, preset)?,
+        size: size(section, preset)?,
+        read_fraction: fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction)),
+        address: pattern.unwrap_or(AddressPattern::Uniform),
+        footprint: footprint.unwrap_or(1.0),
+        skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
+        skew_member: member.unwrap_or(0) as u16,
+        align: align.unwrap_or(true),
+    })
+}
+
+/// A key that the chosen variant of its table does not have.
+fn foreign(section: &Section<'_>, name: &str, variant: &str, allowed: &str) -> Parsed<()> {
+    match section.field(name) {
+        Some(field) => Err(field.fault_allowing(format!("does not belong to {variant}"), allowed)),
+        None => Ok(()),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Process {
+    Poisson,
+    Fixed,
+    Closed,
+}
+
+fn arrival(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
+    let table = section.child("arrival", "workload.arrival")?;
+    let names = [("poisson", Process::Poisson), ("fixed", Process::Fixed), ("closed", Process::Closed)];
+    let process = table.field("process").map(|field| field.choice(&names)).transpose()?;
+    if process == Some(Process::Closed) {
+        foreign(&table, "rate", "process = \"closed\"", "`queue_depth`: completions set the pace")?;
+        let depth = table.require("queue_depth", "a closed loop keeps so many requests out")?;
+        return Ok(Arrival::Closed { queue_depth: depth.count(1, 65_536)? });
+    }
+    let allowed = "`rate`, or process = \"closed\" with `queue_depth`";
+    foreign(&table, "queue_depth", "an open process", allowed)?;
+    let rate = match (table.field("rate"), preset) {
+        (Some(field), _) => field.number(0.0, false, FASTEST)?,
+        (None, Some(preset)) => preset.rate,
+        (None, None) => table.require("rate", "there is no usual rate")?.number(0.0, false, FASTEST)?,
+    };
+    Ok(if process == Some(Process::Fixed) { Arrival::Fixed { rate } } else { Arrival::Poisson { rate } })
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Fixed,
+    Exponential,
+    Normal,
+}
+
+fn size(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
+    let table = section.child("size", "workload.size")?;
+    let names = [("fixed", Shape::Fixed), ("exponential", Shape::Exponential), ("normal", Shape::Normal)];
+    let shape = table.field("distribution").map(|field| field.choice(&names)).transpose()?;
+    let mean = match (table.field("mean"), preset) {
+        (Some(field), _) => field.bytes(1)?,
+        (None, Some(preset)) => preset.size,
+        (None, None) => table.require("mean", "there is no usual size")?.bytes(1)?,
+    };
+    if shape == Some(Shape::Normal) {
+        let stddev = table.require("stddev", "a normal distribution has one")?.bytes(0)?;
+        return Ok(SizeDistribution::Normal { mean, stddev });
+    }
+    foreign(&table, "stddev", "this distribution", "only with distribution = \"normal\"")?;
+    match shape {
+        Some(Shape::Exponential) => Ok(SizeDistribution::Exponential { mean }),
+        _ => Ok(SizeDistribution::Fixed { mean }),
+    }
+}
+
+fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
+    let path = section.require("path", "name the trace here or with --trace FILE")?;
+    let name = path.text()?;
+    if name.is_empty() || name.contains('\0') {
+        return Err(path.fault("is not the name of a file"));
+    }
+    let from_flag = !matches!(path.node.place, Place::File(..));
+    let folder = folder.filter(|_| !from_flag);
+    let format = section.field("format");
+    let format = format.as_ref().map(|field| field.name(TRACE_FORMATS.iter().copied())).transpose()?;
+    let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
+    let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
+    let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
+    let limit = limit(section)?;
+    Ok(TraceConfig {
+        path: folder.map_or_else(|| name.into(), |folder| folder.join(name)),
+        format: format.unwrap_or("auto").to_owned(),
+        time_scale: scale.unwrap_or(1.0),
+        remap: remap.unwrap_or(Remap::Reject),
+        limit,
+        warmup: warmup(section, limit)?.unwrap_or(Limit::Requests(0)),
+    })
+}
+
+/// `requests` or `duration`, not both.
+fn limit(section: &Section<'_>) -> Parsed<Option<Limit>> {
+    match (section.field("requests"), section.field("duration")) {
+        (Some(_), Some(duration)) => {
+            Err(duration.fault_allowing("cannot stand beside `requests`", "one of `requests` and `duration`"))
+        }
+        (Some(requests), None) => requests.integer(1, MOST_REQUESTS).map(Limit::Requests).map(Some),
+        (None, Some(duration)) => duration.long_duration(true).map(Limit::Duration).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn warmup(section: &Section<'_>, limit: Option<Limit>) -> Parsed<Option<Limit>> {
+    let Some(field) = section.field("warmup") else { return Ok(None) };
+    let warmup = match field.node.value {
+        Value::Integer(_) => Limit::Requests(field.integer(0, MOST_REQUESTS)?),
+        _ => Limit::Duration(field.long_duration(false)?),
+    };
+    let whole = match (warmup, limit) {
+        (Limit::Requests(warmup), Some(Limit::Requests(all))) if warmup >= all => {
+            Some(format!("{all} requests"))
+        }
+        (Limit::Duration(warmup), Some(Limit::Duration(all))) if warmup >= all => Some(all.to_string()),
+        _ => None,
+    };
+    match whole {
+        Some(whole) => Err(field.fault(format!("leaves nothing to measure of {whole}"))),
+        None => Ok(Some(warmup)),
+    }
+}
+
+/// What the array must allow for: its size, and its members' size for skewed requests.
+pub(crate) struct Room {
+    pub devices: u16,
+    pub array_bytes: u64,
+    pub member_bytes: u64,
+}
+
+/// Checks a load against the array it goes to.
+pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -> Parsed<()> {
+    let WorkloadConfig::Synthetic(load) = workload else { return Ok(()) };
+    let section = root.child("workload", "workload")?;
+    let address = section.child("address", "workload.address")?;
+    let fail = |table: &Section<'_>, name: &str, problem: String, allowed: String| match table.field(name) {
+        Some(field) => Err(field.fault_allowing(problem, allowed)),
+        None => Err(Box::new(Fault {
+            place: section.place,
+            key: table.below(name),
+            value: None,
+            problem,
+            allowed,
+        })),
+    };
+    if load.skew_member >= room.devices {
+        let problem = format!("there are only {} devices", room.devices);
+        return fail(&address, "skew_member", problem, format!("0 to {}", room.devices - 1));
+    }
+    let (SizeDistribution::Fixed { mean }
+    | SizeDistribution::Exponential { mean }
+    | SizeDistribution::Normal { mean, .. }) = load.size;
+    let whole = if load.skew_fraction > 0.0 { room.member_bytes } else { room.array_bytes };
+    // Exact enough: the product is far below 2^63, and a byte more or less is no request.
+    let most = ((whole as f64 * load.footprint) as u64).min(whole);
+    if mean > most {
+        let size = section.child("size", "workload.size")?;
+        let what = if load.skew_fraction > 0.0 { "the footprint on one member" } else { "the footprint" };
+        let shown = harmonia_types::units::format_bytes(most);
+        return fail(&size, "mean", format!("is larger than {what}, {shown}"), format!("at most {shown}"));
+    }
+    Ok(())
+}
