@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use harmonia_scenario::TraceFile;
 
 const EXAMPLES: &str = "\
 Examples:
-  harmonia compare hpc-write                           the paper's write-heavy load under four policies
-  harmonia compare hpc-write --trace web_3.csv         the same array under your own trace
+  harmonia compare hpc-w                               the paper's write-heavy load under four policies
+  harmonia compare hpc-w --trace web_3.csv             the same array under your own trace
   harmonia run my-array.toml --set array.devices=4     one run, one key changed
   harmonia presets                                     what SCENARIO may be besides a file
 
@@ -16,16 +17,16 @@ Exit status: 0 done, 1 defect of Harmonia, 2 bad input, 130 interrupted.";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  harmonia run hpc-write
+  harmonia run hpc-w
   harmonia run my-array.toml --set array.coordination.policy=local --set workload.requests=20000
-  harmonia run hpc-write --trace web_3.csv --format msr --out results
-  harmonia run hpc-write --json | jq .host.response_ns.all.p99";
+  harmonia run hpc-w --trace web_3.csv --format msr --out results
+  harmonia run hpc-w --json | jq .host.response_ns.all.p99";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  harmonia compare hpc-write
-  harmonia compare hpc-write --policies local,reactive-inclusive
-  harmonia compare hpc-read --set ssd.gc.domain=die,device --policies local,ideal
+  harmonia compare hpc-w
+  harmonia compare hpc-w --policies local,reactive-inclusive
+  harmonia compare hpc-r --set ssd.gc.domain=die,device --policies local,ideal
   harmonia compare my-array.toml --trace web_3.csv --out results
 
 A comma in --set sweeps: each value becomes a run of its own under each policy. A list value is written in
@@ -35,7 +36,7 @@ The first run is the baseline of the comparison.";
 const CHECK_EXAMPLES: &str = "\
 Examples:
   harmonia check my-array.toml
-  harmonia check hpc-write --set ssd.ftl.reserved_blocks=20% > my-array.toml";
+  harmonia check hpc-w --set ssd.ftl.reserved_blocks=20% > my-array.toml";
 
 const TRACE_EXAMPLES: &str = "\
 Examples:
@@ -159,8 +160,8 @@ pub(crate) struct ScenarioArguments {
 
 impl ScenarioArguments {
     /// The trace and its format, as the scenario crate takes them.
-    pub(crate) fn trace(&self) -> Option<(PathBuf, Option<String>)> {
-        self.trace.clone().map(|path| (path, self.format.clone()))
+    pub(crate) fn trace(&self) -> Option<TraceFile> {
+        self.trace.clone().map(|path| TraceFile { path, format: self.format.clone() })
     }
 }
 

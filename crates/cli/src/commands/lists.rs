@@ -1,7 +1,7 @@
 //! `harmonia policies`, `presets` and `formats`: what the registries hold.
 
 use harmonia_array::coordination;
-use harmonia_scenario::presets as scenarios;
+use harmonia_scenario::presets::{self, Kind, PresetInfo};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::Entry;
 use harmonia_workload::trace::FORMATS;
@@ -12,14 +12,27 @@ use crate::failure::Failure;
 use crate::output::{Color, Emphasis, Output};
 
 /// One line of a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 struct Item {
     name: &'static str,
     summary: &'static str,
+    /// Where it comes from, in a few words.
+    #[serde(skip_serializing_if = "str::is_empty")]
     source: &'static str,
     /// Keys of its own that a scenario may give.
     #[serde(skip_serializing_if = "<[&str]>::is_empty")]
     keys: &'static [&'static str],
+    /// What it sets, each with its source; in the JSON only, for they are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    figures: Vec<Figure>,
+}
+
+/// One figure of a preset.
+#[derive(Debug, Clone, Serialize)]
+struct Figure {
+    key: String,
+    value: String,
+    provenance: String,
 }
 
 /// Several lists, each under the name of the key that takes its items.
@@ -41,7 +54,7 @@ pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), F
         name: "ideal",
         summary: "In --policies: local, and garbage collection takes no time (ssd.gc.schedule = \"ideal\").",
         source: "the bound a comparison is held against",
-        keys: &[],
+        ..Item::default()
     });
     let lists = Lists(vec![
         list("coordination", "Coordination: who collects when (array.coordination.policy)", coordination),
@@ -56,17 +69,29 @@ pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), F
     lists.print(options, output)
 }
 
-/// Scenarios and SSDs that need no file.
+/// Scenarios, loads and devices that need no file.
 pub(crate) fn presets(options: &ListArguments, output: &Output) -> Result<(), Failure> {
-    let scenario = |preset: &scenarios::Preset| Item {
-        name: preset.name,
-        summary: preset.summary,
-        source: preset.source,
-        keys: &[],
+    let known = presets::list();
+    let list = |name, title, kind| {
+        let items = known.iter().filter(|preset| preset.kind == kind).map(preset_item).collect();
+        List { name, title, items }
     };
-    let items = scenarios::REGISTRY.iter().map(scenario).collect();
-    let title = "Scenarios: harmonia run NAME, harmonia compare NAME";
-    Lists(vec![List { name: "scenario", title, items }]).print(options, output)
+    let lists = Lists(vec![
+        list("scenario", "Scenarios: harmonia run NAME, harmonia compare NAME", Kind::Scenario),
+        list("workload", "Loads (workload.preset)", Kind::Workload),
+        list("device", "Devices (ssd.preset)", Kind::Device),
+    ]);
+    lists.print(options, output)
+}
+
+fn preset_item(preset: &PresetInfo) -> Item {
+    let figure = |parameter: &presets::Parameter| Figure {
+        key: parameter.key.clone(),
+        value: parameter.value.clone(),
+        provenance: parameter.provenance.to_string(),
+    };
+    let figures = preset.parameters.iter().map(figure).collect();
+    Item { name: preset.name, summary: preset.summary, figures, ..Item::default() }
 }
 
 /// Trace formats.
@@ -75,7 +100,7 @@ pub(crate) fn formats(options: &ListArguments, output: &Output) -> Result<(), Fa
         name: format.name,
         summary: format.summary,
         source: format.source,
-        keys: &[],
+        ..Item::default()
     };
     let items = FORMATS.iter().map(item).collect();
     let title = "Trace formats: --trace FILE --format NAME (found out if not given)";
@@ -88,6 +113,7 @@ fn registered<F>(registry: &'static [Entry<F>]) -> Vec<Item> {
         summary: entry.summary,
         source: entry.source,
         keys: entry.keys,
+        ..Item::default()
     };
     registry.iter().map(item).collect()
 }
@@ -137,8 +163,8 @@ mod tests {
     #[test]
     fn a_list_names_each_item_with_its_source_and_keys() {
         let items = vec![
-            Item { name: "local", summary: "Each alone.", source: "paper A", keys: &[] },
-            Item { name: "fixed", summary: "k at once.", source: "", keys: &["k"] },
+            Item { name: "local", summary: "Each alone.", source: "paper A", ..Item::default() },
+            Item { name: "fixed", summary: "k at once.", keys: &["k"], ..Item::default() },
         ];
         let lists = Lists(vec![List { name: "x", title: "Title", items }]);
         let expected =

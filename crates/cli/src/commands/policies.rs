@@ -20,7 +20,7 @@ pub(crate) fn variants(arguments: &ScenarioArguments, policies: &[String]) -> Re
     let mut variants = Vec::new();
     for policy in policies {
         let sets = [arguments.sets.clone(), pairs(policy)?].concat();
-        let swept = sweep(&arguments.scenario, &sets, arguments.trace())?;
+        let swept = sweep(&arguments.scenario, &sets, arguments.trace().as_ref())?;
         let is_alone = swept.len() == 1;
         variants.extend(swept.into_iter().map(|Variant { label, scenario }| {
             let label = if is_alone { policy.clone() } else { format!("{policy} {label}") };

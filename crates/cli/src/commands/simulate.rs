@@ -40,7 +40,7 @@ impl<'a> Session<'a> {
     /// One run.
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let arguments = self.scenario;
-        let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace())?;
+        let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
         let report = self.simulate(|options| harmonia_scenario::run(&scenario, options))?;
         let runs = std::slice::from_ref(&report);
@@ -56,15 +56,15 @@ impl<'a> Session<'a> {
         let comparison: Comparison =
             self.simulate(|options| harmonia_scenario::compare(&variants, options))?;
         let runs = &comparison.runs;
-        let mut toml = String::from(
+        let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
         );
         for variant in &variants {
-            toml.push_str(&format!("#   {}\n", variant.label));
+            resolved.push_str(&format!("#   {}\n", variant.label));
         }
-        toml.push_str(&variants[0].scenario.to_toml());
-        self.finish(folder, &json(&comparison)?, &toml, runs, |style| tables::comparison(runs, style))
+        resolved.push_str(&variants[0].scenario.to_toml());
+        self.finish(folder, &json(&comparison)?, &resolved, runs, |style| tables::comparison(runs, style))
     }
 
     /// Opened before the simulation: hours should not end in a complaint that could have come first.

@@ -26,8 +26,8 @@ pub(crate) fn info(file: &Path, format: Option<&str>, json: bool, output: &Outpu
 }
 
 fn text(info: &TraceInfo) -> String {
-    let size = &info.mean_size_kb;
-    let kb = |mean: Option<f64>| or_none(mean, |mean| format!("{mean:.1}"));
+    let size = &info.mean_size_bytes;
+    let kb = |mean: Option<f64>| or_none(mean, |mean| format!("{:.1}", mean / 1e3));
     let rows = [
         ("format", info.format.to_owned()),
         ("requests", count(info.rows)),
@@ -39,7 +39,7 @@ fn text(info: &TraceInfo) -> String {
         ),
         ("reads", format!("{:.1}%", info.read_percent)),
         ("mean size", format!("{} kB (reads {}, writes {})", kb(size.all), kb(size.read), kb(size.write))),
-        ("footprint", format!("{} of distinct addresses", bytes(info.footprint_bytes))),
+        ("footprint", format!("{} in distinct 4 KiB pages", bytes(info.footprint_bytes))),
         ("end address", format!("{} ({})", count(info.end_address_bytes), bytes(info.end_address_bytes))),
         ("sequential", format!("{:.1}%", info.sequential_percent)),
         ("volumes", info.volumes.to_string()),
@@ -62,7 +62,7 @@ fn one_decimal(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harmonia_workload::trace::MeanSizeKb;
+    use harmonia_workload::trace::MeanSizeBytes;
 
     #[test]
     fn a_trace_is_one_short_page() {
@@ -72,7 +72,7 @@ mod tests {
             rows: 31_380,
             span_s: 594_376.2,
             read_percent: 32.0,
-            mean_size_kb: MeanSizeKb { all: Some(38.1), read: Some(74.9), write: None },
+            mean_size_bytes: MeanSizeBytes { all: Some(38_100.0), read: Some(74_900.0), write: None },
             rate_per_s: Some(0.0528),
             interarrival_cv: None,
             footprint_bytes: 604_000_000,

@@ -74,7 +74,7 @@ pub(crate) fn is_ideal(run: &Report) -> bool {
     schedule == Some("ideal")
 }
 
-/// What all runs have in common: "hpc-write: 8 devices, 100,000 requests in 209.9 s, seed 1".
+/// What all runs have in common: "hpc-w: 8 devices, 100,000 requests in 209.9 s, seed 1".
 pub(crate) fn headline(runs: &[Report]) -> String {
     let mut facts = Vec::new();
     let mut fact = |show: &dyn Fn(&Report) -> String| {

@@ -12,7 +12,7 @@ pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: 
     let mut gc_affected = Distribution::new();
     let mut report: Report = serde_json::from_value(json!({
         "schema": SCHEMA, "version": "0.1.0", "seed": 7, "simulated_ns": 4_197_000_000_u64, "label": label,
-        "scenario": {"name": "hpc-write", "ssd": {"gc": {"schedule": schedule}}},
+        "scenario": {"name": "hpc-w", "ssd": {"gc": {"schedule": schedule}}},
         "host": harmonia_metrics::HostReport::default(), "array": harmonia_metrics::ArrayReport::default(),
         "devices": [], "engine": harmonia_metrics::EngineReport::default(),
         "precondition": PreconditionReport::default(),

@@ -74,7 +74,7 @@ fn the_lists_hold_every_registered_policy() {
 
 #[test]
 fn presets_and_formats_are_listed() {
-    for (list, name) in [("presets", "hpc-write"), ("formats", "msr")] {
+    for (list, name) in [("presets", "hpc-w"), ("formats", "msr")] {
         let (status, text, _) = outcome(&mut harmonia(&[list]));
         assert!(status == Some(0) && text.contains(&format!("  {name} ")), "{list}: {text}");
         let (status, json, _) = outcome(&mut harmonia(&[list, "--json"]));

@@ -6,34 +6,6 @@ mod simulation;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A scenario small enough to simulate in the blink of an eye.
-const TINY: &str = r#"
-name = "tiny"
-seed = 1
-[workload]
-kind = "synthetic"
-requests = 2000
-arrival = { process = "poisson", rate = 300 }
-size = { distribution = "fixed", mean = "4KiB" }
-read_fraction = 0.2
-address = { pattern = "uniform" }
-[precondition]
-fill = 1.0
-overwrite = 2.0
-[array]
-devices = 2
-level = "raid0"
-stripe_unit = "4KiB"
-[ssd]
-preset = "msr-slc-32g"
-[ssd.geometry]
-channels = 2
-chips_per_channel = 1
-dies_per_chip = 1
-planes_per_die = 1
-blocks_per_plane = 64
-"#;
-
 /// The built binary with these arguments.
 fn harmonia(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_harmonia"));
@@ -57,10 +29,11 @@ fn refused(arguments: &[&str], says: &[&str]) {
     }
 }
 
-/// Writes the tiny scenario into a folder and gives its path.
+/// Writes the built-in scenario that simulates in the blink of an eye into a folder and gives its path.
 fn tiny_in(folder: &Path) -> String {
     let path = folder.join("tiny.toml");
-    std::fs::write(&path, TINY).expect("written");
+    std::fs::write(&path, harmonia_scenario::presets::scenario_text("tiny").expect("built in"))
+        .expect("written");
     path.to_str().expect("UTF-8").to_owned()
 }
 
