@@ -8,12 +8,15 @@ use harmonia_scenario::TraceFile;
 
 const EXAMPLES: &str = "\
 Examples:
-  harmonia compare hpc-w                               the paper's write-heavy load under four policies
-  harmonia compare hpc-w --trace web_3.csv             the same array under your own trace
-  harmonia run my-array.toml --set array.devices=4     one run, one key changed
-  harmonia presets                                     what SCENARIO may be besides a file
+  harmonia compare hpc-w                             the paper's write-heavy load
+  harmonia compare hpc-w --trace web_3.csv           the same array under your own trace
+  harmonia run my-array.toml --set array.devices=4   one run, one key changed
+  harmonia presets                                   what SCENARIO may be besides a file
 
 Exit status: 0 done, 1 defect of Harmonia, 2 bad input, 130 interrupted.";
+
+/// Where the options of every command stand in the help.
+const GLOBAL: &str = "Global options";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -49,16 +52,16 @@ Examples:
 #[command(name = "harmonia", version, after_help = EXAMPLES, max_term_width = 110)]
 pub(crate) struct Arguments {
     /// Print only results and errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub quiet: bool,
     /// Say more on stderr: how long each run took
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
     pub verbose: u8,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
     pub color: ColorChoice,
     /// Show no progress bars (there are none anyway when stderr is not a terminal)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub no_progress: bool,
     /// What to do
     #[command(subcommand)]

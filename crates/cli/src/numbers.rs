@@ -48,13 +48,13 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
-/// Bytes in decimal units, as drives are sold.
+/// Bytes in binary units, as scenarios are written and traces described.
 pub(crate) fn bytes(value: u64) -> String {
-    const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut scaled = value as f64;
     let mut unit = 0;
-    while scaled >= 999.5 && unit + 1 < UNITS.len() {
-        scaled /= 1000.0;
+    while scaled >= 1023.5 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
         unit += 1;
     }
     if unit == 0 { format!("{value} B") } else { format!("{} {}", three_digits(scaled), UNITS[unit]) }
@@ -122,10 +122,8 @@ mod tests {
 
     #[test]
     fn bytes_and_durations_choose_their_unit() {
-        assert_eq!(
-            [0, 999, 4_096, 604_000_000, 999_600].map(bytes),
-            ["0 B", "999 B", "4.10 kB", "604 MB", "1.00 MB"]
-        );
+        let sizes = [0, 1_000, 4_096, 634_000_000, (1 << 20) - 1];
+        assert_eq!(sizes.map(bytes), ["0 B", "1000 B", "4.00 KiB", "605 MiB", "1.00 MiB"]);
         assert_eq!([1_500, 2_500_000, 90_000_000_000].map(duration), ["1.500 us", "2.500 ms", "90.00 s"]);
     }
 }

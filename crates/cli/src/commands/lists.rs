@@ -52,7 +52,7 @@ pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), F
     let mut coordination = registered(coordination::REGISTRY);
     coordination.push(Item {
         name: "ideal",
-        summary: "In --policies: local, and garbage collection takes no time (ssd.gc.schedule = \"ideal\").",
+        summary: "in --policies only: local, and garbage collection takes no time (ssd.gc.schedule = \"ideal\")",
         source: "the bound a comparison is held against",
         ..Item::default()
     });

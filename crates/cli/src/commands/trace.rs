@@ -27,7 +27,7 @@ pub(crate) fn info(file: &Path, format: Option<&str>, json: bool, output: &Outpu
 
 fn text(info: &TraceInfo) -> String {
     let size = &info.mean_size_bytes;
-    let kb = |mean: Option<f64>| or_none(mean, |mean| format!("{:.1}", mean / 1e3));
+    let kb = |mean: Option<f64>| or_none(mean, |mean| format!("{:.1}", mean / 1024.0));
     let rows = [
         ("format", info.format.to_owned()),
         ("requests", count(info.rows)),
@@ -38,7 +38,7 @@ fn text(info: &TraceInfo) -> String {
             or_none(info.interarrival_cv, |cv| format!("coefficient of variation {cv:.2} (Poisson: 1)")),
         ),
         ("reads", format!("{:.1}%", info.read_percent)),
-        ("mean size", format!("{} kB (reads {}, writes {})", kb(size.all), kb(size.read), kb(size.write))),
+        ("mean size", format!("{} KiB (reads {}, writes {})", kb(size.all), kb(size.read), kb(size.write))),
         ("footprint", format!("{} in distinct 4 KiB pages", bytes(info.footprint_bytes))),
         ("end address", format!("{} ({})", count(info.end_address_bytes), bytes(info.end_address_bytes))),
         ("sequential", format!("{:.1}%", info.sequential_percent)),
@@ -72,7 +72,7 @@ mod tests {
             rows: 31_380,
             span_s: 594_376.2,
             read_percent: 32.0,
-            mean_size_bytes: MeanSizeBytes { all: Some(38_100.0), read: Some(74_900.0), write: None },
+            mean_size_bytes: MeanSizeBytes { all: Some(39_056.4), read: Some(76_697.6), write: None },
             rate_per_s: Some(0.0528),
             interarrival_cv: None,
             footprint_bytes: 604_000_000,

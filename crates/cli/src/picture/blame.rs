@@ -54,7 +54,7 @@ fn legend(canvas: &mut Canvas, left: f64, top: f64, runs: &[Report]) {
     let occurs = |part: fn(&_) -> u128| runs.iter().any(|run| part(&run.host.blame_ns) > 0);
     let present = PARTS.iter().zip(COLORS).filter(|((_, _, part), _)| occurs(*part));
     for (index, ((name, _, _), color)) in present.enumerate() {
-        let x = left + (index % 5) as f64 * 84.0;
+        let x = left + (index % 5) as f64 * 88.0;
         let y = top + (index / 5) as f64 * 19.0;
         canvas.bar(Frame { left: x, top: y - 9.0, width: 11.0, height: 11.0 }, color, 1.0, "");
         canvas.text(x + 17.0, y + 1.0, Anchor::Start, "tick", name);

@@ -41,7 +41,7 @@ fn cell(part: u128, run: &Report) -> Cell {
     match mean_us(part, run) {
         Some(mean) if total > 0 => {
             let share = format!("{:.0}%", part as f64 / total as f64 * 100.0);
-            format!("{mean} {share:>4}").into()
+            format!("{mean} {share:>3}").into()
         }
         _ => NONE.into(),
     }

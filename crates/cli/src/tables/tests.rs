@@ -127,8 +127,30 @@ fn nothing_completed_is_said_and_not_divided_by() {
         run
     };
     let text = comparison(&[empty("local"), empty("reactive-inclusive")], STYLE);
-    assert!(text.ends_with("No request completed: there is nothing to compare.\n"), "{text}");
+    assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
     assert!(!text.contains("NaN"), "{text}");
     let text = single(&empty("local"), STYLE);
-    assert!(text.ends_with("No request completed.\n"), "{text}");
+    assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
+}
+
+#[test]
+fn the_last_sentence_never_calls_the_bound_a_choice() {
+    let runs = four_runs();
+    let last = |runs: &[Report]| verdict::sentence(runs).trim_end().to_owned();
+    let bound = "With garbage collection that takes no time (ideal) it would be 2.500 ms.";
+    assert_eq!(
+        last(&[runs[0].clone(), runs[3].clone()]),
+        format!("local takes 12.49 ms on average. {bound}")
+    );
+    assert_eq!(
+        last(&[runs[3].clone(), runs[0].clone()]),
+        format!("local takes 12.49 ms on average (+399.8% against ideal). {bound}")
+    );
+    assert_eq!(last(&[runs[3].clone(), runs[3].clone()]), "ideal takes 2.500 ms on average.");
+    let without = last(&runs[..2]);
+    assert!(
+        without.starts_with("reactive-inclusive has the lowest mean, 3.999 ms (-68.0% against local);"),
+        "{without}"
+    );
+    assert!(without.contains("erases 3.0% more blocks than local."), "{without}");
 }

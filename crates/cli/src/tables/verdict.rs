@@ -36,30 +36,42 @@ fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
     }
 }
 
-/// What the runs show: best mean, best p99, and what the better mean costs in erases.
+/// What the runs show: best mean and what it costs in erases, best p99, and the bound.
 pub(super) fn sentence(runs: &[Report]) -> String {
-    let mut text = match runs {
-        [] => return String::new(),
-        [only] => return single(only),
-        [first, ..] => {
-            let buildable: Vec<&Report> = runs.iter().filter(|run| !is_ideal(run)).collect();
-            match lowest(&buildable, |run| run.host.response_ns.all.mean) {
-                Some((best, _)) => several(first, best, &buildable),
-                None => return "No request completed: there is nothing to compare.\n".to_owned(),
-            }
+    let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = runs.iter().partition(|run| is_ideal(run));
+    let mut text = match (runs, lowest(if buildable.is_empty() { &ideal } else { &buildable }, mean)) {
+        ([], _) => return String::new(),
+        (_, None) => return "No request completed: there is nothing to say.\n".to_owned(),
+        ([only], _) => return single(only),
+        ([first, ..], Some((best, _))) if buildable.len() == 1 || ideal.len() == runs.len() => {
+            alone(first, best)
         }
+        ([first, ..], Some((best, _))) => several(first, best, &buildable),
     };
-    if let Some((run, mean)) = lowest(&runs.iter().filter(|run| is_ideal(run)).collect::<Vec<_>>(), |run| {
-        run.host.response_ns.all.mean
-    }) {
-        let _ = write!(
-            text,
-            " With garbage collection that takes no time ({}) it would be {} ms.",
-            label(run),
-            numbers::ms(mean)
-        );
+    if let (Some((run, mean)), false) = (lowest(&ideal, mean), buildable.is_empty()) {
+        let ms = numbers::ms(mean);
+        let _ =
+            write!(text, " With garbage collection that takes no time ({}) it would be {ms} ms.", label(run));
     }
     text + "\n"
+}
+
+fn mean(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.mean
+}
+
+/// There is nothing to choose between.
+fn alone(first: &Report, best: &Report) -> String {
+    let mut text =
+        format!("{} takes {} ms on average", label(best), numbers::ms(mean(best).unwrap_or_default()));
+    if let (Some(change), false) = (against(first, best), std::ptr::eq(first, best)) {
+        let _ = write!(text, " ({change} against {})", label(first));
+    }
+    text + "."
+}
+
+fn against(first: &Report, run: &Report) -> Option<String> {
+    mean(run).zip(mean(first)).and_then(|(mean, base)| numbers::change(mean, base))
 }
 
 fn single(run: &Report) -> String {
@@ -77,11 +89,9 @@ fn single(run: &Report) -> String {
 }
 
 fn several(first: &Report, best: &Report, buildable: &[&Report]) -> String {
-    let mean = |run: &Report| run.host.response_ns.all.mean.unwrap_or_default();
-    let mut text = format!("{} has the lowest mean, {} ms", label(best), numbers::ms(mean(best)));
-    if !std::ptr::eq(first, best)
-        && let Some(change) = numbers::change(mean(best), mean(first))
-    {
+    let mut text =
+        format!("{} has the lowest mean, {} ms", label(best), numbers::ms(mean(best).unwrap_or_default()));
+    if let (Some(change), false) = (against(first, best), std::ptr::eq(first, best)) {
         let _ = write!(text, " ({change} against {})", label(first));
     }
     text.push_str(&erases(first, best));
