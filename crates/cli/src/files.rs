@@ -102,6 +102,16 @@ mod tests {
     }
 
     #[test]
+    fn whoever_reads_the_old_file_goes_on_reading_it_whole() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let folder = ResultFolder::open(root.path()).expect("opened");
+        folder.write("report.json", "the old report").expect("written");
+        let old = fs::File::open(root.path().join("report.json")).expect("there");
+        folder.write("report.json", "new").expect("replaced");
+        assert_eq!(io::read_to_string(old).expect("readable"), "the old report");
+    }
+
+    #[test]
     fn a_file_in_the_way_is_named() {
         let root = tempfile::tempdir().expect("temporary folder");
         let path = root.path().join("taken");
