@@ -96,13 +96,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         scenario: ScenarioArguments,
         /// Policies to compare, the first being the baseline; see `harmonia policies`
-        #[arg(
-            long,
-            value_name = "A,B,..",
-            value_delimiter = ',',
-            default_value = "local,reactive-inclusive,reactive-selective,ideal"
-        )]
-        policies: Vec<String>,
+        /// [default: local,reactive-inclusive,reactive-selective,ideal, unless --set names the policies itself]
+        #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+        policies: Option<Vec<String>>,
         #[command(flatten)]
         simulation: SimulationArguments,
     },

@@ -5,7 +5,8 @@ use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{SimDuration, units};
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SyntheticConfig, TraceConfig, WorkloadConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    WorkloadConfig,
 };
 use serde::{Serialize, Serializer};
 
@@ -230,6 +231,7 @@ struct AddressView {
     footprint: f64,
     skew: f64,
     skew_member: u16,
+    skew_rest: SkewRest,
 }
 
 /// The two keys of a limit, of which one is written.
@@ -266,6 +268,7 @@ impl From<&SyntheticConfig> for SyntheticView {
                 footprint: load.footprint,
                 skew: load.skew_fraction,
                 skew_member: load.skew_member,
+                skew_rest: load.skew_rest,
             },
         }
     }

@@ -100,6 +100,12 @@ pub const KEYS: &[Key] = &[
     key("workload.address.footprint", "a number above 0, at most 1", "1.0", "share of the space addressed"),
     key("workload.address.skew", "a number from 0 to 1", "0", "share of requests that lie on one member"),
     key("workload.address.skew_member", "the index of a member", "0", "the member skewed requests go to"),
+    key(
+        "workload.address.skew_rest",
+        "\"others\" or \"all\"",
+        "others",
+        "members over which the requests that are not skewed are striped",
+    ),
     key("workload.align", "true or false", "true", "round requests up to whole aligned pages"),
     key("workload.path", "the name of a trace file", "required", "trace, relative to the scenario's folder"),
     key("workload.format", "the name of a trace format", "auto", "trace: its format"),

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SyntheticConfig, TraceConfig, WorkloadConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
@@ -88,6 +89,8 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     let footprint = address.field("footprint").map(|field| field.number(0.0, false, 1.0)).transpose()?;
     let skew = address.field("skew").map(|field| field.number(0.0, true, 1.0)).transpose()?;
     let member = address.field("skew_member").map(|field| field.count(0, u32::from(u16::MAX))).transpose()?;
+    let rests = [("others", SkewRest::Others), ("all", SkewRest::All)];
+    let rest = address.field("skew_rest").map(|field| field.choice(&rests)).transpose()?;
     let align = section.field("align").map(|field| field.boolean()).transpose()?;
     Ok(SyntheticConfig {
         limit,
@@ -99,6 +102,7 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
         footprint: footprint.unwrap_or(1.0),
         skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
         skew_member: member.unwrap_or(0) as u16,
+        skew_rest: rest.unwrap_or_default(),
         align: align.unwrap_or(true),
     })
 }

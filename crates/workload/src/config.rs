@@ -46,8 +46,22 @@ pub struct SyntheticConfig {
     pub skew_fraction: f64,
     /// The member skewed requests go to.
     pub skew_member: u16,
+    /// Where the requests go that are not pinned.
+    pub skew_rest: SkewRest,
     /// Whether requests are rounded up to whole aligned pages.
     pub align: bool,
+}
+
+/// Where the requests of a skewed load go that are not pinned to its member. IEEE TC 2012, section 6, says "evenly
+/// requested over the SSDs in the array", which can be read both ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SkewRest {
+    /// Striped over the other members: the skewed one gets its share and no more.
+    #[default]
+    Others,
+    /// Striped over all members: the skewed one gets its part of the rest as well.
+    All,
 }
 
 /// When synthetic requests arrive.

@@ -20,7 +20,8 @@ mod synthetic;
 pub mod trace;
 
 pub use config::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SyntheticConfig, TraceConfig, WorkloadConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};

@@ -5,8 +5,8 @@
 
 use harmonia_types::{Blame, Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use harmonia_workload::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Limit, Next, SizeDistribution, Source, Synthetic,
-    SyntheticConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Limit, Next, SizeDistribution, SkewRest, Source,
+    Synthetic, SyntheticConfig,
 };
 
 const PAGE: u64 = 4096;
@@ -27,6 +27,7 @@ fn hpc() -> SyntheticConfig {
         footprint: 1.0,
         skew_fraction: 0.0,
         skew_member: 0,
+        skew_rest: SkewRest::Others,
         align: true,
     }
 }

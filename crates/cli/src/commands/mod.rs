@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.run()
         }
         Command::Compare { scenario, policies, simulation } => {
-            simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(&policies)
+            simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),

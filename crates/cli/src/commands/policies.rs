@@ -11,14 +11,29 @@ const POLICY_KEY: &str = "array.coordination.policy";
 const SCHEDULE_KEY: &str = "ssd.gc.schedule";
 const IDEAL: &str = "ideal";
 
-/// One variant for each policy and each value swept, policy by policy.
+const DEFAULT: [&str; 4] = ["local", "reactive-inclusive", "reactive-selective", IDEAL];
+
+/// One variant for each policy and each value swept, policy by policy. Without `--policies`, a `--set` of the policy
+/// is swept like any other key, and without that the default policies are compared.
 ///
 /// # Errors
 /// An unknown policy, with the nearest known one; what the scenario crate refuses.
-pub(crate) fn variants(arguments: &ScenarioArguments, policies: &[String]) -> Result<Vec<Variant>, Failure> {
-    refuse_policy_key(&arguments.sets)?;
+pub(crate) fn variants(
+    arguments: &ScenarioArguments,
+    policies: Option<&[String]>,
+) -> Result<Vec<Variant>, Failure> {
+    let policies = match policies {
+        Some(policies) => {
+            refuse_policy_key(&arguments.sets)?;
+            policies.to_vec()
+        }
+        None if arguments.sets.iter().any(is_policy_key) => {
+            return Ok(sweep(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?);
+        }
+        None => DEFAULT.map(str::to_owned).to_vec(),
+    };
     let mut variants = Vec::new();
-    for policy in policies {
+    for policy in &policies {
         let sets = [arguments.sets.clone(), pairs(policy)?].concat();
         let swept = sweep(&arguments.scenario, &sets, arguments.trace().as_ref())?;
         let is_alone = swept.len() == 1;
@@ -49,10 +64,13 @@ fn pairs(policy: &str) -> Result<Vec<String>, Failure> {
     )))
 }
 
+fn is_policy_key(set: &String) -> bool {
+    set.split('=').next().is_some_and(|key| key.trim() == POLICY_KEY)
+}
+
 /// `--policies` decides the policy; a second word about it would be lost silently.
 fn refuse_policy_key(sets: &[String]) -> Result<(), Failure> {
-    let key = |set: &String| set.split('=').next().is_some_and(|key| key.trim() == POLICY_KEY);
-    match sets.iter().find(|set| key(set)) {
+    match sets.iter().find(|set| is_policy_key(set)) {
         Some(set) => Err(Failure::BadInput(format!(
             "--set {set}: in a comparison the policies are given by --policies, as in --policies local,ideal"
         ))),

@@ -50,7 +50,7 @@ impl<'a> Session<'a> {
     }
 
     /// One run for each policy and each value swept.
-    pub(crate) fn compare(&self, policies: &[String]) -> Result<(), Failure> {
+    pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
         let variants = policies::variants(self.scenario, policies)?;
         let folder = self.folder()?;
         let comparison: Comparison =

@@ -12,7 +12,7 @@ use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, Wear};
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
-use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, Source, WorkloadConfig};
+use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, SkewRest, Source, WorkloadConfig};
 
 use super::report::Stopwatch;
 use super::{RunError, RunOptions, Stage, bad_input};
@@ -48,7 +48,8 @@ impl Run<'_> {
         let scenario = &self.variant.scenario;
         let (warmup, total, excluded) = match &scenario.workload {
             WorkloadConfig::Synthetic(load) => {
-                let skewed = (load.skew_fraction > 0.0).then_some(DeviceId(load.skew_member));
+                let apart = load.skew_fraction > 0.0 && load.skew_rest == SkewRest::Others;
+                let skewed = apart.then_some(DeviceId(load.skew_member));
                 (load.warmup, Some(load.limit), skewed)
             }
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),

@@ -133,7 +133,7 @@ mod tests {
     use harmonia_types::SimDuration;
 
     use super::*;
-    use crate::{AddressPattern, Arrival, SizeDistribution};
+    use crate::{AddressPattern, Arrival, SizeDistribution, SkewRest};
 
     fn correlation(a: &[f64], b: &[f64]) -> f64 {
         let n = a.len() as f64;
@@ -159,6 +159,7 @@ mod tests {
             footprint: 1.0,
             skew_fraction: 0.5,
             skew_member: 1,
+            skew_rest: SkewRest::Others,
             align: false,
         };
         let gib = 1 << 30;

@@ -4,7 +4,7 @@
 //! length is rounded up to whole pages and the start drawn among page boundaries, so 510.53 KB is 125 pages of 4 KiB
 //! wherever it lands. **Skew**: a share of the requests is pinned to one member and lies wholly inside it; its
 //! offset is on that member. The others carry no member: the array lays them out over the *other* members, so the
-//! space they address is that of `members - 1`:
+//! space they address is that of `members - 1` (or, with `skew_rest = "all"`, over all members as usual):
 //!
 //! ```text
 //!   no skew      |------------- logical_bytes --------------|   striped over all members
@@ -16,7 +16,7 @@ use harmonia_engine::Rng;
 use harmonia_types::{Bytes, DeviceId};
 
 use super::check_share;
-use crate::{AddressPattern, ArrayGeometryForLoad, SyntheticConfig};
+use crate::{AddressPattern, ArrayGeometryForLoad, SkewRest, SyntheticConfig};
 
 /// A request's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +71,10 @@ impl Placement {
         let mut skew = None;
         if config.skew_fraction > 0.0 {
             check_skew(config, array)?;
-            let members = u128::from(array.members);
-            logical = (u128::from(logical) * (members - 1) / members) as Bytes;
+            if config.skew_rest == SkewRest::Others {
+                let members = u128::from(array.members);
+                logical = (u128::from(logical) * (members - 1) / members) as Bytes;
+            }
             skew = Some(Skew {
                 fraction: config.skew_fraction,
                 member: DeviceId(config.skew_member),
