@@ -83,6 +83,9 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     };
     let fraction = section.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
     let address = section.child("address", "workload.address")?;
+    // All tables before any value: what is misspelt is told before what is missing.
+    let arrivals = section.child("arrival", "workload.arrival")?;
+    let sizes = section.child("size", "workload.size")?;
     let patterns = [("uniform", AddressPattern::Uniform), ("sequential", AddressPattern::Sequential)];
     let pattern = address.field("pattern").map(|field| field.choice(&patterns)).transpose()?;
     let footprint = address.field("footprint").map(|field| field.number(0.0, false, 1.0)).transpose()?;
@@ -92,8 +95,8 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     Ok(SyntheticConfig {
         limit,
         warmup,
-        arrival: arrival(section, preset)?,
-        size: size(section, preset)?,
+        arrival: arrival(&arrivals, preset)?,
+        size: size(&sizes, preset)?,
         read_fraction: fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction)),
         address: pattern.unwrap_or(AddressPattern::Uniform),
         footprint: footprint.unwrap_or(1.0),
@@ -118,17 +121,16 @@ enum Process {
     Closed,
 }
 
-fn arrival(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
-    let table = section.child("arrival", "workload.arrival")?;
+fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
     let names = [("poisson", Process::Poisson), ("fixed", Process::Fixed), ("closed", Process::Closed)];
     let process = table.field("process").map(|field| field.choice(&names)).transpose()?;
     if process == Some(Process::Closed) {
-        foreign(&table, "rate", "process = \"closed\"", "`queue_depth`: completions set the pace")?;
+        foreign(table, "rate", "process = \"closed\"", "`queue_depth`: completions set the pace")?;
         let depth = table.require("queue_depth", "a closed loop keeps so many requests out")?;
         return Ok(Arrival::Closed { queue_depth: depth.count(1, 65_536)? });
     }
     let allowed = "`rate`, or process = \"closed\" with `queue_depth`";
-    foreign(&table, "queue_depth", "an open process", allowed)?;
+    foreign(table, "queue_depth", "an open process", allowed)?;
     let rate = match (table.field("rate"), preset) {
         (Some(field), _) => field.number(0.0, false, FASTEST)?,
         (None, Some(preset)) => preset.rate,
@@ -144,8 +146,7 @@ enum Shape {
     Normal,
 }
 
-fn size(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
-    let table = section.child("size", "workload.size")?;
+fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
     let names = [("fixed", Shape::Fixed), ("exponential", Shape::Exponential), ("normal", Shape::Normal)];
     let shape = table.field("distribution").map(|field| field.choice(&names)).transpose()?;
     let mean = match (table.field("mean"), preset) {
@@ -157,7 +158,7 @@ fn size(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDi
         let stddev = table.require("stddev", "a normal distribution has one")?.bytes(0)?;
         return Ok(SizeDistribution::Normal { mean, stddev });
     }
-    foreign(&table, "stddev", "this distribution", "only with distribution = \"normal\"")?;
+    foreign(table, "stddev", "this distribution", "only with distribution = \"normal\"")?;
     match shape {
         Some(Shape::Exponential) => Ok(SizeDistribution::Exponential { mean }),
         _ => Ok(SizeDistribution::Fixed { mean }),
