@@ -1,10 +1,18 @@
 //! RAID arrays of simulated SSDs and the coordination of their garbage collection.
 //!
 //! * [`coordination`]: who collects when (control), one file per policy;
-//! * `planner`: which member operations a host request becomes (data);
-//! * `Array`: the O-RAID controller that carries both out; sans-IO like its devices.
+//! * [`planner`]: which member operations a host request becomes (data);
+//! * [`layout`]: where striped bytes lie;
+//! * [`age`]: from empty devices to an aged state, a value cloned per run;
+//! * [`Array`]: the O-RAID controller that carries both out; sans-IO like its devices.
 
+mod aged;
 mod config;
+mod controller;
 pub mod coordination;
+pub mod layout;
+pub mod planner;
 
+pub use aged::{AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
+pub use controller::{Array, ArrayFailure, MessageCounters};

@@ -6,5 +6,5 @@ mod bus;
 mod config;
 pub mod presets;
 
-pub use bus::{Bus, Link};
+pub use bus::{Bus, Grant, Link};
 pub use config::{Copyback, Geometry, LinkConfig, Timing};

@@ -1,1 +1,35 @@
-//! stub
+//! What a run is observed to do, and the report that says so.
+//!
+//! ```text
+//!   completions      --> HostRecorder ----> HostReport ---.
+//!   GC begins, ends  --> GcOverlap -------> shares --.    |
+//!   DeviceCounters   --> since(warm-up) --> ArrayReport --+--> Report --> JSON
+//!   erase counts     --> Wear ------------> DeviceReport -'
+//! ```
+//!
+//! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes
+//! on. Sums are integers, so the order in which observations arrive cannot change a byte of the report, and
+//! warm-up is discarded by starting the observers, and the counters' baseline, where it ends.
+//!
+//! Not measured here: time series, per-volume or per-member latency, queue lengths, bus utilisation, and
+//! requests still outstanding when the run ends (a request is counted when it completes).
+//!
+//! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in
+//! [`EngineReport`] only), pages are flash pages, a count has no unit.
+
+mod device;
+mod distribution;
+mod gc_overlap;
+mod host;
+mod moments;
+mod report;
+mod wear;
+
+pub use device::{DeviceCounters, DeviceReport};
+pub use distribution::{Distribution, DistributionSummary};
+pub use gc_overlap::GcOverlap;
+pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
+pub use report::{
+    ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
+};
+pub use wear::Wear;

@@ -14,6 +14,7 @@ mod error;
 pub mod presets;
 mod read;
 mod resolved;
+mod run;
 mod scenario;
 pub mod schema;
 mod set;
@@ -22,5 +23,6 @@ mod tree;
 mod workload;
 
 pub use error::BadInput;
+pub use run::{Progress, RunError, RunOptions, Silent, Stage, compare, run};
 pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};
 pub use workload::TRACE_FORMATS;

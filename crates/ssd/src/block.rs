@@ -1,15 +1,69 @@
-//! Block states and valid counts of an allocation unit, packed so that the greedy victim is one pass over a flat
-//! table of 16-bit entries (4 KB for 2,048 blocks) instead of linked buckets touched at every overwrite.
+//! Block states and valid counts of an allocation unit, packed so that the greedy victim is found by comparing 16-bit
+//! numbers: no linked buckets to mend at every overwrite.
 //!
 //! ```text
 //! bit 15 14 13 | 12 ........ 0
 //!     0  state | valid pages        closed = 00: a closed block's entry is its valid count
 //! ```
+//!
+//! Over every 64 blocks stands the key of the best of them by (valid pages, erases, index), so greedy finds its victim
+//! among the 2,048 blocks of a unit by looking at 32 keys. An overwrite changes the key only if its block becomes the
+//! best of its group, and a group is searched afresh only when its best block is collected.
 
 use harmonia_engine::Rng;
 
 const STATE_SHIFT: u32 = 13;
 const VALID_MASK: u16 = (1 << STATE_SHIFT) - 1;
+
+/// Blocks in a group.
+pub const GROUP: usize = 64;
+
+/// Orders blocks by state (closed first), valid pages, erases, and position in the group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupKey(u64);
+
+impl GroupKey {
+    const ENTRY_SHIFT: u32 = 48;
+    const ERASES_SHIFT: u32 = 8;
+
+    /// After every closed block.
+    pub const NONE: GroupKey = GroupKey(u64::MAX);
+
+    /// The key of a block.
+    #[inline]
+    pub fn of(entry: u16, erases: u32, block: usize) -> Self {
+        let position = (block % GROUP) as u64;
+        let key = u64::from(entry) << Self::ENTRY_SHIFT | u64::from(erases) << Self::ERASES_SHIFT | position;
+        GroupKey(key)
+    }
+
+    /// The best key of the group that holds `block`, computed afresh.
+    pub fn best_of(entries: &[u16], erases: &[u32], block: usize) -> Self {
+        let first = block / GROUP * GROUP;
+        let last = entries.len().min(first + GROUP);
+        let (entries, erases) = (&entries[first..last], &erases[first..last]);
+        let least = entries.iter().fold(u16::MAX, |least, &entry| least.min(entry));
+        let ties = entries.iter().zip(erases).enumerate().filter(|(_, (entry, _))| **entry == least);
+        ties.map(|(offset, (_, &erases))| Self::of(least, erases, offset)).min().unwrap_or(Self::NONE)
+    }
+
+    /// The packed state and valid count.
+    #[inline]
+    pub fn entry(self) -> u16 {
+        (self.0 >> Self::ENTRY_SHIFT) as u16
+    }
+
+    /// What is compared between groups: all but the position.
+    #[inline]
+    fn rank(self) -> u64 {
+        self.0 >> Self::ERASES_SHIFT
+    }
+
+    #[inline]
+    fn block(self, group: usize) -> BlockId {
+        BlockId((group * GROUP) as u32 + (self.0 & 0xFF) as u32)
+    }
+}
 
 /// Index of a block inside its allocation unit. Its plane is `index / blocks per plane`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +119,8 @@ pub const fn valid_of(entry: u16) -> u32 {
 pub struct BlockTable<'a> {
     /// Packed state and valid count by block.
     pub entries: &'a [u16],
+    /// Best block of each group of [`GROUP`] blocks; exact where the group has a closed block.
+    pub best: &'a [GroupKey],
     /// Erases so far by block.
     pub erases: &'a [u32],
     /// Position in the order of closing, by block (meaningful for closed blocks).
@@ -85,27 +141,24 @@ impl BlockTable<'_> {
         (state_of(entry) == BlockState::Closed).then(|| valid_of(entry))
     }
 
-    /// The smallest valid count of any closed block; `None` if none is closed.
+    /// The closed block with the fewest valid pages, ties to the least worn, then the lowest index; with its valid
+    /// count. `None` if none is closed.
     #[inline]
-    pub fn fewest_valid(&self) -> Option<u32> {
-        let least = self.entries.iter().copied().min()?;
-        (least <= VALID_MASK).then_some(u32::from(least))
-    }
-
-    /// Calls `visit` for every closed block with exactly `valid` valid pages, lowest index first.
-    #[inline]
-    pub fn for_each_with(&self, valid: u32, visit: &mut dyn FnMut(BlockId)) {
-        let wanted = valid as u16;
-        // Chunks without a match are dismissed by one vectorised comparison.
-        for (chunk_index, chunk) in self.entries.chunks(32).enumerate() {
-            if chunk.iter().fold(false, |found, &entry| found | (entry == wanted)) {
-                for (offset, &entry) in chunk.iter().enumerate() {
-                    if entry == wanted {
-                        visit(BlockId((chunk_index * 32 + offset) as u32));
-                    }
-                }
+    pub fn fewest_valid(&self) -> Option<(BlockId, u32)> {
+        let mut best = (0, GroupKey::NONE);
+        for (group, &key) in self.best.iter().enumerate() {
+            if key.rank() < best.1.rank() {
+                best = (group, key);
             }
         }
+        let (group, key) = best;
+        (state_of(key.entry()) == BlockState::Closed).then(|| (key.block(group), valid_of(key.entry())))
+    }
+
+    /// All closed blocks with the fewest valid pages, lowest index first: candidates for policies that look further.
+    pub fn all_fewest(&self) -> impl Iterator<Item = BlockId> + '_ {
+        let wanted = self.fewest_valid().map(|(_, valid)| encode(BlockState::Closed, valid as u16));
+        self.ids().filter(move |block| Some(self.entries[block.index()]) == wanted)
     }
 
     /// A closed block with an invalid page, each with the same probability; `None` if there is none.

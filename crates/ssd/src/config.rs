@@ -6,6 +6,7 @@
 use std::fmt;
 
 use harmonia_flash::{Geometry, LinkConfig, Timing};
+use harmonia_types::Lpn;
 use serde::Serialize;
 
 /// The `[ssd]` table: one member device.
@@ -291,6 +292,12 @@ impl SsdConfig {
                 ),
             );
         }
+        if self.ftl.frontiers == Frontiers::Separate && hard == 0 {
+            return fail(
+                "ssd.gc.hard_threshold",
+                "0 blocks leave garbage collection without a frontier of its own; at least 1 works".into(),
+            );
+        }
         if self.gc.min_victims == 0 {
             return fail(
                 "ssd.gc.min_victims",
@@ -365,5 +372,12 @@ impl Shape {
         } else {
             (die, die * self.units_per_die + rest % self.units_per_die, rest / self.units_per_die)
         }
+    }
+
+    /// The LPN on the device of page `lpn` of `unit`: the inverse of [`Shape::locate`].
+    #[inline]
+    pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
+        let (die, plane) = (unit / self.units_per_die, unit % self.units_per_die);
+        Lpn(die + self.dies * (plane + self.units_per_die * lpn))
     }
 }

@@ -6,10 +6,18 @@
 
 pub mod block;
 mod config;
+mod device;
+mod ftl;
 pub mod gc;
 pub mod interface;
+pub mod probe;
+mod slab;
+mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig,
     Infeasible, Shape, SsdConfig, Trigger,
 };
+pub use device::{Device, DeviceCounters, DeviceFailure, Policies, SubCompletion, SubRequest};
+pub use ftl::{Collected, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut};
+pub use slab::Slab;

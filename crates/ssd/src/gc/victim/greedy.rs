@@ -13,18 +13,8 @@ struct Greedy;
 
 impl Victim for Greedy {
     fn choose(&self, view: &VictimView<'_>, _: &mut Rng) -> Option<BlockId> {
-        let fewest = view.blocks.fewest_valid()?;
-        if fewest >= view.blocks.data_pages {
-            return None;
-        }
-        let mut best: Option<(u32, BlockId)> = None;
-        view.blocks.for_each_with(fewest, &mut |block| {
-            let erases = view.blocks.erases[block.index()];
-            if best.is_none_or(|(least, _)| erases < least) {
-                best = Some((erases, block));
-            }
-        });
-        best.map(|(_, block)| block)
+        let (block, valid) = view.blocks.fewest_valid()?;
+        (valid < view.blocks.data_pages).then_some(block)
     }
 }
 

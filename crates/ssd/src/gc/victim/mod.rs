@@ -64,7 +64,7 @@ pub const REGISTRY: &[Entry<Build>] = &[greedy::ENTRY, fifo::ENTRY, random::ENTR
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{BlockState, encode};
+    use crate::block::{BlockState, GROUP, GroupKey, encode};
     use harmonia_types::registry::find;
 
     struct AllValid;
@@ -95,7 +95,10 @@ mod tests {
         let entries: Vec<u16> = blocks.iter().map(|&(valid, _)| encode(BlockState::Closed, valid)).collect();
         let erases: Vec<u32> = blocks.iter().map(|&(_, erases)| erases).collect();
         let closed_at: Vec<u32> = (0..blocks.len() as u32).collect();
-        let table = BlockTable { entries: &entries, erases: &erases, closed_at: &closed_at, data_pages };
+        let groups = (0..entries.len()).step_by(GROUP);
+        let best: Vec<GroupKey> = groups.map(|block| GroupKey::best_of(&entries, &erases, block)).collect();
+        let table =
+            BlockTable { entries: &entries, best: &best, erases: &erases, closed_at: &closed_at, data_pages };
         let view = VictimView { blocks: table, valid: &AllValid, queued_reads: &NoReads, now: SimTime::ZERO };
         policy.choose(&view, rng).map(BlockId::index)
     }

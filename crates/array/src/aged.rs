@@ -1,0 +1,274 @@
+//! Ageing: from empty devices to a used array, at the speed of the bare FTL.
+//!
+//! The logical space is filled in order and then overwritten by random single pages through the array's layout. For
+//! a stripe that spreads evenly this means: each member, and on it each allocation unit, gets a multinomial share of
+//! the overwrites, and within a unit they are uniform. So units can be aged one after the other, each in the cache,
+//! by any number of threads, with the same result. Every member has random streams of its own: members differ.
+//!
+//! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use harmonia_engine::Rng;
+use harmonia_ssd::gc::victim::{self, NoReads, VictimParameters};
+use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
+use harmonia_types::registry::find;
+use harmonia_types::{IoCause, SimTime};
+
+use crate::config::ArrayConfig;
+
+/// A used array as a value: clone it for every run that should start alike.
+#[derive(Debug, Clone)]
+pub struct AgedState {
+    /// The members' mapping state. (RAID-0 keeps no layout state of its own.)
+    pub devices: Vec<Ftl>,
+    /// How steady it is.
+    pub steadiness: Steadiness,
+}
+
+/// Whether ageing reached a steady state.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Steadiness {
+    /// Write amplification of the last two windows of half the capacity, the older first; `None` where there were
+    /// too few overwrites.
+    pub windows: [Option<f64>; 2],
+}
+
+impl Steadiness {
+    /// Steady: the two windows differ by less than 1%.
+    pub fn is_steady(&self) -> bool {
+        match self.windows {
+            [Some(older), Some(newer)] => (newer / older - 1.0).abs() < 0.01,
+            _ => false,
+        }
+    }
+}
+
+/// How to age.
+#[derive(Debug, Clone, Copy)]
+pub struct AgeingPlan<'a> {
+    /// Share of the logical space to fill, 0..=1.
+    pub fill: f64,
+    /// Random overwrites, in multiples of the filled space.
+    pub overwrite: f64,
+    /// Root seed.
+    pub seed: u64,
+    /// Threads to use.
+    pub threads: usize,
+    /// Set to stop early.
+    pub cancel: &'a AtomicBool,
+    /// Counts host pages written, for progress.
+    pub pages_done: &'a AtomicU64,
+}
+
+/// Why ageing did not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgeingError {
+    /// Stopped on request.
+    Cancelled,
+    /// The configuration cannot work.
+    Infeasible(String),
+    /// A unit of this member ran out of free blocks.
+    OutOfBlocks(u16, OutOfBlocks),
+}
+
+/// Host pages that ageing will write.
+pub fn ageing_pages(config: &ArrayConfig, fill: f64, overwrite: f64) -> u64 {
+    let logical =
+        |member: &crate::MemberConfig| member.ssd.resolve().map_or(0, |s| u64::from(s.logical_pages));
+    let pages: u64 = config.members.iter().map(logical).sum();
+    (pages as f64 * fill * (1.0 + overwrite)) as u64
+}
+
+/// Ages an array from empty.
+///
+/// # Errors
+/// If it is cancelled, cannot work, or a device runs out of free blocks.
+pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, AgeingError> {
+    let mut devices = Vec::with_capacity(config.members.len());
+    for (index, member) in config.members.iter().enumerate() {
+        let ftl = Ftl::new(&member.ssd, plan.seed, &format!("device/{index}"))
+            .map_err(|error| AgeingError::Infeasible(error.to_string()))?;
+        devices.push(ftl);
+    }
+    let filled: Vec<u64> =
+        devices.iter().map(|ftl| (f64::from(ftl.shape().logical_pages) * plan.fill).round() as u64).collect();
+    let overwrites = (filled.iter().sum::<u64>() as f64 * plan.overwrite).round() as u64;
+    let mut shares = vec![0; devices.len()];
+    multinomial(&mut Rng::stream(plan.seed, "age/layout"), overwrites, &mut shares);
+    let mut marks = Marks::default();
+    for (index, (ftl, (&filled, &writes))) in devices.iter_mut().zip(filled.iter().zip(&shares)).enumerate() {
+        marks.add(&age_device(&config.members[index].ssd, ftl, index as u16, filled, writes, plan)?);
+    }
+    Ok(AgedState { devices, steadiness: marks.steadiness() })
+}
+
+fn age_device(
+    config: &harmonia_ssd::SsdConfig,
+    ftl: &mut Ftl,
+    device: u16,
+    filled: u64,
+    overwrites: u64,
+    plan: &AgeingPlan<'_>,
+) -> Result<Marks, AgeingError> {
+    let build = find(victim::REGISTRY, &config.gc.victim)
+        .ok_or_else(|| AgeingError::Infeasible(format!("unknown victim policy `{}`", config.gc.victim)))?
+        .build;
+    let policy = build(&VictimParameters { d: config.gc.victim_d });
+    let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}"));
+    let mut shares = vec![0; ftl.shape().units() as usize];
+    multinomial(&mut rng, overwrites, &mut shares);
+    ftl.with_units(|units, shape| {
+        // LPNs are dealt to units in turn, so the first `filled` LPNs reach every unit alike.
+        let fill_of = |unit: u32| {
+            let (dies, per_die) = (u64::from(shape.dies), u64::from(shape.units_per_die));
+            let position = u64::from(unit) / per_die + u64::from(unit) % per_die * dies;
+            (filled + dies * per_die - 1 - position) / (dies * per_die)
+        };
+        let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
+        let work = Mutex::new(units.into_iter().zip(shares));
+        let worker = || -> Result<Marks, AgeingError> {
+            let mut marks = Marks::default();
+            loop {
+                let next = work.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
+                let Some((mut unit, writes)) = next else { return Ok(marks) };
+                if plan.cancel.load(Ordering::Relaxed) {
+                    return Err(AgeingError::Cancelled);
+                }
+                let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
+                let filled = fill_of(unit.index()).min(u64::from(shape.unit_pages)) as u32;
+                let aged = age_unit(&mut unit, filled, writes, shape.hard, goal, &*policy, rng);
+                marks.add(&aged.map_err(|error| AgeingError::OutOfBlocks(device, error))?);
+                plan.pages_done.fetch_add(u64::from(filled) + writes, Ordering::Relaxed);
+            }
+        };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..plan.threads.max(1)).map(|_| scope.spawn(worker)).collect();
+            let mut result = worker();
+            for other in others {
+                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                result = result.and_then(|mut marks| {
+                    marks.add(&other?);
+                    Ok(marks)
+                });
+            }
+            result
+        })
+    })
+}
+
+fn age_unit(
+    unit: &mut UnitMut<'_>,
+    filled: u32,
+    overwrites: u64,
+    hard: u32,
+    goal: Goal,
+    policy: &dyn victim::Victim,
+    mut rng: Rng,
+) -> Result<Marks, OutOfBlocks> {
+    let write = |unit: &mut UnitMut<'_>, lpn| {
+        if unit.free() <= hard {
+            unit.collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+        }
+        unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
+    };
+    for lpn in 0..filled {
+        write(unit, lpn)?;
+    }
+    let mut marks = Marks::default();
+    if filled == 0 {
+        return Ok(marks);
+    }
+    // Readings before the last two windows of half the capacity, and at the end.
+    let window = u64::from(filled) / 2;
+    let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
+    let mut done = 0;
+    for (mark, stop) in stops.into_iter().enumerate() {
+        for _ in done..stop {
+            write(unit, rng.below(u64::from(filled)) as u32)?;
+        }
+        done = stop;
+        marks.programs[mark] = unit.data_programs();
+        marks.host[mark] = stop;
+    }
+    marks.complete = overwrites >= 2 * window;
+    marks.units = 1;
+    Ok(marks)
+}
+
+/// Programs and host writes so far, at the ends of the last windows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Marks {
+    programs: [u64; 3],
+    host: [u64; 3],
+    units: u64,
+    complete: bool,
+}
+
+impl Marks {
+    fn add(&mut self, other: &Marks) {
+        if other.units == 0 {
+            return;
+        }
+        self.complete = other.complete && (self.complete || self.units == 0);
+        self.units += other.units;
+        for mark in 0..3 {
+            self.programs[mark] += other.programs[mark];
+            self.host[mark] += other.host[mark];
+        }
+    }
+
+    fn steadiness(&self) -> Steadiness {
+        let amplification = |from: usize| {
+            let host = self.host[from + 1] - self.host[from];
+            let programs = self.programs[from + 1] - self.programs[from];
+            (self.complete && host > 0).then(|| programs as f64 / host as f64)
+        };
+        Steadiness { windows: [amplification(0), amplification(1)] }
+    }
+}
+
+/// Deals `n` balls into `shares.len()` equally likely boxes, exactly: halves by counting random bits.
+fn multinomial(rng: &mut Rng, n: u64, shares: &mut [u64]) {
+    match shares {
+        [] => {}
+        [only] => *only = n,
+        _ => {
+            let (left, right) = shares.split_at_mut(shares.len() / 2);
+            let to_left = binomial(rng, n, left.len() as u64, (left.len() + right.len()) as u64);
+            multinomial(rng, to_left, left);
+            multinomial(rng, n - to_left, right);
+        }
+    }
+}
+
+/// Successes among `n` trials of probability `part / whole`.
+fn binomial(rng: &mut Rng, n: u64, part: u64, whole: u64) -> u64 {
+    if 2 * part == whole {
+        let ones = |rng: &mut Rng, bits: u64| u64::from((rng.next_u64() >> (64 - bits)).count_ones());
+        let words: u64 = (0..n / 64).map(|_| ones(rng, 64)).sum();
+        return words + if n % 64 == 0 { 0 } else { ones(rng, n % 64) };
+    }
+    (0..n).filter(|_| rng.below(whole) < part).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums are exact, and each share lies within five standard deviations of its mean.
+    #[test]
+    fn shares_are_multinomial() {
+        for boxes in [1usize, 2, 3, 8, 13] {
+            let mut shares = vec![0; boxes];
+            let n = 1_000_003;
+            multinomial(&mut Rng::stream(5, "shares"), n, &mut shares);
+            assert_eq!(shares.iter().sum::<u64>(), n);
+            let mean = n as f64 / boxes as f64;
+            let spread = 5.0 * (mean * (1.0 - 1.0 / boxes as f64)).sqrt();
+            assert!(shares.iter().all(|&share| (share as f64 - mean).abs() <= spread), "{shares:?}");
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Notices, directives, queries and timers, each delivered `message_latency` after it was sent.
+
+use harmonia_ssd::interface::{Directive, Notice, Status};
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Completion, DeviceId, SimTime};
+
+use super::{Array, ArrayFailure};
+use crate::coordination::{Action, DeliveredView, Event};
+
+/// Something on its way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Message {
+    /// From a member to the controller.
+    Notice(DeviceId, Notice),
+    /// From the controller to a member.
+    Directive(DeviceId, Directive),
+    /// A question to a member, and its answer.
+    Query(DeviceId),
+    Answer(DeviceId, Status, SimTime),
+    /// To the controller from itself.
+    Timer(u64),
+    /// A request the coordinator wants to hear of completed.
+    Completed(Completion),
+    /// A planned operation whose dependencies are done.
+    Release(u32),
+}
+
+/// Messages sent so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MessageCounters {
+    /// Soft-threshold notices (PARTICIPATE_GGC) delivered.
+    pub soft_notices: u64,
+    /// Hard-threshold notices delivered.
+    pub hard_notices: u64,
+    /// Forced collections ordered (FORCE_GC).
+    pub forced: u64,
+    /// Status queries.
+    pub queries: u64,
+    /// Holds and releases.
+    pub holds: u64,
+}
+
+impl MessageCounters {
+    /// The counts since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &MessageCounters) -> MessageCounters {
+        MessageCounters {
+            soft_notices: self.soft_notices - earlier.soft_notices,
+            hard_notices: self.hard_notices - earlier.hard_notices,
+            forced: self.forced - earlier.forced,
+            queries: self.queries - earlier.queries,
+            holds: self.holds - earlier.holds,
+        }
+    }
+}
+
+impl<P: Probe> Array<P> {
+    /// Tells the coordinator once that the run begins.
+    pub(super) fn start(&mut self) {
+        if !self.started {
+            self.started = true;
+            self.consult(SimTime::ZERO, &Event::Start);
+        }
+    }
+
+    /// Sends a member's notices on their way, if it is capable and anyone listens.
+    pub(super) fn forward_notices(&mut self, device: usize) {
+        let id = DeviceId(device as u16);
+        let notices = self.devices[device].notices();
+        if !self.interests.devices || !self.delivered[device].capable {
+            notices.clear();
+            return;
+        }
+        for (time, notice) in notices.drain(..) {
+            self.agenda.push(time + self.message_latency, Message::Notice(id, notice));
+        }
+    }
+
+    /// Delivers the next message, due at `now`.
+    pub(super) fn deliver(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some((now, message)) = self.agenda.pop_due(now) else { return Ok(()) };
+        match message {
+            Message::Notice(device, notice) => {
+                let event = match notice {
+                    Notice::SoftThreshold => {
+                        self.counters.soft_notices += 1;
+                        Event::SoftThreshold(device)
+                    }
+                    Notice::HardThreshold => {
+                        self.counters.hard_notices += 1;
+                        Event::HardThreshold(device)
+                    }
+                    Notice::GcStarted => {
+                        self.delivered[device.index()].collecting = true;
+                        Event::GcStarted(device)
+                    }
+                    Notice::GcEnded { registered } => {
+                        self.delivered[device.index()].collecting = false;
+                        Event::GcEnded { device, registered }
+                    }
+                };
+                self.consult(now, &event);
+            }
+            Message::Directive(device, directive) => {
+                self.devices[device.index()].direct(now, directive);
+                self.collect_from(device.index())?;
+            }
+            Message::Query(device) => {
+                let status = self.devices[device.index()].status(now);
+                self.agenda.push(now + self.message_latency, Message::Answer(device, status, now));
+            }
+            Message::Answer(device, status, as_of) => {
+                let known = &mut self.delivered[device.index()];
+                known.status = Some(status);
+                known.as_of = as_of;
+                known.collecting = status.gc_active;
+                self.consult(now, &Event::Status(device));
+            }
+            Message::Completed(completion) => self.consult(now, &Event::Completion(completion)),
+            Message::Timer(number) => self.consult(now, &Event::Timer(number)),
+            Message::Release(node) => self.submit_node(node, now)?,
+        }
+        Ok(())
+    }
+
+    /// Lets the coordinator react and carries out its actions.
+    pub(super) fn consult(&mut self, now: SimTime, event: &Event) {
+        let mut actions = std::mem::take(&mut self.actions);
+        self.coordinator.on(now, event, &DeliveredView { members: &self.delivered }, &mut actions);
+        for action in actions.drain(..) {
+            self.act(now, action);
+        }
+        self.actions = actions;
+    }
+
+    fn act(&mut self, now: SimTime, action: Action) {
+        let arrival = now + self.message_latency;
+        match action {
+            Action::Force(device, stop) => {
+                self.counters.forced += 1;
+                self.send(arrival, device, Directive::Force(stop));
+            }
+            Action::Hold(device) => {
+                self.counters.holds += 1;
+                self.send(arrival, device, Directive::Hold);
+            }
+            Action::Release(device) => {
+                self.counters.holds += 1;
+                self.send(arrival, device, Directive::Release);
+            }
+            Action::Query(device) => {
+                self.counters.queries += 1;
+                if self.delivered[device.index()].capable {
+                    self.agenda.push(arrival, Message::Query(device));
+                }
+            }
+            Action::Timer(at, number) => self.agenda.push(at.max(now), Message::Timer(number)),
+            Action::Window { device, from, until } => {
+                self.counters.holds += 2;
+                self.send(from.max(arrival), device, Directive::Release);
+                self.send(until.max(arrival), device, Directive::Hold);
+            }
+        }
+    }
+
+    /// Directives to a member that does not understand them are lost.
+    fn send(&mut self, arrival: SimTime, device: DeviceId, directive: Directive) {
+        if self.delivered[device.index()].capable {
+            self.agenda.push(arrival, Message::Directive(device, directive));
+        }
+    }
+}

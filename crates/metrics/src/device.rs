@@ -1,0 +1,194 @@
+//! What one device did, as plain counters, and its section of the report.
+//!
+//! The device crate keeps its own counters and converts: these know nothing of a device. Warm-up is discarded
+//! by keeping the counters as they stand where it ends and reporting [`DeviceCounters::since`].
+//!
+//! Not measured: reads by cause, counts per die or channel, wear within a window.
+
+use harmonia_types::IoCause;
+use serde::{Deserialize, Serialize};
+
+use crate::wear::Wear;
+
+/// Running totals of one device; each only ever grows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeviceCounters {
+    /// Pages read for the host. Unit: pages.
+    pub host_pages_read: u64,
+    /// Data pages written by the host: the denominator of write amplification; parity is not among them.
+    /// Unit: pages.
+    pub host_pages_written: u64,
+    /// Flash pages programmed, by cause, indexed by `IoCause as usize`. Unit: pages.
+    pub programs: [u64; IoCause::COUNT],
+    /// Blocks erased, for whatever reason. Unit: count.
+    pub erases: u64,
+    /// Victim blocks collected by GC. Unit: count.
+    pub gc_victims: u64,
+    /// Valid pages moved out of victims. Unit: pages.
+    pub gc_pages_moved: u64,
+    /// Time in GC, summed over the dies: with d dies up to d times the time that passed. Unit: ns.
+    pub gc_busy_ns: u64,
+    /// Busy time of planes (read, program, erase, own transfers) within GC, summed over all planes. Unit: ns.
+    pub gc_plane_busy_ns: u64,
+    /// Pages read because a host write covered them only in part. Unit: pages.
+    pub rmw_reads: u64,
+}
+
+/// One entry of the report's `devices`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceReport {
+    /// Blocks erased. Unit: count.
+    pub erases: u64,
+    /// Victim blocks collected by GC. Unit: count.
+    pub gc_victims: u64,
+    /// Valid pages moved out of victims. Unit: pages.
+    pub gc_pages_moved: u64,
+    /// Time in GC, summed over the dies. Unit: ns.
+    pub gc_busy_ns: u64,
+    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was.
+    /// Unit: ratio.
+    pub write_amplification: Option<f64>,
+    /// Busy plane time / (planes of a die x GC time of the dies), from 0 to 1; null without GC time. Unit:
+    /// ratio.
+    pub plane_utilisation_in_gc: Option<f64>,
+    /// Erase counts over the device's blocks. Unit: count.
+    pub wear: Wear,
+    /// Data pages written by the host. Unit: pages.
+    pub host_pages_written: u64,
+    /// Pages read for the host. Unit: pages.
+    pub host_pages_read: u64,
+}
+
+impl DeviceCounters {
+    /// What was counted after `start`: the measured window, with warm-up discarded.
+    ///
+    /// # Panics
+    /// If a counter is below its value at `start`.
+    pub fn since(&self, start: &DeviceCounters) -> DeviceCounters {
+        self.zip(start, |now, then| now.checked_sub(then).expect("a counter must never run backwards"))
+    }
+
+    /// The counters of several devices, summed.
+    pub fn sum<'a>(devices: impl IntoIterator<Item = &'a DeviceCounters>) -> DeviceCounters {
+        devices.into_iter().fold(DeviceCounters::default(), |sum, device| sum.zip(device, |a, b| a + b))
+    }
+
+    /// Combines counter by counter; a literal of all fields, so that none can be forgotten.
+    fn zip(&self, other: &DeviceCounters, combine: impl Fn(u64, u64) -> u64) -> DeviceCounters {
+        DeviceCounters {
+            host_pages_read: combine(self.host_pages_read, other.host_pages_read),
+            host_pages_written: combine(self.host_pages_written, other.host_pages_written),
+            programs: std::array::from_fn(|cause| combine(self.programs[cause], other.programs[cause])),
+            erases: combine(self.erases, other.erases),
+            gc_victims: combine(self.gc_victims, other.gc_victims),
+            gc_pages_moved: combine(self.gc_pages_moved, other.gc_pages_moved),
+            gc_busy_ns: combine(self.gc_busy_ns, other.gc_busy_ns),
+            gc_plane_busy_ns: combine(self.gc_plane_busy_ns, other.gc_plane_busy_ns),
+            rmw_reads: combine(self.rmw_reads, other.rmw_reads),
+        }
+    }
+
+    /// Flash pages programmed for `cause`. Unit: pages.
+    pub fn programmed(&self, cause: IoCause) -> u64 {
+        self.programs[cause as usize]
+    }
+
+    /// Flash data pages programmed: host, GC and parity, but not metadata. Unit: pages.
+    pub fn data_pages_programmed(&self) -> u64 {
+        self.programmed(IoCause::Host) + self.programmed(IoCause::Gc) + self.programmed(IoCause::Parity)
+    }
+
+    /// Flash data pages programmed per host data page written; `None` where none was. Unit: ratio.
+    pub fn write_amplification(&self) -> Option<f64> {
+        ratio(self.data_pages_programmed(), self.host_pages_written)
+    }
+
+    /// Busy plane time / (planes of a die x GC time of the dies); `None` without GC time. Unit: ratio.
+    pub fn plane_utilisation_in_gc(&self, planes_per_die: u32) -> Option<f64> {
+        ratio(self.gc_plane_busy_ns, u64::from(planes_per_die) * self.gc_busy_ns)
+    }
+}
+
+impl DeviceReport {
+    /// The report of a device that counted `counters` in the measured window and whose blocks have this
+    /// `wear`.
+    pub fn new(counters: &DeviceCounters, wear: Wear, planes_per_die: u32) -> Self {
+        DeviceReport {
+            erases: counters.erases,
+            gc_victims: counters.gc_victims,
+            gc_pages_moved: counters.gc_pages_moved,
+            gc_busy_ns: counters.gc_busy_ns,
+            write_amplification: counters.write_amplification(),
+            plane_utilisation_in_gc: counters.plane_utilisation_in_gc(planes_per_die),
+            wear,
+            host_pages_written: counters.host_pages_written,
+            host_pages_read: counters.host_pages_read,
+        }
+    }
+}
+
+/// `part / whole`, or `None` where there is no whole.
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every counter a different number, so that a swapped field shows.
+    const COUNTED: DeviceCounters = DeviceCounters {
+        host_pages_read: 10,
+        host_pages_written: 8,
+        programs: [8, 12, 4, 100],
+        erases: 5,
+        gc_victims: 3,
+        gc_pages_moved: 12,
+        gc_busy_ns: 1_000,
+        gc_plane_busy_ns: 1_500,
+        rmw_reads: 2,
+    };
+
+    #[test]
+    fn write_amplification_counts_host_gc_and_parity_but_not_metadata() {
+        assert_eq!(COUNTED.write_amplification(), Some(3.0));
+        assert_eq!(DeviceCounters { host_pages_written: 0, ..COUNTED }.write_amplification(), None);
+    }
+
+    #[test]
+    fn plane_utilisation_is_per_plane_of_the_die() {
+        assert_eq!(COUNTED.plane_utilisation_in_gc(4), Some(0.375));
+        assert_eq!(DeviceCounters { gc_busy_ns: 0, ..COUNTED }.plane_utilisation_in_gc(4), None);
+    }
+
+    #[test]
+    fn what_came_before_the_window_is_discarded() {
+        let twice = DeviceCounters::sum([&COUNTED, &COUNTED]);
+        assert_eq!((twice.programs, twice.rmw_reads, twice.gc_plane_busy_ns), ([16, 24, 8, 200], 4, 3_000));
+        assert_eq!(twice.since(&COUNTED), COUNTED);
+        assert_eq!(COUNTED.since(&COUNTED), DeviceCounters::default());
+    }
+
+    #[test]
+    #[should_panic(expected = "never run backwards")]
+    fn a_counter_that_runs_backwards_is_found() {
+        COUNTED.since(&DeviceCounters { erases: 6, ..COUNTED });
+    }
+
+    #[test]
+    fn a_device_report_takes_each_counter_to_its_key() {
+        let wear = Wear { min: 1, mean: 2.0, max: 3, stddev: 0.5 };
+        let expected = DeviceReport {
+            erases: 5,
+            gc_victims: 3,
+            gc_pages_moved: 12,
+            gc_busy_ns: 1_000,
+            write_amplification: Some(3.0),
+            plane_utilisation_in_gc: Some(0.75),
+            wear: wear.clone(),
+            host_pages_written: 8,
+            host_pages_read: 10,
+        };
+        assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
+    }
+}

@@ -1,0 +1,160 @@
+//! The report of one run, typed: what `--json` prints and every reader parses.
+//!
+//! Fields appear in the JSON in the order in which they are declared. Keys that the format promises come
+//! first in each section; further keys follow them and may be added to without a new [`SCHEMA`], so readers
+//! must ignore keys they do not know. Everything but `engine` is a function of scenario and seed: see
+//! [`Report::without_engine`].
+
+use std::collections::BTreeMap;
+
+use harmonia_types::IoCause;
+use serde::{Deserialize, Serialize};
+
+use crate::device::{DeviceCounters, DeviceReport};
+use crate::host::HostReport;
+
+/// The name of this report format: the `schema` of every report.
+pub const SCHEMA: &str = "harmonia-report/1";
+
+/// Everything one run reports; every counter covers the measured window only, but wear is that of the whole
+/// life.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of Harmonia that ran.
+    pub version: String,
+    /// The scenario as resolved: every default and preset written out.
+    pub scenario: serde_json::Value,
+    /// Root seed of all random streams.
+    pub seed: u64,
+    /// Length of the measured window, warm-up excluded. Unit: ns.
+    pub simulated_ns: u64,
+    /// What hosts experienced.
+    pub host: HostReport,
+    /// What the array did as a whole.
+    pub array: ArrayReport,
+    /// What each member did, in the order of their indices.
+    pub devices: Vec<DeviceReport>,
+    /// What the simulation cost.
+    pub engine: EngineReport,
+    /// How the array was aged.
+    pub precondition: PreconditionReport,
+    /// Name of the run within a comparison, such as its policy.
+    pub label: String,
+}
+
+/// The report's `array` section: sums over its devices, and coordination.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ArrayReport {
+    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was.
+    /// Unit: ratio.
+    pub write_amplification: Option<f64>,
+    /// Blocks erased. Unit: count.
+    pub erases: u64,
+    /// Valid pages moved by GC. Unit: pages.
+    pub gc_pages_moved: u64,
+    /// Data pages written by the host. Unit: pages.
+    pub host_pages_written: u64,
+    /// Flash data pages programmed: host, GC and parity, without metadata. Unit: pages.
+    pub flash_pages_programmed: u64,
+    /// Parity pages programmed on behalf of the array, moves by GC not included. Unit: pages.
+    pub parity_pages_written: u64,
+    /// Share of the window with 0, 1, .., N devices in GC, indexed by their number; sums to 1. Unit:
+    /// fraction.
+    pub devices_in_gc_fraction: Vec<f64>,
+    /// What coordination did.
+    pub coordination: CoordinationReport,
+    /// Summary pages and the like; outside write amplification. Unit: pages.
+    pub metadata_pages_programmed: u64,
+    /// Pages read because a host write covered them only in part. Unit: pages.
+    pub read_modify_write_reads: u64,
+}
+
+/// The report's `array.coordination`: the policy and its own counters side by side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoordinationReport {
+    /// Name of the policy, such as `reactive-selective`.
+    pub policy: String,
+    /// Counters such as `messages`, each a key of its own in the JSON; none may be named `policy`. Unit:
+    /// count.
+    #[serde(flatten)]
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// What the simulation cost; the one section that differs between two runs of the same scenario.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineReport {
+    /// Real time of the run without preconditioning. Unit: ns.
+    pub wall_ns: u64,
+    /// Events processed. Unit: count.
+    pub events: u64,
+    /// Page reads, page programs and block erases simulated. Unit: count.
+    pub page_operations: u64,
+    /// Largest resident memory of the process. Unit: bytes.
+    pub peak_rss_bytes: u64,
+    /// Real time of preconditioning, or of loading its result. Unit: ns.
+    pub precondition_wall_ns: u64,
+}
+
+/// How the array was aged before the run, and whether that reached a steady state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PreconditionReport {
+    /// The two windows below differ by less than 1%.
+    pub steady: bool,
+    /// Write amplification of the last two windows of half the capacity each, older first; null where ageing
+    /// was too short to fill one. Unit: ratio.
+    pub write_amplification_windows: [Option<f64>; 2],
+    /// Share of the logical space that was mapped. Unit: fraction.
+    pub fill: f64,
+    /// Random overwrites, in multiples of the logical space. Unit: ratio.
+    pub overwrite: f64,
+}
+
+/// Several runs on the same aged array, in the order asked for.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// One report a run.
+    pub runs: Vec<Report>,
+}
+
+impl ArrayReport {
+    /// Sums what the devices counted in the measured window.
+    pub fn new<'a>(
+        devices: impl IntoIterator<Item = &'a DeviceCounters>,
+        devices_in_gc_fraction: Vec<f64>,
+        coordination: CoordinationReport,
+    ) -> Self {
+        let sum = DeviceCounters::sum(devices);
+        ArrayReport {
+            write_amplification: sum.write_amplification(),
+            erases: sum.erases,
+            gc_pages_moved: sum.gc_pages_moved,
+            host_pages_written: sum.host_pages_written,
+            flash_pages_programmed: sum.data_pages_programmed(),
+            parity_pages_written: sum.programmed(IoCause::Parity),
+            devices_in_gc_fraction,
+            coordination,
+            metadata_pages_programmed: sum.programmed(IoCause::Metadata),
+            read_modify_write_reads: sum.rmw_reads,
+        }
+    }
+}
+
+impl CoordinationReport {
+    /// The policy named `policy` and its counters.
+    ///
+    /// # Panics
+    /// If a counter is named `policy`: the JSON would hold that key twice.
+    pub fn new(policy: impl Into<String>, counters: BTreeMap<String, u64>) -> Self {
+        assert!(!counters.contains_key("policy"), "a coordination counter must not be named `policy`");
+        CoordinationReport { policy: policy.into(), counters }
+    }
+}
+
+impl Report {
+    /// The report with its engine section zeroed: the same seed gives the same bytes.
+    pub fn without_engine(&self) -> Report {
+        Report { engine: EngineReport::default(), ..self.clone() }
+    }
+}

@@ -1,0 +1,153 @@
+//! Does the JSON of a report hold exactly the promised keys, in order, and does it read back unchanged?
+
+use std::collections::BTreeMap;
+
+use harmonia_metrics::{
+    ArrayReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport, DistributionSummary,
+    EngineReport, HostReport, PreconditionReport, Report, ResponseReport, SCHEMA, Wear,
+};
+
+/// Two devices; the second wrote parity and metadata too.
+const DEVICES: [DeviceCounters; 2] = [
+    DeviceCounters {
+        host_pages_read: 7,
+        host_pages_written: 4,
+        programs: [4, 2, 0, 0],
+        erases: 3,
+        gc_victims: 2,
+        gc_pages_moved: 2,
+        gc_busy_ns: 100,
+        gc_plane_busy_ns: 50,
+        rmw_reads: 1,
+    },
+    DeviceCounters {
+        host_pages_read: 9,
+        host_pages_written: 6,
+        programs: [6, 3, 5, 11],
+        erases: 4,
+        gc_victims: 0,
+        gc_pages_moved: 3,
+        gc_busy_ns: 0,
+        gc_plane_busy_ns: 0,
+        rmw_reads: 2,
+    },
+];
+
+fn report() -> Report {
+    let counters = BTreeMap::from([("messages".to_owned(), 12), ("forced".to_owned(), 3)]);
+    let wear = Wear { min: 1, mean: 2.5, max: 4, stddev: 0.1 };
+    let all = DistributionSummary {
+        count: 20,
+        mean: Some(0.1 + 0.2),
+        stddev: Some(1.5),
+        cv: Some(0.25),
+        min: Some(1),
+        p50: Some(5),
+        max: Some(9),
+        ..DistributionSummary::default()
+    };
+    Report {
+        schema: SCHEMA.to_owned(),
+        version: "0.1.0".to_owned(),
+        scenario: serde_json::json!({"name": "hpc-write"}),
+        seed: u64::MAX,
+        simulated_ns: 1000,
+        host: HostReport {
+            requests: 20,
+            read_requests: 5,
+            write_requests: 12,
+            bytes_read: 4096,
+            bytes_written: 8192,
+            trim_requests: 2,
+            flush_requests: 1,
+            response_ns: ResponseReport { all, ..ResponseReport::default() },
+            blame_ns: BlameSum { service: 60, link: 40, ..BlameSum::default() },
+            response_cdf: vec![(5, 0.5), (9, 1.0)],
+        },
+        array: ArrayReport::new(
+            &DEVICES,
+            vec![0.5, 0.25, 0.25],
+            CoordinationReport::new("reactive-selective", counters),
+        ),
+        devices: DEVICES.iter().map(|device| DeviceReport::new(device, wear.clone(), 2)).collect(),
+        engine: EngineReport {
+            wall_ns: 1,
+            events: 2,
+            page_operations: 3,
+            peak_rss_bytes: 4,
+            precondition_wall_ns: 5,
+        },
+        precondition: PreconditionReport {
+            steady: true,
+            write_amplification_windows: [None, Some(2.25)],
+            fill: 1.0,
+            overwrite: 3.0,
+        },
+        label: "selective".to_owned(),
+    }
+}
+
+/// The whole text, line by line: any renamed, missing, added or moved key fails here.
+#[test]
+fn the_json_is_the_contract() {
+    let few = r#"{"count":0,"mean":null,"stddev":null,"cv":null,"min":null,"p50":null,"p95":null,"p99":null,"p999":null,"p9999":null,"max":null}"#;
+    let expected = [
+        r#"{"schema":"harmonia-report/1","version":"0.1.0","scenario":{"name":"hpc-write"},"#,
+        r#""seed":18446744073709551615,"simulated_ns":1000,"#,
+        r#""host":{"requests":20,"read_requests":5,"write_requests":12,"bytes_read":4096,"bytes_written":8192,"#,
+        r#""trim_requests":2,"flush_requests":1,"response_ns":{"#,
+        r#""all":{"count":20,"mean":0.30000000000000004,"stddev":1.5,"cv":0.25,"min":1,"p50":5,"p95":null,"#,
+        r#""p99":null,"p999":null,"p9999":null,"max":9},"#,
+        &format!(r#""read":{few},"write":{few},"gc_affected_read":{few},"gc_affected_write":{few}}},"#),
+        r#""blame_ns":{"service":60,"transfer":0,"queue_host":0,"queue_gc":0,"parity":0,"reconstruct":0,"#,
+        r#""link":40},"response_cdf":[[5,0.5],[9,1.0]]},"#,
+        r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
+        r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
+        r#""coordination":{"policy":"reactive-selective","forced":3,"messages":12},"#,
+        r#""metadata_pages_programmed":11,"read_modify_write_reads":3},"#,
+        r#""devices":[{"erases":3,"gc_victims":2,"gc_pages_moved":2,"gc_busy_ns":100,"write_amplification":1.5,"#,
+        r#""plane_utilisation_in_gc":0.25,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
+        r#""host_pages_written":4,"host_pages_read":7},"#,
+        r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":2.3333333333333335,"#,
+        r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
+        r#""host_pages_written":6,"host_pages_read":9}],"#,
+        r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5},"#,
+        r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
+        r#""label":"selective"}"#,
+    ]
+    .concat();
+    assert_eq!(serde_json::to_string(&report()).unwrap(), expected);
+}
+
+#[test]
+fn a_report_reads_back_unchanged() {
+    let comparison = Comparison { runs: vec![report(), Report { seed: 2, ..report() }] };
+    let text = serde_json::to_string_pretty(&comparison).unwrap();
+    assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), comparison);
+    let value = serde_json::to_value(&comparison).unwrap();
+    assert_eq!(serde_json::from_value::<Comparison>(value).unwrap(), comparison);
+}
+
+/// 0.1 + 0.2 and thirds survive; a few thousand further floats too, whose last bit a fast parser would lose.
+#[test]
+fn floats_read_back_to_the_last_bit() {
+    let floats: Vec<f64> = (1..5_000u32).map(|i| f64::from(i).sqrt() * 1e5 / 7.0).collect();
+    let text = serde_json::to_string(&floats).unwrap();
+    assert_eq!(serde_json::from_str::<Vec<f64>>(&text).unwrap(), floats);
+}
+
+#[test]
+fn only_the_engine_section_is_forgotten() {
+    let slow = Report { engine: EngineReport { wall_ns: 99, ..EngineReport::default() }, ..report() };
+    assert_ne!(slow, report());
+    assert_eq!(slow.without_engine(), report().without_engine());
+    assert_eq!(slow.without_engine().engine, EngineReport::default());
+    let other = Report { simulated_ns: 1001, ..report() };
+    assert_ne!(other.without_engine(), report().without_engine());
+}
+
+#[test]
+#[should_panic(expected = "must not be named `policy`")]
+fn a_counter_cannot_hide_the_policy() {
+    CoordinationReport::new("local", BTreeMap::from([("policy".to_owned(), 1)]));
+}

@@ -1,0 +1,312 @@
+//! One run: pulls requests from the source, hands them to the array in order of time, and records what completes.
+//!
+//! The measured window begins with the arrival of the first request after the warm-up and ends with the last
+//! completion. Requests of the warm-up are simulated and not recorded; counters are read at the window's beginning
+//! and end. Garbage collection still running at the end is cut off there.
+
+use std::sync::atomic::Ordering;
+
+use harmonia_array::{Array, MessageCounters};
+use harmonia_engine::EventQueue;
+use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, Wear};
+use harmonia_ssd::Ftl;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
+use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, Source, WorkloadConfig};
+
+use super::report::Stopwatch;
+use super::{RunError, RunOptions, Stage, bad_input};
+use crate::Variant;
+
+/// One run of a comparison.
+pub(super) struct Run<'a> {
+    pub index: usize,
+    pub variant: &'a Variant,
+    pub options: &'a RunOptions<'a>,
+}
+
+/// What a run measured.
+pub(super) struct Measured {
+    pub host: HostRecorder,
+    /// By member, over the measured window.
+    pub devices: Vec<DeviceCounters>,
+    pub wear: Vec<Wear>,
+    pub gc_share: Vec<f64>,
+    pub messages: MessageCounters,
+    pub window_ns: u64,
+    pub events: u64,
+    pub wall_ns: u64,
+}
+
+impl Run<'_> {
+    /// Simulates the whole workload on members in the given states.
+    pub fn measure<P: Probe>(
+        &self,
+        states: Vec<Ftl>,
+        probe: impl FnMut(DeviceId) -> P,
+    ) -> Result<Measured, RunError> {
+        let scenario = &self.variant.scenario;
+        let (warmup, total, excluded) = match &scenario.workload {
+            WorkloadConfig::Synthetic(load) => {
+                let skewed = (load.skew_fraction > 0.0).then_some(DeviceId(load.skew_member));
+                (load.warmup, Some(load.limit), skewed)
+            }
+            WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
+        };
+        let clock = Stopwatch::start();
+        let page_size = states.first().map_or(0, |state| u64::from(state.shape().page_size));
+        let array = Array::new(&scenario.array, states, excluded, probe)
+            .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
+        let member_bytes = array.layout().member_bytes();
+        let geometry = ArrayGeometryForLoad {
+            logical_bytes: member_bytes * u64::from(scenario.array.devices),
+            member_bytes,
+            members: scenario.array.devices,
+            page_size,
+        };
+        let source = scenario.workload.build(&geometry, scenario.seed);
+        let source = source.map_err(|error| bad_input(error.0, "see `harmonia formats`"))?;
+        let total = match total {
+            Some(Limit::Requests(requests)) => requests,
+            _ => 0,
+        };
+        self.options.progress.begin(self.index, &self.variant.label, Stage::Simulate, total);
+        let mut drive = Drive {
+            run: self,
+            wants_completions: source.wants_completions(),
+            source,
+            array,
+            warmup,
+            window: None,
+            first_measured: u64::MAX,
+            host: HostRecorder::new(),
+            outstanding: 0,
+            completed: EventQueue::default(),
+            submitted: 0,
+            last_finish: SimTime::ZERO,
+        };
+        let result = drive.go();
+        self.options.progress.end(self.index);
+        result?;
+        Ok(drive.finish(clock))
+    }
+}
+
+/// The state of counters when the measured window began.
+struct Window {
+    from: SimTime,
+    devices: Vec<DeviceCounters>,
+    messages: MessageCounters,
+    gc: GcOverlap,
+    events: u64,
+}
+
+struct Drive<'a, P: Probe> {
+    run: &'a Run<'a>,
+    source: Box<dyn Source>,
+    wants_completions: bool,
+    array: Array<P>,
+    warmup: Limit,
+    window: Option<Window>,
+    /// Id of the first request that counts.
+    first_measured: u64,
+    host: HostRecorder,
+    outstanding: u64,
+    /// Completions a closed loop has yet to see, by the time they happen.
+    completed: EventQueue<Completion>,
+    submitted: u64,
+    last_finish: SimTime,
+}
+
+impl<P: Probe> Drive<'_, P> {
+    fn go(&mut self) -> Result<(), RunError> {
+        let mut now = SimTime::ZERO;
+        let mut seen: Vec<Completion> = Vec::new();
+        loop {
+            let next = self.source.next(now, &seen);
+            seen.clear();
+            match next.map_err(|error| bad_input(error.0, "see `harmonia formats`"))? {
+                Next::At(request) => {
+                    self.advance_to(request.arrival, &mut seen)?;
+                    now = request.arrival;
+                    self.submit(request)?;
+                }
+                Next::AfterCompletion => match self.next_completion()? {
+                    Some(completion) => {
+                        now = now.max(completion.finish);
+                        seen.push(completion);
+                    }
+                    None => {
+                        return Err(RunError::Internal("the load waits for a request that is lost".into()));
+                    }
+                },
+                Next::End => break,
+            }
+        }
+        while self.outstanding > 0 {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Lets time pass up to an arrival; a closed loop's completions up to then are gathered for the source.
+    fn advance_to(&mut self, arrival: SimTime, seen: &mut Vec<Completion>) -> Result<(), RunError> {
+        let advanced = self.array.advance_until(arrival);
+        advanced.map_err(out_of_blocks)?;
+        self.record();
+        while let Some((_, completion)) = self.completed.pop_due(arrival) {
+            seen.push(completion);
+        }
+        Ok(())
+    }
+
+    /// The next completion in order of time.
+    fn next_completion(&mut self) -> Result<Option<Completion>, RunError> {
+        // What is known is final as soon as nothing can happen before it.
+        while self.completed.next_time() > self.array.next_wakeup() {
+            self.step()?;
+        }
+        Ok(self.completed.pop_due(SimTime(u64::MAX - 1)).map(|(_, completion)| completion))
+    }
+
+    /// Lets the next event happen.
+    fn step(&mut self) -> Result<(), RunError> {
+        let wakeup = self.array.next_wakeup();
+        if wakeup == SimTime::NEVER {
+            return Err(RunError::Internal(format!("{} requests never completed", self.outstanding)));
+        }
+        self.array.advance_until(wakeup).map_err(out_of_blocks)?;
+        self.record();
+        if self.run.options.cancel.load(Ordering::Relaxed) {
+            return Err(RunError::Cancelled);
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
+        if self.window.is_none() {
+            let measured = match self.warmup {
+                Limit::Requests(requests) => self.submitted >= requests,
+                Limit::Duration(length) => request.arrival.0 >= length.0,
+            };
+            if measured {
+                self.open_window(request.arrival);
+                self.first_measured = request.id;
+            }
+        }
+        self.submitted += 1;
+        self.outstanding += 1;
+        self.array.submit(request).map_err(out_of_blocks)?;
+        self.record();
+        if self.submitted.is_multiple_of(256) {
+            self.run.options.progress.advance(self.run.index, self.submitted);
+            if self.run.options.cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Cancelled);
+            }
+            self.settle(request.arrival);
+        }
+        Ok(())
+    }
+
+    /// Takes note of what completed and who collected.
+    fn record(&mut self) {
+        let mut completions = std::mem::take(self.array.completions());
+        for completion in completions.drain(..) {
+            self.outstanding -= 1;
+            if completion.id >= self.first_measured {
+                self.host.record(&completion);
+                self.last_finish = self.last_finish.max(completion.finish);
+            }
+            if self.wants_completions {
+                self.completed.push(completion.finish, completion);
+            }
+        }
+        *self.array.completions() = completions;
+        let mut intervals = std::mem::take(self.array.gc_intervals());
+        for (device, start, end) in intervals.drain(..) {
+            if let Some(window) = &mut self.window {
+                window.gc.interval(device, start, end);
+            }
+        }
+        *self.array.gc_intervals() = intervals;
+    }
+
+    /// Folds what lies safely in the past, so that long runs need no more memory.
+    fn settle(&mut self, now: SimTime) {
+        let open = self.array.devices().iter().filter_map(|device| device.collecting_since()).min();
+        if let Some(window) = &mut self.window {
+            window.gc.settle(open.map_or(now, |since| since.min(now)));
+        }
+    }
+
+    fn open_window(&mut self, from: SimTime) {
+        self.window = Some(Window {
+            from,
+            devices: counters(&self.array),
+            messages: *self.array.message_counters(),
+            gc: GcOverlap::new(self.array.devices().len(), from),
+            events: self.events(),
+        });
+    }
+
+    fn events(&self) -> u64 {
+        self.array.devices().iter().map(|device| device.events()).sum()
+    }
+
+    fn finish(mut self, clock: Stopwatch) -> Measured {
+        if self.window.is_none() {
+            // The load ended before the warm-up did: an empty window at its end.
+            let end = self.last_finish;
+            self.open_window(end);
+        }
+        let events = self.events();
+        let Some(mut window) = self.window.take() else {
+            unreachable!("a window was just opened");
+        };
+        let end = self.last_finish.max(window.from);
+        for (index, device) in self.array.devices().iter().enumerate() {
+            if let Some(since) = device.collecting_since() {
+                window.gc.interval(DeviceId(index as u16), since, SimTime::NEVER);
+            }
+        }
+        let now = counters(&self.array);
+        Measured {
+            host: self.host,
+            devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
+            wear: self
+                .array
+                .devices()
+                .iter()
+                .map(|device| Wear::of(device.ftl().erase_counts().iter().copied()))
+                .collect(),
+            gc_share: window.gc.finish(end),
+            messages: self.array.message_counters().since(&window.messages),
+            window_ns: (end - window.from).as_ns(),
+            events: events - window.events,
+            wall_ns: clock.elapsed_ns(),
+        }
+    }
+}
+
+fn out_of_blocks(failure: harmonia_array::ArrayFailure) -> RunError {
+    bad_input(failure.to_string(), "more spare, or an earlier start of garbage collection")
+}
+
+/// Every member's counters in the report's terms.
+fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
+    let convert = |device: &harmonia_ssd::Device<P>| {
+        let counters = device.counters();
+        DeviceCounters {
+            host_pages_read: counters.host_pages_read,
+            host_pages_written: counters.programs[IoCause::Host as usize],
+            programs: counters.programs,
+            erases: counters.erases,
+            gc_victims: counters.gc_victims,
+            gc_pages_moved: counters.programs[IoCause::Gc as usize],
+            gc_busy_ns: counters.gc_busy.as_ns(),
+            gc_plane_busy_ns: counters.gc_plane_busy.as_ns(),
+            rmw_reads: counters.read_modify_write_reads,
+        }
+    };
+    array.devices().iter().map(convert).collect()
+}

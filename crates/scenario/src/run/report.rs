@@ -1,0 +1,98 @@
+//! Measurements to the report, and the engine section about the run itself.
+
+use std::collections::BTreeMap;
+
+use harmonia_array::Steadiness;
+use harmonia_metrics::{
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, PreconditionReport, Report, SCHEMA,
+};
+
+use super::drive::Measured;
+use crate::Variant;
+
+/// Wall time, for the engine section alone: nothing else of a report may depend on it.
+#[expect(clippy::disallowed_types, reason = "the engine section reports how long a run took")]
+pub(super) struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_types, reason = "the engine section reports how long a run took")]
+    pub fn start() -> Self {
+        Stopwatch(std::time::Instant::now())
+    }
+
+    pub fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+pub(super) fn build(
+    variant: &Variant,
+    steadiness: &Steadiness,
+    ageing_ns: u64,
+    measured: Measured,
+) -> Report {
+    let scenario = &variant.scenario;
+    let members = &scenario.array.members;
+    let messages = &measured.messages;
+    let counters = BTreeMap::from([
+        ("soft_notices".to_owned(), messages.soft_notices),
+        ("hard_notices".to_owned(), messages.hard_notices),
+        ("forced".to_owned(), messages.forced),
+        ("queries".to_owned(), messages.queries),
+        ("holds".to_owned(), messages.holds),
+    ]);
+    let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
+    let devices = measured.devices.iter().zip(measured.wear).zip(members);
+    let page_operations = measured.devices.iter().map(|device| {
+        // Each page moved is read as well as programmed.
+        let programs: u64 = device.programs.iter().sum();
+        programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
+    });
+    Report {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: serde_json::to_value(scenario).unwrap_or(serde_json::Value::Null),
+        seed: scenario.seed,
+        simulated_ns: measured.window_ns,
+        host: measured.host.report(),
+        array: ArrayReport::new(&measured.devices, measured.gc_share, coordination),
+        engine: EngineReport {
+            wall_ns: measured.wall_ns,
+            events: measured.events,
+            page_operations: page_operations.sum(),
+            peak_rss_bytes: peak_rss_bytes(),
+            precondition_wall_ns: ageing_ns,
+        },
+        devices: devices
+            .map(|((counters, wear), member)| {
+                DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
+            })
+            .collect(),
+        precondition: PreconditionReport {
+            steady: steadiness.is_steady(),
+            write_amplification_windows: steadiness.windows,
+            fill: scenario.precondition.fill,
+            overwrite: scenario.precondition.overwrite,
+        },
+        label: label(variant),
+    }
+}
+
+/// A variant's own label, or else the name of its coordination.
+fn label(variant: &Variant) -> String {
+    let array = &variant.scenario.array;
+    let ideal = array.members.iter().all(|member| member.ssd.gc.schedule == "ideal");
+    match variant.label.as_str() {
+        "" if ideal && array.coordination.policy == "local" => "ideal".to_owned(),
+        "" => array.coordination.policy.clone(),
+        label => label.to_owned(),
+    }
+}
+
+/// The most memory this process has held so far; 0 where the system does not say.
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.map_or(0, |kib| kib * 1024)
+}

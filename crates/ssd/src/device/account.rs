@@ -1,0 +1,116 @@
+//! Blame and completion: where the time of a page operation went, and when a sub-request is done.
+
+use harmonia_types::{Blame, SimDuration, SimTime};
+
+use super::queue::OpKind;
+use super::{Device, SubCompletion, SubRequest};
+use crate::probe::{Origin, Probe};
+
+/// A sub-request some of whose pages are not done.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SubState {
+    pub token: u32,
+    /// When it was submitted, before any link latency.
+    pub issued: SimTime,
+    pub remaining: u32,
+    /// The page operation that finished last so far (ties: the lowest page).
+    finish: SimTime,
+    last_page: u32,
+    blame: Blame,
+    gc_affected: bool,
+}
+
+impl<P: Probe> Device<P> {
+    pub(super) fn open_sub(&mut self, sub: &SubRequest, issued: SimTime, pages: u32) -> u32 {
+        self.subs.insert(SubState {
+            token: sub.token,
+            issued,
+            remaining: pages,
+            finish: SimTime::ZERO,
+            last_page: u32::MAX,
+            blame: Blame::default(),
+            gc_affected: false,
+        })
+    }
+
+    /// A sub-request without page operations is done; only the link's latency was spent.
+    pub(super) fn finish_at_once(
+        &mut self,
+        token: u32,
+        issued: SimTime,
+        now: SimTime,
+        busy: Option<SimDuration>,
+    ) {
+        let blame = Blame { link: (now - issued).0, ..Blame::default() };
+        self.completions.push(SubCompletion { token, finish: now, blame, gc_affected: false, busy });
+    }
+
+    /// A page that touches neither flash nor link is done.
+    pub(super) fn finish_page_at(&mut self, sub: u32, page: u32, now: SimTime) {
+        let blame = Blame { link: (now - self.subs[sub].issued).0, ..Blame::default() };
+        self.finish_page(sub, page, now, blame, false);
+    }
+
+    /// A read of a page that was never written costs the link only.
+    pub(super) fn finish_unmapped_read(&mut self, sub: u32, page: u32, unit: u32, lpn: u32, now: SimTime) {
+        let token = self.subs[sub].token;
+        self.probe.read(None, self.ftl.device_lpn(unit, lpn), Origin { token, page });
+        let finish = self.link.take(now, self.rules.link_page);
+        let blame = Blame { link: (finish - self.subs[sub].issued).0, ..Blame::default() };
+        self.finish_page(sub, page, finish, blame, false);
+    }
+
+    /// The die is done with a host operation at `now`: sends a read's data over the link and accounts for all time.
+    #[inline]
+    pub(super) fn finish_op(&mut self, die: u32, handle: u32, now: SimTime) {
+        let op = self.ops[handle];
+        self.ops.release(handle);
+        let issued = self.subs[op.sub].issued;
+        let slot = &self.dies[die as usize];
+        let command = &slot.command;
+        let start = command.start;
+        // A collection that ended after the operation was issued ended before its service began: it was met.
+        let gc_affected = slot.gc_last_end > issued;
+        let mut queue_gc = command.bus_wait_gc;
+        if slot.gc_last_end > op.ready {
+            let met = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > op.ready);
+            queue_gc += met.map(|&(from, end)| end.min(start) - from.max(op.ready).min(start)).sum();
+        }
+        let finish = if op.kind == OpKind::Read { self.link.take(now, self.rules.link_page) } else { now };
+        let blame = Blame {
+            service: command.array.0,
+            transfer: command.transfer.0,
+            queue_host: (start - op.ready + command.bus_wait_host + command.bus_wait_gc - queue_gc).0,
+            queue_gc: queue_gc.0,
+            link: ((op.ready - issued) + (finish - now)).0,
+            ..Blame::default()
+        };
+        self.last_activity = now;
+        self.finish_page(op.sub, op.page, finish, blame, gc_affected);
+    }
+
+    #[inline]
+    fn finish_page(&mut self, handle: u32, page: u32, finish: SimTime, blame: Blame, gc_affected: bool) {
+        let sub = &mut self.subs[handle];
+        debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
+        sub.gc_affected |= gc_affected;
+        if finish > sub.finish || (finish == sub.finish && page < sub.last_page) || sub.last_page == u32::MAX
+        {
+            sub.finish = finish;
+            sub.last_page = page;
+            sub.blame = blame;
+        }
+        sub.remaining -= 1;
+        if sub.remaining == 0 {
+            let done = SubCompletion {
+                token: sub.token,
+                finish: sub.finish,
+                blame: sub.blame,
+                gc_affected: sub.gc_affected,
+                busy: None,
+            };
+            self.subs.release(handle);
+            self.completions.push(done);
+        }
+    }
+}

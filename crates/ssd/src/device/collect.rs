@@ -1,0 +1,383 @@
+//! When garbage collection starts and ends: checks, directives, atomic events and step-by-step jobs.
+
+use harmonia_types::{SimDuration, SimTime};
+
+use super::die::{Activity, Command, Step};
+use super::queue::QueueView;
+use super::{Device, DeviceFailure};
+use crate::block::BlockId;
+use crate::config::Domain;
+use crate::ftl::{Collected, Goal};
+use crate::gc::concurrency::ConcurrencyView;
+use crate::gc::schedule::{GcJob, GcPhase, Pace};
+use crate::gc::victim::NoReads;
+use crate::interface::{Directive, Notice, Stop};
+use crate::probe::Probe;
+use harmonia_flash::Copyback;
+
+/// Garbage collection a die should do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Want {
+    goal: Goal,
+    /// The concurrency policy lets it start.
+    pub admitted: bool,
+}
+
+/// A victim being collected step by step.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job {
+    goal: Goal,
+    /// Unit of the die, counted from 0, whose turn it is.
+    unit: u32,
+    victim: Option<BlockId>,
+    /// Next page of the victim to look at.
+    cursor: u32,
+    /// Victims this unit has given.
+    unit_victims: u32,
+    victims: u32,
+}
+
+impl<P: Probe> Device<P> {
+    /// A directive from the coordinator, delivered at `now`.
+    pub fn direct(&mut self, now: SimTime, directive: Directive) {
+        match directive {
+            Directive::Force(stop) => {
+                let stop = match stop {
+                    Stop::Internal => self.rules.shape.stop,
+                    Stop::AllReserve => self.rules.shape.reserved_blocks.saturating_sub(1),
+                };
+                self.demand(0..self.rules.shape.dies, stop, now);
+            }
+            Directive::Hold => self.held = true,
+            Directive::Release => self.held = false,
+        }
+    }
+
+    /// Looks at the thresholds of a die's units; starts an event in the whole domain if one is low. Returns whether
+    /// this die now has garbage collection to do.
+    #[inline]
+    pub(super) fn check(&mut self, die: u32, now: SimTime) -> bool {
+        let units = self.rules.shape.units_per_die;
+        let mut free = u32::MAX;
+        for unit in die * units..(die + 1) * units {
+            free = free.min(self.ftl.free_blocks(unit));
+        }
+        if free > self.rules.shape.soft {
+            return false;
+        }
+        if !self.registered {
+            self.registered = true;
+            self.notices.push((now, Notice::SoftThreshold));
+        }
+        let slot = &self.dies[die as usize];
+        if free > self.rules.shape.hard || slot.exhausted {
+            return false;
+        }
+        if let Some(want) = slot.want {
+            return want.admitted;
+        }
+        self.notices.push((now, Notice::HardThreshold));
+        let dies = match self.rules.domain {
+            Domain::Die => die..die + 1,
+            Domain::Device => 0..self.rules.shape.dies,
+        };
+        self.demand(dies, self.rules.shape.stop, now);
+        self.dies[die as usize].want.is_some_and(|want| want.admitted)
+    }
+
+    /// Makes dies collect; those that do, or are about to, absorb the demand.
+    fn demand(&mut self, dies: std::ops::Range<u32>, stop: u32, now: SimTime) {
+        let goal = Goal { stop, min_victims: self.rules.min_victims };
+        let admitted = self.concurrency.admits_all();
+        for die in dies {
+            let slot = &mut self.dies[die as usize];
+            if slot.collects() || slot.want.is_some() {
+                continue;
+            }
+            slot.want = Some(Want { goal, admitted });
+            if admitted && slot.is_idle() {
+                self.wakes.set(die as usize, now);
+            }
+        }
+        if !admitted {
+            self.admit(now);
+        }
+    }
+
+    /// Asks the concurrency policy which waiting dies may start, and starts those that must.
+    fn admit(&mut self, now: SimTime) {
+        let channels = self.rules.geometry.channels as usize;
+        let (mut active, mut wanting) = (vec![0u16; channels], vec![0u16; channels]);
+        let (mut best, mut hard) = (vec![0u32; channels], vec![false; channels]);
+        let mut candidates: Vec<Vec<(u32, u32)>> = vec![Vec::new(); channels];
+        let mut free_blocks = 0u64;
+        for die in 0..self.rules.shape.dies {
+            let channel = self.rules.geometry.channel_of(die) as usize;
+            let units = die * self.rules.shape.units_per_die..(die + 1) * self.rules.shape.units_per_die;
+            let free = units.clone().map(|unit| self.visible_free(unit));
+            free_blocks += free.clone().map(u64::from).sum::<u64>();
+            let least = units.clone().map(|unit| self.ftl.free_blocks(unit)).min().unwrap_or(0);
+            let slot = &mut self.dies[die as usize];
+            if slot.collects() {
+                active[channel] += 1;
+                continue;
+            }
+            let idle = slot.is_idle();
+            match &mut slot.want {
+                Some(want) if want.admitted => active[channel] += 1,
+                Some(want) if least <= 1 => {
+                    // The emergency rule: the last block may be needed to move pages into.
+                    want.admitted = true;
+                    active[channel] += 1;
+                    if idle {
+                        self.wakes.set(die as usize, now);
+                    }
+                }
+                Some(_) => {
+                    let invalid = |unit| {
+                        let table = self.ftl.blocks(unit);
+                        table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid)
+                    };
+                    let invalid = units.map(invalid).max().unwrap_or(0);
+                    wanting[channel] += 1;
+                    best[channel] = best[channel].max(invalid);
+                    hard[channel] |= least <= self.rules.shape.hard;
+                    candidates[channel].push((invalid, die));
+                }
+                None => {}
+            }
+        }
+        let blocks = u64::from(self.rules.shape.units()) * u64::from(self.rules.shape.blocks_per_unit);
+        let view = ConcurrencyView {
+            utilisation: 1.0 - free_blocks as f64 / blocks as f64,
+            active: &active,
+            wanting: &wanting,
+            best_victim_invalid: &best,
+            hard: &hard,
+        };
+        let mut starts = Vec::new();
+        self.concurrency.choose(now, &view, &mut starts);
+        for channel in starts {
+            let waiting = &mut candidates[channel as usize];
+            // Most invalid pages first, then the lowest die.
+            let first = (0..waiting.len()).min_by_key(|&i| (std::cmp::Reverse(waiting[i].0), waiting[i].1));
+            let Some(first) = first else { continue };
+            let (_, die) = waiting.swap_remove(first);
+            if let Some(want) = &mut self.dies[die as usize].want {
+                want.admitted = true;
+            }
+            if self.dies[die as usize].is_idle() {
+                self.wakes.set(die as usize, now);
+            }
+        }
+    }
+
+    /// Runs the whole wanted event of a die. `false` if it took no time.
+    pub(super) fn run_event(&mut self, die: u32, now: SimTime, pace: Pace) -> Result<bool, DeviceFailure> {
+        let Some(want) = self.dies[die as usize].want.take() else { return Ok(false) };
+        let units = self.rules.shape.units_per_die;
+        let mut sum = Collected::default();
+        let failure = self.failure(now);
+        for unit in die * units..(die + 1) * units {
+            let collected = self
+                .ftl
+                .unit(unit)
+                .collect(want.goal, &*self.victim, &NoReads, now, &mut self.probe)
+                .map_err(&failure)?;
+            self.ftl.units[unit as usize].hidden = collected.victims;
+            sum.add(&collected);
+        }
+        self.start_collecting(die, now);
+        let time = match pace {
+            Pace::Timed => self.event_time(&sum),
+            Pace::Instant => SimDuration::ZERO,
+        };
+        if time == SimDuration::ZERO {
+            self.end_event(die, sum.victims, now);
+            return Ok(false);
+        }
+        self.dies[die as usize].gc_until = now + time;
+        self.begin(die, Activity::Event(sum), Command::new(now, &[Step::Array(time)]), now);
+        Ok(true)
+    }
+
+    /// Sum of an event's moves, summaries and erases.
+    fn event_time(&self, collected: &Collected) -> SimDuration {
+        let timing = &self.rules.timing;
+        let far = match timing.copyback {
+            Copyback::Die => 0,
+            Copyback::Plane => collected.between_planes,
+            Copyback::None => collected.moves,
+        };
+        (timing.read + timing.program) * u64::from(collected.moves)
+            + timing.transfer * (2 * u64::from(far))
+            + timing.program * u64::from(collected.summaries)
+            + timing.erase * u64::from(collected.victims)
+    }
+
+    fn start_collecting(&mut self, die: u32, now: SimTime) {
+        self.dies[die as usize].gc_since = now;
+        self.collecting += 1;
+        if self.collecting == 1 {
+            self.collecting_since = now;
+            self.notices.push((now, Notice::GcStarted));
+        }
+    }
+
+    /// An event of a die is over.
+    pub(super) fn end_event(&mut self, die: u32, victims: u32, now: SimTime) {
+        let units = self.rules.shape.units_per_die;
+        for unit in die * units..(die + 1) * units {
+            self.ftl.units[unit as usize].hidden = 0;
+        }
+        let slot = &mut self.dies[die as usize];
+        slot.exhausted = victims == 0;
+        let began = slot.gc_since;
+        if now > began {
+            let stepwise = !matches!(slot.activity, Activity::Event(_));
+            slot.gc_busy += now - began;
+            if !stepwise {
+                slot.gc_plane_busy += now - began;
+            }
+            slot.gc_last_end = now;
+            // Keep only what an operation still waiting may have met.
+            let oldest = if slot.head == super::die::NO_OP { now } else { self.ops[slot.head].ready };
+            while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
+                slot.gc_log.pop_front();
+            }
+            slot.gc_log.push_back((began, now));
+        }
+        self.collecting -= 1;
+        if self.collecting == 0 {
+            if now > self.collecting_since {
+                self.intervals.push((self.collecting_since, now));
+            }
+            let soft = self.rules.shape.soft;
+            self.registered = (0..self.rules.shape.units()).any(|unit| self.ftl.free_blocks(unit) <= soft);
+            self.notices.push((now, Notice::GcEnded { registered: self.registered }));
+        }
+        if !self.concurrency.admits_all() {
+            self.admit(now);
+        }
+    }
+
+    /// Starts the next page move of a die's job, beginning the job if there is none. `false` if nothing was started:
+    /// the victim is ready to erase, or the event is over.
+    pub(super) fn start_move(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        if let Some(want) = self.dies[die as usize].want.take() {
+            self.dies[die as usize].job =
+                Some(Job { goal: want.goal, unit: 0, victim: None, cursor: 0, unit_victims: 0, victims: 0 });
+            self.start_collecting(die, now);
+        }
+        let Some(mut job) = self.dies[die as usize].job else { return Ok(false) };
+        let units = self.rules.shape.units_per_die;
+        let failure = self.failure(now);
+        while job.victim.is_none() {
+            let unit = die * units + job.unit;
+            let due = job.unit_victims < job.goal.min_victims || self.ftl.free_blocks(unit) <= job.goal.stop;
+            let chosen = if due { self.choose_victim(die, unit, now) } else { None };
+            if let Some(block) = chosen {
+                self.ftl.unit(unit).begin(block);
+                job.victim = Some(block);
+                job.cursor = 0;
+            } else if job.unit + 1 < units {
+                job.unit += 1;
+                job.unit_victims = 0;
+            } else {
+                self.dies[die as usize].job = None;
+                self.end_event(die, job.victims, now);
+                return Ok(false);
+            }
+        }
+        let Some(victim) = job.victim else { return Ok(false) };
+        let unit = die * units + job.unit;
+        let moved = self.ftl.unit(unit).move_next(victim, job.cursor, &mut self.probe).map_err(failure)?;
+        job.cursor = moved.map_or(self.rules.shape.data_pages, |moved| moved.page + 1);
+        self.dies[die as usize].job = Some(job);
+        let Some(moved) = moved else { return Ok(false) };
+        let timing = &self.rules.timing;
+        let far = match timing.copyback {
+            Copyback::Die => false,
+            Copyback::Plane => moved.between_planes,
+            Copyback::None => true,
+        };
+        let program = timing.program + timing.program * u64::from(moved.summaries);
+        let command = if far {
+            Command::new(now, &[Step::Array(timing.read), Step::Bus, Step::Bus, Step::Array(program)])
+        } else {
+            Command::new(now, &[Step::Array(timing.read + program)])
+        };
+        self.begin(die, Activity::Move, command, now);
+        Ok(true)
+    }
+
+    fn choose_victim(&mut self, die: u32, unit: u32, now: SimTime) -> Option<BlockId> {
+        // The view borrows the whole mapping state, so the queue is looked at through a copy of what it asks for.
+        let queues = QueueView { die: &self.dies[die as usize], index: die, ops: &self.ops, ftl: &self.ftl };
+        let mut reads = Snapshot(Vec::new());
+        crate::gc::victim::QueuedReads::for_each(&queues, &mut |plane, page| reads.0.push((plane, page)));
+        self.ftl.unit(unit).choose(&*self.victim, &reads, now)
+    }
+
+    pub(super) fn end_move(&mut self, die: u32) {
+        let slot = &mut self.dies[die as usize];
+        slot.gc_plane_busy += slot.command.array + slot.command.transfer;
+    }
+
+    pub(super) fn end_erase(&mut self, die: u32) {
+        self.end_move(die);
+        let units = self.rules.shape.units_per_die;
+        let Some(job) = &mut self.dies[die as usize].job else { return };
+        if let Some(victim) = job.victim.take() {
+            job.unit_victims += 1;
+            job.victims += 1;
+            let unit = die * units + job.unit;
+            self.ftl.unit(unit).erase(victim, &mut self.probe);
+        }
+    }
+
+    /// A job as schedules see it.
+    pub(super) fn job_view(&self, die: u32, job: &Job) -> GcJob {
+        let unit = die * self.rules.shape.units_per_die + job.unit;
+        let victim = job.victim.map_or(0, |block| block.0);
+        let destination = self.ftl.gc_frontier(unit).unwrap_or((victim, 0));
+        let moved = job.victim.is_some() && job.cursor >= self.rules.shape.data_pages;
+        GcJob {
+            unit,
+            victim,
+            cursor: job.cursor,
+            phase: if moved { GcPhase::Erase } else { GcPhase::Read },
+            source_plane: self.ftl.plane_of(unit, victim),
+            destination: (self.ftl.plane_of(unit, destination.0), destination.1),
+            hard: self.ftl.free_blocks(unit) <= self.rules.shape.hard,
+        }
+    }
+
+    /// The longest time any die of a range of pages will still collect; `None` if none collects or is about to.
+    pub(super) fn longest_collection(&self, first: u32, pages: u32, now: SimTime) -> Option<SimDuration> {
+        let mut longest = None;
+        for page in
+            first..first.saturating_add(pages.min(self.rules.shape.dies * self.rules.shape.units_per_die))
+        {
+            let slot = &self.dies[self.rules.shape.locate(page).0 as usize];
+            let remaining = match slot.activity {
+                Activity::Event(_) => slot.gc_until.saturating_since(now),
+                _ if slot.job.is_some() || slot.want.is_some() => self.rules.timing.erase,
+                _ => continue,
+            };
+            longest = longest.max(Some(remaining));
+        }
+        longest
+    }
+}
+
+/// Queued reads copied out of the queue.
+struct Snapshot(Vec<(u32, u32)>);
+
+impl crate::gc::victim::QueuedReads for Snapshot {
+    fn for_each(&self, visit: &mut dyn FnMut(u32, u32)) {
+        for &(plane, page) in &self.0 {
+            visit(plane, page);
+        }
+    }
+}

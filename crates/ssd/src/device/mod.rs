@@ -1,0 +1,332 @@
+//! One SSD with time: sans-IO, so a simulator, a test or a wall clock can drive it alike.
+//!
+//! ```text
+//! submit ─► link (writes) ─► die queue ─► die: array and bus steps ─► link (reads) ─► completion
+//!                               ▲  schedule: host operation or garbage collection?
+//! directive ─► forced events ───┘
+//! ```
+//!
+//! The contract: `submit` and `direct` at times that never go back and never pass `next_wakeup`; `advance_until` to
+//! let time pass; then drain completions, notices and collecting intervals. A completion may be known before it
+//! happens: its `finish` may lie after the time advanced to (a read's slot on the link is granted when its die is
+//! done). Events at one moment run in the order they were set; submissions come after them.
+//!
+//! * `queue`: operations waiting at the dies;
+//! * `die`: what a die runs, step by step;
+//! * `collect`: when garbage collection starts and ends;
+//! * `account`: blame and sub-request completion;
+//! * `status`: the O-SSD interface and counters.
+//!
+//! Not modelled: a write cache (a write is durable when its program ends), command overhead in the controller, power
+//! limits, and mapping-table traffic.
+
+mod account;
+mod collect;
+mod die;
+mod queue;
+mod status;
+
+use std::collections::VecDeque;
+
+use harmonia_engine::SlotQueue;
+use harmonia_flash::{Bus, Copyback, Geometry, Link, Timing};
+use harmonia_types::registry::find;
+use harmonia_types::{Blame, Bytes, Operation, SimDuration, SimTime};
+
+use crate::config::{Domain, Shape, SsdConfig, Trigger};
+use crate::ftl::{Ftl, OutOfBlocks};
+use crate::gc::concurrency::{self, Concurrency};
+use crate::gc::schedule::{self, Schedule};
+use crate::gc::victim::{self, Victim, VictimParameters};
+use crate::interface::Notice;
+use crate::probe::{NoProbe, Probe};
+use crate::slab::Slab;
+use account::SubState;
+use die::Die;
+use queue::PageOp;
+
+pub use status::DeviceCounters;
+
+/// Part of a host request for one device: a range of bytes of its logical space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubRequest {
+    /// Names it in its completion.
+    pub token: u32,
+    /// What to do.
+    pub operation: Operation,
+    /// First byte on the device.
+    pub offset: Bytes,
+    /// Bytes; partial pages of a write cost a read before the program.
+    pub length: Bytes,
+    /// Answer `Busy` at once instead of waiting for a die that collects.
+    pub fast_fail: bool,
+    /// When its request should be done, if the host said so.
+    pub deadline: Option<SimTime>,
+}
+
+/// A sub-request that is done, or was refused by fast-fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubCompletion {
+    /// The sub-request's token.
+    pub token: u32,
+    /// When its last page operation finished, link included.
+    pub finish: SimTime,
+    /// Where the time since submission went.
+    pub blame: Blame,
+    /// A page operation met garbage collection of its die between arrival and service.
+    pub gc_affected: bool,
+    /// Fast-failed: nothing was done, and the die would have been busy for so long.
+    pub busy: Option<SimDuration>,
+}
+
+/// Why a device cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceFailure {
+    /// The allocation unit that has no free block.
+    pub unit: u32,
+    /// When it needed one.
+    pub at: SimTime,
+}
+
+impl std::fmt::Display for DeviceFailure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "ran out of free blocks in allocation unit {} at {}: garbage collection found no block to free before the \
+             last one was written; raise ssd.ftl.reserved_blocks or ssd.gc.hard_threshold",
+            self.unit, self.at
+        )
+    }
+}
+
+/// Constants of a device, looked up at every operation.
+struct Rules {
+    shape: Shape,
+    geometry: Geometry,
+    timing: Timing,
+    /// Time of one page on the host link.
+    link_page: SimDuration,
+    link_latency: SimDuration,
+    domain: Domain,
+    background: bool,
+    min_victims: u32,
+    /// Garbage collection's page moves may have to take turns on a shared bus.
+    moves_use_bus: bool,
+}
+
+/// One simulated SSD.
+pub struct Device<P: Probe = NoProbe> {
+    rules: Rules,
+    ftl: Ftl,
+    victim: Box<dyn Victim>,
+    schedule: Box<dyn Schedule>,
+    concurrency: Box<dyn Concurrency>,
+    dies: Vec<Die>,
+    ops: Slab<PageOp>,
+    subs: Slab<SubState>,
+    /// One slot per die: when it next has something to do.
+    wakes: SlotQueue,
+    link: Link,
+    buses: Vec<Bus>,
+    /// Sub-requests still on their way (link latency).
+    ingress: VecDeque<(SimTime, SubRequest, SimTime)>,
+    completions: Vec<SubCompletion>,
+    notices: Vec<(SimTime, Notice)>,
+    intervals: Vec<(SimTime, SimTime)>,
+    /// Dies that collect now, and since when at least one does.
+    collecting: u32,
+    collecting_since: SimTime,
+    /// Below soft and reported so.
+    registered: bool,
+    held: bool,
+    last_activity: SimTime,
+    counters: DeviceCounters,
+    /// Times an event was processed.
+    events: u64,
+    probe: P,
+}
+
+impl<P: Probe> Device<P> {
+    /// A device in the state `ftl`, idle at time 0.
+    ///
+    /// # Errors
+    /// If a policy is unknown, or needs what the flash cannot do.
+    pub fn new(config: &SsdConfig, ftl: Ftl, probe: P) -> Result<Self, String> {
+        let shape = ftl.shape().clone();
+        let gc = &config.gc;
+        let unknown = |kind: &str, name: &str| format!("unknown {kind} `{name}`");
+        let victim =
+            find(victim::REGISTRY, &gc.victim).ok_or_else(|| unknown("victim policy", &gc.victim))?.build;
+        let schedule =
+            find(schedule::REGISTRY, &gc.schedule).ok_or_else(|| unknown("schedule", &gc.schedule))?.build;
+        let concurrency = find(concurrency::REGISTRY, &gc.concurrency.policy)
+            .ok_or_else(|| unknown("concurrency policy", &gc.concurrency.policy))?
+            .build;
+        let policies = Policies {
+            victim: victim(&VictimParameters { d: gc.victim_d }),
+            schedule: schedule(),
+            concurrency: concurrency(),
+        };
+        Self::with_policies(config, shape, ftl, policies, probe)
+    }
+
+    /// As [`Device::new`], with policies that need not be registered.
+    ///
+    /// # Errors
+    /// If the schedule needs what the flash cannot do.
+    pub fn with_policies(
+        config: &SsdConfig,
+        shape: Shape,
+        ftl: Ftl,
+        policies: Policies,
+        probe: P,
+    ) -> Result<Self, String> {
+        let needs = policies.schedule.needs();
+        if needs.multi_plane || needs.suspend {
+            return Err(format!(
+                "schedule `{}` needs multi-plane commands or suspension, which this device does not have",
+                config.gc.schedule
+            ));
+        }
+        let dies = shape.dies as usize;
+        Ok(Device {
+            rules: Rules {
+                geometry: config.geometry.clone(),
+                timing: config.timing.clone(),
+                link_page: config.link.page_time(shape.page_size),
+                link_latency: config.link.latency,
+                domain: config.gc.domain,
+                background: config.gc.trigger == Trigger::Background,
+                min_victims: config.gc.min_victims,
+                moves_use_bus: !config.geometry.own_pins && config.timing.copyback != Copyback::Die,
+                shape,
+            },
+            ftl,
+            victim: policies.victim,
+            schedule: policies.schedule,
+            concurrency: policies.concurrency,
+            dies: vec![Die::default(); dies],
+            ops: Slab::default(),
+            subs: Slab::default(),
+            wakes: SlotQueue::new(dies),
+            link: Link::default(),
+            buses: vec![Bus::default(); config.geometry.channels as usize],
+            ingress: VecDeque::new(),
+            completions: Vec::new(),
+            notices: Vec::new(),
+            intervals: Vec::new(),
+            collecting: 0,
+            collecting_since: SimTime::ZERO,
+            registered: false,
+            held: false,
+            last_activity: SimTime::ZERO,
+            counters: DeviceCounters::default(),
+            events: 0,
+            probe,
+        })
+    }
+
+    /// Hands a sub-request to the device at `now`.
+    ///
+    /// # Errors
+    /// If the device has no free block where it needs one.
+    ///
+    /// # Panics
+    /// If the range lies beyond the logical space: the array's layout is wrong.
+    #[inline]
+    pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
+        debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        if self.rules.link_latency == SimDuration::ZERO {
+            self.accept(now, sub, now)
+        } else {
+            self.ingress.push_back((now + self.rules.link_latency, sub, now));
+            Ok(())
+        }
+    }
+
+    /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.
+    #[inline]
+    pub fn next_wakeup(&self) -> SimTime {
+        let ingress = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
+        self.wakes.next_time().min(ingress)
+    }
+
+    /// Lets time pass up to and including `until`. With `stop_at_notice` it returns as soon as there is a notice, so
+    /// that a coordinator can react at that moment.
+    ///
+    /// # Errors
+    /// If the device has no free block where it needs one; it must not be used again.
+    pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
+        while !(stop_at_notice && !self.notices.is_empty()) {
+            let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
+            match self.wakes.peek() {
+                // What the device does by itself comes before what arrives at the same moment.
+                Some((time, die)) if time <= arrival => {
+                    if time > until {
+                        break;
+                    }
+                    self.events += 1;
+                    self.wake(die as u32, time)?;
+                }
+                _ if arrival <= until && arrival != SimTime::NEVER => self.take_ingress()?,
+                _ => break,
+            }
+            if P::AUDIT {
+                self.audit();
+            }
+        }
+        Ok(())
+    }
+
+    fn take_ingress(&mut self) -> Result<(), DeviceFailure> {
+        if let Some((time, sub, issued)) = self.ingress.pop_front() {
+            self.events += 1;
+            self.accept(time, sub, issued)?;
+        }
+        Ok(())
+    }
+
+    /// Sub-requests that completed, in the order they became known; the caller empties the vector.
+    pub fn completions(&mut self) -> &mut Vec<SubCompletion> {
+        &mut self.completions
+    }
+
+    /// What the device has reported since they were last drained, in order of time.
+    pub fn notices(&mut self) -> &mut Vec<(SimTime, Notice)> {
+        &mut self.notices
+    }
+
+    /// Intervals during which some die collected, in order of time, zero-length ones left out.
+    pub fn gc_intervals(&mut self) -> &mut Vec<(SimTime, SimTime)> {
+        &mut self.intervals
+    }
+
+    /// Since when some die has been collecting, if one is.
+    pub fn collecting_since(&self) -> Option<SimTime> {
+        (self.collecting > 0).then_some(self.collecting_since)
+    }
+
+    /// The mapping state.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The probe.
+    pub fn probe(&self) -> &P {
+        &self.probe
+    }
+
+    fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {
+        move |error| DeviceFailure { unit: error.unit, at }
+    }
+}
+
+/// The policies of a device.
+pub struct Policies {
+    /// Which block to collect.
+    pub victim: Box<dyn Victim>,
+    /// What a die does next.
+    pub schedule: Box<dyn Schedule>,
+    /// How many channels collect at once.
+    pub concurrency: Box<dyn Concurrency>,
+}

@@ -1,0 +1,258 @@
+//! Operations waiting at the dies: one list per die in order of readiness, intrusive in a slab.
+
+use harmonia_types::{Operation, SimTime};
+
+use super::die::{Die, NO_OP};
+use super::{Device, DeviceFailure, SubRequest};
+use crate::ftl::Ftl;
+use crate::gc::schedule::{Class, DieQueues, HostToken, Queued};
+use crate::gc::victim::QueuedReads;
+use crate::probe::Probe;
+use crate::slab::Slab;
+
+/// One page of a sub-request, waiting at or running on a die.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PageOp {
+    pub next: u32,
+    pub previous: u32,
+    pub sub: u32,
+    /// LPN inside the unit.
+    pub lpn: u32,
+    pub unit: u32,
+    /// Page of the sub-request, counted from 0.
+    pub page: u32,
+    pub kind: OpKind,
+    /// When it can start: for a write, when its data is over the link.
+    pub ready: SimTime,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpKind {
+    Read,
+    Write,
+    /// A write of part of a page: the rest is read first.
+    PartialWrite,
+    Trim,
+}
+
+impl OpKind {
+    fn class(self) -> Class {
+        if self == OpKind::Read { Class::Read } else { Class::Write }
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// A sub-request has reached the device: splits it into pages and queues them at their dies.
+    pub(super) fn accept(
+        &mut self,
+        now: SimTime,
+        sub: SubRequest,
+        issued: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let page_size = u64::from(self.rules.shape.page_size);
+        let first = sub.offset / page_size;
+        let end = sub.offset + sub.length;
+        let pages = if sub.length == 0 { 0 } else { end.div_ceil(page_size) - first };
+        assert!(
+            first + pages <= u64::from(self.rules.shape.logical_pages),
+            "bytes {}+{} lie beyond the device",
+            sub.offset,
+            sub.length
+        );
+        if sub.operation == Operation::Flush || pages == 0 {
+            // Every write is durable when it completes, so there is nothing to flush.
+            self.finish_at_once(sub.token, issued, now, None);
+            return Ok(());
+        }
+        let (first, pages) = (first as u32, pages as u32);
+        if sub.fast_fail
+            && let Some(remaining) = self.longest_collection(first, pages, now)
+        {
+            self.finish_at_once(sub.token, issued, now, Some(remaining));
+            return Ok(());
+        }
+        let handle = self.open_sub(&sub, issued, pages);
+        self.last_activity = now;
+        let partial_head = !sub.offset.is_multiple_of(page_size);
+        let partial_tail = !end.is_multiple_of(page_size);
+        let (mut die, mut unit, mut lpn) = self.rules.shape.locate(first);
+        for page in 0..pages {
+            if page > 0 {
+                // The next LPN is on the next die; only every so often does the row change.
+                die += 1;
+                if die == self.rules.shape.dies || self.rules.shape.units_per_die > 1 {
+                    (die, unit, lpn) = self.rules.shape.locate(first + page);
+                } else {
+                    unit = die;
+                }
+            }
+            let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
+            let (kind, ready) = match sub.operation {
+                Operation::Write => {
+                    let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
+                    self.ftl.prefetch(unit, lpn);
+                    (kind, self.link.take(now, self.rules.link_page))
+                }
+                Operation::Trim if edge => {
+                    // A device may ignore the parts of pages at the edges of a trimmed range.
+                    self.finish_page_at(handle, page, now);
+                    continue;
+                }
+                Operation::Trim => (OpKind::Trim, now),
+                Operation::Read | Operation::Flush => {
+                    if !self.ftl.fully_mapped(unit)
+                        && self.ftl.lookup(unit, lpn).is_none()
+                        && !self.waits_at(die, unit, lpn)
+                    {
+                        self.finish_unmapped_read(handle, page, unit, lpn, now);
+                        continue;
+                    }
+                    self.ftl.prefetch(unit, lpn);
+                    (OpKind::Read, now)
+                }
+            };
+            let op = PageOp { next: NO_OP, previous: NO_OP, sub: handle, lpn, unit, page, kind, ready };
+            self.enqueue(die, op, now)?;
+        }
+        Ok(())
+    }
+
+    /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.
+    fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+        let slot = &mut self.dies[die as usize];
+        let mut after = slot.tail;
+        while after != NO_OP {
+            let other = &self.ops[after];
+            if other.unit == op.unit && other.lpn == op.lpn {
+                op.ready = op.ready.max(other.ready);
+                break;
+            }
+            if other.ready <= op.ready {
+                break;
+            }
+            after = other.previous;
+        }
+        op.previous = after;
+        op.next = if after == NO_OP { slot.head } else { self.ops[after].next };
+        let (next, ready) = (op.next, op.ready);
+        let handle = self.ops.insert(op);
+        match after {
+            NO_OP => slot.head = handle,
+            _ => self.ops[after].next = handle,
+        }
+        match next {
+            NO_OP => slot.tail = handle,
+            _ => self.ops[next].previous = handle,
+        }
+        if after == NO_OP && slot.is_idle() {
+            // Whatever the die was waiting for, this comes first.
+            if ready <= now {
+                return self.dispatch(die, now);
+            }
+            self.wakes.set(die as usize, ready);
+        }
+        Ok(())
+    }
+
+    /// Takes an operation out of its die's list; it stays in the slab while it runs.
+    pub(super) fn unlink(&mut self, die: u32, handle: u32) {
+        let op = self.ops[handle];
+        let slot = &mut self.dies[die as usize];
+        match op.previous {
+            NO_OP => slot.head = op.next,
+            previous => self.ops[previous].next = op.next,
+        }
+        match op.next {
+            NO_OP => slot.tail = op.previous,
+            next => self.ops[next].previous = op.previous,
+        }
+    }
+
+    /// Whether an operation on this LPN waits at, or runs on, its die.
+    fn waits_at(&self, die: u32, unit: u32, lpn: u32) -> bool {
+        let slot = &self.dies[die as usize];
+        let same = |op: &PageOp| op.unit == unit && op.lpn == lpn;
+        let mut handle = slot.head;
+        while handle != NO_OP {
+            if same(&self.ops[handle]) {
+                return true;
+            }
+            handle = self.ops[handle].next;
+        }
+        slot.running_op().is_some_and(|handle| same(&self.ops[handle]))
+    }
+}
+
+/// A die's queue and frontiers as schedules and victims see them.
+pub(super) struct QueueView<'a> {
+    pub die: &'a Die,
+    pub index: u32,
+    pub ops: &'a Slab<PageOp>,
+    pub ftl: &'a Ftl,
+}
+
+impl QueueView<'_> {
+    pub fn queued(&self, handle: u32) -> Queued {
+        let op = &self.ops[handle];
+        Queued { token: HostToken(handle), class: op.kind.class(), ready: op.ready, deadline: None }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u32, &PageOp)> {
+        let start = (self.die.head != NO_OP).then_some(self.die.head);
+        let following = |&handle: &u32| Some(self.ops[handle].next).filter(|&next| next != NO_OP);
+        std::iter::successors(start, following).map(|handle| (handle, &self.ops[handle]))
+    }
+
+    fn find(&self, mut wanted: impl FnMut(&PageOp) -> bool) -> Option<Queued> {
+        self.iter().find(|(_, op)| wanted(op)).map(|(handle, _)| self.queued(handle))
+    }
+
+    /// Plane and page offset of the data a read asks for.
+    fn place(&self, op: &PageOp) -> Option<(u32, u32)> {
+        let (block, page) = self.ftl.lookup(op.unit, op.lpn)?;
+        Some((self.ftl.plane_of(op.unit, block), page))
+    }
+
+    fn unit_of_plane(&self, plane: u32) -> u32 {
+        let units = self.ftl.shape().units_per_die;
+        self.index * units + if units == 1 { 0 } else { plane }
+    }
+}
+
+impl DieQueues for QueueView<'_> {
+    fn len(&self, class: Class) -> usize {
+        self.iter().filter(|(_, op)| op.kind.class() == class).count()
+    }
+
+    fn first(&self, class: Class) -> Option<Queued> {
+        self.find(|op| op.kind.class() == class)
+    }
+
+    fn find_read(&self, plane: u32, page: u32) -> Option<Queued> {
+        self.find(|op| op.kind == OpKind::Read && self.place(op) == Some((plane, page)))
+    }
+
+    fn first_write(&self, plane: u32) -> Option<Queued> {
+        let unit = self.unit_of_plane(plane);
+        let here = self.ftl.frontier(unit).is_none_or(|(block, _)| self.ftl.plane_of(unit, block) == plane);
+        self.find(|op| op.kind == OpKind::Write && op.unit == unit && here)
+    }
+
+    fn frontier_offset(&self, plane: u32) -> Option<u32> {
+        let unit = self.unit_of_plane(plane);
+        self.ftl
+            .frontier(unit)
+            .filter(|&(block, _)| self.ftl.plane_of(unit, block) == plane)
+            .map(|(_, page)| page)
+    }
+}
+
+impl QueuedReads for QueueView<'_> {
+    fn for_each(&self, visit: &mut dyn FnMut(u32, u32)) {
+        for (_, op) in self.iter().filter(|(_, op)| op.kind == OpKind::Read) {
+            if let Some((plane, page)) = self.place(op) {
+                visit(plane, page);
+            }
+        }
+    }
+}

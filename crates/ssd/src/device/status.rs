@@ -1,0 +1,102 @@
+//! What a device tells: the O-SSD status, and counters for the report.
+
+use harmonia_types::{IoCause, SimDuration, SimTime};
+
+use super::Device;
+use super::die::Activity;
+use crate::interface::Status;
+use crate::probe::Probe;
+
+/// Counts since the device was created; ageing is not included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeviceCounters {
+    /// Pages read from flash for the host.
+    pub host_pages_read: u64,
+    /// Reads that partial page writes cost.
+    pub read_modify_write_reads: u64,
+    /// Page programs by cause, ageing included: subtract an earlier reading.
+    pub programs: [u64; IoCause::COUNT],
+    /// Block erases, ageing included.
+    pub erases: u64,
+    /// Victims collected, ageing included.
+    pub gc_victims: u64,
+    /// Time dies spent collecting, summed over dies.
+    pub gc_busy: SimDuration,
+    /// Part of it in which a plane worked or transferred, summed over planes.
+    pub gc_plane_busy: SimDuration,
+}
+
+impl<P: Probe> Device<P> {
+    /// Counters as of now.
+    pub fn counters(&self) -> DeviceCounters {
+        let tally = self.ftl.tally();
+        DeviceCounters {
+            programs: tally.programs,
+            erases: tally.erases,
+            gc_victims: tally.victims,
+            gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
+            gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
+            ..self.counters
+        }
+    }
+
+    /// Events processed so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Free blocks of a unit that status may speak of: those an unfinished event has erased come later.
+    pub(super) fn visible_free(&self, unit: u32) -> u32 {
+        self.ftl.free_blocks(unit) - self.ftl.units[unit as usize].hidden.min(self.ftl.free_blocks(unit))
+    }
+
+    /// The O-SSD status at `now`.
+    pub fn status(&self, now: SimTime) -> Status {
+        let shape = &self.rules.shape;
+        let units = 0..shape.units();
+        let free_min = units.clone().map(|unit| self.visible_free(unit)).min().unwrap_or(0);
+        let written: u64 = units.clone().map(|unit| self.ftl.written_pages(unit)).sum();
+        let invalid: u64 = units.clone().map(|unit| self.ftl.invalid_pages(unit)).sum();
+        let remaining = self.dies.iter().filter(|die| matches!(die.activity, Activity::Event(_)));
+        let erases: u64 = self.ftl.erase_counts().iter().map(|&n| u64::from(n)).sum();
+        Status {
+            free_min,
+            free_total: units.clone().map(|unit| u64::from(self.visible_free(unit))).sum(),
+            below_soft: free_min <= shape.soft,
+            below_hard: free_min <= shape.hard,
+            gc_active: self.collecting > 0,
+            gc_remaining: remaining.map(|die| die.gc_until.saturating_since(now)).max().unwrap_or_default(),
+            writes_until_hard: units.map(|unit| self.ftl.writes_until_hard(unit)).min().unwrap_or(0),
+            fragmentation: if written == 0 { 0.0 } else { invalid as f64 / written as f64 },
+            correctable_error_rate: None,
+            queue_depth: self.ops.live() as u32,
+            last_activity: self.last_activity,
+            wear_mean: erases as f64 / self.ftl.erase_counts().len() as f64,
+        }
+    }
+
+    /// Checks what must hold after every event: block counts each time, every page now and then.
+    ///
+    /// # Panics
+    /// Says which invariant is broken.
+    pub fn audit(&self) {
+        if self.events.is_multiple_of(256) {
+            self.ftl.audit();
+        } else {
+            for unit in 0..self.rules.shape.units() {
+                self.ftl.audit_unit(unit);
+            }
+        }
+        let collecting = self.dies.iter().filter(|die| die.collects()).count();
+        assert_eq!(collecting as u32, self.collecting, "dies that collect");
+        let idle_work = |die: &super::die::Die| {
+            die.is_idle() && die.want.is_some_and(|want| want.admitted) && !die.collects()
+        };
+        for (index, die) in self.dies.iter().enumerate() {
+            let due = self.wakes.time_of(index) != SimTime::NEVER;
+            assert!(die.is_idle() || due, "die {index} works but will never finish");
+            assert!(!idle_work(die) || due, "die {index} should collect but will not wake");
+            assert!(die.head == super::die::NO_OP || due, "die {index} has work but will not wake");
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What must always hold in the mapping state. Slow; for tests and `--checked` runs.
+//!
+//! Does not verify: that data content is right (a content probe does), nor anything about time.
+
+use super::{Ftl, NONE};
+use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
+use harmonia_types::IoCause;
+
+impl Ftl {
+    /// Cheap invariants of one unit, in the number of its blocks.
+    ///
+    /// # Panics
+    /// Says which invariant is broken.
+    pub fn audit_unit(&self, unit: u32) {
+        let state = &self.units[unit as usize];
+        let table = self.blocks(unit);
+        let mut states = [0u32; 4];
+        let mut valid = 0;
+        for &entry in table.entries {
+            states[state_of(entry) as usize] += 1;
+            valid += valid_of(entry);
+            assert!(valid_of(entry) <= table.data_pages, "unit {unit}: more valid pages than a block has");
+        }
+        for (group, &best) in table.best.iter().enumerate() {
+            let fresh = GroupKey::best_of(table.entries, table.erases, group * GROUP);
+            let closed = |key: GroupKey| Some(key).filter(|key| state_of(key.entry()) == BlockState::Closed);
+            assert_eq!(closed(best), closed(fresh), "unit {unit} group {group}: best victim");
+        }
+        let open = state.frontiers.iter().flatten().count() + state.partial.len();
+        assert_eq!(states[BlockState::Free as usize], state.free, "unit {unit}: free blocks");
+        assert_eq!(states[BlockState::Open as usize] as usize, open, "unit {unit}: open blocks");
+        assert_eq!(valid, state.mapped, "unit {unit}: sum of valid counts = mapped LPNs");
+        // Every program went somewhere: what was ever written is what erased blocks held and what stands written now.
+        let erased = state.tally.erases * u64::from(table.data_pages);
+        let programs = state.tally.data_programs();
+        assert_eq!(
+            programs,
+            erased + self.written_pages(unit),
+            "unit {unit}: programs = written + erased pages"
+        );
+        let erases: u64 = table.erases.iter().map(|&n| u64::from(n)).sum();
+        assert_eq!(erases, state.tally.erases, "unit {unit}: erases");
+        let closed = (states[BlockState::Closed as usize] + states[BlockState::Collecting as usize]) as u64;
+        assert_eq!(
+            state.tally.programs[IoCause::Metadata as usize],
+            (closed + state.tally.erases) * u64::from(self.shape.summary_pages),
+            "unit {unit}: one summary per block ever closed"
+        );
+    }
+
+    /// All invariants of all units, in the number of pages.
+    ///
+    /// # Panics
+    /// Says which invariant is broken.
+    pub fn audit(&self) {
+        let shape = &self.shape;
+        let mut counts = vec![0u32; shape.blocks_per_unit as usize];
+        for unit in 0..shape.units() {
+            self.audit_unit(unit);
+            counts.fill(0);
+            for lpn in 0..shape.unit_pages {
+                let Some((block, page)) = self.lookup(unit, lpn) else { continue };
+                counts[block as usize] += 1;
+                let ppn =
+                    (unit as usize * shape.blocks_per_unit as usize + block as usize) << shape.page_bits;
+                let back = self.reverse[ppn + page as usize];
+                assert!(
+                    back != NONE && back == lpn,
+                    "unit {unit}: no live LPN has two PPNs; {lpn} and {back} meet"
+                );
+                assert!(page < shape.data_pages, "unit {unit}: data in a summary page");
+            }
+            let entries = self.blocks(unit).entries;
+            for (block, &count) in counts.iter().enumerate() {
+                assert_eq!(valid_of(entries[block]), count, "unit {unit} block {block}: valid count");
+            }
+        }
+    }
+}

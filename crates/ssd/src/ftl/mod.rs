@@ -1,0 +1,336 @@
+//! The bare flash translation layer: which page holds what. State without time.
+//!
+//! Everything is per *allocation unit* (a die or a plane), because static allocation never moves an LPN out of its
+//! unit; a unit's tables lie together, so ageing one unit after the other stays in the cache.
+//!
+//! ```text
+//! map     [LPN in unit]      -> PPN in unit          u32, the truth
+//! reverse [PPN in unit]      -> LPN in unit          u32, a hint: live iff map agrees
+//! entries [block]            -> state | valid pages  u16
+//! ```
+//!
+//! The reverse map is never cleared on overwrite: a page is live exactly if the map points back at it, which saves a
+//! cache miss per write. Not modelled: mapping-table reads and writes (the map is in RAM), bad blocks, read disturb,
+//! retention, power loss.
+
+mod audit;
+mod unit;
+
+use harmonia_engine::Rng;
+use harmonia_types::{IoCause, Lpn};
+
+use crate::block::{BlockState, BlockTable, GROUP, GroupKey, encode};
+use crate::config::{Frontiers, Shape, SsdConfig};
+use crate::table::HugeTable;
+
+pub use unit::{Collected, Goal, Moved, OutOfBlocks, UnitMut};
+
+/// No page, no block.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Counts of what happened to a unit or a device since it was empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Page programs by cause.
+    pub programs: [u64; IoCause::COUNT],
+    /// Block erases.
+    pub erases: u64,
+    /// Victims collected.
+    pub victims: u64,
+}
+
+impl Tally {
+    /// Adds `other`.
+    pub fn add(&mut self, other: &Tally) {
+        for (sum, n) in self.programs.iter_mut().zip(other.programs) {
+            *sum += n;
+        }
+        self.erases += other.erases;
+        self.victims += other.victims;
+    }
+
+    /// Flash data pages programmed: host, GC and parity, without metadata.
+    pub fn data_programs(&self) -> u64 {
+        self.programs[IoCause::Host as usize]
+            + self.programs[IoCause::Gc as usize]
+            + self.programs[IoCause::Parity as usize]
+    }
+}
+
+/// A partly written block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OpenBlock {
+    block: u32,
+    page: u32,
+}
+
+/// What one allocation unit keeps besides the big tables.
+#[derive(Debug, Clone)]
+pub(crate) struct UnitState {
+    /// Write frontiers: host and, if separate, garbage collection.
+    frontiers: [Option<OpenBlock>; 2],
+    /// Partly written blocks set aside; used up before a new one is opened.
+    partial: Vec<OpenBlock>,
+    /// Ring of free blocks, first erased first used: position of the first, and how many.
+    free_head: u32,
+    free: u32,
+    /// Blocks erased by an event that is not over: free, but not yet visible to status.
+    pub(crate) hidden: u32,
+    /// Blocks closed so far.
+    closings: u32,
+    /// LPNs mapped.
+    mapped: u32,
+    /// Stream of the victim policy.
+    rng: Rng,
+    /// Counts since the unit was empty.
+    pub(crate) tally: Tally,
+}
+
+/// The mapping state of one device. Cloning it is how an aged device is shared by runs.
+#[derive(Debug, Clone)]
+pub struct Ftl {
+    shape: Shape,
+    /// Index of the frontier garbage collection writes to.
+    gc_frontier: usize,
+    map: HugeTable,
+    reverse: HugeTable,
+    entries: Vec<u16>,
+    /// Best block of each group of blocks of a unit.
+    best: Vec<GroupKey>,
+    erases: Vec<u32>,
+    closed_at: Vec<u32>,
+    free_ring: Vec<u32>,
+    pub(crate) units: Vec<UnitState>,
+    /// Reused by relocation: the live LPNs of a victim.
+    scratch: Vec<u32>,
+}
+
+impl Ftl {
+    /// An empty device. `name` (such as `device/3`) keys its random streams under `seed`.
+    ///
+    /// # Errors
+    /// If the configuration cannot work.
+    pub fn new(config: &SsdConfig, seed: u64, name: &str) -> Result<Self, crate::Infeasible> {
+        let shape = config.resolve()?;
+        let units = shape.units() as usize;
+        let blocks = shape.blocks_per_unit as usize;
+        let unit_state = |unit| UnitState {
+            frontiers: [None; 2],
+            partial: Vec::new(),
+            free_head: 0,
+            free: shape.blocks_per_unit,
+            hidden: 0,
+            closings: 0,
+            mapped: 0,
+            rng: Rng::stream(seed, &format!("{name}/unit/{unit}/victim")),
+            tally: Tally::default(),
+        };
+        Ok(Ftl {
+            gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
+            map: HugeTable::new(shape.logical_pages as usize, NONE),
+            reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
+            entries: vec![encode(BlockState::Free, 0); units * blocks],
+            best: vec![GroupKey::NONE; units * blocks.div_ceil(GROUP)],
+            erases: vec![0; units * blocks],
+            closed_at: vec![0; units * blocks],
+            free_ring: (0..units).flat_map(|_| 0..shape.blocks_per_unit).collect(),
+            units: (0..units).map(unit_state).collect(),
+            scratch: Vec::new(),
+            shape,
+        })
+    }
+
+    /// The device's whole numbers.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// One allocation unit, to be read or changed.
+    #[inline]
+    pub fn unit(&mut self, unit: u32) -> UnitMut<'_> {
+        let shape = &self.shape;
+        let (u, pages) = (unit as usize, shape.unit_pages as usize);
+        let blocks = shape.blocks_per_unit as usize;
+        let groups = blocks.div_ceil(GROUP);
+        let flash_pages = blocks << shape.page_bits;
+        UnitMut {
+            unit,
+            gc_frontier: self.gc_frontier,
+            state: &mut self.units[u],
+            map: &mut self.map[u * pages..][..pages],
+            reverse: &mut self.reverse[u * flash_pages..][..flash_pages],
+            entries: &mut self.entries[u * blocks..][..blocks],
+            best: &mut self.best[u * groups..][..groups],
+            erases: &mut self.erases[u * blocks..][..blocks],
+            closed_at: &mut self.closed_at[u * blocks..][..blocks],
+            free_ring: &mut self.free_ring[u * blocks..][..blocks],
+            scratch: &mut self.scratch,
+            shape,
+        }
+    }
+
+    /// Calls `work` on every unit in order, each with a scratch buffer of its own, so that callers may hand units to
+    /// threads. `work` receives the units as an iterator of independent views.
+    pub fn with_units<R>(&mut self, work: impl FnOnce(Vec<UnitMut<'_>>, &Shape) -> R) -> R {
+        let shape = &self.shape;
+        let pages = shape.unit_pages as usize;
+        let blocks = shape.blocks_per_unit as usize;
+        let mut scratches: Vec<Vec<u32>> = vec![Vec::new(); self.units.len()];
+        let mut map = self.map.chunks_mut(pages);
+        let mut reverse = self.reverse.chunks_mut(blocks << shape.page_bits);
+        let mut entries = self.entries.chunks_mut(blocks);
+        let mut best = self.best.chunks_mut(blocks.div_ceil(GROUP));
+        let mut erases = self.erases.chunks_mut(blocks);
+        let mut closed_at = self.closed_at.chunks_mut(blocks);
+        let mut free_ring = self.free_ring.chunks_mut(blocks);
+        let mut units = Vec::with_capacity(self.units.len());
+        for (unit, (state, scratch)) in self.units.iter_mut().zip(&mut scratches).enumerate() {
+            let (
+                Some(map),
+                Some(reverse),
+                Some(entries),
+                Some(best),
+                Some(erases),
+                Some(closed_at),
+                Some(free_ring),
+            ) = (
+                map.next(),
+                reverse.next(),
+                entries.next(),
+                best.next(),
+                erases.next(),
+                closed_at.next(),
+                free_ring.next(),
+            )
+            else {
+                unreachable!("every table has one chunk per unit");
+            };
+            units.push(UnitMut {
+                unit: unit as u32,
+                gc_frontier: self.gc_frontier,
+                state,
+                map,
+                reverse,
+                entries,
+                best,
+                erases,
+                closed_at,
+                free_ring,
+                scratch,
+                shape,
+            });
+        }
+        work(units, shape)
+    }
+
+    /// Free (erased) blocks of a unit; open ones do not count.
+    #[inline]
+    pub fn free_blocks(&self, unit: u32) -> u32 {
+        self.units[unit as usize].free
+    }
+
+    /// Pages of a unit that hold invalid data: what collecting could win.
+    pub fn invalid_pages(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        self.written_pages(unit) - u64::from(state.mapped)
+    }
+
+    /// Data pages of a unit written since their blocks were last erased.
+    pub fn written_pages(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        let data_pages = u64::from(self.shape.data_pages);
+        let used = u64::from(self.shape.blocks_per_unit - state.free) * data_pages;
+        let open = state.frontiers.iter().flatten().chain(&state.partial);
+        used - open.map(|open| data_pages - u64::from(open.page)).sum::<u64>()
+    }
+
+    /// Page writes a unit can take before its free blocks reach the hard threshold.
+    pub fn writes_until_hard(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        let data_pages = u64::from(self.shape.data_pages);
+        let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
+        u64::from(state.free.saturating_sub(self.shape.hard)) * data_pages + room
+    }
+
+    /// Whether every LPN of a unit is mapped.
+    #[inline]
+    pub fn fully_mapped(&self, unit: u32) -> bool {
+        self.units[unit as usize].mapped == self.shape.unit_pages
+    }
+
+    /// Block and page offset that hold an LPN of a unit, if it is mapped.
+    #[inline]
+    pub fn lookup(&self, unit: u32, lpn: u32) -> Option<(u32, u32)> {
+        let ppn = self.map[unit as usize * self.shape.unit_pages as usize + lpn as usize];
+        (ppn != NONE).then(|| (ppn >> self.shape.page_bits, ppn & ((1 << self.shape.page_bits) - 1)))
+    }
+
+    /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.
+    #[inline]
+    pub fn prefetch(&self, unit: u32, lpn: u32) {
+        let index = unit as usize * self.shape.unit_pages as usize + lpn as usize;
+        #[cfg(target_arch = "x86_64")]
+        if let Some(entry) = self.map.get(index) {
+            // SAFETY: a prefetch of a valid reference has no effect but on the cache.
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = index;
+    }
+
+    /// Page offset of the host's write frontier in a unit and its block, if one is open.
+    pub fn frontier(&self, unit: u32) -> Option<(u32, u32)> {
+        self.units[unit as usize].frontiers[0].map(|open| (open.block, open.page))
+    }
+
+    /// Block and page offset garbage collection would write to next, if one is open.
+    pub fn gc_frontier(&self, unit: u32) -> Option<(u32, u32)> {
+        self.units[unit as usize].frontiers[self.gc_frontier].map(|open| (open.block, open.page))
+    }
+
+    /// The plane of the die in which a block of a unit lies.
+    #[inline]
+    pub fn plane_of(&self, unit: u32, block: u32) -> u32 {
+        if self.shape.units_per_die == 1 {
+            block / (self.shape.blocks_per_unit / self.shape.planes_per_unit)
+        } else {
+            unit % self.shape.units_per_die
+        }
+    }
+
+    /// The LPN on the device of an LPN of a unit: the inverse of [`Shape::locate`].
+    pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
+        self.shape.device_lpn(unit, lpn)
+    }
+
+    /// The blocks of a unit.
+    pub fn blocks(&self, unit: u32) -> BlockTable<'_> {
+        let blocks = self.shape.blocks_per_unit as usize;
+        let range = unit as usize * blocks..(unit as usize + 1) * blocks;
+        let groups = blocks.div_ceil(GROUP);
+        BlockTable {
+            entries: &self.entries[range.clone()],
+            best: &self.best[unit as usize * groups..][..groups],
+            erases: &self.erases[range.clone()],
+            closed_at: &self.closed_at[range],
+            data_pages: self.shape.data_pages,
+        }
+    }
+
+    /// Erases so far of every block of the device.
+    pub fn erase_counts(&self) -> &[u32] {
+        &self.erases
+    }
+
+    /// Counts since the device was empty.
+    pub fn tally(&self) -> Tally {
+        let mut sum = Tally::default();
+        for unit in &self.units {
+            sum.add(&unit.tally);
+        }
+        sum
+    }
+}

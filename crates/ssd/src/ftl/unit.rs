@@ -1,0 +1,383 @@
+//! One allocation unit: programming, relocating, erasing.
+
+use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
+
+use super::{NONE, OpenBlock, UnitState};
+use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, state_of, valid_of};
+use crate::config::Shape;
+use crate::gc::victim::{QueuedReads, ValidPages, Victim, VictimView};
+use crate::probe::{FlashPage, Origin, Probe};
+
+/// A unit has no free block left where it needs one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfBlocks {
+    /// The unit.
+    pub unit: u32,
+}
+
+/// One allocation unit's part of all tables.
+pub struct UnitMut<'a> {
+    pub(super) unit: u32,
+    pub(super) gc_frontier: usize,
+    pub(super) state: &'a mut UnitState,
+    pub(super) map: &'a mut [u32],
+    pub(super) reverse: &'a mut [u32],
+    pub(super) entries: &'a mut [u16],
+    pub(super) best: &'a mut [GroupKey],
+    pub(super) erases: &'a mut [u32],
+    pub(super) closed_at: &'a mut [u32],
+    pub(super) free_ring: &'a mut [u32],
+    pub(super) scratch: &'a mut Vec<u32>,
+    pub(super) shape: &'a Shape,
+}
+
+/// When a garbage-collection event of a unit is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Goal {
+    /// Free blocks must exceed this.
+    pub stop: u32,
+    /// At least so many victims.
+    pub min_victims: u32,
+}
+
+/// What relocating a victim, or a whole event, cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Blocks erased.
+    pub victims: u32,
+    /// Pages moved.
+    pub moves: u32,
+    /// Of these, moves that left their plane.
+    pub between_planes: u32,
+    /// Summary pages programmed because destinations filled.
+    pub summaries: u32,
+}
+
+impl Collected {
+    /// Adds `other`.
+    pub fn add(&mut self, other: &Collected) {
+        self.victims += other.victims;
+        self.moves += other.moves;
+        self.between_planes += other.between_planes;
+        self.summaries += other.summaries;
+    }
+}
+
+/// One page moved by garbage collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moved {
+    /// Page offset in the victim it came from.
+    pub page: u32,
+    /// It left its plane.
+    pub between_planes: bool,
+    /// Summary pages programmed because the destination filled.
+    pub summaries: u32,
+}
+
+impl UnitMut<'_> {
+    /// Index of the unit on its device.
+    pub fn index(&self) -> u32 {
+        self.unit
+    }
+
+    /// Free blocks.
+    #[inline]
+    pub fn free(&self) -> u32 {
+        self.state.free
+    }
+
+    /// Flash data pages programmed so far.
+    pub fn data_programs(&self) -> u64 {
+        self.state.tally.data_programs()
+    }
+
+    /// Writes `lpn` (of the unit); returns how many summary pages closing its block cost.
+    ///
+    /// # Errors
+    /// If a block must be opened and none is free.
+    #[inline]
+    pub fn program<P: Probe>(
+        &mut self,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        let ppn = self.next_page(0)?;
+        let old = std::mem::replace(&mut self.map[lpn as usize], ppn);
+        if old == NONE {
+            self.state.mapped += 1;
+        } else {
+            self.invalidate(old);
+        }
+        self.reverse[ppn as usize] = lpn;
+        self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
+        self.state.tally.programs[cause as usize] += 1;
+        probe.program(self.page(ppn), self.device_lpn(lpn), cause, origin);
+        Ok(self.advance_frontier(0, 1))
+    }
+
+    /// Unmaps `lpn`.
+    pub fn trim<P: Probe>(&mut self, lpn: u32, probe: &mut P) {
+        let old = std::mem::replace(&mut self.map[lpn as usize], NONE);
+        if old != NONE {
+            self.invalidate(old);
+            self.state.mapped -= 1;
+        }
+        probe.trim(self.device_lpn(lpn));
+    }
+
+    /// Runs a whole garbage-collection event: victims until the goal is reached or none would free a page.
+    ///
+    /// # Errors
+    /// If live pages have nowhere to go.
+    pub fn collect<P: Probe>(
+        &mut self,
+        goal: Goal,
+        victim: &dyn Victim,
+        queued_reads: &dyn QueuedReads,
+        now: SimTime,
+        probe: &mut P,
+    ) -> Result<Collected, OutOfBlocks> {
+        let mut sum = Collected::default();
+        while sum.victims < goal.min_victims || self.state.free <= goal.stop {
+            let Some(block) = self.choose(victim, queued_reads, now) else { break };
+            self.relocate(block, &mut sum, probe)?;
+            self.erase(block, probe);
+            sum.victims += 1;
+        }
+        Ok(sum)
+    }
+
+    /// Asks the policy for a victim.
+    pub fn choose(
+        &mut self,
+        victim: &dyn Victim,
+        queued_reads: &dyn QueuedReads,
+        now: SimTime,
+    ) -> Option<BlockId> {
+        let blocks = BlockTable {
+            entries: self.entries,
+            best: self.best,
+            erases: self.erases,
+            closed_at: self.closed_at,
+            data_pages: self.shape.data_pages,
+        };
+        let valid = Live { map: self.map, reverse: self.reverse, page_bits: self.shape.page_bits };
+        let view = VictimView { blocks, valid: &valid, queued_reads, now };
+        victim.choose(&view, &mut self.state.rng)
+    }
+
+    /// Moves all live pages of a closed block, leaving it ready to erase.
+    fn relocate<P: Probe>(
+        &mut self,
+        victim: BlockId,
+        sum: &mut Collected,
+        probe: &mut P,
+    ) -> Result<(), OutOfBlocks> {
+        self.begin(victim);
+        let pages = self.shape.data_pages as usize;
+        let base = victim.0 << self.shape.page_bits;
+        // First gather without branches, so that the map's cache misses overlap; then write.
+        self.scratch.resize(2 * pages, 0);
+        let (lpns, offsets) = self.scratch.split_at_mut(pages);
+        let mut live = 0;
+        for (offset, &lpn) in self.reverse[base as usize..][..pages].iter().enumerate() {
+            lpns[live] = lpn;
+            offsets[live] = offset as u32;
+            live += usize::from(self.map[lpn as usize] == base | offset as u32);
+        }
+        let mut done = 0;
+        while done < live {
+            let to = self.next_page(self.gc_frontier)?;
+            let block = to >> self.shape.page_bits;
+            let room = self.shape.data_pages - (to & ((1 << self.shape.page_bits) - 1));
+            let run = (room as usize).min(live - done);
+            let targets = &mut self.reverse[to as usize..][..run];
+            for (offset, (target, &lpn)) in
+                targets.iter_mut().zip(&self.scratch[done..done + run]).enumerate()
+            {
+                *target = lpn;
+                self.map[lpn as usize] = to + offset as u32;
+            }
+            for k in 0..run {
+                let from = base | self.scratch[pages + done + k];
+                let lpn = self.scratch[done + k];
+                probe.copy(self.page(from), self.page(to + k as u32), self.device_lpn(lpn));
+            }
+            self.entries[block as usize] += run as u16;
+            self.state.tally.programs[IoCause::Gc as usize] += run as u64;
+            if self.plane(block) != self.plane(victim.0) {
+                sum.between_planes += run as u32;
+            }
+            sum.summaries += self.advance_frontier(self.gc_frontier, run as u32);
+            done += run;
+        }
+        sum.moves += live as u32;
+        self.entries[victim.index()] = encode(BlockState::Collecting, 0);
+        Ok(())
+    }
+
+    /// Marks a closed block as being collected; its pages then move one by one with [`UnitMut::move_next`].
+    pub fn begin(&mut self, victim: BlockId) {
+        let entry = self.entries[victim.index()];
+        assert!(state_of(entry) == BlockState::Closed, "only a closed block can be collected");
+        self.entries[victim.index()] = encode(BlockState::Collecting, valid_of(entry) as u16);
+        self.best[victim.index() / GROUP] = GroupKey::best_of(self.entries, self.erases, victim.index());
+    }
+
+    /// Moves the first live page at or after `cursor` of a block being collected; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it has nowhere to go.
+    pub fn move_next<P: Probe>(
+        &mut self,
+        victim: BlockId,
+        cursor: u32,
+        probe: &mut P,
+    ) -> Result<Option<Moved>, OutOfBlocks> {
+        let base = victim.0 << self.shape.page_bits;
+        for page in cursor..self.shape.data_pages {
+            let from = base | page;
+            let lpn = self.reverse[from as usize];
+            if self.map[lpn as usize] != from {
+                continue;
+            }
+            let to = self.next_page(self.gc_frontier)?;
+            self.map[lpn as usize] = to;
+            self.reverse[to as usize] = lpn;
+            self.entries[victim.index()] -= 1;
+            let block = to >> self.shape.page_bits;
+            self.entries[block as usize] += 1;
+            self.state.tally.programs[IoCause::Gc as usize] += 1;
+            probe.copy(self.page(from), self.page(to), self.device_lpn(lpn));
+            let between_planes = self.plane(block) != self.plane(victim.0);
+            let summaries = self.advance_frontier(self.gc_frontier, 1);
+            return Ok(Some(Moved { page, between_planes, summaries }));
+        }
+        Ok(None)
+    }
+
+    /// Erases a block being collected and returns it to the free blocks.
+    pub fn erase<P: Probe>(&mut self, victim: BlockId, probe: &mut P) {
+        let entry = self.entries[victim.index()];
+        assert!(
+            entry == encode(BlockState::Collecting, 0),
+            "a block is erased when its live pages have moved"
+        );
+        self.entries[victim.index()] = encode(BlockState::Free, 0);
+        self.erases[victim.index()] += 1;
+        let tail = (self.state.free_head + self.state.free) as usize % self.free_ring.len();
+        self.free_ring[tail] = victim.0;
+        self.state.free += 1;
+        self.state.tally.erases += 1;
+        self.state.tally.victims += 1;
+        probe.erase(self.unit, victim.0);
+    }
+
+    /// Sets the garbage-collection frontier aside, partly written, so that the next move opens a new block. Blocks
+    /// set aside are used up before further new ones are opened ("open a new block in every plane at GC start").
+    ///
+    /// # Errors
+    /// If no block is free.
+    pub fn open_fresh(&mut self) -> Result<(), OutOfBlocks> {
+        let fresh = self.open_block()?;
+        if let Some(old) = self.state.frontiers[self.gc_frontier].replace(fresh) {
+            self.state.partial.push(old);
+        }
+        Ok(())
+    }
+
+    /// The next page of a frontier, opening a block if there is none.
+    #[inline]
+    fn next_page(&mut self, frontier: usize) -> Result<u32, OutOfBlocks> {
+        let open = match self.state.frontiers[frontier] {
+            Some(open) => open,
+            None => {
+                let open = match self.state.partial.pop() {
+                    Some(partial) => partial,
+                    None => self.open_block()?,
+                };
+                self.state.frontiers[frontier] = Some(open);
+                open
+            }
+        };
+        Ok(open.block << self.shape.page_bits | open.page)
+    }
+
+    fn open_block(&mut self) -> Result<OpenBlock, OutOfBlocks> {
+        if self.state.free == 0 {
+            return Err(OutOfBlocks { unit: self.unit });
+        }
+        let block = self.free_ring[self.state.free_head as usize];
+        self.state.free_head = (self.state.free_head + 1) % self.free_ring.len() as u32;
+        self.state.free -= 1;
+        self.entries[block as usize] = encode(BlockState::Open, 0);
+        Ok(OpenBlock { block, page: 0 })
+    }
+
+    /// Moves a frontier on by `pages`, closing its block when full; returns the summary pages that costs.
+    #[inline]
+    fn advance_frontier(&mut self, frontier: usize, pages: u32) -> u32 {
+        let Some(open) = &mut self.state.frontiers[frontier] else {
+            unreachable!("a frontier that was just written is open")
+        };
+        open.page += pages;
+        if open.page < self.shape.data_pages {
+            return 0;
+        }
+        let block = open.block as usize;
+        self.state.frontiers[frontier] = None;
+        let closed = encode(BlockState::Closed, valid_of(self.entries[block]) as u16);
+        self.entries[block] = closed;
+        let key = GroupKey::of(closed, self.erases[block], block);
+        self.best[block / GROUP] = self.best[block / GROUP].min(key);
+        self.closed_at[block] = self.state.closings;
+        self.state.closings = self.state.closings.wrapping_add(1);
+        self.state.tally.programs[IoCause::Metadata as usize] += u64::from(self.shape.summary_pages);
+        self.shape.summary_pages
+    }
+
+    /// The page no longer holds live data.
+    #[inline]
+    fn invalidate(&mut self, ppn: u32) {
+        let block = (ppn >> self.shape.page_bits) as usize;
+        let entry = self.entries[block] - 1;
+        self.entries[block] = entry;
+        let best = &mut self.best[block / GROUP];
+        // Rarely true; only then is the block's wear worth a look.
+        if entry <= best.entry() {
+            *best = GroupKey::of(entry, self.erases[block], block).min(*best);
+        }
+    }
+
+    #[inline]
+    fn plane(&self, block: u32) -> u32 {
+        block / (self.shape.blocks_per_unit / self.shape.planes_per_unit)
+    }
+
+    #[inline]
+    fn page(&self, ppn: u32) -> FlashPage {
+        FlashPage { unit: self.unit, ppn: Ppn(ppn) }
+    }
+
+    #[inline]
+    fn device_lpn(&self, lpn: u32) -> Lpn {
+        self.shape.device_lpn(self.unit, lpn)
+    }
+}
+
+/// The valid bitmap, derived from map and reverse map.
+struct Live<'a> {
+    map: &'a [u32],
+    reverse: &'a [u32],
+    page_bits: u32,
+}
+
+impl ValidPages for Live<'_> {
+    fn is_valid(&self, block: BlockId, page: u32) -> bool {
+        let ppn = block.0 << self.page_bits | page;
+        let lpn = self.reverse[ppn as usize];
+        lpn != NONE && self.map[lpn as usize] == ppn
+    }
+}

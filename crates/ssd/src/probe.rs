@@ -1,0 +1,59 @@
+//! Hooks on every touch of flash: content tags for checking, real bytes for a live device, observers for metrics.
+//!
+//! A probe is a type parameter, so the default [`NoProbe`] costs nothing.
+
+use harmonia_types::{IoCause, Lpn, Ppn};
+
+/// A physical page or block of a device: allocation unit and page (or block) inside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlashPage {
+    /// Allocation unit of the device.
+    pub unit: u32,
+    /// Page inside it.
+    pub ppn: Ppn,
+}
+
+/// Which page of which sub-request an operation serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// The sub-request's token.
+    pub token: u32,
+    /// Page of the sub-request, counted from 0.
+    pub page: u32,
+}
+
+/// Observes what happens to flash. All methods do nothing unless overridden; none can change anything.
+pub trait Probe: Send {
+    /// Whether the device checks its own invariants after every event (slow; tests).
+    const AUDIT: bool = false;
+
+    /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
+    #[inline]
+    fn program(&mut self, _to: FlashPage, _lpn: Lpn, _cause: IoCause, _origin: Option<Origin>) {}
+    /// Garbage collection moves the live data of `lpn`.
+    #[inline]
+    fn copy(&mut self, _from: FlashPage, _to: FlashPage, _lpn: Lpn) {}
+    /// The data of `lpn` is read for a host; `None` if it was never written or trimmed.
+    #[inline]
+    fn read(&mut self, _from: Option<FlashPage>, _lpn: Lpn, _origin: Origin) {}
+    /// `lpn` is declared unused.
+    #[inline]
+    fn trim(&mut self, _lpn: Lpn) {}
+    /// A block of `unit` is erased.
+    #[inline]
+    fn erase(&mut self, _unit: u32, _block: u32) {}
+}
+
+/// Observes nothing, costs nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoProbe;
+
+impl Probe for NoProbe {}
+
+/// Observes nothing, but has the device check its invariants after every event.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AuditProbe;
+
+impl Probe for AuditProbe {
+    const AUDIT: bool = true;
+}

@@ -1,0 +1,55 @@
+//! A free-list slab: stable `u32` handles, no allocation once it has grown to its working size.
+
+/// Values with stable handles.
+#[derive(Debug, Clone)]
+pub struct Slab<T> {
+    entries: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Slab { entries: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// Stores `value` and returns its handle.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> u32 {
+        if let Some(handle) = self.free.pop() {
+            self.entries[handle as usize] = value;
+            handle
+        } else {
+            self.entries.push(value);
+            (self.entries.len() - 1) as u32
+        }
+    }
+
+    /// Gives a handle back; its value stays until the handle is used again.
+    #[inline]
+    pub fn release(&mut self, handle: u32) {
+        self.free.push(handle);
+    }
+
+    /// Number of handles in use.
+    #[inline]
+    pub fn live(&self) -> usize {
+        self.entries.len() - self.free.len()
+    }
+}
+
+impl<T> std::ops::Index<u32> for Slab<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, handle: u32) -> &T {
+        &self.entries[handle as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    #[inline]
+    fn index_mut(&mut self, handle: u32) -> &mut T {
+        &mut self.entries[handle as usize]
+    }
+}

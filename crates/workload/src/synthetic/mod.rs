@@ -1,0 +1,129 @@
+//! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`]), read or write.
+//!
+//! Each decision has its own random stream (`workload/arrival`, `/size`, `/address`, `/direction`, `/skew`), and each
+//! request draws once from each: changing the sizes of a scenario leaves its arrival times, directions and skew as
+//! they were, and its addresses at the same fraction of the space.
+//!
+//! Requests that would leave the addressed space do not occur: a start is drawn among those where the request fits.
+//! A size larger than that space is an error, when the source is made if the mean already is, else at that request.
+//!
+//! Not modelled: on-off bursts, zipf and hot-spot addresses, correlated sizes or directions, think time in closed
+//! loops.
+
+mod clock;
+mod place;
+mod size;
+
+use harmonia_engine::Rng;
+use harmonia_types::{Completion, HostRequest, Operation, SimTime};
+
+use crate::{ArrayGeometryForLoad, Limit, Next, Source, SourceError, SyntheticConfig};
+use clock::Clock;
+use place::Placement;
+use size::Sizes;
+
+/// A generated workload.
+#[derive(Debug, Clone)]
+pub struct Synthetic {
+    limit: Limit,
+    clock: Clock,
+    sizes: Sizes,
+    placement: Placement,
+    read_fraction: f64,
+    direction: Rng,
+    issued: u64,
+    /// Set when the limit is reached (`Ok`) or a request could not be made (`Err`): the answer from then on.
+    finished: Option<Result<(), SourceError>>,
+}
+
+impl Synthetic {
+    /// The load `config` describes on `array`, its random streams under the root `seed`.
+    ///
+    /// # Errors
+    /// If a share is outside its range, a rate, depth or size is not positive, the skewed member does not exist or
+    /// has no other beside it, or the mean size exceeds the addressed space. The text gives the value and the limit.
+    pub fn new(config: &SyntheticConfig, array: ArrayGeometryForLoad, seed: u64) -> Result<Self, String> {
+        array.check()?;
+        check_share("read_fraction", config.read_fraction)?;
+        let placement = Placement::new(config, &array, seed)?;
+        let sizes = Sizes::new(config.size, seed)?;
+        placement.check_fits(sizes.mean())?;
+        Ok(Synthetic {
+            limit: config.limit,
+            clock: Clock::new(config.arrival, seed)?,
+            sizes,
+            placement,
+            read_fraction: config.read_fraction,
+            direction: Rng::stream(seed, "workload/direction"),
+            issued: 0,
+            finished: None,
+        })
+    }
+
+    /// Everything about the next request but its time.
+    fn request(&mut self, arrival: SimTime) -> Result<HostRequest, SourceError> {
+        let length = self.sizes.draw();
+        let read = self.direction.chance(self.read_fraction);
+        let placed = self
+            .placement
+            .place(length)
+            .map_err(|reason| SourceError(format!("synthetic request {}: {reason}", self.issued)))?;
+        let id = self.issued;
+        self.issued += 1;
+        Ok(HostRequest {
+            id,
+            arrival,
+            operation: if read { Operation::Read } else { Operation::Write },
+            offset: placed.offset,
+            length: placed.length,
+            volume: 0,
+            member: placed.member,
+        })
+    }
+
+    /// Whether a request arriving at `arrival` would be past the limit.
+    fn past_limit(&self, arrival: SimTime) -> bool {
+        match self.limit {
+            Limit::Requests(count) => self.issued >= count,
+            Limit::Duration(duration) => arrival.0 >= duration.0,
+        }
+    }
+}
+
+impl Source for Synthetic {
+    fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
+        self.clock.complete(completed);
+        if self.finished.is_none() && self.past_limit(SimTime::ZERO) {
+            self.finished = Some(Ok(()));
+        }
+        if let Some(answer) = &self.finished {
+            return answer.clone().map(|()| Next::End);
+        }
+        let made = match self.clock.next_arrival(now) {
+            Ok(None) => return Ok(Next::AfterCompletion),
+            Ok(Some(arrival)) if self.past_limit(arrival) => {
+                self.finished = Some(Ok(()));
+                return Ok(Next::End);
+            }
+            Ok(Some(arrival)) => self.request(arrival),
+            Err(reason) => Err(SourceError(format!("synthetic request {}: {reason}", self.issued))),
+        };
+        if let Err(error) = &made {
+            self.finished = Some(Err(error.clone()));
+        }
+        made.map(Next::At)
+    }
+
+    fn wants_completions(&self) -> bool {
+        self.clock.is_closed()
+    }
+}
+
+/// Refuses what is not a share of a whole.
+fn check_share(key: &str, share: f64) -> Result<(), String> {
+    if (0.0..=1.0).contains(&share) {
+        Ok(())
+    } else {
+        Err(format!("{key} = {share}: it is a share of all requests, from 0 to 1"))
+    }
+}

@@ -1,0 +1,189 @@
+//! Tests of the MSR reader: literal lines, a table of malformed input, and a slow reader as oracle.
+
+use harmonia_types::Operation::{Read, Write};
+use proptest::prelude::*;
+
+use super::*;
+use crate::trace::Trace;
+
+fn read_all(text: &[u8]) -> Result<Vec<TraceRecord>, String> {
+    let trace = Trace::from_bytes("t.csv", text.to_vec(), "msr").map_err(|error| error.to_string())?;
+    let mut reader = trace.records();
+    let mut records = Vec::new();
+    while let Some(record) = reader.next_record().map_err(|error| error.to_string())? {
+        records.push(record);
+    }
+    Ok(records)
+}
+
+fn record(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes, volume: u16) -> TraceRecord {
+    TraceRecord { time_ns, operation, offset, length, volume }
+}
+
+#[test]
+fn reads_ticks_bytes_and_either_case_and_line_end() {
+    let text = b"128166465299039421,web,3,Read,32256,8192,112509\r\n\
+                 128166465299039421,web,0,WRITE,1,1,0\n\
+                 128166465299119535,h,65535,wRite,18446744072635809791,1073741824,7";
+    let expected = [
+        record(0, Read, 32256, 8192, 3),
+        record(0, Write, 1, 1, 0),
+        record(8_011_400, Write, 18446744072635809791, 1 << 30, 65535),
+    ];
+    assert_eq!(read_all(text).unwrap(), expected);
+}
+
+#[test]
+fn a_header_is_passed_on_the_first_line_only_and_counted() {
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n";
+    let row = "10,h,0,Read,0,512,1\n";
+    let trace = Trace::from_bytes("t", format!("{header}{row}").into_bytes(), "auto").unwrap();
+    let mut reader = trace.records();
+    assert_eq!(reader.next_record().unwrap(), Some(record(0, Read, 0, 512, 0)));
+    assert_eq!((reader.line(), reader.next_record().unwrap()), (2, None));
+    assert!(
+        read_all(format!("{row}{header}").as_bytes()).unwrap_err().starts_with("t.csv:2: found `Timestamp`")
+    );
+}
+
+/// (content, what the error must say): each names file and line, what was found and what is expected.
+#[test]
+fn malformed_input_is_refused_with_its_place() {
+    let table: &[(&[u8], &str)] = &[
+        (b"", "t.csv: is empty"),
+        (
+            b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n",
+            "t.csv:2: found the end of the file",
+        ),
+        (b"\n", "t.csv:1: found `` in field 1 (Timestamp), expected 100 ns ticks"),
+        (b"1,h,0,Read,0,512,1\n\n", "t.csv:2: found ``"),
+        (
+            b"1,h,0,Read,0,512,1\n0,h,0,Read,0,512,1\n",
+            "t.csv:2: found timestamp 0 behind 1 of the row before",
+        ),
+        (
+            b"1,h,0,Read,0,512\n",
+            "t.csv:1: found the end of the line `1,h,0,Read,0,512`, expected field 7 (Resp",
+        ),
+        (b"1,h,0,Read,0,512,1,9\n", "t.csv:1: found `9` behind the last field, expected 7 fields"),
+        (b"1,h,0,Read,0,512,1,\n", "t.csv:1: found `` behind the last field, expected 7 fields"),
+        (b"1,h,0,Reed,0,512,1\n", "t.csv:1: found `Reed` in field 4 (Type), expected Read or Write"),
+        (b"1,h,0,Read,0,0,1\n", "t.csv:1: found 0 in field 6 (Size), expected 1 to 1073741824 bytes"),
+        (b"1,h,0,Read,0,1073741825,1\n", "t.csv:1: found 1073741825 in field 6 (Size)"),
+        (b"1,h,0,Read,-5,512,1\n", "t.csv:1: found `-5` in field 5 (Offset)"),
+        (b"1,h,0,Read,18446744073709551615,1,1\n", "ends beyond 2^64"),
+        (b"18446744073709551616,h,0,Read,0,1,1\n", "t.csv:1: found `18446744073709551616` in field 1"),
+        (
+            b"0,h,0,Read,0,1,1\n184467440737095517,h,0,Read,0,1,1\n",
+            "t.csv:2: found timestamp 184467440737095517, ",
+        ),
+        (b"1,h,65536,Read,0,512,1\n", "t.csv:1: found 65536 in field 3 (DiskNumber)"),
+        (b"1,,0,Read,0,512,1\n", "t.csv:1: found `` in field 2 (Hostname)"),
+        (b"1,h\0,0,Read,0,512,1\n", r"t.csv:1: found `h\x00` in field 2 (Hostname)"),
+        (b"1,h,0,Read,0,51\x002,1\n", r"t.csv:1: found `51\x002` in field 6 (Size)"),
+        (b"\xef\xbb\xbf1,h,0,Read,0,512,1\n", r"t.csv:1: found `\xef\xbb\xbf1` in field 1"),
+        (
+            b"1,h,0,Read,0,512,1\n2,h,0,Re",
+            "t.csv:2: found `Re` in field 4 (Type), expected Read or Write (the last",
+        ),
+        (b"1,h,0,Read,0,512,1\n2,h,0,Read,0,512,", "truncated"),
+        (b"1,h,0,Read,0,512,1\n2,h,0,Read,0,512", "truncated"),
+    ];
+    for (text, expected) in table {
+        let error = read_all(text).unwrap_err();
+        assert!(error.contains(expected), "{}\n  said: {error}\n  not:  {expected}", text.escape_ascii());
+    }
+}
+
+#[test]
+fn asked_again_the_reader_gives_the_same_error() {
+    let text = b"5,h,0,Read,0,512,1\n4,h,0,Read,0,512,1\n6,h,0,Read,0,512,1\n".to_vec();
+    let mut reader = Trace::from_bytes("t", text, "msr").unwrap().records();
+    assert!(reader.next_record().is_ok());
+    let first = reader.next_record();
+    assert!(first.is_err());
+    assert_eq!(reader.next_record(), first);
+}
+
+/// The rules of the format once more, slowly: the oracle.
+fn oracle(line: &str) -> Option<Row> {
+    let fields: Vec<&str> = line.split(',').collect();
+    let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok())?;
+    let [ticks, host, disk, kind, offset, length, response] = fields[..] else { return None };
+    number(response)?;
+    let operation = match kind.to_ascii_lowercase().as_str() {
+        "read" => Read,
+        "write" => Write,
+        _ => return None,
+    };
+    let row = Row {
+        ticks: number(ticks)?,
+        operation,
+        offset: number(offset)?,
+        length: number(length)?,
+        volume: number(disk)?.try_into().ok()?,
+    };
+    let sizes = row.length > 0 && row.length <= 1 << 30 && row.offset.checked_add(row.length).is_some();
+    (sizes && !host.is_empty() && !host.contains(|c: char| c < ' ')).then_some(row)
+}
+
+/// Numbers around every limit, some that are none, and anything.
+fn number_like() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => any::<u64>().prop_map(|n| n.to_string()),
+        8 => (0u64..1 << 31).prop_map(|n| n.to_string()),
+        4 => (0u64..100_000).prop_map(|n| n.to_string()),
+        1 => prop::sample::select(vec!["", "0", "18446744073709551615", "18446744073709551616", "1073741824",
+            "1073741825", "65535", "65536", "00000000000000000000001", "-1", "+1", "1.5", "0x1", " 1", "1\0"])
+            .prop_map(str::to_owned),
+    ]
+}
+
+fn line_like() -> impl Strategy<Value = String> {
+    let kind = prop::sample::select(vec!["Read", "Write", "READ", "wRITE", "Reads", "R", ""]);
+    let whole =
+        (number_like(), "[ -~]{0,5}", 0u32..70_000, kind, number_like(), number_like(), number_like());
+    prop_oneof![
+        6 => whole.prop_map(|(t, h, d, k, o, s, r)| format!("{t},{h},{d},{k},{o},{s},{r}")),
+        1 => "[0-9]{1,3},h,[0-9],(Read|Write),[0-9]{1,6},[0-9]{1,6},[0-9]{0,2}(,[0-9]{0,2})?",
+        1 => "[0-9,Readw\\x00-\\x7f]{0,40}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn a_line_is_read_as_the_oracle_reads_it(line in line_like()) {
+        prop_assert_eq!(parse(line.as_bytes()).ok(), oracle(&line));
+    }
+}
+
+proptest! {
+    /// Whole files: the records are the oracle's rows up to the first line that is wrong or goes back in time.
+    #[test]
+    fn a_file_is_read_as_the_oracle_reads_it(
+        rows in prop::collection::vec((0u64..1000, 0u64..5000, any::<bool>()), 1..60),
+        crlf in any::<bool>(),
+    ) {
+        let end = if crlf { "\r\n" } else { "\n" };
+        let lines: Vec<String> =
+            rows.iter().map(|(t, o, w)| format!("{t},h,1,{},{o},512,0", if *w { "Write" } else { "Read" })).collect();
+        let text = lines.iter().map(|line| format!("{line}{end}")).collect::<String>();
+        let expected: Vec<Row> = lines.iter().map(|line| oracle(line).unwrap()).collect();
+        let wrong = expected.windows(2).position(|pair| pair[1].ticks < pair[0].ticks);
+        match (read_all(text.as_bytes()), wrong) {
+            (Ok(records), None) => {
+                prop_assert_eq!(records.len(), expected.len());
+                for (record, row) in records.iter().zip(&expected) {
+                    prop_assert_eq!(record.time_ns, (row.ticks - expected[0].ticks) * 100);
+                    prop_assert_eq!((record.operation, record.offset), (row.operation, row.offset));
+                }
+            }
+            (Err(error), Some(index)) => {
+                prop_assert!(error.starts_with(&format!("t.csv:{}: found timestamp", index + 2)), "{}", error);
+            }
+            (read, wrong) => prop_assert!(false, "{read:?} {wrong:?}"),
+        }
+    }
+}

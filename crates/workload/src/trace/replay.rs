@@ -1,0 +1,161 @@
+//! A trace as a workload: its times scaled, its addresses fitted to the array, its bytes otherwise kept.
+//!
+//! Requests keep byte offsets and lengths (a partial page is the device's business), file order and volume. Times are
+//! nanoseconds since the trace's first request, so the first arrives at 0. A `time_scale` of 1 keeps them exactly;
+//! another multiplies in double precision and rounds to the nearest nanosecond, each from the trace's own time, so
+//! nothing drifts; order is kept.
+//!
+//! `remap = "scale"` needs the trace's highest address and reads the whole file once before the first request,
+//! whatever the limit.
+//!
+//! Not modelled: a host that waits. Requests arrive when the trace says, however far the array is behind.
+
+use std::sync::Arc;
+
+use harmonia_types::{Bytes, Completion, HostRequest, Operation, SimTime};
+
+use super::remap::Remapper;
+use super::{Trace, TraceError, TraceInput, TraceReader, TraceRecord};
+use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig};
+
+/// 2^63 ns, 292 years: beyond it sums of times may overflow.
+const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
+
+/// Requests that `remap` changed so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RemapCounts {
+    /// Got another offset.
+    pub moved: u64,
+    /// Were cut short at the array's end.
+    pub cut: u64,
+}
+
+/// Replays a trace.
+pub struct TraceSource {
+    input: Arc<TraceInput>,
+    reader: Box<dyn TraceReader>,
+    time_scale: f64,
+    remapper: Remapper,
+    limit: Option<Limit>,
+    issued: u64,
+    counts: RemapCounts,
+    /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
+    finished: Option<Result<(), SourceError>>,
+}
+
+impl TraceSource {
+    /// Replays `trace` as `config` says (its `path` and `format` are the trace's already) on `array`.
+    ///
+    /// # Errors
+    /// If the time scale is not a positive number or the array has no size; with `remap = "scale"`, if any of the
+    /// trace is malformed.
+    pub fn new(
+        trace: &Trace,
+        config: &TraceConfig,
+        array: &ArrayGeometryForLoad,
+    ) -> Result<Self, TraceError> {
+        let input = trace.input();
+        array.check().map_err(|problem| input.error(None, problem))?;
+        if !(config.time_scale.is_finite() && config.time_scale > 0.0) {
+            let problem = format!(
+                "time_scale = {}: times are multiplied by it, so it must be above 0",
+                config.time_scale
+            );
+            return Err(input.error(None, problem));
+        }
+        let trace_end = if config.remap == Remap::Scale { end_address(trace)? } else { 0 };
+        Ok(TraceSource {
+            input: Arc::clone(input),
+            reader: trace.records(),
+            time_scale: config.time_scale,
+            remapper: Remapper { remap: config.remap, array: *array, trace_end },
+            limit: config.limit,
+            issued: 0,
+            counts: RemapCounts::default(),
+            finished: None,
+        })
+    }
+
+    /// What `remap` did so far.
+    pub fn remap_counts(&self) -> RemapCounts {
+        self.counts
+    }
+
+    fn advance(&mut self) -> Result<Option<HostRequest>, TraceError> {
+        if self.limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if self.issued >= count)) {
+            return Ok(None);
+        }
+        let Some(record) = self.reader.next_record()? else { return Ok(None) };
+        let arrival = self.scaled(record.time_ns)?;
+        if self.limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if arrival.0 >= end.0)) {
+            return Ok(None);
+        }
+        let (offset, length) = self.place(&record)?;
+        let TraceRecord { operation, volume, .. } = record;
+        let request =
+            HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
+        self.issued += 1;
+        Ok(Some(request))
+    }
+
+    fn scaled(&self, time_ns: u64) -> Result<SimTime, TraceError> {
+        // An exact comparison: 1 is the default and means "untouched".
+        if self.time_scale == 1.0 && time_ns < LATEST_NS as u64 {
+            return Ok(SimTime(time_ns));
+        }
+        let scaled = (time_ns as f64 * self.time_scale).round();
+        if scaled < LATEST_NS {
+            return Ok(SimTime(scaled as u64));
+        }
+        Err(self.error(format!(
+            "a request {time_ns} ns into the trace arrives after 2^63 ns (292 years) at time_scale = {}",
+            self.time_scale
+        )))
+    }
+
+    fn place(&mut self, record: &TraceRecord) -> Result<(Bytes, Bytes), TraceError> {
+        if record.operation == Operation::Flush {
+            return Ok((0, 0));
+        }
+        let placed =
+            self.remapper.place(record.offset, record.length).map_err(|problem| self.error(problem))?;
+        self.counts.moved += u64::from(placed.0 != record.offset);
+        self.counts.cut += u64::from(placed.1 != record.length);
+        Ok(placed)
+    }
+
+    /// An error about the record just read.
+    fn error(&self, problem: String) -> TraceError {
+        self.input.error(Some(self.reader.line()), problem)
+    }
+}
+
+impl Source for TraceSource {
+    fn next(&mut self, _now: SimTime, _completed: &[Completion]) -> Result<Next, SourceError> {
+        if let Some(answer) = &self.finished {
+            return answer.clone().map(|()| Next::End);
+        }
+        match self.advance() {
+            Ok(Some(request)) => Ok(Next::At(request)),
+            Ok(None) => {
+                self.finished = Some(Ok(()));
+                Ok(Next::End)
+            }
+            Err(error) => {
+                let error = SourceError::from(error);
+                self.finished = Some(Err(error.clone()));
+                Err(error)
+            }
+        }
+    }
+}
+
+/// First byte behind the highest address of the trace.
+fn end_address(trace: &Trace) -> Result<Bytes, TraceError> {
+    let mut reader = trace.records();
+    let mut end = 0;
+    while let Some(record) = reader.next_record()? {
+        end = end.max(record.offset + record.length);
+    }
+    Ok(end)
+}

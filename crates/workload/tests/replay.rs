@@ -1,0 +1,148 @@
+//! Does a replayed trace arrive when, where and as long as the trace, the time scale and `remap` say?
+
+use std::io::Write;
+
+use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
+use harmonia_workload::{
+    ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace, TraceConfig, TraceSource,
+    WorkloadConfig,
+};
+
+const MIB: u64 = 1 << 20;
+const ARRAY: ArrayGeometryForLoad =
+    ArrayGeometryForLoad { logical_bytes: MIB, member_bytes: MIB / 4, members: 4, page_size: 4096 };
+
+/// Four rows, 1 us apart; the second crosses the end of 1 MiB, the third lies beyond, the highest address is 4 MiB.
+const ROWS: &str = "1000,h,2,Read,32256,8192,5\n\
+                    1010,h,0,Write,1048064,1024,5\n\
+                    1020,h,7,Write,2097152,4096,5\n\
+                    1030,h,0,Read,4190208,4096,5\n";
+
+fn config(remap: Remap) -> TraceConfig {
+    TraceConfig {
+        path: "t.csv".into(),
+        format: "msr".into(),
+        time_scale: 1.0,
+        remap,
+        limit: None,
+        warmup: Limit::Requests(0),
+    }
+}
+
+fn source(config: &TraceConfig) -> TraceSource {
+    let trace = Trace::from_bytes("t.csv", ROWS.as_bytes().to_vec(), "auto").unwrap();
+    TraceSource::new(&trace, config, &ARRAY).unwrap()
+}
+
+fn all(source: &mut dyn Source) -> Result<Vec<HostRequest>, SourceError> {
+    let mut requests = Vec::new();
+    while let Next::At(request) = source.next(SimTime::ZERO, &[])? {
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+fn places(config: &TraceConfig) -> Vec<(u64, u64, u64)> {
+    all(&mut source(config)).unwrap().iter().map(|r| (r.arrival.0, r.offset, r.length)).collect()
+}
+
+#[test]
+fn wrap_keeps_bytes_order_and_volumes_and_counts_what_it_changes() {
+    let mut source = source(&config(Remap::Wrap));
+    let requests = all(&mut source).unwrap();
+    let seen: Vec<_> =
+        requests.iter().map(|r| (r.id, r.arrival.0, r.operation, r.offset, r.length, r.volume)).collect();
+    let expected = [
+        (0, 0, Operation::Read, 32256, 8192, 2),
+        (1, 1000, Operation::Write, MIB - 512, 512, 0),
+        (2, 2000, Operation::Write, 0, 4096, 7),
+        (3, 3000, Operation::Read, MIB - 4096, 4096, 0),
+    ];
+    assert_eq!(seen, expected);
+    assert!(requests.iter().all(|r| r.member.is_none()) && !source.wants_completions());
+    assert_eq!((source.remap_counts().moved, source.remap_counts().cut), (2, 1));
+}
+
+#[test]
+fn scale_maps_the_trace_s_end_to_the_array_s_end() {
+    // A quarter, page by page; 32256 is page 7 + 3584 -> page 1, 1048064 is page 255 + 3584 -> page 63.
+    let expected = [
+        (0, 4096 + 3584, 8192),
+        (1000, 63 * 4096 + 3584, 1024),
+        (2000, MIB / 2, 4096),
+        (3000, MIB - 4096, 4096),
+    ];
+    assert_eq!(places(&config(Remap::Scale)), expected);
+}
+
+#[test]
+fn reject_names_file_line_address_and_array_and_goes_no_further() {
+    let mut source = source(&config(Remap::Reject));
+    assert!(matches!(source.next(SimTime::ZERO, &[]), Ok(Next::At(_))));
+    let error = source.next(SimTime::ZERO, &[]).unwrap_err();
+    assert!(error.0.starts_with("t.csv:2: a request of 1024 bytes at address 1048064"), "{error}");
+    assert!(error.0.contains("array of 1048576 bytes"), "{error}");
+    assert_eq!(source.next(SimTime::ZERO, &[]), Err(error));
+}
+
+#[test]
+fn time_scale_multiplies_and_one_is_exact() {
+    let scaled = |time_scale| -> Vec<u64> {
+        places(&TraceConfig { time_scale, ..config(Remap::Wrap) }).iter().map(|place| place.0).collect()
+    };
+    assert_eq!(scaled(0.1), [0, 100, 200, 300]);
+    assert_eq!(scaled(1e6), [0, 1_000_000_000, 2_000_000_000, 3_000_000_000]);
+    // 2^53 + 1 and 100 times more ticks: no double holds it.
+    let rows = "0,h,0,Read,0,1,1\n90071992547409931,h,0,Read,0,1,1\n";
+    let trace = Trace::from_bytes("t", rows.as_bytes().to_vec(), "msr").unwrap();
+    let requests = all(&mut TraceSource::new(&trace, &config(Remap::Wrap), &ARRAY).unwrap()).unwrap();
+    assert_eq!(requests[1].arrival.0, 9_007_199_254_740_993_100);
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = TraceSource::new(&trace, &TraceConfig { time_scale: bad, ..config(Remap::Wrap) }, &ARRAY);
+        assert!(error.err().unwrap().to_string().contains("time_scale"), "{bad}");
+    }
+    let mut late =
+        TraceSource::new(&trace, &TraceConfig { time_scale: 2.0, ..config(Remap::Wrap) }, &ARRAY).unwrap();
+    assert!(all(&mut late).unwrap_err().0.starts_with("t:2: "));
+}
+
+#[test]
+fn a_limit_is_of_requests_or_of_scaled_time() {
+    let count = |limit, time_scale| {
+        places(&TraceConfig { limit: Some(limit), time_scale, ..config(Remap::Wrap) }).len()
+    };
+    assert_eq!(count(Limit::Requests(0), 1.0), 0);
+    assert_eq!(count(Limit::Requests(3), 1.0), 3);
+    assert_eq!(count(Limit::Requests(9), 1.0), 4);
+    assert_eq!(count(Limit::Duration(SimDuration(2000)), 1.0), 2);
+    assert_eq!(count(Limit::Duration(SimDuration(2001)), 1.0), 3);
+    assert_eq!(count(Limit::Duration(SimDuration(2000)), 0.5), 4);
+}
+
+#[test]
+fn a_malformed_line_ends_the_replay_with_its_place() {
+    let rows = format!("{ROWS}1040,h,0,Read,0,");
+    let trace = Trace::from_bytes("t.csv", rows.into_bytes(), "auto").unwrap();
+    let error = all(&mut TraceSource::new(&trace, &config(Remap::Wrap), &ARRAY).unwrap()).unwrap_err();
+    assert!(error.0.starts_with("t.csv:5: ") && error.0.contains("truncated"), "{error}");
+    let error = TraceSource::new(&trace, &config(Remap::Scale), &ARRAY).err().unwrap();
+    assert_eq!(error.line, Some(5));
+}
+
+/// Through the configuration and a real file, larger than the step in which memory is given back.
+#[test]
+fn a_large_file_is_replayed_whole() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let rows = 400_000u64;
+    for row in 0..rows {
+        writeln!(file, "{},host,0,Write,{},512,1", 128_166_372_003_061_629 + row, row * 512 % MIB).unwrap();
+    }
+    assert!(file.as_file().metadata().unwrap().len() > 16 << 20);
+    let workload =
+        WorkloadConfig::Trace(TraceConfig { path: file.path().to_owned(), ..config(Remap::Reject) });
+    let requests = all(&mut *workload.build(&ARRAY, 1).unwrap()).unwrap();
+    assert_eq!(requests.len() as u64, rows);
+    for (row, request) in (0..).zip(&requests) {
+        assert_eq!((request.arrival.0, request.offset), (row * 100, row * 512 % MIB));
+    }
+}

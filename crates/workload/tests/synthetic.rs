@@ -1,0 +1,317 @@
+//! Does generated load have the statistics its configuration asks for, and keep its promises request by request?
+//!
+//! Statistical assertions allow five standard errors: for the fixed seeds used here they either hold for ever or the
+//! generator is wrong.
+
+use harmonia_types::{Blame, Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_workload::{
+    AddressPattern, ArrayGeometryForLoad, Arrival, Limit, Next, SizeDistribution, Source, Synthetic,
+    SyntheticConfig,
+};
+
+const PAGE: u64 = 4096;
+const MEMBER: u64 = 1 << 30;
+const ARRAY: ArrayGeometryForLoad =
+    ArrayGeometryForLoad { logical_bytes: 8 * MEMBER, member_bytes: MEMBER, members: 8, page_size: PAGE };
+const N: usize = 100_000;
+
+/// HPC(W): 510.53 KB, 20.12% read, 476.5 requests a second.
+fn hpc() -> SyntheticConfig {
+    SyntheticConfig {
+        limit: Limit::Requests(N as u64),
+        warmup: Limit::Requests(0),
+        arrival: Arrival::Poisson { rate: 476.5 },
+        size: SizeDistribution::Fixed { mean: 510_530 },
+        read_fraction: 0.2012,
+        address: AddressPattern::Uniform,
+        footprint: 1.0,
+        skew_fraction: 0.0,
+        skew_member: 0,
+        align: true,
+    }
+}
+
+fn try_all(config: &SyntheticConfig, seed: u64) -> Result<Vec<HostRequest>, String> {
+    let mut source = Synthetic::new(config, ARRAY, seed)?;
+    let mut requests = Vec::new();
+    while let Next::At(request) = source.next(SimTime::ZERO, &[]).map_err(|error| error.to_string())? {
+        requests.push(request);
+    }
+    Ok(requests)
+}
+
+fn all(config: &SyntheticConfig) -> Vec<HostRequest> {
+    try_all(config, 7).unwrap()
+}
+
+fn refusal(config: &SyntheticConfig) -> String {
+    Synthetic::new(config, ARRAY, 7).map(|_| ()).unwrap_err()
+}
+
+/// Mean and standard deviation.
+fn moments(samples: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let n = samples.clone().count() as f64;
+    let mean = samples.clone().sum::<f64>() / n;
+    (mean, (samples.map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt())
+}
+
+fn assert_near(what: &str, measured: f64, expected: f64, standard_error: f64) {
+    let errors = (measured - expected).abs() / standard_error;
+    assert!(errors < 5.0, "{what}: {measured}, expected {expected}: {errors:.1} standard errors away");
+}
+
+fn gaps_ns(requests: &[HostRequest]) -> impl Iterator<Item = f64> + Clone + '_ {
+    requests.windows(2).map(|pair| (pair[1].arrival - pair[0].arrival).0 as f64)
+}
+
+#[test]
+fn poisson_gaps_are_exponential() {
+    let requests = all(&hpc());
+    assert_eq!(requests.len(), N);
+    let expected = 1e9 / 476.5;
+    let (mean, stddev) = moments(gaps_ns(&requests));
+    assert_near("mean gap", mean, expected, expected / (N as f64).sqrt());
+    // The deviation of an exponential sample's deviation is sqrt(2 / n) of it.
+    assert_near("gap deviation", stddev, expected, expected * (2.0 / N as f64).sqrt());
+    let beyond = gaps_ns(&requests).filter(|&gap| gap > 3.0 * expected).count() as f64 / N as f64;
+    let p = 0.049_787_068; // exp(-3)
+    assert_near("gaps beyond three means", beyond, p, (p * (1.0 - p) / N as f64).sqrt());
+}
+
+#[test]
+fn fixed_arrivals_do_not_drift() {
+    let config = SyntheticConfig { arrival: Arrival::Fixed { rate: 3.0 }, ..hpc() };
+    let requests = all(&config);
+    assert_eq!(
+        requests[..4].iter().map(|r| r.arrival.0).collect::<Vec<_>>(),
+        [0, 333_333_333, 666_666_667, 1_000_000_000]
+    );
+    assert_eq!(requests[99_999].arrival.0, 33_333_000_000_000);
+}
+
+#[test]
+fn a_duration_takes_what_arrives_before_its_end() {
+    let fixed = SyntheticConfig {
+        arrival: Arrival::Fixed { rate: 10.0 },
+        limit: Limit::Duration(SimDuration::from_ms(1000)),
+        ..hpc()
+    };
+    assert_eq!(all(&fixed).len(), 10);
+    let longer = SyntheticConfig { limit: Limit::Duration(SimDuration(1_000_000_001)), ..fixed };
+    assert_eq!(all(&longer).len(), 11);
+    assert_eq!(all(&SyntheticConfig { limit: Limit::Duration(SimDuration::ZERO), ..hpc() }), []);
+}
+
+/// 4 GB of 4 KiB-page reads and writes of 510.53 KB: 125 pages each, at page boundaries, inside, everywhere alike.
+#[test]
+fn hpc_requests_are_125_aligned_pages_anywhere() {
+    let requests = all(&hpc());
+    let last_start = 8 * MEMBER - 125 * PAGE;
+    for (index, request) in requests.iter().enumerate() {
+        assert_eq!((request.id, request.length, request.member), (index as u64, 125 * PAGE, None));
+        assert!(request.offset.is_multiple_of(PAGE) && request.offset <= last_start);
+    }
+    let n = N as f64;
+    let reads = requests.iter().filter(|r| r.operation == Operation::Read).count() as f64 / n;
+    assert_near("read share", reads, 0.2012, (0.2012 * 0.7988 / n).sqrt());
+    let (mean, stddev) = moments(requests.iter().map(|r| r.offset as f64 / last_start as f64));
+    assert_near("mean offset", mean, 0.5, (1.0 / 12.0 / n).sqrt());
+    assert_near("offset deviation", stddev, (1.0f64 / 12.0).sqrt(), (1.0 / 12.0 / n).sqrt());
+}
+
+#[test]
+fn sizes_have_their_distribution() {
+    let n = N as f64;
+    let lengths = |size| {
+        let requests = all(&SyntheticConfig { size, align: false, ..hpc() });
+        moments(requests.iter().map(|r| r.length as f64).collect::<Vec<_>>().into_iter())
+    };
+    let mean = 510_530;
+    let (measured, stddev) = lengths(SizeDistribution::Exponential { mean });
+    assert_near("exponential mean", measured, mean as f64, mean as f64 / n.sqrt());
+    assert_near("exponential deviation", stddev, mean as f64, mean as f64 * (2.0 / n).sqrt());
+    let (measured, stddev) = lengths(SizeDistribution::Normal { mean, stddev: 50_000 });
+    assert_near("normal mean", measured, mean as f64, 50_000.0 / n.sqrt());
+    assert_near("normal deviation", stddev, 50_000.0, 50_000.0 / (2.0 * n).sqrt());
+    // Half of a normal around one byte is cut off at one byte.
+    let requests = all(&SyntheticConfig {
+        size: SizeDistribution::Normal { mean: 1, stddev: 1000 },
+        align: false,
+        ..hpc()
+    });
+    let ones = requests.iter().filter(|r| r.length == 1).count() as f64 / n;
+    assert_near("cut-off share", ones, 0.5, 0.5 / n.sqrt());
+    assert!(requests.iter().all(|r| r.length >= 1));
+}
+
+#[test]
+fn unaligned_requests_keep_their_bytes() {
+    let requests = all(&SyntheticConfig { align: false, ..hpc() });
+    assert!(requests.iter().all(|r| r.length == 510_530 && r.offset + r.length <= 8 * MEMBER));
+    assert!(requests.iter().filter(|r| r.offset % PAGE != 0).count() > N * 99 / 100);
+}
+
+/// 10 pages of footprint, 3 pages a request: the fourth would cross the end and starts over.
+#[test]
+fn sequential_requests_follow_each_other_and_wrap() {
+    let footprint = 10.0 * PAGE as f64 / (8 * MEMBER) as f64;
+    let config = SyntheticConfig {
+        address: AddressPattern::Sequential,
+        size: SizeDistribution::Fixed { mean: 2 * PAGE + 1 },
+        footprint,
+        limit: Limit::Requests(5),
+        ..hpc()
+    };
+    let starts: Vec<u64> = all(&config).iter().map(|r| r.offset / PAGE).collect();
+    assert_eq!(starts, [0, 3, 6, 0, 3]);
+}
+
+#[test]
+fn a_footprint_bounds_addresses_and_is_reached() {
+    let config = SyntheticConfig { footprint: 0.001, size: SizeDistribution::Fixed { mean: PAGE }, ..hpc() };
+    // 0.001 of 2,097,152 pages, to the nearest page.
+    let last = all(&config).iter().map(|r| r.offset / PAGE).max();
+    assert_eq!(last, Some(2096));
+}
+
+#[test]
+fn a_skewed_request_lies_wholly_on_its_member_and_the_others_in_the_space_of_the_others() {
+    let config = SyntheticConfig { skew_fraction: 0.5, skew_member: 3, ..hpc() };
+    let requests = all(&config);
+    let pinned: Vec<&HostRequest> = requests.iter().filter(|r| r.member.is_some()).collect();
+    assert_near("skewed share", pinned.len() as f64 / N as f64, 0.5, 0.5 / (N as f64).sqrt());
+    assert!(pinned.iter().all(|r| r.member == Some(DeviceId(3)) && r.offset + r.length <= MEMBER));
+    let others = || requests.iter().filter(|r| r.member.is_none());
+    assert!(others().all(|r| r.offset + r.length <= 7 * MEMBER));
+    assert!(others().any(|r| r.offset > 6 * MEMBER) && pinned.iter().any(|r| r.offset > MEMBER / 8 * 7));
+}
+
+/// The same decision of the same request, whatever the other decisions are.
+#[test]
+fn each_decision_has_its_own_stream() {
+    let base = all(&hpc());
+    let arrivals = |requests: &[HostRequest]| requests.iter().map(|r| r.arrival).collect::<Vec<_>>();
+    let directions = |requests: &[HostRequest]| requests.iter().map(|r| r.operation).collect::<Vec<_>>();
+    let offsets = |requests: &[HostRequest]| requests.iter().map(|r| r.offset).collect::<Vec<_>>();
+    let sized =
+        all(&SyntheticConfig { size: SizeDistribution::Normal { mean: 50_000, stddev: 9000 }, ..hpc() });
+    let skewed = all(&SyntheticConfig { skew_fraction: 0.3, ..hpc() });
+    for other in [&sized, &skewed] {
+        assert_eq!((arrivals(other), directions(other)), (arrivals(&base), directions(&base)));
+    }
+    // The same fraction of the starts that fit, so never further off than the sizes differ.
+    let longest = 200 * PAGE;
+    assert!(offsets(&sized).iter().zip(offsets(&base)).all(|(a, b)| a.abs_diff(b) <= longest));
+    let slower = all(&SyntheticConfig { arrival: Arrival::Fixed { rate: 1.0 }, read_fraction: 1.0, ..hpc() });
+    assert_eq!(offsets(&slower), offsets(&base));
+    assert_ne!(offsets(&try_all(&hpc(), 8).unwrap()), offsets(&base));
+    assert_eq!(try_all(&hpc(), 7).unwrap(), base);
+}
+
+fn done(request: &HostRequest, finish: u64) -> Completion {
+    let HostRequest { id, operation, length, arrival, .. } = *request;
+    Completion {
+        id,
+        operation,
+        length,
+        arrival,
+        finish: SimTime(finish),
+        blame: Blame::default(),
+        gc_affected: false,
+    }
+}
+
+fn issued(source: &mut Synthetic, now: u64, completed: &[Completion]) -> HostRequest {
+    match source.next(SimTime(now), completed).unwrap() {
+        Next::At(request) => request,
+        other => panic!("expected a request, not {other:?}"),
+    }
+}
+
+#[test]
+fn a_closed_loop_keeps_its_depth_and_reissues_at_the_finish() {
+    let config =
+        SyntheticConfig { arrival: Arrival::Closed { queue_depth: 3 }, limit: Limit::Requests(6), ..hpc() };
+    let mut source = Synthetic::new(&config, ARRAY, 7).unwrap();
+    assert!(source.wants_completions());
+    let first: Vec<HostRequest> = (0..3).map(|_| issued(&mut source, 0, &[])).collect();
+    assert!(first.iter().all(|r| r.arrival == SimTime::ZERO));
+    assert_eq!(source.next(SimTime::ZERO, &[]), Ok(Next::AfterCompletion));
+    // Two complete together: two follow, in order of their finish.
+    let fourth = issued(&mut source, 40, &[done(&first[2], 50), done(&first[0], 40)]);
+    let fifth = issued(&mut source, 40, &[]);
+    assert_eq!((fourth.arrival, fifth.arrival), (SimTime(40), SimTime(50)));
+    assert_eq!(source.next(SimTime(50), &[]), Ok(Next::AfterCompletion));
+    assert_eq!(issued(&mut source, 90, &[done(&first[1], 90)]).id, 5);
+    assert_eq!(source.next(SimTime(99), &[done(&fourth, 99)]), Ok(Next::End));
+}
+
+#[test]
+fn a_closed_loop_ends_with_its_duration() {
+    let limit = Limit::Duration(SimDuration(100));
+    let config = SyntheticConfig { arrival: Arrival::Closed { queue_depth: 1 }, limit, ..hpc() };
+    let mut source = Synthetic::new(&config, ARRAY, 7).unwrap();
+    let first = issued(&mut source, 0, &[]);
+    let second = issued(&mut source, 99, &[done(&first, 99)]);
+    assert_eq!(source.next(SimTime(100), &[done(&second, 100)]), Ok(Next::End));
+    assert_eq!(source.next(SimTime(100), &[]), Ok(Next::End));
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_value_and_reason() {
+    let table: Vec<(SyntheticConfig, &str)> = vec![
+        (SyntheticConfig { read_fraction: 1.01, ..hpc() }, "read_fraction = 1.01: it is a share"),
+        (SyntheticConfig { read_fraction: f64::NAN, ..hpc() }, "read_fraction = NaN"),
+        (SyntheticConfig { skew_fraction: -0.1, ..hpc() }, "skew_fraction = -0.1"),
+        (SyntheticConfig { footprint: 0.0, ..hpc() }, "address.footprint = 0: "),
+        (SyntheticConfig { footprint: 1.1, ..hpc() }, "address.footprint = 1.1: "),
+        (SyntheticConfig { footprint: 1e-12, ..hpc() }, "less than one page"),
+        (SyntheticConfig { arrival: Arrival::Poisson { rate: 0.0 }, ..hpc() }, "arrival.rate = 0:"),
+        (SyntheticConfig { arrival: Arrival::Fixed { rate: f64::INFINITY }, ..hpc() }, "arrival.rate = inf:"),
+        (SyntheticConfig { arrival: Arrival::Closed { queue_depth: 0 }, ..hpc() }, "queue_depth = 0"),
+        (SyntheticConfig { size: SizeDistribution::Fixed { mean: 0 }, ..hpc() }, "size.mean = 0"),
+        (
+            SyntheticConfig { size: SizeDistribution::Fixed { mean: 8 * MEMBER + 1 }, ..hpc() },
+            "exceeds the addressed",
+        ),
+        (
+            SyntheticConfig { size: SizeDistribution::Fixed { mean: u64::MAX }, ..hpc() },
+            "exceeds the addressed",
+        ),
+        (
+            SyntheticConfig { skew_fraction: 0.5, skew_member: 8, ..hpc() },
+            "skew_member = 8: the array has 8 members",
+        ),
+        (
+            SyntheticConfig {
+                skew_fraction: 0.5,
+                size: SizeDistribution::Fixed { mean: MEMBER + 1 },
+                ..hpc()
+            },
+            "exceeds the addressed space of 1073741824 bytes",
+        ),
+    ];
+    for (config, expected) in table {
+        let error = refusal(&config);
+        assert!(error.contains(expected), "{error}\n  not: {expected}");
+    }
+    let whole = SyntheticConfig { size: SizeDistribution::Fixed { mean: 8 * MEMBER }, ..hpc() };
+    assert!(all(&whole).iter().all(|r| r.offset == 0));
+}
+
+#[test]
+fn a_drawn_size_beyond_the_space_and_a_time_beyond_292_years_are_errors_that_stay() {
+    let size = SizeDistribution::Exponential { mean: 4 * MEMBER };
+    let mut source = Synthetic::new(&SyntheticConfig { size, ..hpc() }, ARRAY, 7).unwrap();
+    let error = loop {
+        if let Err(error) = source.next(SimTime::ZERO, &[]) {
+            break error;
+        }
+    };
+    assert!(error.to_string().contains("exceeds the addressed space of 8589934592 bytes"), "{error}");
+    assert_eq!(source.next(SimTime::ZERO, &[]), Err(error));
+    for arrival in [Arrival::Poisson { rate: 1e-7 }, Arrival::Fixed { rate: 1e-7 }] {
+        let error = try_all(&SyntheticConfig { arrival, ..hpc() }, 7).unwrap_err();
+        assert!(error.contains("292 years"), "{error}");
+    }
+}
