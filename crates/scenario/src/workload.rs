@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use harmonia_workload::trace::{AUTO, FORMATS};
 use harmonia_workload::{
     AddressPattern, Arrival, Limit, Remap, SizeDistribution, SyntheticConfig, TraceConfig, WorkloadConfig,
 };
@@ -10,9 +11,6 @@ use crate::error::{Fault, Parsed};
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::Section;
 use crate::tree::{Place, Table, Value};
-
-/// Names of trace formats a scenario may give.
-pub const TRACE_FORMATS: &[&str] = &["auto", "msr"];
 
 /// Keys that only one kind of load has.
 const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address", "align"];
@@ -174,14 +172,15 @@ fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
     let from_flag = !matches!(path.node.place, Place::File(..));
     let folder = folder.filter(|_| !from_flag);
     let format = section.field("format");
-    let format = format.as_ref().map(|field| field.name(TRACE_FORMATS.iter().copied())).transpose()?;
+    let formats = std::iter::once(AUTO).chain(FORMATS.iter().map(|format| format.name));
+    let format = format.as_ref().map(|field| field.name(formats)).transpose()?;
     let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
     let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
     let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
     let limit = limit(section)?;
     Ok(TraceConfig {
         path: folder.map_or_else(|| name.into(), |folder| folder.join(name)),
-        format: format.unwrap_or("auto").to_owned(),
+        format: format.unwrap_or(AUTO).to_owned(),
         time_scale: scale.unwrap_or(1.0),
         remap: remap.unwrap_or(Remap::Reject),
         limit,

@@ -6,7 +6,8 @@ use harmonia_scenario::Scenario;
 
 /// A load that works, for mistakes elsewhere.
 const LOAD: &str = "workload.preset = \"hpc-w\"\n";
-const TINY: &str = "workload = { preset = \"hpc-w\", size = { mean = \"16KiB\" } }\nssd.preset = \"tiny-test\"\n";
+const TINY: &str =
+    "workload = { preset = \"hpc-w\", size = { mean = \"16KiB\" } }\nssd.preset = \"tiny-test\"\n";
 
 /// (text, key at fault, what the message must say is allowed)
 #[rustfmt::skip]

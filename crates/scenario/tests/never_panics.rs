@@ -7,10 +7,44 @@ const SCENARIOS: &[&str] = &["hpc-w", "hpc-w-skew", "tiny", "msr-trace"];
 
 /// Pieces that are likely to matter where they do not belong.
 const PIECES: &[&str] = &[
-    "\"", "'", "[", "]", "{", "}", "=", ".", ",", "\n", "\r", "#", "\"\"\"", "0", "-1", "1e400", "nan", "inf", "0x7f",
-    "99999999999999999999999999999999999999999999", "1979-05-27", "\u{0}", "\u{7f}", "é", "\u{202e}", "\u{feff}", "5%",
-    "hard+4294967295", "\"1000TiB\"", "\"99%\"", "[[array.member]]\nindex = 0\n", "ssd = {}", "1048576", "true",
-    "[ssd.geometry]\n", "blocks_per_plane = 1048576\n", "[[[[[[[[[[[[[[[[[[[[", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q",
+    "\"",
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ".",
+    ",",
+    "\n",
+    "\r",
+    "#",
+    "\"\"\"",
+    "0",
+    "-1",
+    "1e400",
+    "nan",
+    "inf",
+    "0x7f",
+    "99999999999999999999999999999999999999999999",
+    "1979-05-27",
+    "\u{0}",
+    "\u{7f}",
+    "é",
+    "\u{202e}",
+    "\u{feff}",
+    "5%",
+    "hard+4294967295",
+    "\"1000TiB\"",
+    "\"99%\"",
+    "[[array.member]]\nindex = 0\n",
+    "ssd = {}",
+    "1048576",
+    "true",
+    "[ssd.geometry]\n",
+    "blocks_per_plane = 1048576\n",
+    "[[[[[[[[[[[[[[[[[[[[",
+    "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q",
 ];
 
 fn mutated() -> impl Strategy<Value = String> {
@@ -18,8 +52,10 @@ fn mutated() -> impl Strategy<Value = String> {
     (prop::sample::select(SCENARIOS), prop::collection::vec(edit, 0..6)).prop_map(|(name, edits)| {
         let mut text = presets::scenario_text(name).expect("built in").to_owned();
         for (at, length, piece) in edits {
-            let start = text.floor_char_boundary(at.index(text.len() + 1));
-            let end = text.ceil_char_boundary((start + length).min(text.len()));
+            let cut =
+                |at: usize| (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
+            let start = cut(at.index(text.len() + 1));
+            let end = cut(start + length);
             text.replace_range(start..end, piece);
         }
         text

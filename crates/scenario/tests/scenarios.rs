@@ -58,7 +58,8 @@ fn the_written_load_and_the_preset_agree() {
 
 #[test]
 fn defaults_are_the_documented_ones() {
-    let scenario = Scenario::parse("workload.preset = \"hpc-w\"", "some/folder/mine.toml", &[], None).unwrap();
+    let scenario =
+        Scenario::parse("workload.preset = \"hpc-w\"", "some/folder/mine.toml", &[], None).unwrap();
     assert_eq!((scenario.name.as_str(), scenario.seed), ("mine", 1));
     assert_eq!((scenario.precondition.fill, scenario.precondition.overwrite), (1.0, 3.0));
     assert_eq!((scenario.array.devices, scenario.array.stripe_unit), (8, 4096));
@@ -146,7 +147,10 @@ fn members_differ_only_where_they_say() {
     );
     let members = &scenario.array.members;
     assert!(!members[3].capable && members[3].ssd == members[0].ssd);
-    assert_eq!((members[5].ssd.timing.read, members[5].ssd.gc.victim.as_str()), (SimDuration(50_000), "fifo"));
+    assert_eq!(
+        (members[5].ssd.timing.read, members[5].ssd.gc.victim.as_str()),
+        (SimDuration(50_000), "fifo")
+    );
     assert_eq!(members[6].ssd.gc.victim, "random");
     assert_eq!(members[7].ssd.gc.victim, "greedy", "a preset starts afresh");
     assert_eq!(parse(&scenario.to_toml()), scenario);
@@ -154,7 +158,8 @@ fn members_differ_only_where_they_say() {
 
 #[test]
 fn a_trace_is_found_beside_its_scenario_or_where_the_flag_says() {
-    let text = "[workload]\nkind = \"trace\"\npath = \"web.csv\"\nformat = \"msr\"\ntime_scale = 0.1\nrequests = 10";
+    let text =
+        "[workload]\nkind = \"trace\"\npath = \"web.csv\"\nformat = \"msr\"\ntime_scale = 0.1\nrequests = 10";
     let path = |trace: Option<&TraceFile>, sets: &[&str]| {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         match Scenario::parse(text, "runs/web.toml", &sets, trace).unwrap().workload {
@@ -174,7 +179,10 @@ fn a_trace_replaces_a_synthetic_load_and_keeps_only_flags() {
     let trace = TraceFile { path: "my.csv".into(), format: Some("msr".into()) };
     let scenario = Scenario::load("hpc-w", &["workload.requests=7".into()], Some(&trace)).unwrap();
     let WorkloadConfig::Trace(load) = scenario.workload else { panic!("not a trace") };
-    assert_eq!((load.limit, load.warmup, load.format.as_str()), (Some(Limit::Requests(7)), Limit::Requests(0), "msr"));
+    assert_eq!(
+        (load.limit, load.warmup, load.format.as_str()),
+        (Some(Limit::Requests(7)), Limit::Requests(0), "msr")
+    );
     let wrong = TraceFile { path: "my.csv".into(), format: Some("mrs".into()) };
     let message = Scenario::load("hpc-w", &[], Some(&wrong)).unwrap_err().to_string();
     assert!(message.contains("--trace") && message.contains("msr"), "{message}");
@@ -229,7 +237,9 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
             "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),
             "workload.size.stddev" => flags.push("workload.size.distribution=normal".into()),
             "array.member.index" => flags.push("array.member=[{ index = [1979-05-27] }]".into()),
-            "array.member.capable" => flags.push("array.member=[{ index = 0, capable = [1979-05-27] }]".into()),
+            "array.member.capable" => {
+                flags.push("array.member=[{ index = 0, capable = [1979-05-27] }]".into())
+            }
             "array.member.ssd" => flags.push("array.member=[{ index = 0, ssd = [1979-05-27] }]".into()),
             _ => {}
         }
