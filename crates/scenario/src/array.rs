@@ -183,7 +183,11 @@ fn blame(
         let alone = serde_json::Map::from_iter([(name.clone(), value.clone())]);
         if let (Err(why), Some(entry)) = (build(&alone), section.table.get(name)) {
             let field = own_field(section, name, &entry.node);
-            return field.fault_allowing("the policy refuses it", printable(&why, 300));
+            let why = printable(&why, 300);
+            // serde's wording: "unknown variant `x`, expected `a` or `b`".
+            let (problem, allowed) =
+                why.rsplit_once(", expected ").unwrap_or((&why, "what the policy takes"));
+            return field.fault_allowing(format!("the policy refuses it: {problem}"), allowed);
         }
     }
     let (place, key) = (section.place, section.path.clone());

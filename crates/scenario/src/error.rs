@@ -132,18 +132,23 @@ struct Located {
 
 /// Finds the line in which `span` starts. Total: any span of any text gives a valid place.
 fn locate(text: &str, span: Range<usize>) -> Located {
-    let start = text.floor_char_boundary(span.start.min(text.len()));
+    let start = boundary(text, span.start);
     let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
-    let end = text.ceil_char_boundary(span.end.clamp(start, line_end));
+    let end = boundary(text, span.end.clamp(start, line_end));
     let line = text[..line_start].matches('\n').count() + 1;
     let column = text[line_start..start].chars().count() + 1;
     // A line nobody can read is cut behind the fault.
-    let shown_end = text.ceil_char_boundary((end + 120).min(line_end));
+    let shown_end = boundary(text, (end + 120).min(line_end));
     let shown = text[line_start..shown_end].trim_end_matches('\r');
     let limit = shown.len();
     let span = (start - line_start).min(limit)..(end - line_start).min(limit);
     Located { line, column, shown: shown.to_owned(), span }
+}
+
+/// The first place at or behind `at` where `text` can be cut.
+fn boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
 
 /// `text` on one line, control characters escaped, at most about `most` characters.

@@ -25,4 +25,3 @@ mod workload;
 pub use error::BadInput;
 pub use run::{Progress, RunError, RunOptions, Silent, Stage, compare, run, run_aged};
 pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};
-pub use workload::TRACE_FORMATS;

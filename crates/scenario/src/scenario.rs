@@ -204,9 +204,10 @@ impl Document {
             None => self.name.clone(),
         };
         let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
-        let mut workload = workload::read(&root, self.folder.as_deref())?;
         let precondition = precondition(&root)?;
         let (array, room) = array::read(&root)?;
+        // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
+        let mut workload = workload::read(&root, self.folder.as_deref())?;
         workload::fits(&root, &workload, &room)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.

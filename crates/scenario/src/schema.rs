@@ -1,7 +1,7 @@
 //! Every key a scenario may have: what it takes, its default, what it means.
 //!
 //! One table for the parser (unknown keys, what a message says is allowed), the documentation and the tests. A key
-//! that is not here cannot be read: [`Section`](crate::read::Section) refuses to look for it.
+//! that is not here cannot be read: the reader refuses to look for it.
 
 /// One key of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use harmonia_workload::trace::{AUTO, FORMATS};
 use harmonia_workload::{
     AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
     WorkloadConfig,
@@ -11,9 +12,6 @@ use crate::error::{Fault, Parsed};
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::Section;
 use crate::tree::{Place, Table, Value};
-
-/// Names of trace formats a scenario may give.
-pub const TRACE_FORMATS: &[&str] = &["auto", "msr"];
 
 /// Keys that only one kind of load has.
 const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address", "align"];
@@ -84,6 +82,9 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     };
     let fraction = section.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
     let address = section.child("address", "workload.address")?;
+    // All tables before any value: what is misspelt is told before what is missing.
+    let arrivals = section.child("arrival", "workload.arrival")?;
+    let sizes = section.child("size", "workload.size")?;
     let patterns = [("uniform", AddressPattern::Uniform), ("sequential", AddressPattern::Sequential)];
     let pattern = address.field("pattern").map(|field| field.choice(&patterns)).transpose()?;
     let footprint = address.field("footprint").map(|field| field.number(0.0, false, 1.0)).transpose()?;
@@ -95,8 +96,8 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     Ok(SyntheticConfig {
         limit,
         warmup,
-        arrival: arrival(section, preset)?,
-        size: size(section, preset)?,
+        arrival: arrival(&arrivals, preset)?,
+        size: size(&sizes, preset)?,
         read_fraction: fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction)),
         address: pattern.unwrap_or(AddressPattern::Uniform),
         footprint: footprint.unwrap_or(1.0),
@@ -122,17 +123,16 @@ enum Process {
     Closed,
 }
 
-fn arrival(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
-    let table = section.child("arrival", "workload.arrival")?;
+fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
     let names = [("poisson", Process::Poisson), ("fixed", Process::Fixed), ("closed", Process::Closed)];
     let process = table.field("process").map(|field| field.choice(&names)).transpose()?;
     if process == Some(Process::Closed) {
-        foreign(&table, "rate", "process = \"closed\"", "`queue_depth`: completions set the pace")?;
+        foreign(table, "rate", "process = \"closed\"", "`queue_depth`: completions set the pace")?;
         let depth = table.require("queue_depth", "a closed loop keeps so many requests out")?;
         return Ok(Arrival::Closed { queue_depth: depth.count(1, 65_536)? });
     }
     let allowed = "`rate`, or process = \"closed\" with `queue_depth`";
-    foreign(&table, "queue_depth", "an open process", allowed)?;
+    foreign(table, "queue_depth", "an open process", allowed)?;
     let rate = match (table.field("rate"), preset) {
         (Some(field), _) => field.number(0.0, false, FASTEST)?,
         (None, Some(preset)) => preset.rate,
@@ -148,8 +148,7 @@ enum Shape {
     Normal,
 }
 
-fn size(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
-    let table = section.child("size", "workload.size")?;
+fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
     let names = [("fixed", Shape::Fixed), ("exponential", Shape::Exponential), ("normal", Shape::Normal)];
     let shape = table.field("distribution").map(|field| field.choice(&names)).transpose()?;
     let mean = match (table.field("mean"), preset) {
@@ -161,7 +160,7 @@ fn size(section: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDi
         let stddev = table.require("stddev", "a normal distribution has one")?.bytes(0)?;
         return Ok(SizeDistribution::Normal { mean, stddev });
     }
-    foreign(&table, "stddev", "this distribution", "only with distribution = \"normal\"")?;
+    foreign(table, "stddev", "this distribution", "only with distribution = \"normal\"")?;
     match shape {
         Some(Shape::Exponential) => Ok(SizeDistribution::Exponential { mean }),
         _ => Ok(SizeDistribution::Fixed { mean }),
@@ -177,14 +176,15 @@ fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
     let from_flag = !matches!(path.node.place, Place::File(..));
     let folder = folder.filter(|_| !from_flag);
     let format = section.field("format");
-    let format = format.as_ref().map(|field| field.name(TRACE_FORMATS.iter().copied())).transpose()?;
+    let formats = std::iter::once(AUTO).chain(FORMATS.iter().map(|format| format.name));
+    let format = format.as_ref().map(|field| field.name(formats)).transpose()?;
     let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
     let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
     let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
     let limit = limit(section)?;
     Ok(TraceConfig {
         path: folder.map_or_else(|| name.into(), |folder| folder.join(name)),
-        format: format.unwrap_or("auto").to_owned(),
+        format: format.unwrap_or(AUTO).to_owned(),
         time_scale: scale.unwrap_or(1.0),
         remap: remap.unwrap_or(Remap::Reject),
         limit,

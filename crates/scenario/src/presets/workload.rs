@@ -65,8 +65,10 @@ impl WorkloadPreset {
         let found = Provenance::Found(self.source);
         let unnamed = |what| Provenance::Inferred(what);
         let skew = match self.skew_fraction {
-            0.0 => Provenance::Inferred("both papers say requests spread evenly"),
-            _ => Provenance::Found("IEEE TC 2012, 5.4: 50% of requests go to a particular SSD"),
+            0.0 => Provenance::Inferred(
+                "IEEE TC 2012, Table 9 calls HPC(W) even; nothing says that HPC(R) is not",
+            ),
+            _ => Provenance::Found("IEEE TC 2012, 6: 50% of requests go to a particular SSD"),
         };
         [
             ("arrival.process", "poisson".to_owned(), unnamed("the papers give a mean rate only")),

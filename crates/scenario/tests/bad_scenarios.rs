@@ -1,0 +1,199 @@
+//! What does a person read who made a mistake? One table of mistakes, one snapshot of messages.
+
+use std::fmt::Write;
+
+use harmonia_scenario::Scenario;
+
+/// A load that works, for mistakes elsewhere.
+const LOAD: &str = "workload.preset = \"hpc-w\"\n";
+const TINY: &str =
+    "workload = { preset = \"hpc-w\", size = { mean = \"16KiB\" } }\nssd.preset = \"tiny-test\"\n";
+
+/// (text, key at fault, what the message must say is allowed)
+#[rustfmt::skip]
+const MISTAKES: &[(&str, &str, &str)] = &[
+    // Not a scenario at all.
+    ("name = ", "", "TOML"),
+    ("[workload\nkind = 1", "", "TOML"),
+    ("seed = 1\nseed = 2", "", "TOML"),
+    ("\u{feff}x y z", "", "TOML"),
+    // Unknown keys, at every level.
+    ("sede = 1", "sede", "seed"),
+    ("[workload]\nread_frction = 0.5", "workload.read_frction", "read_fraction"),
+    ("[workload.arrival]\nratee = 1", "workload.arrival.ratee", "rate"),
+    ("[array.cordination]\npolicy = \"local\"", "array.cordination", "coordination"),
+    ("[ssd.gc]\nvictims = \"greedy\"", "ssd.gc.victims", "victim"),
+    ("[ssd.gc.concurrency]\npolice = \"x\"", "ssd.gc.concurrency.police", "policy"),
+    ("hard_threshold = 5", "hard_threshold", "workload, precondition, array, ssd"),
+    ("[array]\nmember = [{ index = 0, capabel = true }]", "array.member[0].capabel", "capable"),
+    // Unknown names.
+    ("ssd.gc.victim = \"gredy\"", "ssd.gc.victim", "greedy, fifo, random, d-choices"),
+    ("ssd.gc.schedule = \"bloking\"", "ssd.gc.schedule", "blocking, ideal"),
+    ("ssd.gc.concurrency.policy = \"none\"", "ssd.gc.concurrency.policy", "unlimited"),
+    ("ssd.preset = \"msr-slc-32\"", "ssd.preset", "msr-slc-32g, tiny-test"),
+    ("ssd.gc.domain = \"devise\"", "ssd.gc.domain", "die, device"),
+    ("ssd.ftl.allocation_unit = \"chip\"", "ssd.ftl.allocation_unit", "die, plane"),
+    ("ssd.timing.copyback = true", "ssd.timing.copyback", "\"none\", \"plane\" or \"die\""),
+    ("array.coordination.policy = \"reactive-selectiv\"", "array.coordination.policy", "reactive-selective"),
+    ("workload.preset = \"hpcw\"", "workload.preset", "hpc-w, hpc-r, hpc-w-skew"),
+    ("workload = { kind = \"trace\", path = \"x\", format = \"mrs\" }", "workload.format", "msr"),
+    ("workload.kind = \"synthetc\"", "workload.kind", "synthetic, trace"),
+    // Planned, not there yet.
+    ("workload.arrival = { process = \"on-off\", rate = 5 }", "workload.arrival.process", "poisson, fixed, closed"),
+    ("workload.address.pattern = \"zipf\"", "workload.address.pattern", "uniform, sequential"),
+    ("array.level = \"raid5\"", "array.level", "raid0"),
+    ("ssd.gc.domain = \"plane\"", "ssd.gc.domain", "die, device"),
+    ("ssd.gc.schedule = \"preemptive\"", "ssd.gc.schedule", "blocking, ideal"),
+    // Wrong types and units.
+    ("seed = \"one\"", "seed", "a whole number, 0 to 2^64 - 1"),
+    ("name = 3", "name", "text"),
+    ("name = \"\"", "name", "1 to 200 characters"),
+    ("workload = 5", "workload", "requests"),
+    ("workload.size = \"4KiB\"", "workload.size", "{ distribution = \"fixed\", mean = \"4KiB\" }"),
+    ("ssd.timing.read = 25", "ssd.timing.read", "25us"),
+    ("ssd.timing.read = \"25\"", "ssd.timing.read", "25us"),
+    ("ssd.timing.erase = \"1.5 parsec\"", "ssd.timing.erase", "1.5ms"),
+    ("array.stripe_unit = 4096", "array.stripe_unit", "a multiple of the page size"),
+    ("ssd.link.bandwidth = \"300MB\"", "ssd.link.bandwidth", "300MB/s"),
+    ("ssd.geometry.own_pins = 1", "ssd.geometry.own_pins", "true or false"),
+    ("ssd.timing.transfer = \"166MT\"", "ssd.timing.transfer", "166MT/s"),
+    ("ssd.timing.transfer = \"0MT/s\"", "ssd.timing.transfer", "166MT/s"),
+    ("array.member = 3", "array.member", "[[array.member]]"),
+    ("workload.arrival.rate = 1979-05-27", "workload.arrival.rate", "requests a second"),
+    // Out of range.
+    ("seed = -1", "seed", "2^64"),
+    ("array.devices = 0", "array.devices", "1 to 1024"),
+    ("array.devices = 1025", "array.devices", "1 to 1024"),
+    ("workload.requests = 0", "workload.requests", "1 to 10^12"),
+    ("workload.arrival.rate = 0", "workload.arrival.rate", "above 0"),
+    ("workload.arrival.rate = inf", "workload.arrival.rate", "at most 10^9"),
+    ("workload = { preset = \"hpc-w\", read_fraction = 20.12 }", "workload.read_fraction", "0 to 1"),
+    ("workload = { preset = \"hpc-w\", read_fraction = nan }", "workload.read_fraction", "0 to 1"),
+    ("workload.arrival = { process = \"closed\", queue_depth = 0 }", "workload.arrival.queue_depth", "1 to 65536"),
+    ("workload = { preset = \"hpc-w\", size.mean = \"0B\" }", "workload.size.mean", "at least 1B"),
+    ("workload = { preset = \"hpc-w\", address.footprint = 0 }", "workload.address.footprint", "above 0"),
+    ("precondition.fill = 0", "precondition.fill", "above 0, at most 1"),
+    ("precondition.overwrite = 1001", "precondition.overwrite", "0 to 1000"),
+    ("ssd.geometry.page_size = \"4000B\"", "ssd.geometry.page_size", "512B"),
+    ("ssd.gc.hard_threshold = \"101%\"", "ssd.gc.hard_threshold", "\"5%\""),
+    ("ssd.gc.hard_threshold = \"hard+1\"", "ssd.gc.hard_threshold", "\"5%\""),
+    ("ssd.gc.soft_threshold = \"hard-1\"", "ssd.gc.soft_threshold", "\"hard+1\""),
+    ("ssd.gc.victim_d = 0", "ssd.gc.victim_d", "1 to 1000"),
+    ("array.coordination.message_latency = \"2h\"", "array.coordination.message_latency", "at most 1h"),
+    // Missing, and what does not go together.
+    ("name = \"nothing else\"", "workload.arrival.rate", "requests a second"),
+    ("workload.arrival.rate = 5", "workload.size.mean", "4KiB"),
+    ("workload.kind = \"trace\"", "workload.path", "trace file"),
+    ("workload = { preset = \"hpc-w\", requests = 5, duration = \"1s\" }", "workload.duration", "one of"),
+    ("workload = { preset = \"hpc-w\", requests = 100, warmup = 100 }", "workload.warmup", "less than the whole load"),
+    ("workload = { kind = \"trace\", path = \"x\", read_fraction = 0.5 }", "workload.read_fraction", "time_scale"),
+    ("workload = { preset = \"hpc-w\", remap = \"wrap\" }", "workload.remap", "read_fraction"),
+    ("workload.arrival = { process = \"closed\", rate = 5, queue_depth = 4 }", "workload.arrival.rate", "queue_depth"),
+    ("workload = { preset = \"hpc-w\", size.stddev = \"1KB\" }", "workload.size.stddev", "normal"),
+    ("workload = { preset = \"hpc-w\", size.distribution = \"normal\" }", "workload.size.stddev", "a size"),
+    ("array.coordination = { policy = \"reactive-selective\", fire_at = \"soft\" }", "array.coordination.fire_at", "message_latency"),
+    ("array.coordination = { policy = \"reactive-inclusive\", fire_at = \"sofd\" }", "array.coordination.fire_at", "`soft` or `hard`"),
+    ("array.coordination = { policy = \"reactive-inclusive\", fire_at = 1979-05-27 }", "array.coordination.fire_at", "text"),
+];
+
+/// The same, behind a load that works.
+#[rustfmt::skip]
+const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
+    (LOAD, "ssd.ftl.reserved_blocks = \"5%\"", "ssd.ftl.reserved_blocks", "would work"),
+    (LOAD, "ssd.geometry.blocks_per_plane = 3", "ssd.ftl.reserved_blocks", "preset msr-slc-32g"),
+    (LOAD, "ssd.gc.hard_threshold = \"20%\"", "ssd.ftl.reserved_blocks", "would work"),
+    (LOAD, "ssd.gc.soft_threshold = 3", "ssd.gc.soft_threshold", "must exceed hard"),
+    (LOAD, "ssd.gc.stop_threshold = 3", "ssd.gc.stop_threshold", "at least hard"),
+    (LOAD, "ssd.geometry.summary_pages = 64", "ssd.geometry.summary_pages", "no data page"),
+    (LOAD, "[ssd.geometry]\nchannels = 1024\nchips_per_channel = 1024", "ssd.geometry.channels", "65535"),
+    (LOAD, "[ssd.geometry]\nchannels = 1024\nblocks_per_plane = 100000", "ssd.geometry.blocks_per_plane", "logical pages"),
+    (LOAD, "ssd.timing.read = \"0us\"", "ssd.timing.read", "above 0"),
+    (LOAD, "array.stripe_unit = \"6KiB\"", "array.stripe_unit", "multiple of the page size"),
+    (LOAD, "array.stripe_unit = \"64GiB\"", "array.stripe_unit", "larger than a member"),
+    (LOAD, "array.member = [{ index = 8 }]", "array.member[0].index", "0 to 7"),
+    (LOAD, "array.member = [{ capable = false }]", "array.member[0].index", "which member"),
+    (LOAD, "array.member = [{ index = 1 }, { index = 1 }]", "array.member[1].index", "one [[array.member]]"),
+    (LOAD, "array.member = [{ index = 2, ssd.preset = \"tiny-test\" }]", "array.member[0]", "logical size"),
+    (LOAD, "array.member = [{ index = 2, ssd.geometry.page_size = \"8KiB\" }]", "array.member[0]", "page size"),
+    (LOAD, "array.member = [{ index = 2, gc.victim = \"lifo\" }]", "array.member[0].gc.victim", "fifo"),
+    (LOAD, "array.member = [{ index = 2, ssd.ftl.reserved_blocks = 3 }]", "array.member[0].ssd.ftl.reserved_blocks", "would work"),
+    (TINY, "array = { devices = 2, stripe_unit = \"4MiB\" }\nworkload.size.mean = \"1GiB\"", "", "TOML"),
+    ("", "workload = { preset = \"hpc-w\", size.mean = \"1GiB\" }\nssd.preset = \"tiny-test\"", "workload.size.mean", "larger than the footprint"),
+    ("", "workload = { preset = \"hpc-w-skew\", address.skew_member = 8 }", "workload.address.skew_member", "0 to 7"),
+    ("", "workload = { preset = \"hpc-w-skew\", address.footprint = 0.000001 }", "workload.size.mean", "on one member"),
+];
+
+#[test]
+fn every_mistake_is_explained() {
+    let all = MISTAKES.iter().map(|&(text, key, allowed)| ("", text, key, allowed));
+    let (mut report, mut wrong) = (String::new(), String::new());
+    for (before, text, key, allowed) in all.chain(IMPOSSIBLE.iter().copied()) {
+        let whole = format!("{before}{text}");
+        let error = match Scenario::parse(&whole, "mistake.toml", &[], None) {
+            Ok(_) => panic!("accepted: {whole}"),
+            Err(error) => error,
+        };
+        let message = error.to_string();
+        if error.key().unwrap_or("") != key || !message.contains(allowed) {
+            writeln!(wrong, "not `{key}`, or without `{allowed}`:\n{message}\n").unwrap();
+        }
+        assert!(message.contains("mistake.toml"), "{message}");
+        if let (Some(line), Some(column)) = (error.line(), error.column()) {
+            assert!(message.contains(&format!("mistake.toml:{line}:{column}")), "{line}:{column}\n{message}");
+        } else {
+            assert!(message.contains("is missing"), "no line:\n{message}");
+        }
+        writeln!(report, "{message}\n").unwrap();
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn every_flag_mistake_names_its_flag() {
+    let mut report = String::new();
+    for flag in [
+        "seed",
+        "=1",
+        "seed=",
+        "se ed=1",
+        "a..b=1",
+        "ssd.gc.victim=gredy",
+        "ssd.gc.hard_threshold=5%%",
+        "array.coordination.policy=reactive-inclusve",
+        "array.member.0.capable=false",
+        "name.x=1",
+        "workload.sizes.mean=4KiB",
+        "ssd.ftl.reserved_blocks=2",
+        "workload.arrival={process=\"closed\"}",
+        "array.devices=2,4",
+        "array.devices=2,,4",
+    ] {
+        let flags = ["seed=3".to_owned(), flag.to_owned()];
+        let error = Scenario::parse(LOAD, "base.toml", &flags, None).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains("--set") && message.contains("allowed: "), "{message}");
+        assert_eq!(error.line(), None);
+        writeln!(report, "{message}\n").unwrap();
+    }
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn files_that_cannot_be_read_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("binary"), b"name = \"x\"\nseed = \xff").unwrap();
+    std::fs::write(path("large"), vec![b'#'; (1 << 20) + 1]).unwrap();
+    let says = |source: &str, what: &str| {
+        let message = Scenario::load(source, &[], None).unwrap_err().to_string();
+        assert!(message.contains(what) && message.contains("allowed: "), "{message}");
+    };
+    says(&path("binary"), ":2: byte 18 is not UTF-8");
+    says(&path("large"), "larger than 1048576 bytes");
+    says(&path("absent"), "neither a file nor a built-in scenario");
+    says(&path(""), "cannot be read");
+    says("hcp-w", "did you mean `hpc-w`?");
+    says("", "neither a file");
+    says("a\0b", "cannot be read");
+}
