@@ -363,19 +363,25 @@ fn messages_that_arrive_after_the_run_coordinate_nothing() {
     assert!(erases[0] > erases[2] && erases[1] > erases[2], "who is forced collects more: {erases:?}");
 }
 
-/// Static allocation and FIFO blocking. Where only one kind of data crosses the link, its order cannot depend on
-/// collection, and ideal is never slower for any request. With reads and writes mixed the half-duplex link can hand a
-/// slot to an earlier read's data that a write would have had: then the mean alone is compared.
+/// Static allocation and FIFO blocking: every die serves the same operations in the same order, so ideal is never
+/// slower for any request, wherever the order on the link cannot depend on collection: when only writes cross it, or
+/// when it takes no time. Otherwise it can: a read that was not held up takes the slot a write would have had. Then
+/// the mean alone is compared.
 #[test]
 fn ideal_is_never_slower() {
     let mut overtaken = 0;
     pairs("ideal", 3, "local", |seed, config, states, _| {
-        for member in &mut config.members {
-            member.ssd.geometry.own_pins = true;
-        }
         let mut rng = Rng::stream(seed, "ideal load");
         let layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes(states));
-        for operations in [&[Operation::Write, Operation::Trim][..], MIXED] {
+        let no_time = 1 << 50;
+        let written = config.members[0].ssd.link.bandwidth;
+        for (operations, bandwidth) in
+            [(&[Operation::Write, Operation::Trim][..], written), (MIXED, no_time), (MIXED, written)]
+        {
+            for member in &mut config.members {
+                member.ssd.geometry.own_pins = true;
+                member.ssd.link.bandwidth = bandwidth;
+            }
             let load = load(&mut rng, layout.logical_bytes(), operations);
             let (blocking, _) = run(config, states, &load);
             let mut ideal = config.clone();
@@ -390,7 +396,7 @@ fn ideal_is_never_slower() {
                 sums[0] += with.response().0;
                 sums[1] += without.response().0;
                 let slower = with.finish > without.finish;
-                if operations == MIXED {
+                if operations == MIXED && bandwidth == written {
                     overtaken += u64::from(slower);
                 } else {
                     assert!(!slower, "seed {seed}: request {id} {with:?} {without:?}");
@@ -399,7 +405,7 @@ fn ideal_is_never_slower() {
             assert!(sums[0] <= sums[1], "seed {seed}: the mean under ideal");
         }
     });
-    eprintln!("{overtaken} requests of mixed loads finish later under ideal");
+    eprintln!("{overtaken} of {} requests of mixed loads finish later under ideal", PAIRS * 400);
 }
 
 #[test]
