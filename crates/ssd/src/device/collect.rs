@@ -236,9 +236,8 @@ impl<P: Probe> Device<P> {
         if now > began {
             let stepwise = !matches!(slot.activity, Activity::Event(_));
             slot.gc_busy += now - began;
-            if !stepwise {
-                slot.gc_plane_busy += now - began;
-            }
+            let planes = std::mem::take(&mut slot.job_plane_busy);
+            slot.gc_plane_busy += if stepwise { planes } else { now - began };
             slot.gc_last_end = now;
             // Keep only what an operation still waiting may have met.
             let oldest = if slot.head == super::die::NO_OP { now } else { self.ops[slot.head].ready };
@@ -321,7 +320,7 @@ impl<P: Probe> Device<P> {
 
     pub(super) fn end_move(&mut self, die: u32) {
         let slot = &mut self.dies[die as usize];
-        slot.gc_plane_busy += slot.command.array + slot.command.transfer;
+        slot.job_plane_busy += slot.command.array + slot.command.transfer;
     }
 
     pub(super) fn end_erase(&mut self, die: u32) {

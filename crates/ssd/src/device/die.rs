@@ -49,6 +49,8 @@ pub(super) struct Die {
     pub gc_busy: SimDuration,
     /// Part of `gc_busy` in which a plane worked or transferred: all but waiting for the bus.
     pub gc_plane_busy: SimDuration,
+    /// The running job's part of it; like `gc_busy` it counts when the event ends.
+    pub job_plane_busy: SimDuration,
 }
 
 /// What a die is doing.
@@ -117,6 +119,7 @@ impl Default for Die {
             gc_last_end: SimTime::ZERO,
             gc_busy: SimDuration::ZERO,
             gc_plane_busy: SimDuration::ZERO,
+            job_plane_busy: SimDuration::ZERO,
         }
     }
 }

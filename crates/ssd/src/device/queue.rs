@@ -149,7 +149,10 @@ impl<P: Probe> Device<P> {
             if ready <= now {
                 return self.dispatch(die, now);
             }
-            self.wakes.set(die as usize, ready);
+            // Unless it is about to collect: that comes at once, not when this operation is ready.
+            if ready < self.wakes.time_of(die as usize) {
+                self.wakes.set(die as usize, ready);
+            }
         }
         Ok(())
     }

@@ -244,12 +244,15 @@ impl Ftl {
         used - open.map(|open| data_pages - u64::from(open.page)).sum::<u64>()
     }
 
-    /// Page writes a unit can take before its free blocks reach the hard threshold.
+    /// Page writes a unit can take before its free blocks reach the hard threshold: the write after them opens the
+    /// block that makes it low. 0 if it is low already.
     pub fn writes_until_hard(&self, unit: u32) -> u64 {
         let state = &self.units[unit as usize];
         let data_pages = u64::from(self.shape.data_pages);
+        let free = state.free - state.hidden.min(state.free);
+        let Some(blocks) = free.checked_sub(self.shape.hard + 1) else { return 0 };
         let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
-        u64::from(state.free.saturating_sub(self.shape.hard)) * data_pages + room
+        u64::from(blocks) * data_pages + room
     }
 
     /// Whether every LPN of a unit is mapped.

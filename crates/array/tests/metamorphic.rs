@@ -1,0 +1,430 @@
+//! Do things that must be the same come out the same? Pairs of runs on one aged state under one load.
+//!
+//! Random small arrays; every comparison is completion by completion (finish, blame, affected or not), counter by
+//! counter and interval by interval. Nothing here says what the right time *is*: the device's tests do.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
+use harmonia_array::layout::Layout;
+use harmonia_array::planner::Raid0Planner;
+use harmonia_array::{
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters, age,
+};
+use harmonia_engine::Rng;
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_ssd::gc::victim;
+use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, DeviceCounters, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest, Trigger,
+};
+use harmonia_types::registry::names;
+use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+
+const PAGE: u64 = 4096;
+const PAIRS: u64 = 60;
+
+fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+    choices[rng.below(choices.len() as u64) as usize]
+}
+
+/// A random small device that collects often.
+fn ssd(rng: &mut Rng) -> SsdConfig {
+    let victims: Vec<&str> = names(victim::REGISTRY).collect();
+    SsdConfig {
+        preset: "random".into(),
+        geometry: Geometry {
+            channels: 2,
+            chips_per_channel: 1 + rng.below(2) as u32,
+            dies_per_chip: 1,
+            planes_per_die: 2,
+            blocks_per_plane: 12 + rng.below(8) as u32,
+            pages_per_block: 8,
+            page_size: PAGE as u32,
+            summary_pages: rng.below(2) as u32,
+            own_pins: rng.chance(0.5),
+        },
+        timing: Timing {
+            read: SimDuration(25_000),
+            program: SimDuration(200_000),
+            erase: SimDuration(1_500_000),
+            transfer: SimDuration(pick(rng, &[10_000, 105_600])),
+            copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+        },
+        link: LinkConfig {
+            bandwidth: pick(rng, &[30_000_000, 300_000_000]),
+            latency: SimDuration(pick(rng, &[0, 5_000])),
+        },
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Blocks(6),
+            allocation: Allocation::Cwdp,
+            allocation_unit: pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]),
+            frontiers: pick(rng, &[Frontiers::Shared, Frontiers::Separate]),
+        },
+        gc: GcConfig {
+            domain: pick(rng, &[Domain::Die, Domain::Device]),
+            trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            hard_threshold: Amount::Blocks(1),
+            soft_threshold: Amount::AboveHard(1 + rng.below(2) as u32),
+            stop_threshold: Amount::AboveHard(rng.below(2) as u32),
+            min_victims: 1 + rng.below(2) as u32,
+            victim: pick(rng, &victims).into(),
+            victim_d: 3,
+            schedule: "blocking".into(),
+            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+        },
+    }
+}
+
+fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
+    let ssd = ssd(rng);
+    ArrayConfig {
+        devices,
+        level: Level::Raid0,
+        stripe_unit: PAGE * (1 + rng.below(3)),
+        coordination: CoordinationConfig {
+            policy: policy.into(),
+            message_latency: SimDuration::ZERO,
+            own: serde_json::Map::new(),
+        },
+        members: vec![MemberConfig { capable: true, ssd }; usize::from(devices)],
+    }
+}
+
+fn aged(config: &ArrayConfig, seed: u64) -> AgedState {
+    let plan = AgeingPlan {
+        fill: 0.9,
+        overwrite: 1.5,
+        seed,
+        threads: 1,
+        cancel: &AtomicBool::new(false),
+        pages_done: &AtomicU64::new(0),
+    };
+    age(config, &plan).unwrap_or_else(|error| panic!("seed {seed}: {error:?}"))
+}
+
+/// Whole and partial pages, all operations, bursts at one moment and gaps.
+fn load(rng: &mut Rng, bytes: u64, operations: &[Operation]) -> Vec<HostRequest> {
+    let mut arrival = SimTime::ZERO;
+    let mut request = |id| {
+        arrival += SimDuration(pick(rng, &[0, 1_000, 50_000, 900_000]) * rng.below(3));
+        let operation = pick(rng, operations);
+        let unit = if rng.chance(0.7) { PAGE } else { 1 };
+        let length = (1 + rng.below(8 * PAGE / unit)) * unit;
+        let length = if operation == Operation::Flush { 0 } else { length.min(bytes) };
+        let offset = rng.below((bytes - length) / unit + 1) * unit;
+        HostRequest { id, arrival, operation, offset, length, volume: 0, member: None }
+    };
+    (0..400).map(&mut request).collect()
+}
+
+const MIXED: &[Operation] = &[
+    Operation::Write,
+    Operation::Write,
+    Operation::Write,
+    Operation::Write,
+    Operation::Read,
+    Operation::Read,
+    Operation::Trim,
+    Operation::Flush,
+];
+
+/// Everything a run did.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    /// By id.
+    completions: BTreeMap<u64, Completion>,
+    /// By member.
+    counters: Vec<DeviceCounters>,
+    /// By member.
+    intervals: BTreeMap<u16, Vec<(SimTime, SimTime)>>,
+}
+
+fn drive(mut array: Array, load: &[HostRequest]) -> (Outcome, MessageCounters) {
+    for &request in load {
+        array.advance_until(request.arrival).unwrap();
+        array.submit(request).unwrap();
+    }
+    while array.next_wakeup() != SimTime::NEVER {
+        array.advance_until(array.next_wakeup()).unwrap();
+    }
+    let mut completions = BTreeMap::new();
+    for completion in array.completions().drain(..) {
+        assert!(completions.insert(completion.id, completion).is_none(), "a request completes once");
+    }
+    assert_eq!(completions.len(), load.len(), "every request completes");
+    let mut intervals: BTreeMap<u16, Vec<(SimTime, SimTime)>> = BTreeMap::new();
+    for (device, from, to) in array.gc_intervals().drain(..) {
+        intervals.entry(device.0).or_default().push((from, to));
+    }
+    let counters = array.devices().iter().map(Device::counters).collect();
+    (Outcome { completions, counters, intervals }, *array.message_counters())
+}
+
+fn run(config: &ArrayConfig, states: &[Ftl], load: &[HostRequest]) -> (Outcome, MessageCounters) {
+    drive(Array::new(config, states.to_vec(), None, |_| NoProbe).unwrap(), load)
+}
+
+/// A device on its own, fed `subs` at their times.
+fn alone(config: &SsdConfig, state: Ftl, subs: &[(SimTime, SubRequest)]) -> (Device, Vec<SubCompletion>) {
+    let mut device = Device::new(config, state, NoProbe).unwrap();
+    for &(time, sub) in subs {
+        device.advance_until(time, false).unwrap();
+        device.submit(time, sub).unwrap();
+    }
+    while device.next_wakeup() != SimTime::NEVER {
+        device.advance_until(device.next_wakeup(), false).unwrap();
+    }
+    let done = device.completions().drain(..).collect();
+    (device, done)
+}
+
+/// What N devices, each fed its share of the load by itself, make of it; `split` says who gets what.
+fn independently(
+    config: &ArrayConfig,
+    states: &[Ftl],
+    load: &[HostRequest],
+    split: impl Fn(&HostRequest, &mut dyn FnMut(DeviceId, u64, u64)),
+) -> Outcome {
+    let mut subs = vec![Vec::new(); states.len()];
+    // Requests by sub-request, and the sub-request's place in its request.
+    let mut owners = Vec::new();
+    for (index, request) in load.iter().enumerate() {
+        let mut place = 0;
+        split(request, &mut |device, offset, length| {
+            let token = owners.len() as u32;
+            owners.push((index, place));
+            place += 1;
+            let operation = request.operation;
+            let sub = SubRequest { token, operation, offset, length, fast_fail: false, deadline: None };
+            subs[device.index()].push((request.arrival, sub));
+        });
+    }
+    let mut parts: Vec<Vec<(SimTime, i64, SubCompletion)>> = vec![Vec::new(); load.len()];
+    let (mut counters, mut intervals) = (Vec::new(), BTreeMap::new());
+    for (member, state) in states.iter().enumerate() {
+        let (mut device, done) = alone(&config.members[member].ssd, state.clone(), &subs[member]);
+        for part in done {
+            let (request, place) = owners[part.token as usize];
+            parts[request].push((part.finish, -place, part));
+        }
+        counters.push(device.counters());
+        let collected: Vec<_> = device.gc_intervals().drain(..).collect();
+        if !collected.is_empty() {
+            intervals.insert(member as u16, collected);
+        }
+    }
+    let complete = |(request, parts): (&HostRequest, &Vec<(SimTime, i64, SubCompletion)>)| {
+        // The part that finishes last is the chain that counts; ties go to the first.
+        let last = parts.iter().max_by_key(|part| (part.0, part.1)).expect("every request has a part").2;
+        let completion = Completion {
+            id: request.id,
+            operation: request.operation,
+            length: request.length,
+            arrival: request.arrival,
+            finish: last.finish,
+            blame: last.blame,
+            gc_affected: parts.iter().any(|part| part.2.gc_affected),
+        };
+        (request.id, completion)
+    };
+    Outcome { completions: load.iter().zip(&parts).map(complete).collect(), counters, intervals }
+}
+
+/// Splits as the stripe does; a flush goes to every member.
+fn striped(layout: &Layout) -> impl Fn(&HostRequest, &mut dyn FnMut(DeviceId, u64, u64)) {
+    |request, visit| match request.operation {
+        Operation::Flush => (0..layout.members()).for_each(|member| visit(DeviceId(member), 0, 0)),
+        _ => layout.split(request.offset, request.length, visit),
+    }
+}
+
+fn member_bytes(states: &[Ftl]) -> u64 {
+    u64::from(states[0].shape().logical_pages) * PAGE
+}
+
+/// Calls `compare` with random arrays of `devices` members, their aged states and a load.
+fn pairs(
+    name: &str,
+    most_devices: u64,
+    policy: &str,
+    mut compare: impl FnMut(u64, &mut ArrayConfig, &[Ftl], &[HostRequest]),
+) {
+    for seed in 0..PAIRS {
+        let mut rng = Rng::stream(seed, name);
+        let devices = 1 + rng.below(most_devices) as u16;
+        let mut config = array(&mut rng, devices, policy);
+        let states = aged(&config, seed).devices;
+        let layout = Layout::raid0(devices, config.stripe_unit, member_bytes(&states));
+        let load = load(&mut rng, layout.logical_bytes(), MIXED);
+        compare(seed, &mut config, &states, &load);
+    }
+}
+
+fn collected(outcome: &Outcome) -> u64 {
+    outcome.counters.iter().map(|counters| counters.gc_busy.0).sum()
+}
+
+#[test]
+fn a_striped_array_of_one_device_is_that_device() {
+    let mut busy = 0;
+    pairs("one", 1, "local", |seed, config, states, load| {
+        let (array, _) = run(config, states, load);
+        let whole = |request: &HostRequest, visit: &mut dyn FnMut(DeviceId, u64, u64)| {
+            visit(DeviceId(0), request.offset, request.length);
+        };
+        assert_eq!(array, independently(config, states, load, whole), "seed {seed}");
+        busy += collected(&array);
+    });
+    assert!(busy > 0, "nothing collected: nothing compared");
+}
+
+#[test]
+fn local_is_n_devices_fed_the_split_load() {
+    pairs("split", 5, "local", |seed, config, states, load| {
+        let layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes(states));
+        let (array, messages) = run(config, states, load);
+        assert_eq!(array, independently(config, states, load, striped(&layout)), "seed {seed}");
+        assert_eq!(messages, MessageCounters::default(), "local tells nobody anything");
+    });
+}
+
+/// Sees everything, does nothing.
+struct Watcher;
+
+impl Coordinator for Watcher {
+    fn interests(&self) -> Interests {
+        Interests { devices: true, arrivals: true, completions: true }
+    }
+
+    fn on(&mut self, _: SimTime, _: &Event, _: &DeliveredView<'_>, _: &mut Vec<Action>) {}
+}
+
+#[test]
+fn looking_ahead_changes_nothing() {
+    let mut notices = 0;
+    pairs("watcher", 5, "local", |seed, config, states, load| {
+        let (ahead, _) = run(config, states, load);
+        let in_step = Array::with_policies(
+            config,
+            states.to_vec(),
+            None,
+            Box::new(Watcher),
+            Box::new(Raid0Planner),
+            |_| NoProbe,
+        );
+        let (in_step, messages) = drive(in_step.unwrap(), load);
+        assert_eq!(ahead, in_step, "seed {seed}");
+        notices += messages.soft_notices;
+    });
+    assert!(notices > 0, "there was nothing to watch");
+}
+
+#[test]
+fn reactive_policies_without_capable_members_are_local() {
+    for policy in ["reactive-inclusive", "reactive-selective"] {
+        pairs("incapable", 5, policy, |seed, config, states, load| {
+            for member in &mut config.members {
+                member.capable = false;
+            }
+            let (reactive, messages) = run(config, states, load);
+            config.coordination.policy = "local".into();
+            assert_eq!(reactive, run(config, states, load).0, "{policy}, seed {seed}");
+            assert_eq!(messages, MessageCounters::default());
+        });
+    }
+}
+
+#[test]
+fn messages_that_arrive_after_the_run_coordinate_nothing() {
+    let (mut differences, mut erases) = (0, [0; 3]);
+    pairs("latency", 5, "reactive-inclusive", |seed, config, states, load| {
+        let (at_once, at_once_messages) = run(config, states, load);
+        config.coordination.message_latency = SimDuration::from_us(500);
+        let (soon, soon_messages) = run(config, states, load);
+        config.coordination.message_latency = SimDuration(1 << 50);
+        let (never, _) = run(config, states, load);
+        config.coordination.policy = "local".into();
+        let (local, _) = run(config, states, load);
+        assert_eq!(never.completions, local.completions, "seed {seed}");
+        differences += u64::from(at_once.completions != local.completions && config.devices > 1);
+        for messages in [at_once_messages, soon_messages] {
+            let forced = messages.hard_notices * u64::from(config.devices);
+            assert_eq!(messages.forced, forced, "seed {seed}: every member for every notice");
+        }
+        for (sum, outcome) in erases.iter_mut().zip([&at_once, &soon, &local]) {
+            *sum += outcome.counters.iter().map(|counters| counters.erases).sum::<u64>();
+        }
+    });
+    assert!(differences > 10, "coordination must have changed something, not {differences} of {PAIRS} runs");
+    // Single runs may go either way: to collect early also changes what there is to collect later.
+    assert!(erases[0] > erases[2] && erases[1] > erases[2], "who is forced collects more: {erases:?}");
+}
+
+/// Static allocation and FIFO blocking: every die serves the same operations in the same order, so ideal is never
+/// slower for any request, wherever the order on the link cannot depend on collection: when only writes cross it, or
+/// when it takes no time. Otherwise it can: a read that was not held up takes the slot a write would have had. Then
+/// the mean alone is compared.
+#[test]
+fn ideal_is_never_slower() {
+    let mut overtaken = 0;
+    pairs("ideal", 3, "local", |seed, config, states, _| {
+        let mut rng = Rng::stream(seed, "ideal load");
+        let layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes(states));
+        let no_time = 1 << 50;
+        let written = config.members[0].ssd.link.bandwidth;
+        for (operations, bandwidth) in
+            [(&[Operation::Write, Operation::Trim][..], written), (MIXED, no_time), (MIXED, written)]
+        {
+            for member in &mut config.members {
+                member.ssd.geometry.own_pins = true;
+                member.ssd.link.bandwidth = bandwidth;
+            }
+            let load = load(&mut rng, layout.logical_bytes(), operations);
+            let (blocking, _) = run(config, states, &load);
+            let mut ideal = config.clone();
+            for member in &mut ideal.members {
+                member.ssd.gc.schedule = "ideal".into();
+            }
+            let (ideal, _) = run(&ideal, states, &load);
+            assert_eq!(collected(&ideal), 0);
+            let mut sums = [0, 0];
+            for (id, with) in &ideal.completions {
+                let without = &blocking.completions[id];
+                sums[0] += with.response().0;
+                sums[1] += without.response().0;
+                let slower = with.finish > without.finish;
+                if operations == MIXED && bandwidth == written {
+                    overtaken += u64::from(slower);
+                } else {
+                    assert!(!slower, "seed {seed}: request {id} {with:?} {without:?}");
+                }
+            }
+            assert!(sums[0] <= sums[1], "seed {seed}: the mean under ideal");
+        }
+    });
+    eprintln!("{overtaken} of {} requests of mixed loads finish later under ideal", PAIRS * 400);
+}
+
+#[test]
+fn a_stripe_unit_of_a_whole_device_is_pinning() {
+    pairs("whole", 5, "local", |seed, config, states, load| {
+        let bytes = member_bytes(states);
+        config.stripe_unit = bytes;
+        let inside = |request: &&HostRequest| {
+            request.operation != Operation::Flush
+                && request.offset + request.length <= bytes * u64::from(config.devices)
+                && request.offset / bytes == (request.offset + request.length - 1) / bytes
+        };
+        let whole: Vec<HostRequest> = load.iter().filter(inside).copied().collect();
+        let pin = |request: &HostRequest| HostRequest {
+            offset: request.offset % bytes,
+            member: Some(DeviceId((request.offset / bytes) as u16)),
+            ..*request
+        };
+        let pinned: Vec<HostRequest> = whole.iter().map(pin).collect();
+        assert_eq!(run(config, states, &whole), run(config, states, &pinned), "seed {seed}");
+    });
+}

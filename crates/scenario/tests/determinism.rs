@@ -1,0 +1,115 @@
+//! Does a result depend on anything but the scenario? Reports are compared as bytes, without the engine section.
+
+use std::sync::atomic::AtomicBool;
+
+use harmonia_metrics::Report;
+use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare};
+
+/// The toy scenario, shorter, with these keys changed.
+fn variant(label: &str, sets: &[&str]) -> Variant {
+    let mut all = vec!["workload.requests=1500".to_owned(), "precondition.overwrite=1.5".to_owned()];
+    all.extend(sets.iter().map(|set| (*set).to_owned()));
+    let scenario = Scenario::load("tiny", &all, None).unwrap_or_else(|error| panic!("{error}"));
+    Variant { label: label.into(), scenario }
+}
+
+/// Policies on one aged array, and runs that need arrays of their own.
+fn variants() -> Vec<Variant> {
+    let policy = "array.coordination.policy";
+    vec![
+        variant("local", &[&format!("{policy}=local")]),
+        variant(
+            "inclusive",
+            &[&format!("{policy}=reactive-inclusive"), "array.coordination.message_latency=80us"],
+        ),
+        variant("selective", &[&format!("{policy}=reactive-selective")]),
+        variant("ideal", &[&format!("{policy}=local"), "ssd.gc.schedule=ideal"]),
+        variant("closed", &["workload.arrival={ process = \"closed\", queue_depth = 9 }"]),
+        variant("random victims", &["ssd.gc.victim=random", "ssd.gc.trigger=background"]),
+        variant("three", &["array.devices=3", "workload.address.skew=0.3", "workload.align=false"]),
+        variant(
+            "planes",
+            &["ssd.ftl.allocation_unit=plane", "ssd.ftl.frontiers=separate", "ssd.geometry.own_pins=true"],
+        ),
+    ]
+}
+
+fn bytes(report: &Report) -> String {
+    serde_json::to_string(&report.without_engine()).expect("a report is JSON")
+}
+
+/// Label and bytes of every run, in the order asked for.
+fn reports(variants: &[Variant], threads: usize, checked: bool) -> Vec<(String, String)> {
+    let options = RunOptions { threads, checked, cancel: &AtomicBool::new(false), progress: &Silent };
+    let comparison = compare(variants, &options).unwrap_or_else(|error| panic!("{error}"));
+    comparison.runs.iter().map(|report| (report.label.clone(), bytes(report))).collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+    let variants = variants();
+    let first = reports(&variants, 1, false);
+    assert_eq!(first, reports(&variants, 1, false), "run twice");
+    assert_eq!(first, reports(&variants, 2, false), "two threads");
+    assert_eq!(first, reports(&variants, 5, false), "five threads");
+    let labels: Vec<&str> = first.iter().map(|(label, _)| label.as_str()).collect();
+    let asked: Vec<&str> = variants.iter().map(|variant| variant.label.as_str()).collect();
+    assert_eq!(labels, asked, "in the order asked for");
+}
+
+#[test]
+fn checking_changes_no_byte() {
+    let variants = variants();
+    assert_eq!(reports(&variants, 2, false), reports(&variants, 2, true));
+}
+
+/// Neither the others it is compared with nor its place among them shows in a run's report.
+#[test]
+fn the_order_of_a_comparison_changes_no_run() {
+    let mut variants = variants();
+    let mut together = reports(&variants, 2, false);
+    for (variant, report) in variants.iter().zip(&together) {
+        assert_eq!(reports(std::slice::from_ref(variant), 1, false), [report.clone()], "alone");
+    }
+    variants.reverse();
+    together.reverse();
+    assert_eq!(reports(&variants, 2, false), together, "reversed");
+    variants.rotate_left(3);
+    together.rotate_left(3);
+    assert_eq!(reports(&variants, 1, false), together, "rotated");
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let host = |seed: &str| {
+        let variant = variant("seeds", &[seed]);
+        let options =
+            RunOptions { threads: 1, checked: false, cancel: &AtomicBool::new(false), progress: &Silent };
+        let report = compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
+        (report.host.blame_ns.total(), report.devices[0].wear.clone(), report.array.gc_pages_moved)
+    };
+    let (one, two) = (host("seed=1"), host("seed=2"));
+    assert_ne!(one.0, two.0, "response times");
+    assert_ne!(one.1, two.1, "ageing");
+    assert_eq!(one, host("seed=1"));
+}
+
+/// All that differs between a policy nobody can hear and none is the name.
+#[test]
+fn reactive_policies_without_capable_members_report_as_local_does() {
+    let deaf = "array.member=[{ index = 0, capable = false }, { index = 1, capable = false }, \
+                { index = 2, capable = false }, { index = 3, capable = false }]";
+    let sections = |policy: &str| {
+        let variant = variant("deaf", &[deaf, &format!("array.coordination.policy={policy}")]);
+        let options =
+            RunOptions { threads: 1, checked: true, cancel: &AtomicBool::new(false), progress: &Silent };
+        let mut report =
+            compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
+        report.scenario = serde_json::Value::Null;
+        report.array.coordination.policy.clear();
+        bytes(&report)
+    };
+    let local = sections("local");
+    assert_eq!(local, sections("reactive-inclusive"));
+    assert_eq!(local, sections("reactive-selective"));
+}

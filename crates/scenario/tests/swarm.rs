@@ -1,0 +1,382 @@
+//! Does anything break when everything varies at once? Random small scenarios, each from a printed seed.
+//!
+//! A seed makes a whole scenario: geometry, allocation unit, thresholds, spare, victim, schedule, trigger, domain,
+//! coordination, load, ageing, members. It runs with every invariant checked after every event, and its report must
+//! add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that seed.
+//!
+//! Not verified here: data content and exact times (the device's own tests do), trims (no trace format has them yet).
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use harmonia_array::coordination;
+use harmonia_engine::Rng;
+use harmonia_metrics::{DistributionSummary, Report};
+use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, run};
+use harmonia_ssd::gc::{schedule, victim};
+use harmonia_types::registry::names;
+use harmonia_workload::{Limit, WorkloadConfig};
+
+const SCENARIOS: u64 = 1000;
+
+/// A scenario, and the trace that goes with it.
+struct Generated {
+    toml: String,
+    trace: Option<String>,
+}
+
+/// What is drawn.
+struct Draw(Rng);
+
+impl Draw {
+    fn range(&mut self, from: u64, to: u64) -> u64 {
+        from + self.0.below(to - from + 1)
+    }
+
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.0.below(choices.len() as u64) as usize]
+    }
+
+    fn name<F>(&mut self, registry: &'static [harmonia_types::registry::Entry<F>]) -> &'static str {
+        let all: Vec<&str> = names(registry).collect();
+        self.pick(&all)
+    }
+
+    fn share(&mut self) -> f64 {
+        (self.0.unit() * 100.0).round() / 100.0
+    }
+}
+
+/// The scenario of a seed. Spare always suffices for the thresholds, so every scenario should run.
+fn generate(seed: u64) -> Generated {
+    let mut d = Draw(Rng::stream(seed, "swarm"));
+    let (channels, chips, dies) = (d.range(1, 3), d.range(1, 2), d.range(1, 2));
+    let (planes, per_plane, pages) = (d.range(1, 3), d.range(8, 24), d.range(2, 12));
+    let page_size = [512, 4096, 8192][d.range(0, 2) as usize];
+    let by_plane = d.0.chance(0.5);
+    let separate = d.0.chance(0.4);
+    let blocks = if by_plane { per_plane } else { per_plane * planes };
+    let hard = d.range(u64::from(separate), 1 + blocks / 8);
+    let soft = hard + d.range(1, 3);
+    let stop = hard + d.range(0, 2);
+    // What the device asks for at least: the pool above stop, the block being collected into, the frontiers.
+    let least = stop + 2 + u64::from(separate);
+    let reserved =
+        (least + [0, 0, d.range(0, 4), d.range(0, blocks)][d.range(0, 3) as usize]).min(blocks - 1);
+    let summary = d.range(0, 1);
+    let member_pages =
+        (blocks - reserved) * (pages - summary) * channels * chips * dies * if by_plane { planes } else { 1 };
+    let devices = d.range(1, 6);
+    let member_bytes = member_pages * page_size;
+    let stripe = page_size * [1, 1, d.range(1, 8), member_pages][d.range(0, 3) as usize].min(member_pages);
+    let mut text = String::new();
+    let mut put = |line: std::fmt::Arguments<'_>| {
+        text.write_fmt(line).expect("text grows");
+        text.push('\n');
+    };
+    put(format_args!(
+        "name = \"swarm-{seed}\"\nseed = {seed}\n[ssd]\npreset = \"tiny-test\"\n[ssd.geometry]"
+    ));
+    put(format_args!("channels = {channels}\nchips_per_channel = {chips}\ndies_per_chip = {dies}"));
+    put(format_args!("planes_per_die = {planes}\nblocks_per_plane = {per_plane}\npages_per_block = {pages}"));
+    put(format_args!(
+        "page_size = \"{page_size}B\"\nsummary_pages = {summary}\nown_pins = {}",
+        d.0.chance(0.5)
+    ));
+    put(format_args!("[ssd.timing]\nread = \"{}us\"\nprogram = \"{}us\"", d.range(1, 60), d.range(1, 400)));
+    put(format_args!("erase = \"{}us\"\ntransfer = \"{}us\"", d.range(1, 2000), d.range(1, 100)));
+    put(format_args!("copyback = \"{}\"", d.pick(&["none", "plane", "die"])));
+    put(format_args!(
+        "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"",
+        d.range(5, 4000),
+        d.range(0, 9) / 5 * 7
+    ));
+    put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
+    put(format_args!("allocation_unit = \"{}\"", if by_plane { "plane" } else { "die" }));
+    put(format_args!("frontiers = \"{}\"", if separate { "separate" } else { "shared" }));
+    put(format_args!("[ssd.gc]\ndomain = \"{}\"", d.pick(&["die", "device"])));
+    put(format_args!("trigger = \"{}\"", d.pick(&["foreground", "background"])));
+    put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
+    put(format_args!("min_victims = {}", [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize]));
+    put(format_args!("victim = \"{}\"\nvictim_d = {}", d.name(victim::REGISTRY), d.range(1, 5)));
+    put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
+    put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
+    let policy = d.name(coordination::REGISTRY);
+    put(format_args!(
+        "policy = \"{policy}\"\nmessage_latency = \"{}us\"",
+        [0, 0, 1, d.range(0, 5000)][d.range(0, 3) as usize]
+    ));
+    if policy == "reactive-inclusive" && d.0.chance(0.5) {
+        put(format_args!("fire_at = \"{}\"", d.pick(&["hard", "soft"])));
+    }
+    for index in 0..devices {
+        if d.0.chance(0.2) {
+            put(format_args!("[[array.member]]\nindex = {index}\ncapable = {}", d.0.chance(0.5)));
+            if d.0.chance(0.3) {
+                put(format_args!("gc = {{ victim = \"{}\" }}", d.name(victim::REGISTRY)));
+            }
+        }
+    }
+    put(format_args!("[precondition]\nfill = {}", if d.0.chance(0.6) { 1.0 } else { d.share().max(0.01) }));
+    put(format_args!("overwrite = {}", if d.0.chance(0.3) { 0.0 } else { 3.0 * d.share() }));
+    let requests = d.range(20, 300);
+    let warmup = if d.0.chance(0.5) { 0 } else { d.range(0, requests / 2) };
+    // About what the dies can take, from idle to hopelessly overloaded.
+    let rate = 10f64.powi(d.range(1, 4) as i32) * (1.0 + 9.0 * d.share());
+    put(format_args!("[workload]\nwarmup = {warmup}"));
+    let whole = member_bytes / stripe * stripe;
+    if d.0.chance(0.2) {
+        put(format_args!("kind = \"trace\"\nformat = \"msr\"\nremap = \"{}\"", d.pick(&["wrap", "scale"])));
+        put(format_args!("time_scale = {}", [1.0, 0.3, 7.5][d.range(0, 2) as usize]));
+        let trace = trace(&mut d, requests, whole * devices, page_size, rate);
+        return Generated { toml: text, trace: Some(trace) };
+    }
+    put(format_args!("requests = {requests}"));
+    let process = d.pick(&["poisson", "fixed", "closed"]);
+    match process {
+        "closed" => {
+            put(format_args!("arrival = {{ process = \"closed\", queue_depth = {} }}", d.range(1, 40)))
+        }
+        _ => put(format_args!("arrival = {{ process = \"{process}\", rate = {rate} }}")),
+    }
+    let most = (whole / page_size).min(12);
+    let mean = match d.range(0, 2) {
+        0 => page_size,
+        1 => d.range(1, most) * page_size,
+        _ => d.range(1, most * page_size),
+    };
+    match d.pick(&["fixed", "fixed", "exponential", "normal"]) {
+        "exponential" => {
+            let mean = mean.min(whole / 30).max(1);
+            put(format_args!("size = {{ distribution = \"exponential\", mean = \"{mean}B\" }}"));
+        }
+        "normal" => {
+            let mean = mean.min(whole / 8).max(1);
+            put(format_args!(
+                "size = {{ distribution = \"normal\", mean = \"{mean}B\", stddev = \"{}B\" }}",
+                mean / 2
+            ));
+        }
+        _ => put(format_args!("size = {{ mean = \"{mean}B\" }}")),
+    }
+    put(format_args!(
+        "read_fraction = {}\nalign = {}",
+        [0.0, d.share(), d.share()][d.range(0, 2) as usize],
+        d.0.chance(0.7)
+    ));
+    let pattern = d.pick(&["uniform", "uniform", "sequential"]);
+    let skew = if devices > 1 && d.0.chance(0.3) { d.share() } else { 0.0 };
+    let member = d.range(0, devices - 1);
+    put(format_args!("[workload.address]\npattern = \"{pattern}\"\nskew = {skew}\nskew_member = {member}"));
+    Generated { toml: text, trace: None }
+}
+
+/// Rows as the MSR format has them: unaligned, in order of time, partly beyond the array.
+fn trace(d: &mut Draw, requests: u64, array_bytes: u64, page_size: u64, rate: f64) -> String {
+    let mut rows = String::new();
+    let mut ticks = 128_166_372_003_061_629;
+    for _ in 0..requests {
+        let kind = d.pick(&["Read", "Write", "Write"]);
+        let length = d.range(1, (5 * page_size).min(array_bytes));
+        let offset = d.range(0, array_bytes * 5 / 4) / 512 * 512;
+        writeln!(rows, "{ticks},swarm,0,{kind},{offset},{length},0").expect("text grows");
+        ticks += (d.0.exponential(1e7 / rate) as u64).min(10_000_000);
+    }
+    rows
+}
+
+enum Ending {
+    Report,
+    /// The text of a refusal that says the device ran out of blocks.
+    OutOfBlocks(String),
+}
+
+/// Runs the scenario of a seed and checks its report.
+fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
+    let file = generated.trace.as_ref().map(|rows| {
+        let path = folder.join(format!("{seed}.csv"));
+        std::fs::write(&path, rows).expect("the trace can be written");
+        path
+    });
+    let mut toml = generated.toml.clone();
+    if let Some(path) = &file {
+        // The load's table is the last of a scenario with a trace.
+        writeln!(toml, "path = {:?}", path.display().to_string()).expect("text grows");
+    }
+    let scenario = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let options =
+        RunOptions { threads: 1, checked: true, cancel: &AtomicBool::new(false), progress: &Silent };
+    let result = run(&scenario, &options);
+    if let Some(path) = file {
+        std::fs::remove_file(path).expect("the trace can be removed");
+    }
+    match result {
+        Ok(report) => {
+            adds_up(&scenario, generated, &report);
+            Ending::Report
+        }
+        Err(RunError::BadInput(error)) => {
+            let text = error.to_string();
+            assert!(text.contains("ran out of free blocks") && text.contains("device "), "refused: {text}");
+            Ending::OutOfBlocks(text)
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
+    let host = &report.host;
+    let submitted = match (&scenario.workload, &generated.trace) {
+        (_, Some(rows)) => rows.lines().count() as u64,
+        (WorkloadConfig::Synthetic(load), None) => match load.limit {
+            Limit::Requests(requests) => requests,
+            Limit::Duration(_) => unreachable!("the swarm counts requests"),
+        },
+        _ => unreachable!("a trace has rows"),
+    };
+    let warmup = match &scenario.workload {
+        WorkloadConfig::Synthetic(load) => load.warmup,
+        WorkloadConfig::Trace(trace) => trace.warmup,
+    };
+    let Limit::Requests(warmup) = warmup else { unreachable!("the swarm counts requests") };
+    assert_eq!(host.requests, submitted - warmup, "every request after the warm-up completes exactly once");
+    assert_eq!(host.read_requests + host.write_requests, host.requests, "reads and writes are all there is");
+
+    let response = &host.response_ns;
+    assert_eq!(response.all.count, host.requests);
+    assert_eq!((response.read.count, response.write.count), (host.read_requests, host.write_requests));
+    for (what, summary) in [
+        ("all", &response.all),
+        ("read", &response.read),
+        ("write", &response.write),
+        ("gc-affected reads", &response.gc_affected_read),
+        ("gc-affected writes", &response.gc_affected_write),
+    ] {
+        ordered(what, summary);
+    }
+    assert!(response.gc_affected_read.count <= response.read.count, "affected reads are reads");
+    assert!(response.gc_affected_write.count <= response.write.count, "affected writes are writes");
+    let summed = response.all.mean.unwrap_or(0.0) * response.all.count as f64;
+    let blamed = host.blame_ns.total() as f64;
+    assert!((summed - blamed).abs() <= 1e-9 * blamed.max(1.0), "blame {blamed} of {summed}");
+    assert!(host.response_cdf.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1));
+    assert!(host.response_cdf.last().is_none_or(|last| (last.1 - 1.0).abs() < 1e-9), "the CDF ends at 1");
+
+    let array = &report.array;
+    let shares = &array.devices_in_gc_fraction;
+    assert_eq!(shares.len(), usize::from(scenario.array.devices) + 1);
+    assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "shares of GC sum to 1: {shares:?}");
+    assert_eq!(
+        array.flash_pages_programmed,
+        array.host_pages_written + array.gc_pages_moved + array.parity_pages_written,
+        "programs are the sum over causes"
+    );
+    match array.write_amplification {
+        Some(amplification) => {
+            let ratio = array.flash_pages_programmed as f64 / array.host_pages_written as f64;
+            assert!(array.host_pages_written > 0 && amplification >= 1.0);
+            assert!((amplification - ratio).abs() < 1e-12, "{amplification} is not {ratio}");
+        }
+        None => assert_eq!(array.host_pages_written, 0),
+    }
+    let mut sums = [0; 3];
+    for (device, member) in report.devices.iter().zip(&scenario.array.members) {
+        let shape = member.ssd.resolve().expect("it ran");
+        assert_eq!(device.erases, device.gc_victims, "only collecting erases");
+        let written = (device.host_pages_written + device.gc_pages_moved) as i64;
+        let erased = (device.erases * u64::from(shape.data_pages)) as i64;
+        let pages = i64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
+        assert!((written - erased).abs() <= pages, "{written} written and {erased} erased of {pages} pages");
+        let wear = &device.wear;
+        assert!(wear.min as f64 <= wear.mean && wear.mean <= wear.max as f64, "{wear:?}");
+        let erases = wear.mean * f64::from(shape.units() * shape.blocks_per_unit);
+        assert!(erases + 1e-6 >= device.erases as f64, "{erases} erases in all, {} measured", device.erases);
+        assert!(device.plane_utilisation_in_gc.is_none_or(|share| (0.0..=1.0).contains(&share)));
+        let ideal = member.ssd.gc.schedule == "ideal";
+        assert!(!ideal || device.gc_busy_ns == 0, "ideal collection takes no time");
+        for (sum, part) in
+            sums.iter_mut().zip([device.erases, device.gc_pages_moved, device.host_pages_written])
+        {
+            *sum += part;
+        }
+    }
+    assert_eq!(sums, [array.erases, array.gc_pages_moved, array.host_pages_written], "sums over devices");
+    if scenario.array.members.iter().all(|member| member.ssd.gc.schedule == "ideal") {
+        let affected = response.gc_affected_read.count + response.gc_affected_write.count;
+        assert_eq!((affected, host.blame_ns.queue_gc), (0, 0), "under ideal nobody waits for collection");
+        assert_eq!(shares[0], 1.0);
+    }
+    let counters = &array.coordination.counters;
+    let capable = scenario.array.members.iter().filter(|member| member.capable).count() as u64;
+    let notices = counters["soft_notices"] + counters["hard_notices"];
+    match array.coordination.policy.as_str() {
+        "local" => assert!(counters.values().all(|&count| count == 0), "local sends nothing: {counters:?}"),
+        // Directives answer notices; a notice of the warm-up may be answered after it.
+        _ => assert!(counters["forced"] <= (notices + capable) * capable, "{counters:?}"),
+    }
+}
+
+fn ordered(what: &str, summary: &DistributionSummary) {
+    let percentiles = [summary.p50, summary.p95, summary.p99, summary.p999, summary.p9999];
+    let mut steps: Vec<u64> = percentiles.iter().flatten().copied().collect();
+    if let (Some(min), Some(mean), Some(max)) = (summary.min, summary.mean, summary.max) {
+        assert!(min as f64 <= mean && mean <= max as f64, "{what}: mean {mean} of {min}..{max}");
+        steps.insert(0, min);
+        steps.push(max);
+    } else {
+        assert_eq!(summary.count, 0, "{what}: samples without moments");
+    }
+    assert!(steps.is_sorted(), "{what}: percentiles {steps:?}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a campaign's length is the caller's, not a scenario's")]
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a whole number"))
+}
+
+#[test]
+fn every_random_scenario_ends_and_adds_up() {
+    let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
+    let next = AtomicU64::new(first);
+    let failed = AtomicBool::new(false);
+    let refused = Mutex::new(Vec::new());
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let worker = || {
+        while !failed.load(Ordering::Relaxed) {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= first + count {
+                break;
+            }
+            let generated = generate(seed);
+            let attempt = std::panic::AssertUnwindSafe(|| check(seed, &generated, folder.path()));
+            match std::panic::catch_unwind(attempt) {
+                Ok(Ending::Report) => {}
+                Ok(Ending::OutOfBlocks(text)) => {
+                    refused.lock().expect("no panic holds it").push((seed, text))
+                }
+                Err(panic) => {
+                    failed.store(true, Ordering::Relaxed);
+                    eprintln!("seed {seed} fails:\n{}", generated.toml);
+                    eprintln!("{}", generated.trace.as_deref().unwrap_or_default());
+                    std::panic::resume_unwind(panic);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from).min(8) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let mut refused = refused.into_inner().expect("no panic holds it");
+    refused.sort();
+    eprintln!("{count} scenarios from seed {first}: {} ran out of blocks", refused.len());
+    for (seed, text) in &refused {
+        eprintln!("seed {seed}: {text}");
+    }
+    // Spare suffices in every one of them.
+    assert!(refused.is_empty(), "feasible scenarios ran out of blocks");
+}
