@@ -15,10 +15,11 @@ pub trait Planner: Send {
     fn plan(&mut self, request: &HostRequest, view: &DeliveredView<'_>, layout: &Layout, plan: &mut Plan);
 
     /// A fast-failing operation found its member collecting for another `remaining`: appends what to do instead to
-    /// the empty `patch`. Operations that depended on the failed one wait for the whole patch. The default tries the
-    /// same operation again, this time waiting.
+    /// the empty `patch`. Operations that depended on the failed one wait for the whole patch; an empty one does
+    /// without the operation. The default tries the same operation again, this time waiting.
     fn on_busy(
         &mut self,
+        _request: &HostRequest,
         operation: &PlannedOperation,
         _remaining: SimDuration,
         _view: &DeliveredView<'_>,
@@ -26,6 +27,12 @@ pub trait Planner: Send {
         patch: &mut Plan,
     ) {
         patch.push(PlannedOperation { fast_fail: false, ..*operation }, &[]);
+    }
+
+    /// Whether plans depend on which members collect ([`crate::coordination::Delivered::collecting`]); otherwise
+    /// that is kept up to date only if the coordinator wants device events.
+    fn watches_devices(&self) -> bool {
+        false
     }
 
     /// Whether plans never have dependencies nor fast-failing operations, so that members may run ahead of one
@@ -48,7 +55,8 @@ pub struct PlannedOperation {
     pub length: Bytes,
     /// Answer at once instead of waiting for garbage collection.
     pub fast_fail: bool,
-    /// What it is for; decides which part of the blame its time goes to when others wait for it.
+    /// What it is for; decides which part of the blame its time goes to when its request, or another operation of it,
+    /// waits for it.
     pub role: Role,
 }
 

@@ -65,7 +65,7 @@ impl GroupKey {
     }
 }
 
-/// Index of a block inside its allocation unit. Its plane is `index / blocks per plane`.
+/// Index of a block inside its allocation unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 

@@ -4,9 +4,10 @@
 //! collects with or without an answer.
 
 use harmonia_types::{SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 
 /// What an O-SSD tells of itself.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Fewest free blocks of any allocation unit; blocks being erased do not count.
     pub free_min: u32,
@@ -46,7 +47,8 @@ pub enum Directive {
 }
 
 /// When a forced event ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// At the device's own stop threshold, after at least `min_victims`.
     Internal,

@@ -30,6 +30,9 @@ pub trait Probe: Send {
     /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
     #[inline]
     fn program(&mut self, _to: FlashPage, _lpn: Lpn, _cause: IoCause, _origin: Option<Origin>) {}
+    /// The old data of `lpn` is read to fill up a write of part of a page; its `program` follows at once.
+    #[inline]
+    fn merge(&mut self, _from: FlashPage, _lpn: Lpn, _origin: Origin) {}
     /// Garbage collection moves the live data of `lpn`.
     #[inline]
     fn copy(&mut self, _from: FlashPage, _to: FlashPage, _lpn: Lpn) {}

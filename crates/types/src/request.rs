@@ -19,7 +19,7 @@ pub enum Operation {
 }
 
 /// One request as it arrives at the array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRequest {
     /// Position in the workload, counted from 0; completions name it.
     pub id: u64,
@@ -104,7 +104,7 @@ impl Blame {
 }
 
 /// A host request that is done. `finish` may lie after the moment it became known: see the device's contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// The request's id.
     pub id: u64,

@@ -10,6 +10,10 @@ pub enum Next {
     At(HostRequest),
     /// Nothing until a request that is still out completes; ask again with that completion.
     AfterCompletion,
+    /// Nothing before this time, later than the time of asking; ask again then, or when a request that is still out
+    /// completes, whichever comes first. A closed loop with think times cannot commit itself to its next arrival while
+    /// a completion may bring an earlier one; a live source has nothing to say until somebody writes to it.
+    Until(SimTime),
     /// No more requests.
     End,
 }
@@ -17,7 +21,7 @@ pub enum Next {
 /// A workload: open-loop traces, closed loops, fio's `wait`, sweeps and a live block device alike.
 ///
 /// The caller asks at the start, and again each time it has taken an `At` in hand, and after completions when the
-/// last answer was `AfterCompletion`. A source never reads a clock: `now` is simulated time.
+/// last answer was `AfterCompletion` or `Until`. A source never reads a clock: `now` is simulated time.
 pub trait Source: Send {
     /// The next request. `completed` holds the requests that finished since the last call (empty for sources that
     /// answered `false` to [`Source::wants_completions`]).

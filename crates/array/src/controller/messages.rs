@@ -67,7 +67,7 @@ impl<P: Probe> Array<P> {
     pub(super) fn forward_notices(&mut self, device: usize) {
         let id = DeviceId(device as u16);
         let notices = self.devices[device].notices();
-        if !self.interests.devices || !self.delivered[device].capable {
+        if !self.listens || !self.delivered[device].capable {
             notices.clear();
             return;
         }
@@ -99,7 +99,9 @@ impl<P: Probe> Array<P> {
                         Event::GcEnded { device, registered }
                     }
                 };
-                self.consult(now, &event);
+                if self.interests.devices {
+                    self.consult(now, &event);
+                }
             }
             Message::Directive(device, directive) => {
                 self.devices[device.index()].direct(now, directive);

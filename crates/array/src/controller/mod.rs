@@ -31,6 +31,10 @@ pub struct Array<P: Probe = NoProbe> {
     planner: Box<dyn Planner>,
     coordinator: Box<dyn Coordinator>,
     interests: Interests,
+    /// Somebody wants to know who collects.
+    listens: bool,
+    /// Plans never have dependencies.
+    is_flat: bool,
     message_latency: harmonia_types::SimDuration,
     /// Messages on their way, timers, and operations whose dependencies end in the future.
     agenda: EventQueue<Message>,
@@ -121,6 +125,8 @@ impl<P: Probe> Array<P> {
         Ok(Array {
             devices,
             layout,
+            listens: coordinator.interests().devices || planner.watches_devices(),
+            is_flat: planner.is_flat(),
             planner,
             interests: coordinator.interests(),
             coordinator,
@@ -151,7 +157,7 @@ impl<P: Probe> Array<P> {
     /// If a member runs out of free blocks; the array must not be used again.
     pub fn advance_until(&mut self, until: SimTime) -> Result<(), ArrayFailure> {
         self.start();
-        let independent = !self.interests.devices && self.planner.is_flat();
+        let independent = !self.listens && self.is_flat;
         loop {
             let message = self.agenda.next_time();
             if message <= until && message != SimTime::NEVER {
@@ -183,6 +189,8 @@ impl<P: Probe> Array<P> {
                 }
                 continue;
             };
+            // What a completion releases may concern any member at that very moment: none may be ahead of it.
+            let limit = if self.is_flat { limit } else { self.devices[device].next_wakeup() };
             self.advance_device(device, limit, true)?;
         }
     }

@@ -37,6 +37,19 @@ pub(super) struct NodeState {
     before: Blame,
 }
 
+/// The chain of blame up to the end of an operation, for those who wait for it. To them parity and reconstruction are
+/// what they waited for, whatever it was inside.
+#[inline]
+fn charge(role: Role, before: &Blame, chain: &Blame) -> Blame {
+    match role {
+        Role::Data => *chain,
+        Role::Parity => Blame { parity: before.parity + chain.total() - before.total(), ..*before },
+        Role::Reconstruct => {
+            Blame { reconstruct: before.reconstruct + chain.total() - before.total(), ..*before }
+        }
+    }
+}
+
 impl<P: Probe> Array<P> {
     /// Hands a host request to the array at its arrival. Everything due at or before that must have been advanced.
     ///
@@ -153,10 +166,14 @@ impl<P: Probe> Array<P> {
         let mut chain = before;
         chain.add(&done.blame);
         debug_assert_eq!(done.blame.total(), (done.finish - start).0);
+        let mut patch = Plan::default();
         if let Some(remaining) = done.busy {
-            let mut patch = Plan::default();
             let view = DeliveredView { members: &self.delivered };
-            self.planner.on_busy(&operation, remaining, &view, &self.layout, &mut patch);
+            let host = self.requests[request].request;
+            self.planner.on_busy(&host, &operation, remaining, &view, &self.layout, &mut patch);
+        }
+        let is_patched = !patch.operations().is_empty();
+        if is_patched {
             self.requests[request].remaining += patch.operations().len() as u32;
             for &dependent in &dependents {
                 self.nodes[dependent].waits_for -= 1;
@@ -170,10 +187,10 @@ impl<P: Probe> Array<P> {
         let state = &mut self.requests[request];
         state.gc_affected |= done.gc_affected;
         let later = done.finish > state.finish || (done.finish == state.finish && index < state.last);
-        if later && done.busy.is_none() {
+        if later && !is_patched {
             state.finish = done.finish;
             state.last = index;
-            state.blame = chain;
+            state.blame = charge(operation.role, &before, &chain);
         }
         state.remaining -= 1;
         if state.remaining == 0 {
@@ -188,13 +205,7 @@ impl<P: Probe> Array<P> {
         state.waits_for -= 1;
         if finish >= state.start {
             state.start = finish;
-            // To those who wait for it, parity and reconstruction are what they waited for, whatever it was inside.
-            let waited = chain.total() - before.total();
-            state.before = match role {
-                Role::Data => *chain,
-                Role::Parity => Blame { parity: before.parity + waited, ..*before },
-                Role::Reconstruct => Blame { reconstruct: before.reconstruct + waited, ..*before },
-            };
+            state.before = charge(role, before, chain);
         }
         if state.waits_for == 0 {
             let start = state.start;

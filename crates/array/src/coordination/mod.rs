@@ -2,6 +2,7 @@
 //!
 //! A [`Coordinator`] is the control half of the O-RAID controller. It is sans-IO: it never owns a clock, sees only
 //! what messages have delivered, and answers with actions; the same file drives a simulated array or a live device.
+//! Events, views and actions are plain data with a text form, so that a policy may live in another language.
 //! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md.
 
 mod local;
@@ -11,6 +12,7 @@ mod reactive_selective;
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::Entry;
 use harmonia_types::{Completion, DeviceId, HostRequest, SimDuration, SimTime};
+use serde::{Deserialize, Serialize};
 
 /// Decides which members collect, and when.
 pub trait Coordinator: Send {
@@ -33,7 +35,8 @@ pub struct Interests {
 }
 
 /// Something that happened, as delivered to the controller.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// The run begins; a moment to set timers.
     Start,
@@ -65,7 +68,8 @@ pub enum Event {
 }
 
 /// What a coordinator can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// FORCE_GC to one member.
     Force(DeviceId, Stop),
@@ -95,7 +99,7 @@ pub struct DeliveredView<'a> {
 }
 
 /// What the controller knows of one member.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Delivered {
     /// The last status received; `None` before the first.
     pub status: Option<Status>,

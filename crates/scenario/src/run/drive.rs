@@ -132,7 +132,7 @@ impl<P: Probe> Drive<'_, P> {
                     now = request.arrival;
                     self.submit(request)?;
                 }
-                Next::AfterCompletion => match self.next_completion()? {
+                Next::AfterCompletion => match self.next_completion(SimTime::NEVER)? {
                     Some(completion) => {
                         now = now.max(completion.finish);
                         seen.push(completion);
@@ -140,6 +140,16 @@ impl<P: Probe> Drive<'_, P> {
                     None => {
                         return Err(RunError::Internal("the load waits for a request that is lost".into()));
                     }
+                },
+                Next::Until(time) if time <= now => {
+                    return Err(RunError::Internal("the load waits for a time that has passed".into()));
+                }
+                Next::Until(time) => match self.next_completion(time)? {
+                    Some(completion) => {
+                        now = now.max(completion.finish);
+                        seen.push(completion);
+                    }
+                    None => now = time,
                 },
                 Next::End => break,
             }
@@ -161,13 +171,13 @@ impl<P: Probe> Drive<'_, P> {
         Ok(())
     }
 
-    /// The next completion in order of time.
-    fn next_completion(&mut self) -> Result<Option<Completion>, RunError> {
+    /// The next completion in order of time, if it comes by `until`.
+    fn next_completion(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
         // What is known is final as soon as nothing can happen before it.
-        while self.completed.next_time() > self.array.next_wakeup() {
+        while self.completed.next_time().min(until) > self.array.next_wakeup() {
             self.step()?;
         }
-        Ok(self.completed.pop_due(SimTime(u64::MAX - 1)).map(|(_, completion)| completion))
+        Ok(self.completed.pop_due(until.min(SimTime(u64::MAX - 1))).map(|(_, completion)| completion))
     }
 
     /// Lets the next event happen.

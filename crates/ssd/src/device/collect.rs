@@ -70,13 +70,22 @@ impl<P: Probe> Device<P> {
             self.notices.push((now, Notice::SoftThreshold));
         }
         let slot = &self.dies[die as usize];
-        if free > self.rules.shape.hard || slot.exhausted {
+        if free > self.rules.start || slot.exhausted {
             return false;
         }
-        if let Some(want) = slot.want {
-            return want.admitted;
+        let is_hard = free <= self.rules.shape.hard;
+        if slot.want.is_some() || slot.job.is_some() {
+            let admitted = slot.want.is_some_and(|want| want.admitted);
+            if is_hard && slot.began_soft {
+                self.dies[die as usize].began_soft = false;
+                self.notices.push((now, Notice::HardThreshold));
+            }
+            return admitted;
         }
-        self.notices.push((now, Notice::HardThreshold));
+        if is_hard {
+            self.notices.push((now, Notice::HardThreshold));
+        }
+        self.dies[die as usize].began_soft = !is_hard;
         let dies = match self.rules.domain {
             Domain::Die => die..die + 1,
             Domain::Device => 0..self.rules.shape.dies,
@@ -105,7 +114,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Asks the concurrency policy which waiting dies may start, and starts those that must.
-    fn admit(&mut self, now: SimTime) {
+    pub(super) fn admit(&mut self, now: SimTime) {
         let channels = self.rules.geometry.channels as usize;
         let (mut active, mut wanting) = (vec![0u16; channels], vec![0u16; channels]);
         let (mut best, mut hard) = (vec![0u32; channels], vec![false; channels]);
@@ -122,14 +131,14 @@ impl<P: Probe> Device<P> {
                 active[channel] += 1;
                 continue;
             }
-            let idle = slot.is_idle();
+            let is_idle = slot.is_idle();
             match &mut slot.want {
                 Some(want) if want.admitted => active[channel] += 1,
                 Some(want) if least <= 1 => {
                     // The emergency rule: the last block may be needed to move pages into.
                     want.admitted = true;
                     active[channel] += 1;
-                    if idle {
+                    if is_idle {
                         self.wakes.set(die as usize, now);
                     }
                 }
@@ -157,6 +166,7 @@ impl<P: Probe> Device<P> {
         };
         let mut starts = Vec::new();
         self.concurrency.choose(now, &view, &mut starts);
+        self.waiting = wanting.iter().map(|&dies| u32::from(dies)).sum();
         for channel in starts {
             let waiting = &mut candidates[channel as usize];
             // Most invalid pages first, then the lowest die.
@@ -165,6 +175,7 @@ impl<P: Probe> Device<P> {
             let (_, die) = waiting.swap_remove(first);
             if let Some(want) = &mut self.dies[die as usize].want {
                 want.admitted = true;
+                self.waiting -= 1;
             }
             if self.dies[die as usize].is_idle() {
                 self.wakes.set(die as usize, now);
@@ -233,18 +244,11 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         slot.exhausted = victims == 0;
         let began = slot.gc_since;
-        if now > began {
-            let stepwise = !matches!(slot.activity, Activity::Event(_));
-            slot.gc_busy += now - began;
-            let planes = std::mem::take(&mut slot.job_plane_busy);
-            slot.gc_plane_busy += if stepwise { planes } else { now - began };
-            slot.gc_last_end = now;
-            // Keep only what an operation still waiting may have met.
-            let oldest = if slot.head == super::die::NO_OP { now } else { self.ops[slot.head].ready };
-            while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
-                slot.gc_log.pop_front();
-            }
-            slot.gc_log.push_back((began, now));
+        slot.gc_busy += now - began;
+        slot.gc_plane_busy += std::mem::take(&mut slot.job_plane_busy);
+        if matches!(slot.activity, Activity::Event(_)) {
+            slot.gc_plane_busy += now - began;
+            self.log_collecting(die, began, now);
         }
         self.collecting -= 1;
         if self.collecting == 0 {
@@ -260,35 +264,74 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Starts the next page move of a die's job, beginning the job if there is none. `false` if nothing was started:
-    /// the victim is ready to erase, or the event is over.
-    pub(super) fn start_move(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+    /// Remembers that a die collected, for the blame of what waited. A job the host interrupts is logged step by step.
+    fn log_collecting(&mut self, die: u32, from: SimTime, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        if until == from {
+            return;
+        }
+        slot.gc_last_end = until;
+        // Keep only what an operation still waiting may have met.
+        let oldest = if slot.head == super::die::NO_OP { until } else { self.ops[slot.head].ready };
+        while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
+            slot.gc_log.pop_front();
+        }
+        match slot.gc_log.back_mut() {
+            Some((_, end)) if *end == from => *end = until,
+            _ => slot.gc_log.push_back((from, until)),
+        }
+    }
+
+    /// Takes the next step of a die's job, beginning the job if there is none: chooses a victim or ends the event, which
+    /// takes no time, or starts a page move. `false` if nothing was started: ask again.
+    pub(super) fn step_job(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         if let Some(want) = self.dies[die as usize].want.take() {
             self.dies[die as usize].job =
                 Some(Job { goal: want.goal, unit: 0, victim: None, cursor: 0, unit_victims: 0, victims: 0 });
             self.start_collecting(die, now);
+            if self.schedule.needs().fresh_blocks {
+                let units = self.rules.shape.units_per_die;
+                let failure = self.failure(now);
+                for unit in die * units..(die + 1) * units {
+                    self.ftl.unit(unit).open_fresh().map_err(&failure)?;
+                }
+            }
         }
-        let Some(mut job) = self.dies[die as usize].job else { return Ok(false) };
+        match self.dies[die as usize].job {
+            None => Ok(false),
+            Some(Job { victim: Some(victim), .. }) => self.start_move(die, victim, now),
+            Some(_) => {
+                self.choose_next(die, now);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Gives a die's job its next victim, from the unit whose turn it is or the next one that is due; or ends the event.
+    fn choose_next(&mut self, die: u32, now: SimTime) {
+        let Some(mut job) = self.dies[die as usize].job else { return };
         let units = self.rules.shape.units_per_die;
-        let failure = self.failure(now);
-        while job.victim.is_none() {
+        while job.unit < units {
             let unit = die * units + job.unit;
             let due = job.unit_victims < job.goal.min_victims || self.ftl.free_blocks(unit) <= job.goal.stop;
             let chosen = if due { self.choose_victim(die, unit, now) } else { None };
             if let Some(block) = chosen {
                 self.ftl.unit(unit).begin(block);
-                job.victim = Some(block);
-                job.cursor = 0;
-            } else if job.unit + 1 < units {
-                job.unit += 1;
-                job.unit_victims = 0;
-            } else {
-                self.dies[die as usize].job = None;
-                self.end_event(die, job.victims, now);
-                return Ok(false);
+                self.dies[die as usize].job = Some(Job { victim: Some(block), cursor: 0, ..job });
+                return;
             }
+            job.unit += 1;
+            job.unit_victims = 0;
         }
-        let Some(victim) = job.victim else { return Ok(false) };
+        self.dies[die as usize].job = None;
+        self.end_event(die, job.victims, now);
+    }
+
+    /// Starts moving the next live page of a victim. `false` if there is none left.
+    fn start_move(&mut self, die: u32, victim: BlockId, now: SimTime) -> Result<bool, DeviceFailure> {
+        let Some(mut job) = self.dies[die as usize].job else { return Ok(false) };
+        let failure = self.failure(now);
+        let units = self.rules.shape.units_per_die;
         let unit = die * units + job.unit;
         let moved = self.ftl.unit(unit).move_next(victim, job.cursor, &mut self.probe).map_err(failure)?;
         job.cursor = moved.map_or(self.rules.shape.data_pages, |moved| moved.page + 1);
@@ -318,13 +361,15 @@ impl<P: Probe> Device<P> {
         self.ftl.unit(unit).choose(&*self.victim, &reads, now)
     }
 
-    pub(super) fn end_move(&mut self, die: u32) {
+    pub(super) fn end_move(&mut self, die: u32, now: SimTime) {
         let slot = &mut self.dies[die as usize];
         slot.job_plane_busy += slot.command.array + slot.command.transfer;
+        let began = slot.command.start;
+        self.log_collecting(die, began, now);
     }
 
-    pub(super) fn end_erase(&mut self, die: u32) {
-        self.end_move(die);
+    pub(super) fn end_erase(&mut self, die: u32, now: SimTime) {
+        self.end_move(die, now);
         let units = self.rules.shape.units_per_die;
         let Some(job) = &mut self.dies[die as usize].job else { return };
         if let Some(victim) = job.victim.take() {
@@ -339,16 +384,23 @@ impl<P: Probe> Device<P> {
     pub(super) fn job_view(&self, die: u32, job: &Job) -> GcJob {
         let unit = die * self.rules.shape.units_per_die + job.unit;
         let victim = job.victim.map_or(0, |block| block.0);
-        let destination = self.ftl.gc_frontier(unit).unwrap_or((victim, 0));
-        let moved = job.victim.is_some() && job.cursor >= self.rules.shape.data_pages;
+        let destination = self.ftl.next_gc_page(unit).unwrap_or((victim, 0));
+        let live = job.victim.and_then(|block| self.ftl.next_live(unit, block.0, job.cursor));
+        let phase = match (job.victim, live) {
+            (None, _) => GcPhase::Choose,
+            (Some(_), None) => GcPhase::Erase,
+            (Some(_), Some(_)) => GcPhase::Read,
+        };
+        let units = self.rules.shape.units_per_die;
+        let hard = self.rules.shape.hard;
         GcJob {
             unit,
             victim,
-            cursor: job.cursor,
-            phase: if moved { GcPhase::Erase } else { GcPhase::Read },
+            cursor: live.unwrap_or(self.rules.shape.data_pages),
+            phase,
             source_plane: self.ftl.plane_of(unit, victim),
             destination: (self.ftl.plane_of(unit, destination.0), destination.1),
-            hard: self.ftl.free_blocks(unit) <= self.rules.shape.hard,
+            hard: (die * units..(die + 1) * units).any(|unit| self.ftl.free_blocks(unit) <= hard),
         }
     }
 

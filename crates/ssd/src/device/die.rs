@@ -37,14 +37,16 @@ pub(super) struct Die {
     pub job: Option<Job>,
     /// The last event found nothing to collect and nothing was written since: do not ask again.
     pub exhausted: bool,
+    /// Its event began above the hard threshold, which has not been reported yet.
+    pub began_soft: bool,
     pub command: Command,
     /// When the running garbage-collection event began.
     pub gc_since: SimTime,
     /// When the running atomic event ends.
     pub gc_until: SimTime,
-    /// Ended events that some waiting operation may have met.
+    /// When it collected, as far as some waiting operation may have met it.
     pub gc_log: VecDeque<(SimTime, SimTime)>,
-    /// End of the last event.
+    /// End of the last of these.
     pub gc_last_end: SimTime,
     pub gc_busy: SimDuration,
     /// Part of `gc_busy` in which a plane worked or transferred: all but waiting for the bus.
@@ -112,6 +114,7 @@ impl Default for Die {
             want: None,
             job: None,
             exhausted: false,
+            began_soft: false,
             command: Command::default(),
             gc_since: SimTime::ZERO,
             gc_until: SimTime::ZERO,
@@ -163,8 +166,8 @@ impl<P: Probe> Device<P> {
             }
             Activity::Summary => {}
             Activity::Event(collected) => self.end_event(die, collected.victims, now),
-            Activity::Move => self.end_move(die),
-            Activity::Erase => self.end_erase(die),
+            Activity::Move => self.end_move(die, now),
+            Activity::Erase => self.end_erase(die, now),
         }
         self.dies[die as usize].activity = Activity::Idle;
         self.dispatch(die, now)
@@ -210,7 +213,7 @@ impl<P: Probe> Device<P> {
                     checked = true;
                 }
                 Decision::Single(Token::GcStep) => {
-                    if self.start_move(die, now)? {
+                    if self.step_job(die, now)? {
                         return Ok(());
                     }
                     checked = true;
@@ -220,7 +223,7 @@ impl<P: Probe> Device<P> {
                     self.begin(die, Activity::Erase, Command::new(now, &[Step::Array(erase)]), now);
                     return Ok(());
                 }
-                Decision::Multi(_) | Decision::Suspend => {
+                Decision::Multi(_) | Decision::Suspend | Decision::Resume => {
                     unreachable!("a schedule that needs these is refused when the device is built")
                 }
             }
@@ -249,9 +252,11 @@ impl<P: Probe> Device<P> {
             head,
             gc,
             running: None,
+            suspended: None,
             free,
             hard: self.rules.shape.hard,
             soft: self.rules.shape.soft,
+            planes: self.rules.geometry.planes_per_die,
             bus_free_at: if self.rules.geometry.own_pins {
                 SimTime::ZERO
             } else {
@@ -285,7 +290,13 @@ impl<P: Probe> Device<P> {
                 }
             },
             OpKind::Write | OpKind::PartialWrite => {
-                let partial = op.kind == OpKind::PartialWrite && self.ftl.lookup(op.unit, op.lpn).is_some();
+                let old = if op.kind == OpKind::Write { None } else { self.ftl.lookup(op.unit, op.lpn) };
+                if let Some((block, page)) = old {
+                    let ppn = Ppn(block << self.rules.shape.page_bits | page);
+                    let lpn = self.ftl.device_lpn(op.unit, op.lpn);
+                    self.probe.merge(FlashPage { unit: op.unit, ppn }, lpn, origin);
+                }
+                let free = self.ftl.free_blocks(op.unit);
                 let failure = self.failure(now);
                 summaries = self
                     .ftl
@@ -293,7 +304,11 @@ impl<P: Probe> Device<P> {
                     .program(op.lpn, IoCause::Host, Some(origin), &mut self.probe)
                     .map_err(failure)?;
                 self.dies[die as usize].exhausted = false;
-                if partial {
+                if self.waiting > 0 && self.ftl.free_blocks(op.unit) != free {
+                    // A block was opened: utilisation changed while dies wait to collect.
+                    self.admit(now);
+                }
+                if old.is_some() {
                     self.counters.read_modify_write_reads += 1;
                     Command::new(now, &[read, Step::Bus, Step::Bus, program])
                 } else {

@@ -109,6 +109,8 @@ struct Rules {
     link_latency: SimDuration,
     domain: Domain,
     background: bool,
+    /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
+    start: u32,
     min_victims: u32,
     /// Garbage collection's page moves may have to take turns on a shared bus.
     moves_use_bus: bool,
@@ -136,6 +138,8 @@ pub struct Device<P: Probe = NoProbe> {
     /// Dies that collect now, and since when at least one does.
     collecting: u32,
     collecting_since: SimTime,
+    /// Dies that want to collect and that the concurrency policy has not let start.
+    waiting: u32,
     /// Below soft and reported so.
     registered: bool,
     held: bool,
@@ -189,6 +193,7 @@ impl<P: Probe> Device<P> {
             ));
         }
         let dies = shape.dies as usize;
+        let from_soft = needs.from_soft || policies.concurrency.from_soft();
         Ok(Device {
             rules: Rules {
                 geometry: config.geometry.clone(),
@@ -197,6 +202,7 @@ impl<P: Probe> Device<P> {
                 link_latency: config.link.latency,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
+                start: if from_soft { shape.soft } else { shape.hard },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: !config.geometry.own_pins && config.timing.copyback != Copyback::Die,
                 shape,
@@ -217,6 +223,7 @@ impl<P: Probe> Device<P> {
             intervals: Vec::new(),
             collecting: 0,
             collecting_since: SimTime::ZERO,
+            waiting: 0,
             registered: false,
             held: false,
             last_activity: SimTime::ZERO,
@@ -311,9 +318,20 @@ impl<P: Probe> Device<P> {
         &self.ftl
     }
 
+    /// The dies that collect now, lowest first.
+    pub fn collecting_dies(&self) -> impl Iterator<Item = u32> + '_ {
+        let collects = |(index, die): (usize, &Die)| die.collects().then_some(index as u32);
+        self.dies.iter().enumerate().filter_map(collects)
+    }
+
     /// The probe.
     pub fn probe(&self) -> &P {
         &self.probe
+    }
+
+    /// The probe, to hand it the bytes of a write before it is submitted or to take those a read returned.
+    pub fn probe_mut(&mut self) -> &mut P {
+        &mut self.probe
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

@@ -206,8 +206,14 @@ impl QueueView<'_> {
         std::iter::successors(start, following).map(|handle| (handle, &self.ops[handle]))
     }
 
+    /// The first operation that is wanted and has no earlier one on its LPN.
     fn find(&self, mut wanted: impl FnMut(&PageOp) -> bool) -> Option<Queued> {
-        self.iter().find(|(_, op)| wanted(op)).map(|(handle, _)| self.queued(handle))
+        let first_on_lpn = |handle: u32, op: &PageOp| {
+            let mut earlier = self.iter().take_while(|&(other, _)| other != handle);
+            !earlier.any(|(_, other)| other.unit == op.unit && other.lpn == op.lpn)
+        };
+        let found = self.iter().find(|&(handle, op)| wanted(op) && first_on_lpn(handle, op));
+        found.map(|(handle, _)| self.queued(handle))
     }
 
     /// Plane and page offset of the data a read asks for.
@@ -237,14 +243,14 @@ impl DieQueues for QueueView<'_> {
 
     fn first_write(&self, plane: u32) -> Option<Queued> {
         let unit = self.unit_of_plane(plane);
-        let here = self.ftl.frontier(unit).is_none_or(|(block, _)| self.ftl.plane_of(unit, block) == plane);
-        self.find(|op| op.kind == OpKind::Write && op.unit == unit && here)
+        self.frontier_offset(plane)?;
+        self.find(|op| op.kind == OpKind::Write && op.unit == unit)
     }
 
     fn frontier_offset(&self, plane: u32) -> Option<u32> {
         let unit = self.unit_of_plane(plane);
         self.ftl
-            .frontier(unit)
+            .next_host_page(unit)
             .filter(|&(block, _)| self.ftl.plane_of(unit, block) == plane)
             .map(|(_, page)| page)
     }

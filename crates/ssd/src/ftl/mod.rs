@@ -284,14 +284,34 @@ impl Ftl {
         let _ = index;
     }
 
-    /// Page offset of the host's write frontier in a unit and its block, if one is open.
-    pub fn frontier(&self, unit: u32) -> Option<(u32, u32)> {
-        self.units[unit as usize].frontiers[0].map(|open| (open.block, open.page))
+    /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.
+    pub fn next_host_page(&self, unit: u32) -> Option<(u32, u32)> {
+        self.next_page(unit, 0)
     }
 
-    /// Block and page offset garbage collection would write to next, if one is open.
-    pub fn gc_frontier(&self, unit: u32) -> Option<(u32, u32)> {
-        self.units[unit as usize].frontiers[self.gc_frontier].map(|open| (open.block, open.page))
+    /// Block and page offset the next moved page goes to; `None` if a block must be opened and none is free.
+    pub fn next_gc_page(&self, unit: u32) -> Option<(u32, u32)> {
+        self.next_page(unit, self.gc_frontier)
+    }
+
+    fn next_page(&self, unit: u32, frontier: usize) -> Option<(u32, u32)> {
+        let state = &self.units[unit as usize];
+        if let Some(open) = state.frontiers[frontier].or_else(|| state.partial.last().copied()) {
+            return Some((open.block, open.page));
+        }
+        let first_free = unit * self.shape.blocks_per_unit + state.free_head;
+        (state.free > 0).then(|| (self.free_ring[first_free as usize], 0))
+    }
+
+    /// Page offset of the first live page of a block at or after `cursor`, if there is one.
+    pub fn next_live(&self, unit: u32, block: u32, cursor: u32) -> Option<u32> {
+        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
+        let base = block << self.shape.page_bits;
+        let live = |&page: &u32| {
+            let lpn = self.reverse[unit as usize * flash_pages + (base | page) as usize];
+            lpn != NONE && self.lookup(unit, lpn) == Some((block, page))
+        };
+        (cursor..self.shape.data_pages).find(live)
     }
 
     /// The plane of the die in which a block of a unit lies.

@@ -5,7 +5,7 @@ use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 use super::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, state_of, valid_of};
 use crate::config::Shape;
-use crate::gc::victim::{QueuedReads, ValidPages, Victim, VictimView};
+use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, Origin, Probe};
 
 /// A unit has no free block left where it needs one.
@@ -164,7 +164,11 @@ impl UnitMut<'_> {
             data_pages: self.shape.data_pages,
         };
         let valid = Live { map: self.map, reverse: self.reverse, page_bits: self.shape.page_bits };
-        let view = VictimView { blocks, valid: &valid, queued_reads, now };
+        let planes = UnitPlanes {
+            first: if self.shape.units_per_die == 1 { 0 } else { self.unit % self.shape.units_per_die },
+            blocks_per_plane: self.shape.blocks_per_unit / self.shape.planes_per_unit,
+        };
+        let view = VictimView { blocks, planes, valid: &valid, queued_reads, now };
         victim.choose(&view, &mut self.state.rng)
     }
 
@@ -276,11 +280,15 @@ impl UnitMut<'_> {
     }
 
     /// Sets the garbage-collection frontier aside, partly written, so that the next move opens a new block. Blocks
-    /// set aside are used up before further new ones are opened ("open a new block in every plane at GC start").
+    /// set aside are used up before further new ones are opened ("open a new block in every plane at GC start"). An
+    /// open block without a page yet stays.
     ///
     /// # Errors
     /// If no block is free.
     pub fn open_fresh(&mut self) -> Result<(), OutOfBlocks> {
+        if self.state.frontiers[self.gc_frontier].is_some_and(|open| open.page == 0) {
+            return Ok(());
+        }
         let fresh = self.open_block()?;
         if let Some(old) = self.state.frontiers[self.gc_frontier].replace(fresh) {
             self.state.partial.push(old);

@@ -5,16 +5,21 @@ mod unlimited;
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 
-/// Chooses which channels start a garbage-collection event. Asked when an event is wanted, at each completion of one
-/// and at each change of utilisation.
+/// Chooses which channels start a garbage-collection event. Asked when an event is wanted, at each completion of one,
+/// and, while any is wanted, whenever a host write opens a block: utilisation has changed.
 pub trait Concurrency: Send {
     /// Whether every wanted event may start at once; the device then does not ask.
     fn admits_all(&self) -> bool {
         false
     }
 
-    /// Appends the channels on which one more event starts now. Each must have `wanting > 0`. A unit without a free
-    /// block collects regardless of the answer.
+    /// Whether events are wanted from the soft threshold on, not only from hard: the policy then decides when.
+    fn from_soft(&self) -> bool {
+        false
+    }
+
+    /// Appends the channels on which one more event starts now. Each must have `wanting > 0`. A die with a unit down to
+    /// its last free block collects regardless of the answer.
     fn choose(&mut self, now: SimTime, view: &ConcurrencyView<'_>, starts: &mut Vec<u32>);
 }
 

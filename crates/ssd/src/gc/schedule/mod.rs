@@ -16,19 +16,34 @@ pub trait Schedule: Send + Sync {
     /// while a program or erase runs.
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision;
 
-    /// What the hardware must be able to do; a device that cannot is refused when it is built.
+    /// What the schedule relies on; a device that cannot do it is refused when it is built.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 }
 
-/// Capabilities a schedule relies on.
+impl<S: Schedule + ?Sized> Schedule for Box<S> {
+    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+        (**self).next(now, view)
+    }
+
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+}
+
+/// What a schedule relies on: capabilities of the hardware, and how events begin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Multi-plane reads and programs.
     pub multi_plane: bool,
     /// Suspending a running program or erase.
     pub suspend: bool,
+    /// Events begin at the soft threshold already (they yield to the host until a unit reaches hard).
+    pub from_soft: bool,
+    /// At the start of an event every unit of the die sets its frontier aside and opens a block, so that the write
+    /// offsets of all planes are equal.
+    pub fresh_blocks: bool,
 }
 
 /// Names one operation waiting in a die's queue; only the die can redeem it.
@@ -98,6 +113,8 @@ pub enum Decision {
     Erase,
     /// Suspend the running program or erase, and ask again.
     Suspend,
+    /// Go on with what was suspended.
+    Resume,
     /// Nothing until this time, or until something arrives; `SimTime::NEVER` waits for an arrival alone.
     Wait(SimTime),
     /// The whole pending garbage-collection event as one command.
@@ -149,21 +166,23 @@ pub struct GcJob {
     pub unit: u32,
     /// Block of that unit.
     pub victim: u32,
-    /// Next page of the victim to look at.
+    /// The page of the victim that moves next: a live one, until all are moved.
     pub cursor: u32,
     /// What comes next.
     pub phase: GcPhase,
     /// Plane of the die the victim lies in.
     pub source_plane: u32,
-    /// Plane and page offset the next moved page goes to.
+    /// Plane and page offset the next moved page goes to, a block yet to be opened included.
     pub destination: (u32, u32),
-    /// Whether the event must not yield (a unit is at its hard threshold).
+    /// Whether the event must not yield (a unit of the die is at its hard threshold).
     pub hard: bool,
 }
 
 /// What a garbage-collection job does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GcPhase {
+    /// Choose the next victim, or end the event: takes no time, and the schedule is asked again before a page moves.
+    Choose,
     /// Read the page under the cursor.
     Read,
     /// Program the page that was read.
@@ -186,16 +205,20 @@ pub struct Running {
 }
 
 /// Look-ups in a die's queue and frontiers, for schedules that match host work with garbage collection.
+///
+/// An operation is found only if no earlier one on the same LPN waits, so whatever a schedule redeems keeps their
+/// order. What is found may not be ready yet.
 pub trait DieQueues {
     /// Number of operations waiting.
     fn len(&self, class: Class) -> usize;
-    /// The first waiting operation of a class that is ready.
+    /// The first waiting operation of a class.
     fn first(&self, class: Class) -> Option<Queued>;
     /// The first waiting read of the page offset `page` in `plane`.
     fn find_read(&self, plane: u32, page: u32) -> Option<Queued>;
     /// The first waiting write that will go to `plane`.
     fn first_write(&self, plane: u32) -> Option<Queued>;
-    /// Page offset of the write frontier in `plane`; `None` if its next program opens a block.
+    /// Page offset the next host write in `plane` goes to, a block yet to be opened included; `None` if it would go
+    /// to another plane or find no free block.
     fn frontier_offset(&self, plane: u32) -> Option<u32>;
 }
 
@@ -207,12 +230,16 @@ pub struct DieView<'a> {
     pub gc: Gc,
     /// What runs, when asked about suspension; otherwise the die is idle.
     pub running: Option<Running>,
+    /// What was suspended and has yet to be resumed (`ends` then means: if resumed now).
+    pub suspended: Option<Running>,
     /// Fewest free blocks of any unit of the die.
     pub free: u32,
     /// Hard threshold.
     pub hard: u32,
     /// Soft threshold.
     pub soft: u32,
+    /// Planes of the die.
+    pub planes: u32,
     /// When the bus of the die is free.
     pub bus_free_at: SimTime,
     /// Look-ups.

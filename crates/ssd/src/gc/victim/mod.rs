@@ -21,12 +21,31 @@ pub trait Victim: Send + Sync {
 pub struct VictimView<'a> {
     /// State, valid count, erase count and closing order of every block of the unit.
     pub blocks: BlockTable<'a>,
+    /// In which planes of the die they lie.
+    pub planes: UnitPlanes,
     /// Whether the page at (block, page offset) holds live data.
     pub valid: &'a dyn ValidPages,
     /// Host reads waiting in the die's queue, as (plane, page offset) pairs; empty while ageing.
     pub queued_reads: &'a dyn QueuedReads,
     /// The time of choosing.
     pub now: SimTime,
+}
+
+/// The planes of a die that an allocation unit covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitPlanes {
+    /// The first of them.
+    pub first: u32,
+    /// Blocks of the unit in each.
+    pub blocks_per_plane: u32,
+}
+
+impl UnitPlanes {
+    /// The plane of the die in which a block of the unit lies.
+    #[inline]
+    pub fn of(self, block: BlockId) -> u32 {
+        self.first + block.0 / self.blocks_per_plane
+    }
 }
 
 /// The valid bitmap of an allocation unit, derived on demand from map and reverse map.
@@ -99,7 +118,9 @@ mod tests {
         let best: Vec<GroupKey> = groups.map(|block| GroupKey::best_of(&entries, &erases, block)).collect();
         let table =
             BlockTable { entries: &entries, best: &best, erases: &erases, closed_at: &closed_at, data_pages };
-        let view = VictimView { blocks: table, valid: &AllValid, queued_reads: &NoReads, now: SimTime::ZERO };
+        let planes = UnitPlanes { first: 0, blocks_per_plane: blocks.len().max(1) as u32 };
+        let (valid, queued_reads, now) = (&AllValid, &NoReads, SimTime::ZERO);
+        let view = VictimView { blocks: table, planes, valid, queued_reads, now };
         policy.choose(&view, rng).map(BlockId::index)
     }
 }

@@ -1,0 +1,217 @@
+//! Can the host go between the steps of a collection, and interrupt its erase (paper D's baseline; paper C, 4.4)?
+//!
+//! Proves that preemption is a wrapper around any schedule, that a suspended command can be resumed, and, on the real
+//! device, that reads between page moves end earlier than behind a blocking event, that blame stays exact, and that
+//! collecting becomes non-preemptible at the hard threshold. The device does not suspend commands yet.
+
+mod seams;
+
+use harmonia_ssd::gc::schedule::{
+    Class, Decision, DieQueues, DieView, Gc, GcJob, GcPhase, HostToken, MultiPlane, Needs, Pace, Queued,
+    Running, Schedule, Token,
+};
+use harmonia_ssd::interface::{Directive, Notice, Stop};
+use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::{Device, Policies, SubCompletion};
+use harmonia_types::{Operation, SimDuration, SimTime};
+
+/// While no unit is at its hard threshold, host work that is ready goes before the next step of `inner`'s collection.
+struct Preemptive<S> {
+    inner: S,
+    suspend: bool,
+}
+
+impl<S: Schedule> Schedule for Preemptive<S> {
+    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+        let is_hard = match view.gc {
+            Gc::Idle => false,
+            Gc::Wanted { hard, .. } => hard,
+            Gc::Job(job) => job.hard,
+        };
+        let ready = |class| view.queues.first(class).filter(|op| op.ready <= now && !is_hard);
+        let serve = |op: Queued| Decision::Single(Token::Host(op.token));
+        if let Some(running) = view.running {
+            let suspends =
+                self.suspend && running.is_gc && running.suspendable && ready(Class::Read).is_some();
+            return if suspends { Decision::Suspend } else { Decision::Wait(running.ends) };
+        }
+        if view.suspended.is_some() {
+            return ready(Class::Read).map_or(Decision::Resume, serve);
+        }
+        let host = ready(Class::Read).or_else(|| ready(Class::Write));
+        match self.inner.next(now, view) {
+            decision
+            @ (Decision::Single(Token::GcStep) | Decision::Erase | Decision::Atomic(Pace::Timed)) => {
+                // An event that can be interrupted goes step by step.
+                let alone =
+                    if decision == Decision::Erase { decision } else { Decision::Single(Token::GcStep) };
+                host.map_or(alone, serve)
+            }
+            other => other,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        let inner = self.inner.needs();
+        Needs { suspend: inner.suspend || self.suspend, from_soft: true, ..inner }
+    }
+}
+
+/// Pairs every move with the operation 9, to show that what the inner schedule combines is not taken apart.
+struct Pairs;
+impl Schedule for Pairs {
+    fn next(&self, _: SimTime, _: &DieView<'_>) -> Decision {
+        let mut command = MultiPlane::new(Token::GcStep);
+        command.join(Token::Host(HostToken(9)));
+        Decision::Multi(command)
+    }
+}
+
+/// At most one host operation waits.
+struct One(Option<Queued>);
+impl DieQueues for One {
+    fn len(&self, class: Class) -> usize {
+        usize::from(self.first(class).is_some())
+    }
+    fn first(&self, class: Class) -> Option<Queued> {
+        self.0.filter(|op| op.class == class)
+    }
+    fn find_read(&self, _: u32, _: u32) -> Option<Queued> {
+        None
+    }
+    fn first_write(&self, _: u32) -> Option<Queued> {
+        None
+    }
+    fn frontier_offset(&self, _: u32) -> Option<u32> {
+        None
+    }
+}
+
+const END: SimTime = SimTime(900);
+const ERASING: Running = Running { ends: END, remaining: SimDuration(800), is_gc: true, suspendable: true };
+
+/// What a schedule decides at time 100 in the middle of an event.
+fn decide(
+    schedule: &dyn Schedule,
+    host: Option<(Class, u64)>,
+    change: impl Fn(&mut DieView<'_>),
+) -> Decision {
+    let token = HostToken(4);
+    let head = host.map(|(class, ready)| Queued { token, class, ready: SimTime(ready), deadline: None });
+    let (unit, victim, cursor, phase, destination) = (0, 7, 5, GcPhase::Read, (0, 2));
+    let gc = Gc::Job(GcJob { unit, victim, cursor, phase, source_plane: 0, destination, hard: false });
+    let (free, hard, soft, planes, bus_free_at) = (4, 2, 6, 2, SimTime::ZERO);
+    let queues = &One(head);
+    let mut view =
+        DieView { head, gc, running: None, suspended: None, free, hard, soft, planes, bus_free_at, queues };
+    change(&mut view);
+    schedule.next(SimTime(100), &view)
+}
+
+fn set(view: &mut DieView<'_>, phase: GcPhase, hard: bool) {
+    if let Gc::Job(job) = &mut view.gc {
+        (job.phase, job.hard) = (phase, hard);
+    }
+}
+
+fn preemptive(suspend: bool) -> Preemptive<Box<dyn Schedule>> {
+    Preemptive { inner: seams::policies().schedule, suspend }
+}
+
+const READ: Option<(Class, u64)> = Some((Class::Read, 100));
+const HOST: Decision = Decision::Single(Token::Host(HostToken(4)));
+const STEP: Decision = Decision::Single(Token::GcStep);
+
+#[test]
+fn the_host_goes_between_steps_until_a_unit_is_at_hard() {
+    let policy = preemptive(false);
+    assert_eq!(decide(&policy, READ, |_| {}), HOST);
+    assert_eq!(decide(&policy, Some((Class::Write, 101)), |_| {}), STEP, "not ready at t - 1");
+    assert_eq!(decide(&policy, READ, |view| set(view, GcPhase::Erase, false)), HOST, "before the erase too");
+    assert_eq!(decide(&policy, READ, |view| set(view, GcPhase::Read, true)), STEP, "hard does not yield");
+    assert_eq!(
+        decide(&policy, None, |view| view.gc = Gc::Wanted { hard: false, moves_use_bus: false }),
+        STEP
+    );
+    let paired = decide(&Preemptive { inner: Pairs, suspend: false }, READ, |_| {});
+    assert!(matches!(paired, Decision::Multi(_)), "what a wrapped schedule pairs stays together");
+}
+
+#[test]
+fn a_running_erase_is_suspended_for_a_read_and_resumed_after_it() {
+    let erasing = |view: &mut DieView<'_>| (view.running = Some(ERASING), set(view, GcPhase::Erase, false)).1;
+    assert_eq!(decide(&preemptive(true), READ, erasing), Decision::Suspend);
+    assert_eq!(decide(&preemptive(false), READ, erasing), Decision::Wait(END), "only if it may");
+    assert_eq!(decide(&preemptive(true), Some((Class::Write, 0)), erasing), Decision::Wait(END));
+    let hard = |view: &mut DieView<'_>| (erasing(view), set(view, GcPhase::Erase, true)).1;
+    assert_eq!(decide(&preemptive(true), READ, hard), Decision::Wait(END), "hard is not interrupted");
+    let suspended = |view: &mut DieView<'_>| view.suspended = Some(ERASING);
+    assert_eq!(decide(&preemptive(true), READ, suspended), HOST);
+    assert_eq!(decide(&preemptive(true), None, suspended), Decision::Resume);
+}
+
+fn device(policies: Policies, free: u32) -> Device<AuditProbe> {
+    let config = seams::config(1);
+    let ftl = seams::used(&config, free);
+    Device::with_policies(&config, ftl.shape().clone(), ftl, policies, AuditProbe).expect("able")
+}
+
+/// A collection forced at 0 on a device between soft and hard; ten reads come while it runs.
+fn reads_during_a_collection(policies: Policies) -> Vec<SubCompletion> {
+    let mut device = device(policies, 4);
+    device.direct(SimTime::ZERO, Directive::Force(Stop::Internal));
+    for read in 0..10 {
+        let arrival = SimTime(10_000 + 211_000 * u64::from(read));
+        device.advance_until(arrival, false).expect("room");
+        device.submit(arrival, seams::page(read, Operation::Read, u64::from(read) * 7)).expect("room");
+    }
+    device.advance_until(SimTime(1_000_000_000), false).expect("room");
+    let mut done = std::mem::take(device.completions());
+    done.sort_by_key(|done| done.token);
+    for done in &done {
+        let arrival = 10_000 + 211_000 * u64::from(done.token);
+        assert_eq!(done.blame.total(), done.finish.0 - arrival, "blame sums to latency");
+    }
+    assert_eq!(device.counters().gc_victims - device_victims_before(), 2, "one victim a plane");
+    done
+}
+
+fn device_victims_before() -> u64 {
+    seams::used(&seams::config(1), 4).tally().victims
+}
+
+#[test]
+fn on_the_device_reads_between_moves_end_earlier_and_wait_for_one_step_at_most() {
+    let blocking = reads_during_a_collection(seams::policies());
+    let policies = Policies { schedule: Box::new(preemptive(false)), ..seams::policies() };
+    let preempted = reads_during_a_collection(policies);
+    assert!(blocking.iter().zip(&preempted).all(|(slow, fast)| fast.finish <= slow.finish));
+    let waited = |done: &SubCompletion| done.blame.queue_gc;
+    assert!(waited(&blocking[0]) > 2 * seams::ERASE.0, "blocking: the whole event, both erases");
+    assert!(waited(&preempted[0]) > 0 && preempted[0].gc_affected, "it does wait for the step that runs");
+    assert!(preempted.iter().all(|done| waited(done) <= seams::ERASE.0), "preemptive: one step at most");
+    let total = |all: &[SubCompletion]| all.iter().map(waited).sum::<u64>();
+    assert!(3 * total(&preempted) < total(&blocking), "{} against {}", total(&preempted), total(&blocking));
+}
+
+#[test]
+fn collecting_starts_at_soft_and_a_load_that_never_pauses_cannot_starve_it() {
+    let mut device = device(Policies { schedule: Box::new(preemptive(false)), ..seams::policies() }, 7);
+    let logical = u64::from(device.ftl().shape().logical_pages);
+    for write in 0..2000u32 {
+        device
+            .submit(SimTime::ZERO, seams::page(write, Operation::Write, u64::from(write) * 31 % logical))
+            .expect("room");
+    }
+    device.advance_until(SimTime(60_000_000_000), false).expect("never out of blocks");
+    assert_eq!(device.completions().len(), 2000);
+    let notices = std::mem::take(device.notices());
+    let first = |wanted: Notice| {
+        notices.iter().find(|(_, notice)| *notice == wanted).map_or(SimTime::NEVER, |&(time, _)| time)
+    };
+    let (started, hard) = (first(Notice::GcStarted), first(Notice::HardThreshold));
+    assert!(first(Notice::SoftThreshold) <= started && started < hard, "collecting {started}, hard {hard}");
+    let events = notices.iter().filter(|(_, notice)| *notice == Notice::GcStarted).count();
+    let reported = notices.iter().filter(|(_, notice)| *notice == Notice::HardThreshold).count();
+    assert!(hard < SimTime::NEVER && reported <= events, "hard is reported at most once an event");
+}
