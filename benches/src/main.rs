@@ -1,183 +1,229 @@
-//! scratch
-#![allow(missing_docs, clippy::print_stdout, clippy::disallowed_types)]
+//! `make bench`: what Harmonia's speed is, as ratios to a bare FTL ([`floor`]) measured in the same run.
+//!
+//! Machines are noisy, so every case is timed between two runs of the floor and divided by their mean; the median of
+//! several such ratios is printed with its extremes. Nothing is asserted on wall time.
+//!
+//! ```text
+//! cargo run --release -p harmonia-bench              all cases, 8 x 32 GiB
+//! cargo run --release -p harmonia-bench -- quick     one device, for a first look
+//! cargo run --release -p harmonia-bench -- profile   only the measured window of HPC(W), for a profiler
+//! ```
+#![expect(clippy::print_stdout, reason = "prints a table")]
+#![expect(clippy::disallowed_types, reason = "measures wall time")]
+
 mod floor;
-use harmonia_array::*;
-use harmonia_engine::Rng;
-use harmonia_flash::*;
-use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::*;
-use harmonia_types::*;
-use std::sync::atomic::*;
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
-fn ssd(domain: Domain, schedule: &str) -> SsdConfig {
-    SsdConfig {
-        preset: "x".into(),
-        geometry: Geometry {
-            channels: 8,
-            chips_per_channel: 8,
-            dies_per_chip: 1,
-            planes_per_die: 4,
-            blocks_per_plane: 512,
-            pages_per_block: 64,
-            page_size: 4096,
-            summary_pages: 1,
-            own_pins: true,
-        },
-        timing: Timing {
-            read: SimDuration::from_us(25),
-            program: SimDuration::from_us(200),
-            erase: SimDuration::from_us(1500),
-            transfer: SimDuration(105_600),
-            copyback: Copyback::Die,
-        },
-        link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Percent(15.0),
-            allocation: Allocation::Cwdp,
-            allocation_unit: AllocationUnit::Die,
-            frontiers: Frontiers::Shared,
-        },
-        gc: GcConfig {
-            domain,
-            trigger: Trigger::Foreground,
-            hard_threshold: Amount::Percent(5.0),
-            soft_threshold: Amount::AboveHard(1),
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
-            victim_d: 3,
-            schedule: schedule.into(),
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
-        },
-    }
-}
-fn array(policy: &str, domain: Domain, schedule: &str) -> ArrayConfig {
-    ArrayConfig {
-        devices: 8,
-        level: Level::Raid0,
-        stripe_unit: 4096,
-        coordination: CoordinationConfig {
-            policy: policy.into(),
-            message_latency: SimDuration::ZERO,
-            own: serde_json::Map::new(),
-        },
-        members: (0..8).map(|_| MemberConfig { capable: true, ssd: ssd(domain, schedule) }).collect(),
-    }
-}
+
+use floor::Floor;
+use harmonia_array::{AgedState, AgeingPlan, age};
+use harmonia_metrics::Report;
+use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare, run_aged};
+
+/// Overwrites of one timing of the floor: about 0.3 s.
+const FLOOR_STEP: u64 = 700_000;
+const REPEATS: usize = 5;
+
 fn main() {
-    let t = Instant::now();
-    let mut f = floor::Floor::new(131072, 64, 0.15, 1);
-    let (p, e) = (f.programs, t.elapsed());
-    println!("floor fill {:.1} ns/program", e.as_nanos() as f64 / p as f64);
-    f.overwrite(10_000_000);
-    let p = f.programs;
-    let t = Instant::now();
-    f.overwrite(5_000_000);
-    let floor = t.elapsed().as_nanos() as f64 / (f.programs - p) as f64;
-    println!("floor {floor:.1} ns/program, WA {}", (f.programs - p) as f64 / 5e6);
-    drop(f);
-    let cfg = array("local", Domain::Device, "blocking");
-    let t = Instant::now();
-    let cancel = AtomicBool::new(false);
-    let pd = AtomicU64::new(0);
-    let threads = std::env::args().nth(1).map_or(1, |s| s.parse().unwrap());
-    let aged = age(
-        &cfg,
-        &AgeingPlan { fill: 1.0, overwrite: 3.0, seed: 1, threads, cancel: &cancel, pages_done: &pd },
-    )
-    .unwrap();
-    let e = t.elapsed().as_nanos() as f64;
-    let programs: u64 = aged.devices.iter().map(|d| d.tally().data_programs()).sum();
-    println!(
-        "ageing {:.1} s, {:.1} ns/program ratio {:.2} steady {:?}",
-        e / 1e9,
-        e / programs as f64,
-        e / programs as f64 / floor,
-        aged.steadiness
-    );
-    for rf in [0.2012] {
-        for (policy, domain, schedule) in
-            [("local", Domain::Device, "blocking"), ("reactive-inclusive", Domain::Device, "blocking")]
-        {
-            let cfg = array(policy, domain, schedule);
-            let states = aged.devices.clone();
-            let before: u64 = states.iter().map(|d| d.tally().data_programs()).sum();
-            let beforeh: u64 = states.iter().map(|d| d.tally().programs[0]).sum();
-            let t = Instant::now();
-            let mut a = Array::new(&cfg, states, None, |_| NoProbe).unwrap();
-            let (mut ra, mut rd, mut ro) =
-                (Rng::stream(1, "arr"), Rng::stream(1, "addr"), Rng::stream(1, "op"));
-            let mut now = 0.0;
-            let n = 50_000;
-            let pages = a.layout().logical_bytes() / 4096;
-            let mut sum = 0.0;
-            let mut sq = 0.0;
-            let mut cnt = 0u64;
-            let mut blame = Blame::default();
-            let mut gcn = 0;
-            for id in 0..n {
-                now += ra.exponential(1e9 / 476.5);
-                let arrival = SimTime(now as u64);
-                a.advance_until(arrival).unwrap();
-                let op = if ro.chance(rf) { Operation::Read } else { Operation::Write };
-                let off = rd.below(pages - 125) * 4096;
-                a.submit(HostRequest {
-                    id,
-                    arrival,
-                    operation: op,
-                    offset: off,
-                    length: 125 * 4096,
-                    volume: 0,
-                    member: None,
-                })
-                .unwrap();
-                for c in a.completions().drain(..) {
-                    if c.id >= 2000 {
-                        let r = c.response().0 as f64;
-                        sum += r;
-                        sq += r * r;
-                        cnt += 1;
-                        blame.add(&c.blame);
-                        gcn += c.gc_affected as u64;
-                    }
-                }
-                a.gc_intervals().clear();
-            }
-            a.advance_until(SimTime(u64::MAX - 1)).unwrap();
-            for c in a.completions().drain(..) {
-                let r = c.response().0 as f64;
-                sum += r;
-                sq += r * r;
-                cnt += 1;
-                blame.add(&c.blame);
-                gcn += c.gc_affected as u64;
-            }
-            let e = t.elapsed().as_nanos() as f64;
-            let programs = a.devices().iter().map(|d| d.ftl().tally().data_programs()).sum::<u64>() - before;
-            let host = a.devices().iter().map(|d| d.ftl().tally().programs[0]).sum::<u64>() - beforeh;
-            let events: u64 = a.devices().iter().map(|d| d.events()).sum();
-            let mean = sum / cnt as f64;
-            println!(
-                "{policy} {domain:?} {schedule} rf {rf}: mean {:.3} ms sd {:.3} affected {:.3} WA {:.2} | {:.2} s, {:.1} ns/program, ratio {:.2}, {:.1} ns/hostwrite, events {} {:?} {:?}",
-                mean / 1e6,
-                (sq / cnt as f64 - mean * mean).sqrt() / 1e6,
-                gcn as f64 / cnt as f64,
-                programs as f64 / host as f64,
-                e / 1e9,
-                e / programs as f64,
-                e / programs as f64 / floor,
-                e / host as f64,
-                events,
-                a.message_counters(),
-                Blame {
-                    service: blame.service / cnt,
-                    transfer: blame.transfer / cnt,
-                    queue_host: blame.queue_host / cnt,
-                    queue_gc: blame.queue_gc / cnt,
-                    link: blame.link / cnt,
-                    ..blame
-                }
-            );
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    if argument == "memory" {
+        return print_peak_memory();
+    }
+    let devices = if argument == "quick" { 1 } else { 8 };
+    let hpc = |sets: &[&str]| {
+        let mut all = vec![format!("array.devices={devices}")];
+        all.extend(sets.iter().map(|set| (*set).to_owned()));
+        load("hpc-w", &all)
+    };
+    // A single device gets an eighth of the array's load.
+    let rate = format!("workload.arrival={{process='poisson', rate={}}}", 476.5 * f64::from(devices) / 8.0);
+    let requests = ["workload.requests=12000", "workload.warmup=1000", rate.as_str()];
+    let local = hpc(&requests);
+    if argument == "profile" {
+        let aged = aged(&local, 2);
+        for _ in 0..3 {
+            println!("{:.1} ns per program", per_program(&measure(&local, aged.clone())));
         }
+        return;
+    }
+    let mut floor = Floor::new(131_072, 64, 0.15, 1);
+    // Greedy cleaning is steady after a few overwrites of the whole device.
+    floor.overwrite(20_000_000);
+    let (floor_ns, _) = timed(&mut floor);
+    println!(
+        "floor: {floor_ns:.1} ns per page program (8 Mi pages of 4 KiB, 15% spare, greedy, one thread)\n"
+    );
+    println!("{:<58}{:>9}{:>9}{:>9}   {:>9}", "case", "median", "least", "most", "ns");
+
+    let one = load("hpc-w", &["array.devices=1".into()]);
+    row(&mut floor, "ageing one device from empty, per page program", |_| {
+        let clock = Instant::now();
+        let aged = aged(&one, 1);
+        let programs: u64 = aged.devices.iter().map(|ftl| ftl.tally().data_programs()).sum();
+        clock.elapsed().as_nanos() as f64 / programs as f64
+    });
+    let state = aged(&local, 2);
+    for (name, sets) in [
+        ("HPC(W) local, device domain, per page program", &["array.coordination.policy=local"][..]),
+        ("HPC(W) local, die domain, per page program", &["ssd.gc.domain=die"]),
+        ("HPC(W) reactive-inclusive, per page program", &["array.coordination.policy=reactive-inclusive"]),
+        ("HPC(W) ideal, per page program", &["ssd.gc.schedule=ideal"]),
+    ] {
+        let sets: Vec<&str> = requests.iter().chain(sets).copied().collect();
+        let scenario = hpc(&sets);
+        row(&mut floor, name, |_| per_program(&measure(&scenario, state.clone())));
+    }
+    let reads = hpc(&[requests[0], requests[1], requests[2], "workload.read_fraction=1.0"]);
+    row(&mut floor, "read-only HPC load, per page read", |_| {
+        let report = measure(&reads, state.clone());
+        report.engine.wall_ns as f64 / report.engine.page_operations as f64
+    });
+    drop(floor);
+    side_by_side(&local, &state);
+    drop(state);
+    memory(devices);
+}
+
+fn load(name: &str, sets: &[String]) -> Scenario {
+    match Scenario::load(name, sets, None) {
+        Ok(scenario) => scenario,
+        Err(error) => {
+            println!("{error}");
+            std::process::exit(2);
+        }
+    }
+}
+
+/// Nanoseconds per program of one step of the floor, and the step's programs.
+fn timed(floor: &mut Floor) -> (f64, u64) {
+    let (before, clock) = (floor.programs, Instant::now());
+    floor.overwrite(FLOOR_STEP);
+    let programs = floor.programs - before;
+    (clock.elapsed().as_nanos() as f64 / programs as f64, programs)
+}
+
+fn row(floor: &mut Floor, name: &str, case: impl Fn(usize) -> f64) {
+    let mut ratios = Vec::new();
+    let mut times = Vec::new();
+    for repeat in 0..REPEATS {
+        let before = timed(floor).0;
+        let time = case(repeat);
+        let after = timed(floor).0;
+        ratios.push(2.0 * time / (before + after));
+        times.push(time);
+    }
+    ratios.sort_by(f64::total_cmp);
+    times.sort_by(f64::total_cmp);
+    let (median, time) = (ratios[REPEATS / 2], times[REPEATS / 2]);
+    println!("{name:<58}{median:>9.2}{:>9.2}{:>9.2}   {time:>9.1}", ratios[0], ratios[REPEATS - 1]);
+}
+
+fn aged(scenario: &Scenario, threads: usize) -> AgedState {
+    let (cancel, pages_done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let plan = AgeingPlan {
+        fill: scenario.precondition.fill,
+        overwrite: scenario.precondition.overwrite,
+        seed: scenario.seed,
+        threads,
+        cancel: &cancel,
+        pages_done: &pages_done,
+    };
+    age(&scenario.array, &plan).unwrap_or_else(|error| {
+        println!("{error:?}");
+        std::process::exit(1)
+    })
+}
+
+fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {
+    RunOptions { threads, checked: false, cancel, progress: &Silent }
+}
+
+fn measure(scenario: &Scenario, aged: AgedState) -> Report {
+    let cancel = AtomicBool::new(false);
+    run_aged(scenario, aged, &options(1, &cancel)).unwrap_or_else(|error| {
+        println!("{error}");
+        std::process::exit(1)
+    })
+}
+
+/// Wall time of the whole run (building the array and its load included) per flash data page programmed.
+fn per_program(report: &Report) -> f64 {
+    // The warm-up is simulated too: scale the window's programs up to the whole run.
+    let whole = report.host.requests as f64 / (report.host.requests + 1000) as f64;
+    report.engine.wall_ns as f64 * whole / report.array.flash_pages_programmed as f64
+}
+
+/// What two runs at once gain over one after the other, against what two floors gain.
+fn side_by_side(scenario: &Scenario, state: &AgedState) {
+    let mut floors: Vec<Floor> = (0..2).map(|seed| Floor::new(131_072, 64, 0.15, seed)).collect();
+    let mut ratios = Vec::new();
+    for _ in 0..REPEATS {
+        let gain = |one: &mut dyn FnMut(usize), both: &mut dyn FnMut()| {
+            let clock = Instant::now();
+            one(0);
+            one(1);
+            let serial = clock.elapsed().as_secs_f64();
+            let clock = Instant::now();
+            both();
+            serial / clock.elapsed().as_secs_f64()
+        };
+        let cell = std::cell::RefCell::new(&mut floors);
+        let floor_gain = gain(&mut |i| cell.borrow_mut()[i].overwrite(3 * FLOOR_STEP), &mut || {
+            let mut floors = cell.borrow_mut();
+            std::thread::scope(|scope| {
+                for floor in floors.iter_mut() {
+                    scope.spawn(|| floor.overwrite(3 * FLOOR_STEP));
+                }
+            });
+        });
+        let variant = Variant { label: String::new(), scenario: scenario.clone() };
+        let states =
+            std::cell::RefCell::new(vec![state.clone(), state.clone(), state.clone(), state.clone()]);
+        let take = || states.borrow_mut().pop().unwrap_or_else(|| state.clone());
+        let run_gain = gain(&mut |_| drop(measure(scenario, take())), &mut || {
+            let (first, second) = (take(), take());
+            std::thread::scope(|scope| {
+                scope.spawn(|| measure(&variant.scenario, first));
+                scope.spawn(|| measure(&variant.scenario, second));
+            });
+        });
+        ratios.push(run_gain / floor_gain);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!(
+        "{:<58}{:>9.2}{:>9.2}{:>9.2}",
+        "two runs at once: gain over the gain of two floors",
+        ratios[REPEATS / 2],
+        ratios[0],
+        ratios[REPEATS - 1]
+    );
+}
+
+/// Peak memory of `run`, in a process of its own.
+fn memory(devices: u32) {
+    let Ok(program) = std::env::current_exe() else { return };
+    let Ok(output) = std::process::Command::new(program).arg("memory").output() else { return };
+    let peak: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(f64::NAN);
+    let pages =
+        load("hpc-w", &[]).array.members.iter().map(|m| m.ssd.geometry.raw_pages()).sum::<u64>() as f64;
+    let allowed = 9.0 * pages + 150e6;
+    println!(
+        "\nmemory of `run` on 8 x 32 GiB: {:.0} MB, {:.2} bytes per flash page; allowed {:.0} MB ({:.2} of it)",
+        peak / 1e6,
+        peak / pages,
+        allowed / 1e6,
+        peak / allowed
+    );
+    let _ = devices;
+}
+
+fn print_peak_memory() {
+    let scenario = load("hpc-w", &["workload.requests=5000".into(), "workload.warmup=100".into()]);
+    let cancel = AtomicBool::new(false);
+    let variant = Variant { label: String::new(), scenario };
+    match compare(&[variant], &options(2, &cancel)) {
+        Ok(comparison) => println!("{}", comparison.runs[0].engine.peak_rss_bytes),
+        Err(error) => println!("{error}"),
     }
 }

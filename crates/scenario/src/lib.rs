@@ -25,6 +25,6 @@ mod tree;
 mod workload;
 
 pub use error::BadInput;
-pub use run::{Progress, RunError, RunOptions, Silent, Stage, compare, run};
+pub use run::{Progress, RunError, RunOptions, Silent, Stage, compare, run, run_aged};
 pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};
 pub use workload::TRACE_FORMATS;

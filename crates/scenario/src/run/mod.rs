@@ -80,7 +80,22 @@ pub enum RunError {
 pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Report, RunError> {
     let variant = Variant { label: String::new(), scenario: scenario.clone() };
     let comparison = compare(std::slice::from_ref(&variant), options)?;
-    comparison.runs.into_iter().next().ok_or_else(|| RunError::Internal("a run left no report".into()))
+    comparison.runs.into_iter().next().ok_or_else(no_report)
+}
+
+/// Runs one scenario on an array that has been aged already, as a benchmark or a study of ageing wants it.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) -> Result<Report, RunError> {
+    let variants = [Variant { label: String::new(), scenario: scenario.clone() }];
+    let group = Group { variants: &variants, alike: &[0], ageing_ns: 0, options };
+    let reports = group.run(aged)?;
+    reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
+}
+
+fn no_report() -> RunError {
+    RunError::Internal("a run left no report".into())
 }
 
 /// Runs scenarios side by side; those that age alike start from copies of the same aged array. Reports come in the

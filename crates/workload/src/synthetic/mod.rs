@@ -127,3 +127,64 @@ fn check_share(key: &str, share: f64) -> Result<(), String> {
         Err(format!("{key} = {share}: it is a share of all requests, from 0 to 1"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_types::SimDuration;
+
+    use super::*;
+    use crate::{AddressPattern, Arrival, SizeDistribution};
+
+    fn correlation(a: &[f64], b: &[f64]) -> f64 {
+        let n = a.len() as f64;
+        let mean = |x: &[f64]| x.iter().sum::<f64>() / n;
+        let product = |x: &[f64], y: &[f64]| {
+            let (mean_x, mean_y) = (mean(x), mean(y));
+            x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / n
+        };
+        product(a, b) / (product(a, a) * product(b, b)).sqrt()
+    }
+
+    /// Two decisions that shared a stream (by a name used twice) would go together.
+    #[test]
+    fn decisions_are_independent_of_each_other() {
+        let n = 20_000;
+        let config = SyntheticConfig {
+            limit: Limit::Requests(n),
+            warmup: Limit::Duration(SimDuration::ZERO),
+            arrival: Arrival::Poisson { rate: 1000.0 },
+            size: SizeDistribution::Exponential { mean: 4000 },
+            read_fraction: 0.5,
+            address: AddressPattern::Uniform,
+            footprint: 1.0,
+            skew_fraction: 0.5,
+            skew_member: 1,
+            align: false,
+        };
+        let gib = 1 << 30;
+        // Two members: pinned and other requests address the same amount, so skew alone moves no offset.
+        let array =
+            ArrayGeometryForLoad { logical_bytes: 2 * gib, member_bytes: gib, members: 2, page_size: 4096 };
+        let mut source = Synthetic::new(&config, array, 5).unwrap();
+        let mut decisions: [Vec<f64>; 5] = Default::default();
+        let mut before = SimTime::ZERO;
+        while let Ok(Next::At(request)) = source.next(SimTime::ZERO, &[]) {
+            let drawn = [
+                (request.arrival - before).0 as f64,
+                request.length as f64,
+                request.offset as f64,
+                f64::from(request.operation == Operation::Read),
+                f64::from(request.member.is_some()),
+            ];
+            before = request.arrival;
+            decisions.iter_mut().zip(drawn).for_each(|(column, value)| column.push(value));
+        }
+        assert_eq!(decisions[0].len() as u64, n);
+        for a in 0..decisions.len() {
+            for b in 0..a {
+                let r = correlation(&decisions[a], &decisions[b]);
+                assert!(r.abs() < 5.0 / (n as f64).sqrt(), "decisions {a} and {b}: {r}");
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What a user may type; clap refuses the rest with exit status 2.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use harmonia_scenario::TraceFile;
+
+const EXAMPLES: &str = "\
+Examples:
+  harmonia compare hpc-w                             the paper's write-heavy load
+  harmonia compare hpc-w --trace web_3.csv           the same array under your own trace
+  harmonia run my-array.toml --set array.devices=4   one run, one key changed
+  harmonia presets                                   what SCENARIO may be besides a file
+
+Exit status: 0 done, 1 defect of Harmonia, 2 bad input, 130 interrupted.";
+
+/// Where the options of every command stand in the help.
+const GLOBAL: &str = "Global options";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  harmonia run hpc-w
+  harmonia run my-array.toml --set array.coordination.policy=local --set workload.requests=20000
+  harmonia run hpc-w --trace web_3.csv --format msr --out results
+  harmonia run hpc-w --json | jq .host.response_ns.all.p99";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  harmonia compare hpc-w
+  harmonia compare hpc-w --policies local,reactive-inclusive
+  harmonia compare hpc-r --set ssd.gc.domain=die,device --policies local,ideal
+  harmonia compare my-array.toml --trace web_3.csv --out results
+
+A comma in --set sweeps: each value becomes a run of its own under each policy. A list value is written in
+brackets. 'ideal' is local coordination with ssd.gc.schedule=ideal: garbage collection that takes no time.
+The first run is the baseline of the comparison.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  harmonia check my-array.toml
+  harmonia check hpc-w --set ssd.ftl.reserved_blocks=20% > my-array.toml";
+
+const TRACE_EXAMPLES: &str = "\
+Examples:
+  harmonia trace info web_3.csv
+  harmonia trace info web_3.csv --format msr --json";
+
+/// Simulate garbage collection in arrays of SSDs: what it does to latency and lifetime, and which way of
+/// coordinating it is best.
+#[derive(Debug, Parser)]
+#[command(name = "harmonia", version, after_help = EXAMPLES, max_term_width = 110)]
+pub(crate) struct Arguments {
+    /// Print only results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
+    pub quiet: bool,
+    /// Say more on stderr: how long each run took
+    #[arg(short, long, global = true, action = ArgAction::Count, help_heading = GLOBAL)]
+    pub verbose: u8,
+    /// When to use colour
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = GLOBAL)]
+    pub color: ColorChoice,
+    /// Show no progress bars (there are none anyway when stderr is not a terminal)
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub no_progress: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Also into a file or pipe
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Simulate one scenario and report on it
+    #[command(after_help = RUN_EXAMPLES)]
+    Run {
+        #[command(flatten)]
+        scenario: ScenarioArguments,
+        #[command(flatten)]
+        simulation: SimulationArguments,
+    },
+    /// Simulate one scenario under several policies, on the same aged array
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare {
+        #[command(flatten)]
+        scenario: ScenarioArguments,
+        /// Policies to compare, the first being the baseline; see `harmonia policies`
+        #[arg(
+            long,
+            value_name = "A,B,..",
+            value_delimiter = ',',
+            default_value = "local,reactive-inclusive,reactive-selective,ideal"
+        )]
+        policies: Vec<String>,
+        #[command(flatten)]
+        simulation: SimulationArguments,
+    },
+    /// List the policies: coordination, victim, schedule and concurrency
+    #[command(
+        after_help = "Examples:\n  harmonia policies\n  harmonia policies --json | jq -r '.coordination[].name'"
+    )]
+    Policies(ListArguments),
+    /// List the presets: scenarios and SSDs
+    #[command(after_help = "Examples:\n  harmonia presets\n  harmonia presets --json")]
+    Presets(ListArguments),
+    /// List the trace formats that can be read
+    #[command(after_help = "Examples:\n  harmonia formats\n  harmonia formats --json")]
+    Formats(ListArguments),
+    /// Validate a scenario and print it resolved, without running it
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check {
+        #[command(flatten)]
+        scenario: ScenarioArguments,
+    },
+    /// Look at block traces
+    #[command(subcommand, after_help = TRACE_EXAMPLES)]
+    Trace(TraceCommand),
+}
+
+/// `harmonia trace ...`
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Summarise a trace: requests, span, read share, sizes, footprint
+    #[command(after_help = TRACE_EXAMPLES)]
+    Info {
+        /// The trace, plain or compressed
+        file: PathBuf,
+        /// Its format; found out if not given. See `harmonia formats`
+        #[arg(long, value_name = "FORMAT")]
+        format: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What is simulated.
+#[derive(Debug, Args)]
+pub(crate) struct ScenarioArguments {
+    /// A scenario file (TOML), or the name of a preset; see `harmonia presets`
+    pub scenario: String,
+    /// Change a key of the scenario, as in `--set array.devices=4`
+    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
+    pub sets: Vec<String>,
+    /// Replace the workload by this block trace
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// The trace's format; found out if not given. See `harmonia formats`
+    #[arg(long, value_name = "FORMAT", requires = "trace")]
+    pub format: Option<String>,
+}
+
+impl ScenarioArguments {
+    /// The trace and its format, as the scenario crate takes them.
+    pub(crate) fn trace(&self) -> Option<TraceFile> {
+        self.trace.clone().map(|path| TraceFile { path, format: self.format.clone() })
+    }
+}
+
+/// How it is simulated, and where the results go.
+#[derive(Debug, Args)]
+pub(crate) struct SimulationArguments {
+    /// Threads to use; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Check every invariant at every event (slow)
+    #[arg(long)]
+    pub checked: bool,
+    /// Print the report as JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Also write report.json, scenario.toml and comparison.svg into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Options of the lists.
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_examples() {
+        fn visit(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Examples:\n  harmonia "), "`{}` has no examples", command.get_name());
+            command.get_subcommands().for_each(visit);
+        }
+        visit(&Arguments::command());
+    }
+}

@@ -1,0 +1,13 @@
+//! `harmonia check`: validate a scenario and print it with every default written out.
+
+use harmonia_scenario::Scenario;
+
+use crate::args::ScenarioArguments;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Prints the resolved scenario, itself a scenario file.
+pub(crate) fn check(arguments: &ScenarioArguments, output: &Output) -> Result<(), Failure> {
+    let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+    output.data(&scenario.to_toml())
+}

@@ -1,0 +1,174 @@
+//! `harmonia policies`, `presets` and `formats`: what the registries hold.
+
+use harmonia_array::coordination;
+use harmonia_scenario::presets::{self, Kind, PresetInfo};
+use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_types::registry::Entry;
+use harmonia_workload::trace::FORMATS;
+use serde::Serialize;
+
+use crate::args::ListArguments;
+use crate::failure::Failure;
+use crate::output::{Color, Emphasis, Output};
+
+/// One line of a list.
+#[derive(Debug, Clone, Default, Serialize)]
+struct Item {
+    name: &'static str,
+    summary: &'static str,
+    /// Where it comes from, in a few words.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    source: &'static str,
+    /// Keys of its own that a scenario may give.
+    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
+    keys: &'static [&'static str],
+    /// What it sets, each with its source; in the JSON only, for they are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    figures: Vec<Figure>,
+}
+
+/// One figure of a preset.
+#[derive(Debug, Clone, Serialize)]
+struct Figure {
+    key: String,
+    value: String,
+    provenance: String,
+}
+
+/// Several lists, each under the name of the key that takes its items.
+struct Lists(Vec<List>);
+
+struct List {
+    /// Key in the JSON.
+    name: &'static str,
+    /// What a person reads above it.
+    title: &'static str,
+    items: Vec<Item>,
+}
+
+/// The four registries of policies.
+pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), Failure> {
+    let list = |name, title, items| List { name, title, items };
+    let mut coordination = registered(coordination::REGISTRY);
+    coordination.push(Item {
+        name: "ideal",
+        summary: "in --policies only: local, and garbage collection takes no time (ssd.gc.schedule = \"ideal\")",
+        source: "the bound a comparison is held against",
+        ..Item::default()
+    });
+    let lists = Lists(vec![
+        list("coordination", "Coordination: who collects when (array.coordination.policy)", coordination),
+        list("victim", "Victim: which block to collect (ssd.gc.victim)", registered(victim::REGISTRY)),
+        list("schedule", "Schedule: when among host work (ssd.gc.schedule)", registered(schedule::REGISTRY)),
+        list(
+            "concurrency",
+            "Concurrency: how many channels of a device at once (ssd.gc.concurrency.policy)",
+            registered(concurrency::REGISTRY),
+        ),
+    ]);
+    lists.print(options, output)
+}
+
+/// Scenarios, loads and devices that need no file.
+pub(crate) fn presets(options: &ListArguments, output: &Output) -> Result<(), Failure> {
+    let known = presets::list();
+    let list = |name, title, kind| {
+        let items = known.iter().filter(|preset| preset.kind == kind).map(preset_item).collect();
+        List { name, title, items }
+    };
+    let lists = Lists(vec![
+        list("scenario", "Scenarios: harmonia run NAME, harmonia compare NAME", Kind::Scenario),
+        list("workload", "Loads (workload.preset)", Kind::Workload),
+        list("device", "Devices (ssd.preset)", Kind::Device),
+    ]);
+    lists.print(options, output)
+}
+
+fn preset_item(preset: &PresetInfo) -> Item {
+    let figure = |parameter: &presets::Parameter| Figure {
+        key: parameter.key.clone(),
+        value: parameter.value.clone(),
+        provenance: parameter.provenance.to_string(),
+    };
+    let figures = preset.parameters.iter().map(figure).collect();
+    Item { name: preset.name, summary: preset.summary, figures, ..Item::default() }
+}
+
+/// Trace formats.
+pub(crate) fn formats(options: &ListArguments, output: &Output) -> Result<(), Failure> {
+    let item = |format: &harmonia_workload::trace::TraceFormat| Item {
+        name: format.name,
+        summary: format.summary,
+        source: format.source,
+        ..Item::default()
+    };
+    let items = FORMATS.iter().map(item).collect();
+    let title = "Trace formats: --trace FILE --format NAME (found out if not given)";
+    Lists(vec![List { name: "trace", title, items }]).print(options, output)
+}
+
+fn registered<F>(registry: &'static [Entry<F>]) -> Vec<Item> {
+    let item = |entry: &Entry<F>| Item {
+        name: entry.name,
+        summary: entry.summary,
+        source: entry.source,
+        keys: entry.keys,
+        ..Item::default()
+    };
+    registry.iter().map(item).collect()
+}
+
+impl Lists {
+    fn print(&self, options: &ListArguments, output: &Output) -> Result<(), Failure> {
+        if !options.json {
+            return output.data(&self.text(output.stdout_color()));
+        }
+        let lists = self.0.iter().map(|list| Ok((list.name.to_owned(), serde_json::to_value(&list.items)?)));
+        let text = lists
+            .collect::<Result<serde_json::Map<_, _>, serde_json::Error>>()
+            .and_then(|map| serde_json::to_string_pretty(&map))
+            .map_err(|error| Failure::Internal(error.to_string()))?;
+        output.data(&(text + "\n"))
+    }
+
+    fn text(&self, color: Color) -> String {
+        let all = self.0.iter().flat_map(|list| &list.items);
+        let width = all.map(|item| item.name.len()).max().unwrap_or(0);
+        let lists: Vec<String> = self.0.iter().map(|list| list.text(width, color)).collect();
+        lists.join("\n")
+    }
+}
+
+impl List {
+    fn text(&self, width: usize, color: Color) -> String {
+        let mut text = color.paint(Emphasis::Bold, self.title) + "\n";
+        let indent = " ".repeat(width + 4);
+        for item in &self.items {
+            text.push_str(&format!("  {:width$}  {}\n", item.name, item.summary));
+            if !item.source.is_empty() {
+                text.push_str(&format!("{indent}from: {}\n", item.source));
+            }
+            if !item.keys.is_empty() {
+                text.push_str(&format!("{indent}keys: {}\n", item.keys.join(", ")));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_names_each_item_with_its_source_and_keys() {
+        let items = vec![
+            Item { name: "local", summary: "Each alone.", source: "paper A", ..Item::default() },
+            Item { name: "fixed", summary: "k at once.", keys: &["k"], ..Item::default() },
+        ];
+        let lists = Lists(vec![List { name: "x", title: "Title", items }]);
+        let expected =
+            "Title\n  local  Each alone.\n         from: paper A\n  fixed  k at once.\n         keys: k\n";
+        assert_eq!(lists.text(Color(false)), expected);
+    }
+}

@@ -1,0 +1,34 @@
+//! What each subcommand does.
+
+mod check;
+mod lists;
+mod policies;
+mod simulate;
+mod trace;
+
+use crate::args::{Arguments, Command, TraceCommand};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Carries out what was typed.
+///
+/// # Errors
+/// See [`Failure`].
+pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> {
+    let no_progress = arguments.no_progress;
+    match arguments.command {
+        Command::Run { scenario, simulation } => {
+            simulate::Session::new(&scenario, &simulation, no_progress, output)?.run()
+        }
+        Command::Compare { scenario, policies, simulation } => {
+            simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(&policies)
+        }
+        Command::Policies(options) => lists::policies(&options, output),
+        Command::Presets(options) => lists::presets(&options, output),
+        Command::Formats(options) => lists::formats(&options, output),
+        Command::Check { scenario } => check::check(&scenario, output),
+        Command::Trace(TraceCommand::Info { file, format, json }) => {
+            trace::info(&file, format.as_deref(), json, output)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! `harmonia run` and `harmonia compare`: load, simulate, write the files, print.
+
+use std::sync::atomic::AtomicBool;
+use std::thread::available_parallelism;
+
+use harmonia_metrics::{Comparison, Report};
+use harmonia_scenario::{Progress, RunError, RunOptions, Scenario};
+use serde::Serialize;
+
+use super::policies;
+use crate::args::{ScenarioArguments, SimulationArguments};
+use crate::failure::Failure;
+use crate::files::ResultFolder;
+use crate::output::Output;
+use crate::progress::{Bars, Silent};
+use crate::tables::{self, Style};
+use crate::{interrupt, numbers, picture};
+
+/// One command that simulates.
+pub(crate) struct Session<'a> {
+    scenario: &'a ScenarioArguments,
+    simulation: &'a SimulationArguments,
+    output: &'a Output,
+    shows_progress: bool,
+    cancel: &'static AtomicBool,
+}
+
+impl<'a> Session<'a> {
+    /// Starts to listen for Ctrl-C.
+    pub(crate) fn new(
+        scenario: &'a ScenarioArguments,
+        simulation: &'a SimulationArguments,
+        no_progress: bool,
+        output: &'a Output,
+    ) -> Result<Self, Failure> {
+        let shows_progress = output.shows_progress() && !no_progress;
+        Ok(Session { scenario, simulation, output, shows_progress, cancel: interrupt::watch()? })
+    }
+
+    /// One run.
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let arguments = self.scenario;
+        let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+        let folder = self.folder()?;
+        let report = self.simulate(|options| harmonia_scenario::run(&scenario, options))?;
+        let runs = std::slice::from_ref(&report);
+        self.finish(folder, &json(&report)?, &scenario.to_toml(), runs, |style| {
+            tables::single(&report, style)
+        })
+    }
+
+    /// One run for each policy and each value swept.
+    pub(crate) fn compare(&self, policies: &[String]) -> Result<(), Failure> {
+        let variants = policies::variants(self.scenario, policies)?;
+        let folder = self.folder()?;
+        let comparison: Comparison =
+            self.simulate(|options| harmonia_scenario::compare(&variants, options))?;
+        let runs = &comparison.runs;
+        let mut resolved = String::from(
+            "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
+             # has each run's own scenario in full.\n",
+        );
+        for variant in &variants {
+            resolved.push_str(&format!("#   {}\n", variant.label));
+        }
+        resolved.push_str(&variants[0].scenario.to_toml());
+        self.finish(folder, &json(&comparison)?, &resolved, runs, |style| tables::comparison(runs, style))
+    }
+
+    /// Opened before the simulation: hours should not end in a complaint that could have come first.
+    fn folder(&self) -> Result<Option<ResultFolder>, Failure> {
+        self.simulation.out.as_deref().map(ResultFolder::open).transpose()
+    }
+
+    fn simulate<T>(&self, run: impl FnOnce(&RunOptions) -> Result<T, RunError>) -> Result<T, Failure> {
+        let threads = match self.simulation.threads {
+            Some(threads) => threads.get(),
+            None => available_parallelism().map_or(1, |cores| cores.get()),
+        };
+        let bars = self.shows_progress.then(Bars::new);
+        let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
+        let checked = self.simulation.checked;
+        let result = run(&RunOptions { threads, checked, cancel: self.cancel, progress });
+        if let Some(bars) = bars {
+            bars.clear();
+        }
+        Ok(result?)
+    }
+
+    /// Files first, so that a reader who leaves the pipe early costs nothing.
+    fn finish(
+        &self,
+        folder: Option<ResultFolder>,
+        report: &str,
+        toml: &str,
+        runs: &[Report],
+        table: impl FnOnce(Style) -> String,
+    ) -> Result<(), Failure> {
+        interrupt::check(self.cancel)?;
+        runs.iter().for_each(|run| self.output.detail(&cost(run)));
+        if let Some(folder) = folder {
+            folder.write("report.json", report)?;
+            folder.write("scenario.toml", toml)?;
+            folder.write("comparison.svg", &picture::draw(runs))?;
+        }
+        if self.simulation.json {
+            // A table carries its own warnings; data has no room for them.
+            tables::warnings(runs).lines().for_each(|line| self.output.notice(line));
+            return self.output.data(report);
+        }
+        let style = Style { columns: self.output.columns(), color: self.output.stdout_color() };
+        self.output.data(&table(style))
+    }
+}
+
+/// A report as text, one line a key.
+fn json(report: &impl Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(report);
+    text.map(|text| text + "\n")
+        .map_err(|error| Failure::Internal(format!("cannot write the report as JSON: {error}")))
+}
+
+/// What a run cost on this machine.
+fn cost(run: &Report) -> String {
+    let engine = &run.engine;
+    let rate = engine.page_operations as f64 / (engine.wall_ns.max(1) as f64 / 1e9);
+    format!(
+        "{}: aged in {}, simulated in {} ({} page operations, {} a second), {} of memory",
+        tables::label(run),
+        numbers::duration(engine.precondition_wall_ns),
+        numbers::duration(engine.wall_ns),
+        numbers::count(engine.page_operations),
+        numbers::count(rate as u64),
+        numbers::bytes(engine.peak_rss_bytes),
+    )
+}

@@ -1,0 +1,133 @@
+//! Result files: each whole or not at all.
+//!
+//! A file is written under a temporary name in the folder it belongs to, synced, and renamed; whoever looks sees the
+//! old file or the complete one, and an interrupted command leaves no half of anything.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+
+/// A folder that results go to.
+#[derive(Debug)]
+pub(crate) struct ResultFolder {
+    path: PathBuf,
+}
+
+impl ResultFolder {
+    /// The folder at `path`, made if it is missing. Tried out at once: a long simulation should not end in a
+    /// complaint that could have been made before it began.
+    ///
+    /// # Errors
+    /// If it cannot be made or written to, naming it and the reason.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        if path.exists() && !path.is_dir() {
+            return Err(Failure::BadInput(format!("--out {}: is a file, not a folder", path.display())));
+        }
+        let tried = fs::create_dir_all(path).and_then(|()| NamedTempFile::new_in(path));
+        tried.map_err(|error| {
+            Failure::BadInput(format!("--out {}: cannot write there: {}", path.display(), plain(&error)))
+        })?;
+        Ok(ResultFolder { path: path.to_owned() })
+    }
+
+    /// Writes one file of the folder.
+    ///
+    /// # Errors
+    /// Names the file and the reason; a file that was there before is then as it was.
+    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
+        let target = self.path.join(name);
+        self.write_whole(&target, text).map_err(|error| {
+            Failure::BadInput(format!("cannot write {}: {}", target.display(), plain(&error)))
+        })
+    }
+
+    fn write_whole(&self, target: &Path, text: &str) -> io::Result<()> {
+        let mut file = tempfile::Builder::new()
+            .prefix(".harmonia-")
+            .permissions(readable_by_all())
+            .tempfile_in(&self.path)?;
+        file.write_all(text.as_bytes())?;
+        file.as_file().sync_all()?;
+        file.persist(target).map_err(|error| error.error)?;
+        // The rename is durable once the folder is. Some file systems refuse to sync a folder: the file is whole
+        // all the same.
+        let _ = fs::File::open(&self.path).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+/// Temporary files are private by default; a result is an ordinary file, less the user's umask.
+fn readable_by_all() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    fs::Permissions::from_mode(0o666)
+}
+
+/// The reason without the "(os error 28)" and without the temporary file's name.
+fn plain(error: &io::Error) -> String {
+    let text = match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code).to_string(),
+        None => match error.get_ref().and_then(|inner| inner.source()) {
+            Some(source) => source.to_string(),
+            None => error.to_string(),
+        },
+    };
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listing(path: &Path) -> Vec<String> {
+        let entries = fs::read_dir(path).expect("readable");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_missing_folder_is_made_and_holds_only_the_results() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let path = root.path().join("a/b");
+        let folder = ResultFolder::open(&path).expect("made");
+        folder.write("report.json", "{}\n").expect("written");
+        folder.write("report.json", "{\"again\": 1}\n").expect("replaced");
+        assert_eq!(listing(&path), ["report.json"]);
+        assert_eq!(fs::read_to_string(path.join("report.json")).expect("there"), "{\"again\": 1}\n");
+    }
+
+    #[test]
+    fn whoever_reads_the_old_file_goes_on_reading_it_whole() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let folder = ResultFolder::open(root.path()).expect("opened");
+        folder.write("report.json", "the old report").expect("written");
+        let old = fs::File::open(root.path().join("report.json")).expect("there");
+        folder.write("report.json", "new").expect("replaced");
+        assert_eq!(io::read_to_string(old).expect("readable"), "the old report");
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_named() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let path = root.path().join("taken");
+        fs::write(&path, "mine").expect("written");
+        let message = ResultFolder::open(&path).expect_err("refused").message().expect("said");
+        assert_eq!(message, format!("--out {}: is a file, not a folder", path.display()));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing_and_names_the_file() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let folder = ResultFolder::open(root.path()).expect("opened");
+        fs::create_dir_all(root.path().join("report.json/in-the-way")).expect("made");
+        let message = folder.write("report.json", "{}").expect_err("refused").message().expect("said");
+        let target = root.path().join("report.json");
+        assert_eq!(message, format!("cannot write {}: Is a directory", target.display()));
+        assert_eq!(listing(root.path()), ["report.json"]);
+    }
+}

@@ -1,0 +1,64 @@
+//! The `harmonia` command line.
+//!
+//! ```text
+//!   arguments --> args --> commands --> scenario crate (load, sweep, run, compare)
+//!                             |                  |
+//!                progress, interrupt           Report
+//!                  (stderr)                      |
+//!                             .------------------+-------------------.
+//!                             v                  v                   v
+//!                       tables (stdout)    --json (stdout)   files (--out): report.json,
+//!                                                            scenario.toml, comparison.svg
+//! ```
+//!
+//! What must hold: data goes to stdout and everything else to stderr; a file is written whole or not at all; bad
+//! input exits with 2 and one message, Ctrl-C with 130, a defect with 1; a reader that went away ends quietly.
+//!
+//! Nothing here simulates, and no number is computed here that is not a ratio of two numbers of the report.
+
+mod args;
+mod commands;
+mod failure;
+mod files;
+mod interrupt;
+mod numbers;
+mod output;
+mod picture;
+mod progress;
+mod tables;
+
+use std::ffi::OsString;
+
+use clap::Parser;
+
+use args::Arguments;
+use output::Output;
+
+/// Runs the command with these arguments, the first being the program's name; the answer is its exit status.
+///
+/// 0: done; 1: a defect of Harmonia; 2: bad input; 130: interrupted by Ctrl-C.
+pub fn run_cli<I>(arguments: I) -> u8
+where
+    I: IntoIterator,
+    I::Item: Into<OsString> + Clone,
+{
+    let (output, result) = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => {
+            let output = Output::new(arguments.color, arguments.quiet, arguments.verbose);
+            let result = commands::run(arguments, &output);
+            (output, result)
+        }
+        Err(usage) => {
+            let output = Output::new(args::ColorChoice::Auto, false, 0);
+            let result = output.usage(&usage);
+            (output, result)
+        }
+    };
+    match result {
+        Ok(()) => 0,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.status()
+        }
+    }
+}

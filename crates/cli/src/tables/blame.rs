@@ -1,0 +1,52 @@
+//! Where the response time went: mean microseconds of a request, part by part.
+
+use harmonia_metrics::{BlameSum, Report};
+
+use super::{Cell, Style, Table, label, titled};
+use crate::numbers::{self, NONE};
+
+const TITLE: &str = "Where the time went: mean us of a request, and its share";
+
+/// The share of a part that a colour or a column stands for.
+type Part = fn(&BlameSum) -> u128;
+
+/// The parts of a response time: name, meaning, value; in the order in which they are drawn.
+pub(crate) const PARTS: [(&str, &str, Part); 7] = [
+    ("flash", "the request's own flash reads and programs", |blame| blame.service),
+    ("transfer", "its page transfers inside the device", |blame| blame.transfer),
+    ("link", "the host link, or waiting for it", |blame| blame.link),
+    ("host queue", "waiting behind other host operations", |blame| blame.queue_host),
+    ("GC queue", "waiting behind garbage collection", |blame| blame.queue_gc),
+    ("parity", "waiting for parity", |blame| blame.parity),
+    ("reconstruct", "waiting for other members' reads", |blame| blame.reconstruct),
+];
+
+/// The table, without parts that no run knows.
+pub(super) fn section(runs: &[Report], style: Style) -> String {
+    let present: Vec<_> =
+        PARTS.iter().filter(|(_, _, part)| runs.iter().any(|run| part(&run.host.blame_ns) > 0)).collect();
+    let headings = ["run"].into_iter().chain(present.iter().map(|(name, _, _)| *name)).chain(["sum"]);
+    let mut table = Table::new(headings);
+    for run in runs {
+        let blame = &run.host.blame_ns;
+        let parts = present.iter().map(|(_, _, part)| cell(part(blame), run));
+        let sum = mean_us(blame.total(), run).unwrap_or_else(|| NONE.to_owned());
+        table.push(std::iter::once(label(run).into()).chain(parts).chain([sum.into()]).collect());
+    }
+    titled(TITLE, &table, style)
+}
+
+fn cell(part: u128, run: &Report) -> Cell {
+    let total = run.host.blame_ns.total();
+    match mean_us(part, run) {
+        Some(mean) if total > 0 => {
+            let share = format!("{:.0}%", part as f64 / total as f64 * 100.0);
+            format!("{mean} {share:>3}").into()
+        }
+        _ => NONE.into(),
+    }
+}
+
+fn mean_us(part: u128, run: &Report) -> Option<String> {
+    (run.host.requests > 0).then(|| numbers::us(part as f64 / run.host.requests as f64))
+}

@@ -1,0 +1,105 @@
+//! What a person reads on stdout: the comparison of runs, or one run with its devices.
+//!
+//! Pure functions from reports to text; a fixed width and no colour give the same text everywhere.
+
+mod blame;
+mod devices;
+mod layout;
+mod overlap;
+mod response;
+mod verdict;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use harmonia_metrics::Report;
+
+use crate::numbers;
+use crate::output::{Color, Emphasis};
+pub(crate) use blame::PARTS;
+pub(crate) use layout::{Cell, Table};
+
+/// Space and colour a table may use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    /// Characters a line.
+    pub columns: usize,
+    /// Colour codes or none.
+    pub color: Color,
+}
+
+/// All that is to be said about these runs, the first being the baseline.
+pub(crate) fn comparison(runs: &[Report], style: Style) -> String {
+    let mut sections = vec![heading(runs), response::section(runs, style)];
+    sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.push(ending(runs, style));
+    sections.join("\n")
+}
+
+/// All that is to be said about one run, device by device.
+pub(crate) fn single(run: &Report, style: Style) -> String {
+    let runs = std::slice::from_ref(run);
+    let mut sections = vec![heading(runs), response::section(runs, style)];
+    sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.push(devices::section(run, style));
+    sections.push(ending(runs, style));
+    sections.join("\n")
+}
+
+/// How far the runs can be trusted, and what they show.
+fn ending(runs: &[Report], style: Style) -> String {
+    verdict::steadiness(runs, style.color) + &layout::wrapped(&verdict::sentence(runs), style.columns)
+}
+
+/// What a user of the bare numbers must know: one line a warning, none if all is well.
+pub(crate) fn warnings(runs: &[Report]) -> String {
+    let lines = verdict::steadiness(runs, Color(false));
+    lines.lines().filter(|line| line.starts_with("warning: ")).map(|line| format!("{line}\n")).collect()
+}
+
+/// What a run is called: its label, or the policy of a run that has none.
+pub(crate) fn label(run: &Report) -> &str {
+    if run.label.is_empty() { &run.array.coordination.policy } else { &run.label }
+}
+
+/// The name of the scenario all runs share.
+pub(crate) fn scenario_name(runs: &[Report]) -> &str {
+    let name = runs.first().and_then(|run| run.scenario.get("name")).and_then(serde_json::Value::as_str);
+    name.unwrap_or("scenario")
+}
+
+/// Whether garbage collection takes no time in this run: a bound, not something one can build.
+pub(crate) fn is_ideal(run: &Report) -> bool {
+    let schedule = run.scenario.pointer("/ssd/gc/schedule").and_then(serde_json::Value::as_str);
+    schedule == Some("ideal")
+}
+
+/// What all runs have in common: "hpc-w: 8 devices, 100,000 requests in 209.9 s, seed 1".
+pub(crate) fn headline(runs: &[Report]) -> String {
+    let mut facts = Vec::new();
+    let mut fact = |show: &dyn Fn(&Report) -> String| {
+        if let Some(first) = runs.first().map(show)
+            && runs.iter().all(|run| show(run) == first)
+        {
+            facts.push(first);
+        }
+    };
+    fact(&|run| match run.devices.len() {
+        1 => "1 device".to_owned(),
+        devices => format!("{devices} devices"),
+    });
+    fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
+    // Runs of one load end within a response time of one another; more digits would only tell them apart.
+    fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
+    fact(&|run| format!("seed {}", run.seed));
+    format!("{}: {}", scenario_name(runs), facts.join(", "))
+}
+
+fn heading(runs: &[Report]) -> String {
+    format!("{}\n", headline(runs))
+}
+
+/// A section: a title, then its table.
+fn titled(title: &str, table: &Table, style: Style) -> String {
+    format!("{}\n{}", style.color.paint(Emphasis::Bold, title), table.render(style.columns, style.color))
+}

@@ -1,0 +1,100 @@
+//! One row a run: response times, change against the baseline, and what it cost in flash.
+
+use harmonia_metrics::Report;
+
+use super::{Cell, Style, Table, is_ideal, label, titled};
+use crate::numbers::{self, NONE, or_none};
+use crate::output::Emphasis;
+
+const TITLE: &str = "Response time in ms, and what it costs";
+const HEADINGS: [&str; 12] = [
+    "run",
+    "mean",
+    "stddev",
+    "p50",
+    "p95",
+    "p99",
+    "p99.9",
+    "p99.99",
+    AGAINST_FIRST,
+    "erases",
+    "write amp",
+    "GC-hit",
+];
+/// A lone run has nothing to be held against.
+const AGAINST_FIRST: &str = "vs first";
+const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on their way.\n";
+const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
+
+/// The table, with footnotes for what it shows.
+pub(super) fn section(runs: &[Report], style: Style) -> String {
+    let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
+    let mut table = Table::new(headings);
+    let best = lowest_mean(runs);
+    for (index, run) in runs.iter().enumerate() {
+        table.push(row(run, runs, best == Some(index)));
+    }
+    let mut text = titled(TITLE, &table, style) + GC_HIT;
+    if runs.iter().any(lacks_percentiles) {
+        text.push_str(TOO_FEW);
+    }
+    text
+}
+
+fn row(run: &Report, runs: &[Report], best: bool) -> Vec<Cell> {
+    let all = &run.host.response_ns.all;
+    let ms = |ns: Option<u64>| Cell::from(or_none(ns, |ns| numbers::ms(ns as f64)));
+    let mean = Cell::from(or_none(all.mean, numbers::ms));
+    let mut row = vec![
+        label(run).into(),
+        if best { mean.with(Emphasis::Good) } else { mean },
+        or_none(all.stddev, numbers::ms).into(),
+        ms(all.p50),
+        ms(all.p95),
+        ms(all.p99),
+        ms(all.p999),
+        ms(all.p9999),
+    ];
+    if runs.len() > 1 {
+        row.push(against_first(run, &runs[0]).into());
+    }
+    row.extend([
+        numbers::count(run.array.erases).into(),
+        or_none(run.array.write_amplification, |ratio| format!("{ratio:.3}")).into(),
+        gc_hit(run).into(),
+    ]);
+    row
+}
+
+fn against_first(run: &Report, first: &Report) -> String {
+    if std::ptr::eq(run, first) {
+        return "baseline".to_owned();
+    }
+    let means = run.host.response_ns.all.mean.zip(first.host.response_ns.all.mean);
+    means.and_then(|(mean, base)| numbers::change(mean, base)).unwrap_or_else(|| NONE.to_owned())
+}
+
+/// Share of all requests that met garbage collection.
+fn gc_hit(run: &Report) -> String {
+    let hit = run.host.response_ns.gc_affected_read.count + run.host.response_ns.gc_affected_write.count;
+    match run.host.requests {
+        0 => NONE.to_owned(),
+        requests => numbers::percent(hit as f64 / requests as f64),
+    }
+}
+
+fn lacks_percentiles(run: &Report) -> bool {
+    let all = &run.host.response_ns.all;
+    [all.p50, all.p95, all.p99, all.p999, all.p9999].contains(&None)
+}
+
+/// The run with the lowest mean among those one could build, if there is a choice.
+fn lowest_mean(runs: &[Report]) -> Option<usize> {
+    let mean = |run: &Report| run.host.response_ns.all.mean;
+    let buildable = runs.iter().enumerate().filter(|(_, run)| !is_ideal(run));
+    let means: Vec<(usize, f64)> = buildable.filter_map(|(index, run)| Some((index, mean(run)?))).collect();
+    if means.len() < 2 {
+        return None;
+    }
+    means.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(index, _)| index)
+}

@@ -1,0 +1,156 @@
+use harmonia_metrics::{DeviceReport, Distribution, PreconditionReport, Report, SCHEMA, Wear};
+use serde_json::json;
+
+use super::*;
+
+const STYLE: Style = Style { columns: 120, color: Color(false) };
+
+/// A run of 2,000 requests on four devices, of which every fourth waits `gc_us` for garbage collection.
+pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: &[f64]) -> Report {
+    let requests = 2_000;
+    let mut response = Distribution::new();
+    let mut gc_affected = Distribution::new();
+    let mut report: Report = serde_json::from_value(json!({
+        "schema": SCHEMA, "version": "0.1.0", "seed": 7, "simulated_ns": 4_197_000_000_u64, "label": label,
+        "scenario": {"name": "hpc-w", "ssd": {"gc": {"schedule": schedule}}},
+        "host": harmonia_metrics::HostReport::default(), "array": harmonia_metrics::ArrayReport::default(),
+        "devices": [], "engine": harmonia_metrics::EngineReport::default(),
+        "precondition": PreconditionReport::default(),
+    }))
+    .expect("a report");
+    let blame = &mut report.host.blame_ns;
+    for request in 0..requests {
+        let queue_host_ns = (request * 7_919 % requests) * 500;
+        let queue_gc_ns = if request % 4 == 0 { gc_us * 1_000 * (1 + request % 13) / 7 } else { 0 };
+        let response_ns = 200_000 + 100_000 + 1_700_000 + queue_host_ns + queue_gc_ns;
+        blame.service += 200_000;
+        blame.transfer += 100_000;
+        blame.link += 1_700_000;
+        blame.queue_host += u128::from(queue_host_ns);
+        blame.queue_gc += u128::from(queue_gc_ns);
+        response.record(response_ns);
+        if queue_gc_ns > 0 {
+            gc_affected.record(response_ns);
+        }
+    }
+    report.host.requests = requests;
+    report.host.write_requests = requests;
+    report.host.response_ns.all = response.summary();
+    report.host.response_ns.gc_affected_write = gc_affected.summary();
+    report.host.response_cdf = response.cdf_points();
+    report.array.erases = erases;
+    report.array.write_amplification = Some(4.712);
+    report.array.devices_in_gc_fraction = shares.to_vec();
+    report.array.coordination.policy = label.replace("ideal", "local");
+    let wear = Wear { min: 2, mean: 17.25, max: 31, stddev: 3.5 };
+    let device = DeviceReport {
+        erases: erases / 4,
+        gc_victims: erases / 4,
+        gc_pages_moved: 4_321,
+        wear,
+        ..DeviceReport::default()
+    };
+    report.devices = vec![device; 4];
+    report.devices[1].gc_busy_ns = 1_234_500_000;
+    report.devices[1].plane_utilisation_in_gc = Some(0.2534);
+    report.precondition = PreconditionReport {
+        steady: true,
+        write_amplification_windows: [Some(4.71), Some(4.72)],
+        fill: 1.0,
+        overwrite: 3.0,
+    };
+    report
+}
+
+pub(crate) fn four_runs() -> Vec<Report> {
+    vec![
+        run("local", "blocking", 40_000, 12_000, &[0.31, 0.4, 0.2, 0.0896, 0.0004]),
+        run("reactive-inclusive", "blocking", 6_000, 12_360, &[0.875, 0.02, 0.005, 0.0, 0.1]),
+        run("reactive-selective", "blocking", 7_000, 12_060, &[0.85, 0.03, 0.01, 0.01, 0.1]),
+        run("ideal", "ideal", 0, 12_000, &[1.0, 0.0, 0.0, 0.0, 0.0]),
+    ]
+}
+
+#[test]
+fn comparison_of_four_runs() {
+    insta::assert_snapshot!(comparison(&four_runs(), STYLE));
+}
+
+#[test]
+fn comparison_in_eighty_columns() {
+    let text = comparison(&four_runs(), Style { columns: 80, ..STYLE });
+    let footnote = |line: &str| line.starts_with("-: ");
+    assert_eq!(
+        text.lines().filter(|line| line.chars().count() > 80 && !footnote(line)).collect::<Vec<_>>(),
+        Vec::<&str>::new()
+    );
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn one_run_with_its_devices() {
+    insta::assert_snapshot!(single(&four_runs()[0], STYLE));
+}
+
+#[test]
+fn no_colour_code_reaches_a_pipe_and_the_best_mean_stands_out_on_a_terminal() {
+    assert!(!comparison(&four_runs(), STYLE).contains('\x1b'));
+    let coloured = comparison(&four_runs(), Style { color: Color(true), ..STYLE });
+    let best = coloured.lines().find(|line| line.starts_with("reactive-inclusive")).expect("its row");
+    assert!(best.contains("\x1b[1;32m"), "{best:?}");
+    let ideal = coloured.lines().find(|line| line.starts_with("ideal")).expect("its row");
+    assert!(!ideal.contains("\x1b[1;32m"), "the bound is not the best choice: {ideal:?}");
+}
+
+#[test]
+fn an_unsteady_array_is_a_warning_and_differing_ones_are_told_apart() {
+    let mut runs = four_runs();
+    for run in &mut runs {
+        run.precondition.steady = false;
+        run.precondition.write_amplification_windows = [Some(3.1), Some(4.2)];
+    }
+    assert_eq!(warnings(&four_runs()), "");
+    assert_eq!(warnings(&runs).lines().count(), 1);
+    let text = comparison(&runs, STYLE);
+    assert!(text.contains("\nwarning: aged array: NOT steady, write amplification 3.10 -> 4.20;"), "{text}");
+    runs[3].precondition.write_amplification_windows = [None, None];
+    let text = comparison(&runs, STYLE);
+    assert!(text.contains("aged array of local: NOT steady"), "{text}");
+    assert!(text.contains("aged array of ideal: not known to be steady, ageing was too short"), "{text}");
+}
+
+#[test]
+fn nothing_completed_is_said_and_not_divided_by() {
+    let empty = |label: &str| {
+        let mut run = run(label, "blocking", 0, 0, &[1.0, 0.0]);
+        run.host = harmonia_metrics::HostReport::default();
+        run
+    };
+    let text = comparison(&[empty("local"), empty("reactive-inclusive")], STYLE);
+    assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
+    assert!(!text.contains("NaN"), "{text}");
+    let text = single(&empty("local"), STYLE);
+    assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
+}
+
+#[test]
+fn the_last_sentence_never_calls_the_bound_a_choice() {
+    let runs = four_runs();
+    let last = |runs: &[Report]| verdict::sentence(runs).trim_end().to_owned();
+    let bound = "With garbage collection that takes no time (ideal) it would be 2.500 ms.";
+    assert_eq!(
+        last(&[runs[0].clone(), runs[3].clone()]),
+        format!("local takes 12.49 ms on average. {bound}")
+    );
+    assert_eq!(
+        last(&[runs[3].clone(), runs[0].clone()]),
+        format!("local takes 12.49 ms on average (+399.8% against ideal). {bound}")
+    );
+    assert_eq!(last(&[runs[3].clone(), runs[3].clone()]), "ideal takes 2.500 ms on average.");
+    let without = last(&runs[..2]);
+    assert!(
+        without.starts_with("reactive-inclusive has the lowest mean, 3.999 ms (-68.0% against local);"),
+        "{without}"
+    );
+    assert!(without.contains("erases 3.0% more blocks than local."), "{without}");
+}

@@ -1,0 +1,132 @@
+//! Whether the array had settled before the run, and in one sentence what the runs show.
+
+use std::fmt::Write as _;
+
+use harmonia_metrics::{PreconditionReport, Report};
+
+use super::{is_ideal, label};
+use crate::numbers;
+use crate::output::{Color, Emphasis};
+
+/// One line if all runs began alike, otherwise one line for each.
+pub(super) fn steadiness(runs: &[Report], color: Color) -> String {
+    let Some(first) = runs.first() else { return String::new() };
+    if runs.iter().all(|run| run.precondition == first.precondition) {
+        return line("aged array", &first.precondition, color);
+    }
+    runs.iter().map(|run| line(&format!("aged array of {}", label(run)), &run.precondition, color)).collect()
+}
+
+fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
+    let warn = |text: String| color.paint(Emphasis::Warning, &text) + "\n";
+    match precondition.write_amplification_windows {
+        [Some(older), Some(newer)] if precondition.steady => {
+            format!("{what}: steady, write amplification {older:.2} -> {newer:.2}\n")
+        }
+        [Some(older), Some(newer)] => warn(format!(
+            "warning: {what}: NOT steady, write amplification {older:.2} -> {newer:.2}; results still drift with \
+             the length of ageing, raise precondition.overwrite (now {})",
+            precondition.overwrite
+        )),
+        _ => warn(format!(
+            "warning: {what}: not known to be steady, ageing was too short to tell (precondition.fill {}, \
+             precondition.overwrite {})",
+            precondition.fill, precondition.overwrite
+        )),
+    }
+}
+
+/// What the runs show: best mean and what it costs in erases, best p99, and the bound.
+pub(super) fn sentence(runs: &[Report]) -> String {
+    let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = runs.iter().partition(|run| is_ideal(run));
+    let mut text = match (runs, lowest(if buildable.is_empty() { &ideal } else { &buildable }, mean)) {
+        ([], _) => return String::new(),
+        (_, None) => return "No request completed: there is nothing to say.\n".to_owned(),
+        ([only], _) => return single(only),
+        ([first, ..], Some((best, _))) if buildable.len() == 1 || ideal.len() == runs.len() => {
+            alone(first, best)
+        }
+        ([first, ..], Some((best, _))) => several(first, best, &buildable),
+    };
+    if let (Some((run, mean)), false) = (lowest(&ideal, mean), buildable.is_empty()) {
+        let ms = numbers::ms(mean);
+        let _ =
+            write!(text, " With garbage collection that takes no time ({}) it would be {ms} ms.", label(run));
+    }
+    text + "\n"
+}
+
+fn mean(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.mean
+}
+
+/// There is nothing to choose between.
+fn alone(first: &Report, best: &Report) -> String {
+    let mut text =
+        format!("{} takes {} ms on average", label(best), numbers::ms(mean(best).unwrap_or_default()));
+    if let (Some(change), false) = (against(first, best), std::ptr::eq(first, best)) {
+        let _ = write!(text, " ({change} against {})", label(first));
+    }
+    text + "."
+}
+
+fn against(first: &Report, run: &Report) -> Option<String> {
+    mean(run).zip(mean(first)).and_then(|(mean, base)| numbers::change(mean, base))
+}
+
+fn single(run: &Report) -> String {
+    let all = &run.host.response_ns.all;
+    let (Some(mean), total) = (all.mean, run.host.blame_ns.total()) else {
+        return "No request completed.\n".to_owned();
+    };
+    let gc_share = if total > 0 { run.host.blame_ns.queue_gc as f64 / total as f64 } else { 0.0 };
+    format!(
+        "Under {} a request takes {} ms on average, {} of it spent waiting behind garbage collection.\n",
+        label(run),
+        numbers::ms(mean),
+        numbers::percent(gc_share)
+    )
+}
+
+fn several(first: &Report, best: &Report, buildable: &[&Report]) -> String {
+    let mut text =
+        format!("{} has the lowest mean, {} ms", label(best), numbers::ms(mean(best).unwrap_or_default()));
+    if let (Some(change), false) = (against(first, best), std::ptr::eq(first, best)) {
+        let _ = write!(text, " ({change} against {})", label(first));
+    }
+    text.push_str(&erases(first, best));
+    text.push('.');
+    if let Some((run, p99)) = lowest(buildable, |run| run.host.response_ns.all.p99.map(|ns| ns as f64)) {
+        let also = if std::ptr::eq(run, best) { "It also has" } else { label(run) };
+        let has = if std::ptr::eq(run, best) { "" } else { " has" };
+        let _ = write!(text, " {also}{has} the lowest p99, {} ms.", numbers::ms(p99));
+    }
+    text
+}
+
+/// What the lower mean costs in wear; nothing is said of a difference too small to print.
+fn erases(first: &Report, best: &Report) -> String {
+    if std::ptr::eq(first, best) {
+        return String::new();
+    }
+    let (ours, theirs) = (best.array.erases, first.array.erases);
+    match numbers::change(ours as f64, theirs as f64).as_deref() {
+        None if ours == 0 => String::new(),
+        None => format!("; it erases {} blocks, {} none", numbers::count(ours), label(first)),
+        Some("0.0%") => format!("; it erases as many blocks as {}", label(first)),
+        Some(change) => {
+            let word = if ours > theirs { "more" } else { "fewer" };
+            format!(
+                "; it erases {} {word} blocks than {}",
+                change.trim_start_matches(['+', '-']),
+                label(first)
+            )
+        }
+    }
+}
+
+/// The run with the lowest figure; of equals the first.
+fn lowest<'a>(runs: &[&'a Report], figure: impl Fn(&Report) -> Option<f64>) -> Option<(&'a Report, f64)> {
+    let figures = runs.iter().filter_map(|run| Some((*run, figure(run)?)));
+    figures.min_by(|(_, a), (_, b)| a.total_cmp(b))
+}

@@ -1,0 +1,138 @@
+use std::fs::File;
+use std::io::pipe;
+use std::process::Stdio;
+
+use super::*;
+
+#[test]
+fn what_cannot_be_understood_is_status_2_and_says_so() {
+    refused(&["simulate"], &["unrecognized subcommand 'simulate'"]);
+    refused(&["run", "x", "--format", "msr"], &["--trace <FILE>"]);
+    refused(&["run", "x", "--threads", "0"], &["--threads <N>"]);
+    refused(&["trace", "convert", "x"], &["unrecognized subcommand 'convert'"]);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    refused(&["check", "/nowhere/array.toml"], &["/nowhere/array.toml"]);
+    refused(&["run", "/nowhere/array.toml"], &["/nowhere/array.toml"]);
+    refused(&["trace", "info", "/nowhere/web.csv"], &["/nowhere/web.csv"]);
+}
+
+#[test]
+fn a_bad_set_is_refused_with_the_nearest_key() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    refused(&["check", &tiny, "--set", "array.devicez=4"], &["devicez", "devices"]);
+    refused(&["check", &tiny, "--set", "array.devices"], &["array.devices"]);
+}
+
+#[test]
+fn a_bad_policy_is_refused_before_anything_runs() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    refused(&["compare", &tiny, "--policies", "local,idea"], &["'idea'", "did you mean 'ideal'?"]);
+    refused(&["compare", &tiny, "--set", "array.coordination.policy=local"], &["--policies"]);
+}
+
+#[test]
+fn check_prints_a_scenario_that_checks() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    let (status, resolved, stderr) = outcome(&mut harmonia(&["check", &tiny, "--set", "seed=7"]));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    let again = folder.path().join("resolved.toml");
+    std::fs::write(&again, &resolved).expect("written");
+    let (status, _, stderr) = outcome(&mut harmonia(&["check", again.to_str().expect("UTF-8")]));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_lists_hold_every_registered_policy() {
+    let (status, text, _) = outcome(&mut harmonia(&["policies"]));
+    assert_eq!(status, Some(0));
+    let (status, json, _) = outcome(&mut harmonia(&["policies", "--json"]));
+    assert_eq!(status, Some(0));
+    let lists: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let named = |list: &str, name: &str| {
+        let items = lists[list].as_array().expect("a list");
+        items.iter().any(|item| item["name"] == name) && text.contains(&format!("  {name} "))
+    };
+    for entry in harmonia_array::coordination::REGISTRY {
+        assert!(named("coordination", entry.name), "{}", entry.name);
+    }
+    for entry in harmonia_ssd::gc::victim::REGISTRY {
+        assert!(named("victim", entry.name), "{}", entry.name);
+    }
+    for entry in harmonia_ssd::gc::schedule::REGISTRY {
+        assert!(named("schedule", entry.name), "{}", entry.name);
+    }
+    for entry in harmonia_ssd::gc::concurrency::REGISTRY {
+        assert!(named("concurrency", entry.name), "{}", entry.name);
+    }
+}
+
+#[test]
+fn presets_and_formats_are_listed() {
+    for (list, name) in [("presets", "hpc-w"), ("formats", "msr")] {
+        let (status, text, _) = outcome(&mut harmonia(&[list]));
+        assert!(status == Some(0) && text.contains(&format!("  {name} ")), "{list}: {text}");
+        let (status, json, _) = outcome(&mut harmonia(&[list, "--json"]));
+        assert!(
+            status == Some(0) && serde_json::from_str::<serde_json::Value>(&json).is_ok(),
+            "{list}: {json}"
+        );
+    }
+}
+
+#[test]
+fn help_is_data_and_has_examples() {
+    for command in ["run", "compare", "policies", "presets", "formats", "check", "trace"] {
+        let (status, stdout, stderr) = outcome(&mut harmonia(&[command, "--help"]));
+        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{command}");
+        assert!(stdout.contains(&format!("Examples:\n  harmonia {command}")), "{command}: {stdout}");
+    }
+}
+
+#[test]
+fn a_trace_is_summarised() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("web.csv");
+    let line = |time: u64, kind: &str, offset: u64| format!("{time},web,3,{kind},{offset},4096,100\n");
+    let start = 128_166_372_003_061_629;
+    let lines = [line(start, "Read", 0), line(start + 20_000_000, "Write", 4096)];
+    std::fs::write(&path, lines.concat()).expect("written");
+    let path = path.to_str().expect("UTF-8");
+    let (status, text, stderr) = outcome(&mut harmonia(&["trace", "info", path]));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    assert!(text.contains("requests     2\n") && text.contains("reads        50.0%\n"), "{text}");
+    let (_, json, _) = outcome(&mut harmonia(&["trace", "info", path, "--format", "msr", "--json"]));
+    let info: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&info["rows"], &info["footprint_bytes"]), (&2.into(), &8192.into()));
+    refused(&["trace", "info", path, "--format", "nonsense"], &["nonsense"]);
+}
+
+#[test]
+fn a_reader_that_went_away_ends_the_command_quietly() {
+    for arguments in [vec!["policies"], vec!["--help"], vec!["presets", "--json"]] {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let (status, _, stderr) = outcome(harmonia(&arguments).stdout(writer));
+        assert_eq!((status, stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_behind_stdout_is_an_error() {
+    let full = File::options().write(true).open("/dev/full").expect("Linux has one");
+    let (status, _, stderr) = outcome(harmonia(&["policies"]).stdout(Stdio::from(full)));
+    assert_eq!(status, Some(2));
+    assert!(stderr.contains("standard output: No space left on device"), "{stderr}");
+}
+
+#[test]
+fn colour_is_there_only_when_asked_for_on_a_pipe() {
+    let (_, plain, _) = outcome(&mut harmonia(&["policies"]));
+    let (_, coloured, _) = outcome(&mut harmonia(&["policies", "--color", "always"]));
+    assert!(!plain.contains('\x1b') && coloured.contains("\x1b[1m"));
+}
