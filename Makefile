@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 600
 SWARM ?= 100000
 
 .PHONY: help demo test check bench fuzz swarm docs clean \
-	prerequisites prerequisites-python fmt clippy rustdoc examples python newcomer
+	prerequisites prerequisites-python fmt clippy rustdoc examples python newcomer links
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/)'
@@ -39,7 +39,7 @@ test: prerequisites
 
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python
-	@for step in fmt clippy rustdoc test examples python newcomer demo; do \
+	@for step in fmt links clippy rustdoc test examples python newcomer demo; do \
 		echo "== $$step ($$SECONDS s)"; $(MAKE) --no-print-directory $$step; \
 	done
 	@echo '== fuzz'; $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
@@ -83,6 +83,9 @@ python: prerequisites-python $(VENV)/ready
 
 newcomer: prerequisites-python
 	CARGO_TARGET_DIR=$(TARGET) python3 tests/newcomer.py
+
+links: prerequisites-python
+	python3 tests/links.py
 
 bench: prerequisites
 	cargo run --release --locked -p harmonia-bench

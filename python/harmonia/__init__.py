@@ -48,10 +48,7 @@ def run(
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
-    written, is_text = _scenario(scenario)
-    text = _native.run(
-        written, is_text, _sets(sets), _path(trace), format, _threads(threads), checked
-    )
+    text = _native.run(_scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked)
     return _dictionary(text)
 
 
@@ -71,9 +68,8 @@ def compare(
     of ``policies``; each has its name under ``label``. A comma in a set of a scenario file or built-in scenario
     sweeps: each value becomes a report of its own. Other arguments are those of `run`.
     """
-    written, is_text = _scenario(scenario)
     text = _native.compare(
-        written, is_text, list(policies), _sets(sets), _path(trace), format, _threads(threads), checked
+        _scenario(scenario), list(policies), _sets(sets), _trace(trace, format), _threads(threads), checked
     )
     runs: list[Report] = _dictionary(text)["runs"]
     return runs
@@ -87,8 +83,7 @@ def check(
     format: str | None = None,
 ) -> str:
     """Validate a scenario and return it as TOML with every key written out. Raises BadInput."""
-    written, is_text = _scenario(scenario)
-    return _native.check(written, is_text, _sets(sets), _path(trace), format)
+    return _native.check(_scenario(scenario), _sets(sets), _trace(trace, format))
 
 
 def policies() -> list[dict[str, Any]]:
@@ -98,12 +93,13 @@ def policies() -> list[dict[str, Any]]:
 
 
 def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, bool]:
-    written = os.fspath(scenario)
-    return written, isinstance(scenario, str) and "\n" in scenario
+    return os.fspath(scenario), isinstance(scenario, str) and "\n" in scenario
 
 
-def _path(path: str | os.PathLike[str] | None) -> str | None:
-    return None if path is None else os.fspath(path)
+def _trace(path: str | os.PathLike[str] | None, format: str | None) -> tuple[str, str | None] | None:
+    if path is None and format is not None:
+        raise TypeError("format: needs a trace")
+    return None if path is None else (os.fspath(path), format)
 
 
 def _threads(threads: int | None) -> int:

@@ -7,26 +7,24 @@ class BadInput(ValueError):
     line: int | None
     column: int | None
 
+# A scenario is (what was written, whether that is text); a trace is (path, format).
+
 def run(
-    scenario: str,
-    is_text: bool,
+    scenario: tuple[str, bool],
     sets: list[str],
-    trace: str | None,
-    format: str | None,
+    trace: tuple[str, str | None] | None,
     threads: int,
     checked: bool,
 ) -> str: ...
 def compare(
-    scenario: str,
-    is_text: bool,
+    scenario: tuple[str, bool],
     policies: list[str],
     sets: list[str],
-    trace: str | None,
-    format: str | None,
+    trace: tuple[str, str | None] | None,
     threads: int,
     checked: bool,
 ) -> str: ...
 def check(
-    scenario: str, is_text: bool, sets: list[str], trace: str | None, format: str | None
+    scenario: tuple[str, bool], sets: list[str], trace: tuple[str, str | None] | None
 ) -> str: ...
 def policies_json() -> str: ...

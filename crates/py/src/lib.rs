@@ -24,13 +24,11 @@ struct Source {
 
 impl Source {
     fn new(
-        scenario: String,
-        is_text: bool,
+        (scenario, is_text): (String, bool),
         sets: Vec<String>,
-        trace: Option<String>,
-        format: Option<String>,
+        trace: Option<(String, Option<String>)>,
     ) -> Self {
-        let trace = trace.map(|path| TraceFile { path: path.into(), format });
+        let trace = trace.map(|(path, format)| TraceFile { path: path.into(), format });
         Source { scenario, is_text, sets, trace }
     }
 
@@ -69,7 +67,7 @@ impl Source {
     }
 }
 
-/// Called `_native` in the package.
+/// Called `_native` in the package. A scenario is (what was written, whether that is text); a trace (path, format).
 #[pymodule(name = "_native")]
 mod native {
     use super::{Source, errors, policies, simulate};
@@ -84,15 +82,13 @@ mod native {
     #[pyfunction]
     fn run(
         py: Python<'_>,
-        scenario: String,
-        is_text: bool,
+        scenario: (String, bool),
         sets: Vec<String>,
-        trace: Option<String>,
-        format: Option<String>,
+        trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
     ) -> PyResult<String> {
-        let source = Source::new(scenario, is_text, sets, trace, format);
+        let source = Source::new(scenario, sets, trace);
         let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
         let report = simulate::interruptibly(py, threads, checked, |options| {
             harmonia_scenario::run(&scenario, options)
@@ -103,16 +99,14 @@ mod native {
     #[pyfunction]
     fn compare(
         py: Python<'_>,
-        scenario: String,
-        is_text: bool,
+        scenario: (String, bool),
         policies: Vec<String>,
         sets: Vec<String>,
-        trace: Option<String>,
-        format: Option<String>,
+        trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
     ) -> PyResult<String> {
-        let source = Source::new(scenario, is_text, sets, trace, format);
+        let source = Source::new(scenario, sets, trace);
         let variants = source.variants(&policies).map_err(|error| errors::bad_input(py, &error))?;
         let comparison = simulate::interruptibly(py, threads, checked, |options| {
             harmonia_scenario::compare(&variants, options)
@@ -123,13 +117,11 @@ mod native {
     #[pyfunction]
     fn check(
         py: Python<'_>,
-        scenario: String,
-        is_text: bool,
+        scenario: (String, bool),
         sets: Vec<String>,
-        trace: Option<String>,
-        format: Option<String>,
+        trace: Option<(String, Option<String>)>,
     ) -> PyResult<String> {
-        let source = Source::new(scenario, is_text, sets, trace, format);
+        let source = Source::new(scenario, sets, trace);
         let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
         Ok(scenario.to_toml())
     }

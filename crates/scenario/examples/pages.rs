@@ -71,13 +71,13 @@ fn kind<F>(page: &mut String, title: &str, key: &str, folder: &str, registry: &[
     let _ = write!(page, "\n## {title}\n\nKey `{key}`; folder [{folder}](../{folder}).\n");
     for entry in registry {
         let file = format!("{folder}/{}.rs", entry.name.replace('-', "_"));
-        let _ = write!(page, "\n### `{}`\n\n{}.\n\n", entry.name, capitalised(entry.summary));
+        let _ = write!(page, "\n### `{}`\n\n", entry.name);
         page.push_str(&module_text(&file));
         let keys = match entry.keys {
             [] => "none".to_owned(),
             keys => keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", "),
         };
-        let _ = write!(page, "\nSource: {}. Own keys: {keys}. Code: [{file}](../{file}).\n", entry.source);
+        let _ = write!(page, "\nOwn keys: {keys}. Code: [{file}](../{file}).\n");
     }
 }
 
@@ -86,11 +86,6 @@ fn module_text(file: &str) -> String {
     let source = std::fs::read_to_string(root().join(file)).unwrap_or_default();
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 fn scenario() -> String {
