@@ -1,5 +1,7 @@
 # What crates/py exports; `python -m mypy.stubtest harmonia` compares it with the built module.
 
+__all__ = ["BadInput", "check", "compare", "policies_json", "run", "version"]
+
 version: str
 
 class BadInput(ValueError):

@@ -35,7 +35,7 @@ def test_the_same_seed_is_the_same_report_on_any_number_of_threads() -> None:
 def test_a_comparison_keeps_its_order_and_sweeps() -> None:
     policies = ["ideal", "local"]
     assert [run["label"] for run in harmonia.compare("tiny", policies=policies, sets=TINY)] == policies
-    swept = harmonia.compare("tiny", policies=["local"], sets=[*("workload.requests=2000",), "seed=1,2"])
+    swept = harmonia.compare("tiny", policies=["local"], sets=["workload.requests=2000", "seed=1,2"])
     assert [run["seed"] for run in swept] == [1, 2]
 
 
@@ -50,7 +50,7 @@ def test_text_a_file_and_a_mapping_are_the_same_scenario(tmp_path: Path) -> None
 
 def test_bad_input_names_its_place() -> None:
     with pytest.raises(harmonia.BadInput, match="greedy") as caught:
-        harmonia.check('[ssd]\npreset = "tiny-test"\n[ssd.gc]\nvictim = "gredy"\n')
+        harmonia.check('[workload]\npreset = "hpc-w"\n[ssd.gc]\nvictim = "gredy"\n')
     assert isinstance(caught.value, ValueError)
     assert (caught.value.key, caught.value.line) == ("ssd.gc.victim", 4)
     with pytest.raises(harmonia.BadInput, match="no-such-scenario"):
