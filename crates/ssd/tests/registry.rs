@@ -3,6 +3,7 @@
 //! Iterates the registries, so a new policy is under test from the moment it has its line. Every device starts empty
 //! and checks its own invariants after every event; a probe checks that every page holds what was last written to it.
 //! Not verified here: that a policy does what its paper says (its own file does) or that it is any good.
+#![expect(clippy::print_stdout, reason = "names the policies it ran")]
 
 use std::collections::BTreeMap;
 
