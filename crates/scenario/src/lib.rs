@@ -7,10 +7,12 @@
 //! 3. *built and run*: devices, array and load.
 //!
 //! Whatever a person wrote either becomes a [`Scenario`] that can run or a [`BadInput`] that says where, which key,
-//! which value, and what is allowed. [`schema::KEYS`] lists every key; [`presets`] what can be named.
+//! which value, and what is allowed. [`schema::KEYS`] lists every key; [`presets`] and [`policies`] what can
+//! be named.
 
 mod array;
 mod error;
+pub mod policies;
 pub mod presets;
 mod read;
 mod resolved;

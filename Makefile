@@ -1,0 +1,141 @@
+# Harmonia: `make demo` and `make test` are all a reader needs; `make check` is what CI runs, exactly.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+VENV := $(TARGET)/venv
+TOOLS := $(TARGET)/tools
+# Where `cargo install` puts the command.
+BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
+FUZZ_SECONDS ?= 600
+SWARM ?= 100000
+
+.PHONY: help demo test check bench fuzz swarm docs clean \
+	prerequisites prerequisites-python fmt clippy rustdoc examples python newcomer links
+
+help:
+	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/)'
+	@echo 'make test    all tests of the Rust code'
+	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, newcomer, demo, a minute of fuzzing'
+	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
+	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
+	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
+	@echo 'make docs    write the generated pages of docs/'
+	@echo 'make clean   remove what was built'
+
+demo: prerequisites
+	cargo install --path crates/cli --locked --force --quiet
+	"$(BIN)/harmonia" compare hpc-w --out demo
+	@case ":$$PATH:" in \
+	*":$(BIN):"*) echo 'The harmonia command works from any folder.' ;; \
+	*) echo 'To use harmonia from any folder: export PATH="$(BIN):$$PATH"' ;; \
+	esac
+	@echo "Picture: $(CURDIR)/demo/comparison.svg"
+
+test: prerequisites
+	cargo test --locked
+
+# One after the other, so that the first failure is the last thing printed.
+check: prerequisites prerequisites-python
+	@for step in fmt links clippy rustdoc test examples python newcomer demo; do \
+		echo "== $$step ($$SECONDS s)"; $(MAKE) --no-print-directory $$step; \
+	done
+	@echo '== fuzz'; $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+	@echo 'check: all passed'
+
+fmt:
+	cargo fmt --all --check
+
+clippy:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+rustdoc:
+	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
+
+# Every built-in scenario is validated; the small ones run. `make demo` runs a big one.
+examples:
+	@trace=fuzz/seeds/msr_reader/rows.csv; \
+	harmonia() { cargo run --quiet --locked -p harmonia-cli -- "$$@"; }; \
+	for scenario in examples/*.toml; do \
+		echo "check $$scenario"; \
+		extra=(); if grep -q 'kind = "trace"' "$$scenario"; then extra=(--trace $$trace); fi; \
+		harmonia check "$$scenario" "$${extra[@]}" > /dev/null; \
+	done; \
+	harmonia run tiny --checked > /dev/null; \
+	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
+	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
+	harmonia trace info $$trace > /dev/null; \
+	echo 'examples: all run'
+
+$(VENV)/ready: pyproject.toml
+	python3 -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' pytest mypy
+	touch $@
+
+# The development profile: shares its dependencies with `make test`. A wheel for others: `pip install .`
+python: prerequisites-python $(VENV)/ready
+	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked
+	$(VENV)/bin/python -m pytest --quiet
+	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests
+	$(VENV)/bin/python -m mypy.stubtest harmonia
+
+newcomer: prerequisites-python
+	CARGO_TARGET_DIR=$(TARGET) python3 tests/newcomer.py
+
+links: prerequisites-python
+	python3 tests/links.py
+
+bench: prerequisites
+	cargo run --release --locked -p harmonia-bench
+
+# Without a sanitizer it works on the stable toolchain: panics, hangs and broken promises are what we look for.
+fuzz: prerequisites
+	@if ! command -v c++ > /dev/null; then \
+		echo 'fuzz: skipped, libFuzzer needs a C++ compiler (Debian, Ubuntu: apt install g++)'; exit 0; \
+	fi; \
+	export PATH="$(TOOLS)/bin:$$PATH"; \
+	command -v cargo-fuzz > /dev/null || cargo install cargo-fuzz --locked --quiet --root $(TOOLS); \
+	for target in $$(cargo fuzz list); do \
+		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
+		mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
+		log=$$(mktemp); \
+		if cargo fuzz run -s none $$target fuzz/corpus/$$target fuzz/seeds/$$target \
+			-- -max_total_time=$(FUZZ_SECONDS) -timeout=20 -print_final_stats=1 > $$log 2>&1; \
+		then grep 'number_of_executed_units' $$log; rm $$log; \
+		else cat $$log; rm $$log; exit 1; fi; \
+	done
+
+swarm: prerequisites
+	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test swarm -- --nocapture
+
+docs: prerequisites
+	cargo run --quiet --locked -p harmonia-scenario --example pages
+
+clean:
+	cargo clean
+	rm -rf demo fuzz/target fuzz/artifacts fuzz/corpus python/harmonia/*.so
+
+prerequisites:
+	@missing=0; \
+	if ! command -v cargo > /dev/null; then \
+		echo 'missing: Rust 1.88 or newer; install it from https://rustup.rs'; missing=1; \
+	else \
+		version=$$(rustc --version | cut -d' ' -f2); \
+		if [ "$$(printf '%s\n' 1.88.0 "$$version" | sort -V | head -n 1)" != 1.88.0 ]; then \
+			echo "missing: Rust 1.88 or newer, found $$version; run rustup update stable"; missing=1; \
+		fi; \
+	fi; \
+	if ! command -v cc > /dev/null; then \
+		echo 'missing: a C compiler to link with; Debian, Ubuntu: apt install gcc libc6-dev; macOS: xcode-select --install'; \
+		missing=1; \
+	fi; \
+	exit $$missing
+
+prerequisites-python:
+	@if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null; then \
+		echo 'missing: Python 3.10 or newer; Debian, Ubuntu: apt install python3 python3-venv'; exit 1; \
+	elif ! python3 -c 'import ensurepip, venv' 2> /dev/null; then \
+		echo 'missing: the venv module of Python; Debian, Ubuntu: apt install python3-venv'; exit 1; \
+	fi

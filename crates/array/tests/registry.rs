@@ -1,0 +1,179 @@
+//! Does every registered coordinator keep the promises of an array, whatever it decides?
+//!
+//! Iterates the registry, so a new policy is under test from the moment it has its line. One member does not
+//! understand messages, one run has message latency, and members check their own invariants after every event. Not
+//! verified here: that a policy does what its paper says (its own file does) or that it helps.
+#![expect(clippy::print_stdout, reason = "names the policies it ran; tests/newcomer.py looks for one")]
+
+use harmonia_array::coordination::{Parameters, REGISTRY};
+use harmonia_array::{
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters, age,
+};
+use harmonia_engine::Rng;
+use harmonia_flash::presets;
+use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
+    Tally, Trigger,
+};
+use harmonia_types::{Completion, HostRequest, Operation, SimDuration, SimTime};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+const DEVICES: u16 = 3;
+const REQUESTS: u64 = 600;
+const PAGE: u64 = 4096;
+
+fn device(domain: Domain) -> SsdConfig {
+    let flash = presets::find("tiny-test").expect("the preset for tests");
+    SsdConfig {
+        preset: flash.name.into(),
+        geometry: flash.geometry.clone(),
+        timing: flash.timing.clone(),
+        link: flash.link.clone(),
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Percent(20.0),
+            allocation: Allocation::Cwdp,
+            allocation_unit: AllocationUnit::Die,
+            frontiers: Frontiers::Shared,
+        },
+        gc: GcConfig {
+            domain,
+            trigger: Trigger::Foreground,
+            hard_threshold: Amount::Percent(5.0),
+            soft_threshold: Amount::AboveHard(1),
+            stop_threshold: Amount::AboveHard(0),
+            min_victims: 1,
+            victim: "greedy".into(),
+            victim_d: 3,
+            schedule: "blocking".into(),
+            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+        },
+    }
+}
+
+/// An array whose last member does not understand messages.
+fn array(policy: &str, domain: Domain, message_latency: SimDuration) -> ArrayConfig {
+    let member = |index| MemberConfig { capable: index + 1 < DEVICES, ssd: device(domain) };
+    ArrayConfig {
+        devices: DEVICES,
+        level: Level::Raid0,
+        stripe_unit: PAGE,
+        coordination: CoordinationConfig {
+            policy: policy.into(),
+            message_latency,
+            own: serde_json::Map::new(),
+        },
+        members: (0..DEVICES).map(member).collect(),
+    }
+}
+
+fn aged() -> AgedState {
+    let (cancel, pages_done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let plan = AgeingPlan {
+        fill: 1.0,
+        overwrite: 2.0,
+        seed: 7,
+        threads: 1,
+        cancel: &cancel,
+        pages_done: &pages_done,
+    };
+    age(&array("local", Domain::Die, SimDuration::ZERO), &plan).expect("the array for tests can be aged")
+}
+
+/// Everything a run leaves behind that must be the same the next time.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    completions: Vec<Completion>,
+    tallies: Vec<Tally>,
+    messages: MessageCounters,
+}
+
+fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
+    let name = &config.coordination.policy;
+    let mut array = Array::new(config, aged.devices.clone(), None, |_| AuditProbe)
+        .unwrap_or_else(|why| panic!("{name} cannot be built with its defaults: {why}"));
+    let pages = array.layout().logical_bytes() / PAGE;
+    let mut rng = Rng::stream(11, "registry");
+    let (mut now, mut completions) = (SimTime::ZERO, Vec::new());
+    for id in 0..REQUESTS {
+        now += SimDuration(rng.exponential(900_000.0) as u64);
+        array.advance_until(now).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let length = 1 + rng.below(6);
+        let request = HostRequest {
+            id,
+            arrival: now,
+            operation: if rng.chance(0.2) { Operation::Read } else { Operation::Write },
+            offset: rng.below(pages - length) * PAGE,
+            length: length * PAGE,
+            volume: 0,
+            member: None,
+        };
+        array.submit(request).unwrap_or_else(|why| panic!("{name}: {why}"));
+        completions.append(array.completions());
+    }
+    // A coordinator with a timer of its own never falls silent, so ask for the requests, not for silence.
+    while completions.len() < REQUESTS as usize {
+        let wakeup = array.next_wakeup();
+        assert_ne!(wakeup, SimTime::NEVER, "{name}: requests are lost");
+        array.advance_until(wakeup).unwrap_or_else(|why| panic!("{name}: {why}"));
+        completions.append(array.completions());
+    }
+    for device in array.devices() {
+        device.ftl().audit();
+    }
+    let tallies = array.devices().iter().map(|device| device.ftl().tally()).collect();
+    Outcome { completions, tallies, messages: *array.message_counters() }
+}
+
+#[test]
+fn every_coordinator_completes_every_request_once_and_explains_its_time() {
+    let aged = aged();
+    let mut collected = 0;
+    for entry in REGISTRY {
+        println!("policy {}", entry.name);
+        for (domain, latency) in [(Domain::Die, 0), (Domain::Device, 0), (Domain::Device, 20)] {
+            let config = array(entry.name, domain, SimDuration::from_us(latency));
+            let outcome = run(&config, &aged);
+            let mut seen = vec![false; REQUESTS as usize];
+            for done in &outcome.completions {
+                let twice = std::mem::replace(&mut seen[done.id as usize], true);
+                assert!(!twice, "{}: request {} completed twice", entry.name, done.id);
+                assert!(done.finish >= done.arrival, "{}: request {}", entry.name, done.id);
+                let blame = done.blame.total();
+                assert_eq!(blame, done.response().0, "{}: blame of request {}", entry.name, done.id);
+            }
+            assert!(seen.iter().all(|&seen| seen), "{}: a request never completed", entry.name);
+            let before: u64 = aged.devices.iter().map(|device| device.tally().erases).sum();
+            collected += outcome.tallies.iter().map(|tally| tally.erases).sum::<u64>() - before;
+        }
+    }
+    assert!(collected > 0, "the load never made anyone collect: this test would test nothing");
+}
+
+#[test]
+fn every_coordinator_gives_the_same_run_twice() {
+    let aged = aged();
+    for entry in REGISTRY {
+        let config = array(entry.name, Domain::Device, SimDuration::from_us(5));
+        assert_eq!(run(&config, &aged), run(&config, &aged), "{}", entry.name);
+    }
+}
+
+#[test]
+fn every_coordinator_refuses_a_key_it_does_not_know() {
+    let own = serde_json::Map::from_iter([("no_such_key".to_owned(), serde_json::Value::from(1))]);
+    let parameters = Parameters { devices: DEVICES, message_latency: SimDuration::ZERO, own: &own };
+    for entry in REGISTRY {
+        assert!((entry.build)(&parameters).is_err(), "{} accepts any key", entry.name);
+    }
+}
+
+#[test]
+fn every_entry_says_what_it_is_and_where_it_comes_from() {
+    for (index, entry) in REGISTRY.iter().enumerate() {
+        let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(!entry.name.is_empty() && entry.name.chars().all(kebab), "{}", entry.name);
+        assert!(!entry.summary.is_empty() && !entry.source.is_empty(), "{}", entry.name);
+        assert!(REGISTRY[..index].iter().all(|other| other.name != entry.name), "{} twice", entry.name);
+    }
+}

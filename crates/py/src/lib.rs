@@ -1,0 +1,133 @@
+//! Harmonia for Python: thin wrappers that hold no logic of their own.
+//!
+//! The package in `python/harmonia` owns documentation, types and defaults; this crate takes every argument. Results
+//! cross as JSON, the same bytes the command line prints. The interpreter lock is released while anything runs, and
+//! Ctrl-C is looked for ten times a second.
+//!
+//! * `errors`: the one place where failures become Python exceptions;
+//! * `simulate`: runs on a thread of their own, so that the calling one can listen for signals.
+
+mod errors;
+mod simulate;
+
+use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, policies, sweep};
+use pyo3::prelude::*;
+
+/// A scenario as given by the caller.
+struct Source {
+    /// A path, the name of a built-in scenario, or the text itself.
+    scenario: String,
+    is_text: bool,
+    sets: Vec<String>,
+    trace: Option<TraceFile>,
+}
+
+impl Source {
+    fn new(
+        (scenario, is_text): (String, bool),
+        sets: Vec<String>,
+        trace: Option<(String, Option<String>)>,
+    ) -> Self {
+        let trace = trace.map(|(path, format)| TraceFile { path: path.into(), format });
+        Source { scenario, is_text, sets, trace }
+    }
+
+    fn load(&self) -> Result<Scenario, BadInput> {
+        self.with(&[])
+    }
+
+    /// With further `key=value` pairs, which have the last word.
+    fn with(&self, more: &[String]) -> Result<Scenario, BadInput> {
+        let sets = [&self.sets, more].concat();
+        if self.is_text {
+            Scenario::parse(&self.scenario, "<text>", &sets, self.trace.as_ref())
+        } else {
+            Scenario::load(&self.scenario, &sets, self.trace.as_ref())
+        }
+    }
+
+    /// One variant for each policy and, where a set sweeps, each combination of values.
+    fn variants(&self, names: &[String]) -> Result<Vec<Variant>, BadInput> {
+        let mut variants = Vec::new();
+        for name in names {
+            let more = policies::sets_of(name);
+            if self.is_text {
+                variants.push(Variant { label: name.clone(), scenario: self.with(&more)? });
+                continue;
+            }
+            let sets = [&self.sets[..], &more].concat();
+            let swept = sweep(&self.scenario, &sets, self.trace.as_ref())?;
+            let is_alone = swept.len() == 1;
+            variants.extend(swept.into_iter().map(|Variant { label, scenario }| {
+                let label = if is_alone { name.clone() } else { format!("{name} {label}") };
+                Variant { label, scenario }
+            }));
+        }
+        Ok(variants)
+    }
+}
+
+/// Called `_native` in the package. A scenario is (what was written, whether that is text); a trace (path, format).
+#[pymodule(name = "_native")]
+mod native {
+    use super::{Source, errors, policies, simulate};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("BadInput", module.py().get_type::<errors::BadInputError>())?;
+        module.add("version", env!("CARGO_PKG_VERSION"))
+    }
+
+    #[pyfunction]
+    fn run(
+        py: Python<'_>,
+        scenario: (String, bool),
+        sets: Vec<String>,
+        trace: Option<(String, Option<String>)>,
+        threads: usize,
+        checked: bool,
+    ) -> PyResult<String> {
+        let source = Source::new(scenario, sets, trace);
+        let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
+        let report = simulate::interruptibly(py, threads, checked, |options| {
+            harmonia_scenario::run(&scenario, options)
+        })?;
+        errors::json(&report)
+    }
+
+    #[pyfunction]
+    fn compare(
+        py: Python<'_>,
+        scenario: (String, bool),
+        policies: Vec<String>,
+        sets: Vec<String>,
+        trace: Option<(String, Option<String>)>,
+        threads: usize,
+        checked: bool,
+    ) -> PyResult<String> {
+        let source = Source::new(scenario, sets, trace);
+        let variants = source.variants(&policies).map_err(|error| errors::bad_input(py, &error))?;
+        let comparison = simulate::interruptibly(py, threads, checked, |options| {
+            harmonia_scenario::compare(&variants, options)
+        })?;
+        errors::json(&comparison)
+    }
+
+    #[pyfunction]
+    fn check(
+        py: Python<'_>,
+        scenario: (String, bool),
+        sets: Vec<String>,
+        trace: Option<(String, Option<String>)>,
+    ) -> PyResult<String> {
+        let source = Source::new(scenario, sets, trace);
+        let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
+        Ok(scenario.to_toml())
+    }
+
+    #[pyfunction]
+    fn policies_json() -> PyResult<String> {
+        errors::json(&policies::list())
+    }
+}

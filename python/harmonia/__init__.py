@@ -1,0 +1,123 @@
+"""Simulate garbage collection in arrays of SSDs and compare ways of coordinating it.
+
+>>> import harmonia
+>>> report = harmonia.run("tiny")
+>>> report["host"]["response_ns"]["all"]["mean"]            # doctest: +SKIP
+>>> comparison = harmonia.compare("hpc-w", policies=["local", "reactive-inclusive", "ideal"])   # doctest: +SKIP
+
+A scenario is the name of a built-in one, a path, or its TOML text (anything with a line break is text). Results are
+the reports that ``harmonia run --json`` prints, as dictionaries; docs/scenario.md lists the keys of a scenario.
+The same seed gives the same report, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _native
+from ._native import BadInput
+
+__all__ = ["BadInput", "Report", "check", "compare", "policies", "run", "version"]
+
+#: A report as printed by ``harmonia run --json``.
+Report = dict[str, Any]
+
+#: The version of Harmonia.
+version: str = _native.version
+
+_POLICIES = ("local", "reactive-inclusive", "reactive-selective", "ideal")
+
+
+def run(
+    scenario: str | os.PathLike[str],
+    *,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    checked: bool = False,
+) -> Report:
+    """Simulate one scenario and return its report.
+
+    ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``. ``trace`` replaces the load by a
+    block trace (``format`` is found out if not given). ``threads`` defaults to one per core. ``checked`` checks
+    every invariant after every event, slowly.
+
+    Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
+    """
+    text = _native.run(_scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked)
+    return _dictionary(text)
+
+
+def compare(
+    scenario: str | os.PathLike[str],
+    *,
+    policies: Iterable[str] = _POLICIES,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    checked: bool = False,
+) -> list[Report]:
+    """Simulate one scenario under several coordination policies, all on copies of the same aged array.
+
+    ``ideal`` stands for local coordination with garbage collection that takes no time. Reports come in the order
+    of ``policies``; each has its name under ``label``. A comma in a set of a scenario file or built-in scenario
+    sweeps: each value becomes a report of its own. Other arguments are those of `run`.
+    """
+    text = _native.compare(
+        _scenario(scenario), list(policies), _sets(sets), _trace(trace, format), _threads(threads), checked
+    )
+    runs: list[Report] = _dictionary(text)["runs"]
+    return runs
+
+
+def check(
+    scenario: str | os.PathLike[str],
+    *,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+) -> str:
+    """Validate a scenario and return it as TOML with every key written out. Raises BadInput."""
+    return _native.check(_scenario(scenario), _sets(sets), _trace(trace, format))
+
+
+def policies() -> list[dict[str, Any]]:
+    """Every registered policy: its ``kind``, ``name``, ``summary``, ``source`` and own ``keys``."""
+    listed: list[dict[str, Any]] = json.loads(_native.policies_json())
+    return listed
+
+
+def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, bool]:
+    return os.fspath(scenario), isinstance(scenario, str) and "\n" in scenario
+
+
+def _trace(path: str | os.PathLike[str] | None, format: str | None) -> tuple[str, str | None] | None:
+    if path is None and format is not None:
+        raise TypeError("format: needs a trace")
+    return None if path is None else (os.fspath(path), format)
+
+
+def _threads(threads: int | None) -> int:
+    return threads if threads is not None else os.cpu_count() or 1
+
+
+def _sets(sets: Mapping[str, object] | Iterable[str]) -> list[str]:
+    if isinstance(sets, str):
+        raise TypeError("sets: a mapping or a list of 'key=value', not one string")
+    if isinstance(sets, Mapping):
+        return [f"{key}={_value(value)}" for key, value in sets.items()]
+    return list(sets)
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _dictionary(text: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(text)
+    return read

@@ -1,0 +1,32 @@
+# What crates/py exports; `python -m mypy.stubtest harmonia` compares it with the built module.
+
+__all__ = ["BadInput", "check", "compare", "policies_json", "run", "version"]
+
+version: str
+
+class BadInput(ValueError):
+    key: str | None
+    line: int | None
+    column: int | None
+
+# A scenario is (what was written, whether that is text); a trace is (path, format).
+
+def run(
+    scenario: tuple[str, bool],
+    sets: list[str],
+    trace: tuple[str, str | None] | None,
+    threads: int,
+    checked: bool,
+) -> str: ...
+def compare(
+    scenario: tuple[str, bool],
+    policies: list[str],
+    sets: list[str],
+    trace: tuple[str, str | None] | None,
+    threads: int,
+    checked: bool,
+) -> str: ...
+def check(
+    scenario: tuple[str, bool], sets: list[str], trace: tuple[str, str | None] | None
+) -> str: ...
+def policies_json() -> str: ...

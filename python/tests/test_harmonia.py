@@ -1,0 +1,92 @@
+"""Does the Python package say what the simulator says, refuse what it refuses, and stop when asked to?"""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import harmonia
+import pytest
+
+TINY = {"workload.requests": 2000}
+
+
+def without_engine(report: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in report.items() if key != "engine"}
+
+
+def test_a_run_is_a_report() -> None:
+    report = harmonia.run("tiny", sets=TINY)
+    assert report["schema"].startswith("harmonia-report/")
+    assert report["version"] == harmonia.version
+    assert report["host"]["requests"] > 0
+    response, blame = report["host"]["response_ns"]["all"], report["host"]["blame_ns"]
+    assert sum(blame.values()) == pytest.approx(response["mean"] * response["count"], rel=1e-12)
+
+
+def test_the_same_seed_is_the_same_report_on_any_number_of_threads() -> None:
+    one, two = (harmonia.compare("tiny", sets=TINY, threads=threads) for threads in (1, 2))
+    assert [without_engine(report) for report in one] == [without_engine(report) for report in two]
+
+
+def test_a_comparison_keeps_its_order_and_sweeps() -> None:
+    policies = ["ideal", "local"]
+    assert [run["label"] for run in harmonia.compare("tiny", policies=policies, sets=TINY)] == policies
+    swept = harmonia.compare("tiny", policies=["local"], sets=["workload.requests=2000", "seed=1,2"])
+    assert [run["seed"] for run in swept] == [1, 2]
+
+
+def test_text_a_file_and_a_mapping_are_the_same_scenario(tmp_path: Path) -> None:
+    text = harmonia.check("tiny", sets=TINY)
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    assert harmonia.check(text) == harmonia.check(file) == harmonia.check(str(file)) == text
+    assert harmonia.check("tiny", sets=["workload.requests=2000"]) == text
+    assert "align = false" in harmonia.check("tiny", sets={"workload.align": False})
+
+
+def test_bad_input_names_its_place() -> None:
+    with pytest.raises(harmonia.BadInput, match="greedy") as caught:
+        harmonia.check('[workload]\npreset = "hpc-w"\n[ssd.gc]\nvictim = "gredy"\n')
+    assert isinstance(caught.value, ValueError)
+    assert (caught.value.key, caught.value.line) == ("ssd.gc.victim", 4)
+    with pytest.raises(harmonia.BadInput, match="no-such-scenario"):
+        harmonia.run("no-such-scenario")
+    with pytest.raises(harmonia.BadInput):
+        harmonia.compare("tiny", policies=["no-such-policy"])
+    with pytest.raises(TypeError):
+        harmonia.check("tiny", sets="seed=2")
+
+
+def test_policies_come_from_the_registries() -> None:
+    names = {(policy["kind"], policy["name"]) for policy in harmonia.policies()}
+    assert {("coordination", "local"), ("victim", "greedy"), ("schedule", "ideal")} <= names
+
+
+def test_the_interpreter_runs_on_while_a_simulation_does() -> None:
+    done = threading.Event()
+
+    def simulate() -> None:
+        harmonia.run("tiny", sets={"workload.requests": 60000})
+        done.set()
+
+    worker = threading.Thread(target=simulate)
+    ticks = 0
+    worker.start()
+    while not done.is_set():
+        time.sleep(0.001)
+        ticks += 1
+    worker.join()
+    assert ticks > 3, "the interpreter lock was held"
+
+
+def test_ctrl_c_ends_a_run() -> None:
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        harmonia.run("tiny", sets={"workload.requests": 100_000_000})
+    assert time.monotonic() - began < 10
