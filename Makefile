@@ -120,11 +120,11 @@ clean:
 prerequisites:
 	@missing=0; \
 	if ! command -v cargo > /dev/null; then \
-		echo 'missing: Rust 1.88 or newer; install it from https://rustup.rs'; missing=1; \
+		echo 'missing: Rust 1.91 or newer; install it from https://rustup.rs'; missing=1; \
 	else \
 		version=$$(rustc --version | cut -d' ' -f2); \
-		if [ "$$(printf '%s\n' 1.88.0 "$$version" | sort -V | head -n 1)" != 1.88.0 ]; then \
-			echo "missing: Rust 1.88 or newer, found $$version; run rustup update stable"; missing=1; \
+		if [ "$$(printf '%s\n' 1.91.0 "$$version" | sort -V | head -n 1)" != 1.91.0 ]; then \
+			echo "missing: Rust 1.91 or newer, found $$version; run rustup update stable"; missing=1; \
 		fi; \
 	fi; \
 	if ! command -v cc > /dev/null; then \
