@@ -69,7 +69,8 @@ fn the_order_of_a_comparison_changes_no_run() {
     let mut variants = variants();
     let mut together = reports(&variants, 2, false);
     for (variant, report) in variants.iter().zip(&together) {
-        assert_eq!(reports(std::slice::from_ref(variant), 1, false), [report.clone()], "alone");
+        let alone = reports(std::slice::from_ref(variant), 1, false);
+        assert_eq!(alone.first(), Some(report), "alone");
     }
     variants.reverse();
     together.reverse();
