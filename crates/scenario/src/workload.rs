@@ -249,6 +249,10 @@ pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -
         let problem = format!("there are only {} devices", room.devices);
         return fail(&address, "skew_member", problem, format!("0 to {}", room.devices - 1));
     }
+    if load.skew_fraction > 0.0 && room.devices < 2 {
+        let problem = "needs at least 2 devices: the other requests go to the others".to_owned();
+        return fail(&address, "skew", problem, "0 with one device".into());
+    }
     let (SizeDistribution::Fixed { mean }
     | SizeDistribution::Exponential { mean }
     | SizeDistribution::Normal { mean, .. }) = load.size;

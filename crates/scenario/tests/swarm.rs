@@ -187,7 +187,8 @@ fn trace(d: &mut Draw, requests: u64, array_bytes: u64, page_size: u64, rate: f6
 }
 
 enum Ending {
-    Report,
+    /// It ran; whether anything was collected.
+    Report(bool),
     /// The text of a refusal that says the device ran out of blocks.
     OutOfBlocks(String),
 }
@@ -214,7 +215,7 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
     match result {
         Ok(report) => {
             adds_up(&scenario, generated, &report);
-            Ending::Report
+            Ending::Report(report.array.erases > 0)
         }
         Err(RunError::BadInput(error)) => {
             let text = error.to_string();
@@ -340,6 +341,7 @@ fn setting(name: &str, default: u64) -> u64 {
 fn every_random_scenario_ends_and_adds_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let next = AtomicU64::new(first);
+    let collected = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let refused = Mutex::new(Vec::new());
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -352,7 +354,7 @@ fn every_random_scenario_ends_and_adds_up() {
             let generated = generate(seed);
             let attempt = std::panic::AssertUnwindSafe(|| check(seed, &generated, folder.path()));
             match std::panic::catch_unwind(attempt) {
-                Ok(Ending::Report) => {}
+                Ok(Ending::Report(collects)) => drop(collected.fetch_add(collects.into(), Ordering::Relaxed)),
                 Ok(Ending::OutOfBlocks(text)) => {
                     refused.lock().expect("no panic holds it").push((seed, text))
                 }
@@ -373,10 +375,25 @@ fn every_random_scenario_ends_and_adds_up() {
     });
     let mut refused = refused.into_inner().expect("no panic holds it");
     refused.sort();
-    eprintln!("{count} scenarios from seed {first}: {} ran out of blocks", refused.len());
+    let collected = collected.into_inner();
+    eprintln!(
+        "{count} scenarios from seed {first}: {collected} collected garbage, {} ran out of blocks",
+        refused.len()
+    );
     for (seed, text) in &refused {
         eprintln!("seed {seed}: {text}");
     }
+    assert!(collected >= count / 2, "only {collected} of {count} scenarios collect garbage");
     // Spare suffices in every one of them.
     assert!(refused.is_empty(), "feasible scenarios ran out of blocks");
+}
+
+/// Found beside the swarm: it aged the array first and refused then.
+#[test]
+fn skew_without_another_member_is_refused_before_anything_runs() {
+    let toml = "[workload]\narrival = { rate = 1 }\nsize = { mean = \"4KiB\" }\naddress = { skew = 0.5 }\n\
+                [array]\ndevices = 1\n";
+    let error = Scenario::parse(toml, "skew.toml", &[], None).expect_err("one member cannot be skewed");
+    assert_eq!(error.key(), Some("workload.address.skew"), "{error}");
+    assert!(error.problem().contains("at least 2 devices"), "{error}");
 }
