@@ -257,7 +257,7 @@ impl<P: Probe> Device<P> {
     /// # Errors
     /// If the device has no free block where it needs one; it must not be used again.
     pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
-        while !(stop_at_notice && !self.notices.is_empty()) {
+        while !stop_at_notice || self.notices.is_empty() {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
             match self.wakes.peek() {
                 // What the device does by itself comes before what arrives at the same moment.
