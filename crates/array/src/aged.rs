@@ -249,7 +249,7 @@ fn binomial(rng: &mut Rng, n: u64, part: u64, whole: u64) -> u64 {
     if 2 * part == whole {
         let ones = |rng: &mut Rng, bits: u64| u64::from((rng.next_u64() >> (64 - bits)).count_ones());
         let words: u64 = (0..n / 64).map(|_| ones(rng, 64)).sum();
-        return words + if n % 64 == 0 { 0 } else { ones(rng, n % 64) };
+        return words + if n.is_multiple_of(64) { 0 } else { ones(rng, n % 64) };
     }
     (0..n).filter(|_| rng.below(whole) < part).count() as u64
 }

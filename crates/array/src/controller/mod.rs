@@ -154,11 +154,10 @@ impl<P: Probe> Array<P> {
         let independent = !self.interests.devices && self.planner.is_flat();
         loop {
             let message = self.agenda.next_time();
-            if message <= until && message != SimTime::NEVER {
-                if message <= self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER) {
-                    self.deliver(message)?;
-                    continue;
-                }
+            let devices = || self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER);
+            if message <= until && message != SimTime::NEVER && message <= devices() {
+                self.deliver(message)?;
+                continue;
             }
             let bound = until.min(SimTime(message.0.saturating_sub(1)));
             if independent {
