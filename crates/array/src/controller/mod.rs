@@ -160,10 +160,8 @@ impl<P: Probe> Array<P> {
         let independent = !self.listens && self.is_flat;
         loop {
             let message = self.agenda.next_time();
-            if message <= until
-                && message != SimTime::NEVER
-                && message <= self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER)
-            {
+            let devices = || self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER);
+            if message <= until && message != SimTime::NEVER && message <= devices() {
                 self.deliver(message)?;
                 continue;
             }
