@@ -18,8 +18,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use common::{PAGE, one_die, raid0};
 use harmonia_array::Array;
 use harmonia_engine::Rng;
-use harmonia_ssd::block::BlockId;
-use harmonia_ssd::gc::victim::{self, NoReads, Victim, VictimParameters, VictimView};
+use harmonia_ssd::gc::victim::{self, NoReads, Victim, VictimParameters};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Amount, Ftl, Goal, SsdConfig, Tally, Trigger};
 use harmonia_types::registry::find;
@@ -52,13 +51,6 @@ fn greedy_amplification(rho: f64, b: u32) -> f64 {
     1.0 / (1.0 - v / b)
 }
 
-/// Whether a policy that draws at random may draw a block without an invalid page.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum FullBlocks {
-    MayBeDrawn,
-    ArePassedOver,
-}
-
 /// Write amplification of the best of d blocks drawn with replacement (d = 1: random), many blocks, after Van Houdt,
 /// SIGMETRICS 2013. Per victim, of which W = b - E[valid] pages are won and written, a share x_k of blocks with k
 /// valid pages moves by
@@ -67,21 +59,18 @@ enum FullBlocks {
 /// W ((k+1) x_{k+1} - k x_k) / (b rho) - P(victim has k) + [k = b]
 /// ```
 ///
-/// At the fixed point, summed from k up, with S_k the share of the blocks that may be drawn which have >= k valid
-/// pages and c = W/(b rho): c k x_k = 1 - S_k^d. That gives S_b, then S_{b-1}, ... for a given c, and c is such that
-/// the valid pages add up to b rho. Where full blocks are passed over, S is taken over the others only: c b x_b = 1.
-/// For d = 1 the two are 1/(1 - rho) and 1/(1 - rho + rho/b).
-fn d_choices_amplification(rho: f64, b: u32, d: u32, full: FullBlocks) -> f64 {
+/// At the fixed point, summed from k up, with S_k the share of the blocks with >= k valid pages and c = W/(b rho):
+/// c k x_k = 1 - S_k^d. That gives S_b, then S_{b-1}, ... for a given c, and c is such that the valid pages add up to
+/// b rho. For d = 1 it is 1/(1 - rho).
+fn d_choices_amplification(rho: f64, b: u32, d: u32) -> f64 {
     let power = |s: f64| s.powi(d as i32);
     let mean_valid = |c: f64| {
-        let full_share = if full == FullBlocks::ArePassedOver { 1.0 / (c * f64::from(b)) } else { 0.0 };
-        let first = if full == FullBlocks::ArePassedOver { b - 1 } else { b };
         let mut above = 0.0;
-        let mut valid = full_share * f64::from(b);
-        for k in (1..=first).rev() {
-            let rate = c * f64::from(k) * (1.0 - full_share);
+        let mut valid = 0.0;
+        for k in (1..=b).rev() {
+            let rate = c * f64::from(k);
             let s = root(above, 1.0, |s| 1.0 - power(s) - rate * (s - above));
-            valid += (1.0 - full_share) * (s - above) * f64::from(k);
+            valid += (s - above) * f64::from(k);
             above = s;
         }
         valid
@@ -98,11 +87,9 @@ fn oracles_agree_where_they_meet() {
     near(fifo_amplification(0.85), 3.519, 2e-4);
     near(greedy_amplification(0.85, 64), 3.354, 2e-4);
     for (rho, b) in [(0.85, 64), (0.7, 32), (0.93, 128)] {
-        let (free, random) = (1.0 - rho, |full| d_choices_amplification(rho, b, 1, full));
-        near(random(FullBlocks::MayBeDrawn), 1.0 / free, 1e-9);
-        near(random(FullBlocks::ArePassedOver), 1.0 / (free + rho / f64::from(b)), 1e-9);
+        near(d_choices_amplification(rho, b, 1), 1.0 / (1.0 - rho), 1e-9);
         // With ever more choices, greedy.
-        let many = d_choices_amplification(rho, b, 3000, FullBlocks::ArePassedOver);
+        let many = d_choices_amplification(rho, b, 3000);
         near(many, greedy_amplification(rho, b), 1e-3);
     }
 }
@@ -195,41 +182,30 @@ fn amplification_is_that_of_the_closed_forms() {
     assert_within("fifo", fifo.amplification, fifo_amplification(fifo.rho), 0.005);
 }
 
-/// `random` passes over blocks without an invalid page, and under random overwrites a share rho/W of the blocks is such
-/// (9% here): it amplifies by 1/(1 - rho + rho/b), 8% less than the textbook's 1/(1 - rho) = 6.667. A policy that draws
-/// any closed block, full ones too, gives the latter; it needs a second free block, because a full victim fills one.
+/// `random` may move a full block, so it starts with one block free.
 #[test]
-fn random_amplifies_by_its_own_closed_form_and_with_full_blocks_by_the_textbooks() {
+fn random_amplifies_by_its_closed_form() {
     // The number of pages a victim frees varies by as much as its mean: 0.2% with 250,000 victims.
     let long = Overwrites { before: 6, measured: 12 };
-    let random = amplify(&one_die(4102, 64, 617), &*registered("random", 1), long, 1);
-    assert_within("random", random.amplification, 1.0 / (1.0 - random.rho + random.rho / 64.0), 0.0075);
-
-    let mut config = one_die(4103, 64, 618);
-    config.gc.hard_threshold = Amount::Blocks(1);
-    let any = amplify(&config, &AnyClosed, long, 1);
-    assert_within("random with full blocks, anchor", any.amplification, 6.667, 0.01);
-    assert_within("random with full blocks", any.amplification, 1.0 / (1.0 - any.rho), 0.0075);
+    let random = amplify(&with_a_free_block(4102, 64, 617), &*registered("random", 1), long, 1);
+    assert_within("random, anchor", random.amplification, 6.667, 0.01);
+    assert_within("random", random.amplification, 1.0 / (1.0 - random.rho), 0.0075);
 }
 
-/// Any closed block, full or not.
-struct AnyClosed;
-
-impl Victim for AnyClosed {
-    fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId> {
-        let blocks = &view.blocks;
-        let draw = |rng: &mut Rng| BlockId(rng.below(blocks.entries.len() as u64) as u32);
-        std::iter::repeat_with(|| draw(rng)).find(|&block| blocks.closed_valid(block).is_some())
-    }
+/// As [`one_die`] with one more block, which stays free.
+fn with_a_free_block(blocks: u32, pages: u32, reserved: u32) -> SsdConfig {
+    let mut config = one_die(blocks + 1, pages, reserved + 1);
+    config.gc.hard_threshold = Amount::Blocks(1);
+    config
 }
 
 /// Against the mean field within 0.5%; the spread from d = 2 to 10 is 30%.
 #[test]
 fn d_choices_amplify_as_the_mean_field_says() {
-    let config = one_die(4102, 64, 617);
+    let config = with_a_free_block(4102, 64, 617);
     for d in [2, 3, 10] {
         let run = amplify(&config, &*registered("d-choices", d), LONG, 1);
-        let expected = d_choices_amplification(run.rho, 64, d, FullBlocks::ArePassedOver);
+        let expected = d_choices_amplification(run.rho, 64, d);
         assert_within(&format!("{d} choices"), run.amplification, expected, 0.005);
     }
 }
@@ -279,13 +255,13 @@ fn amplification_follows_for_any_block_size_and_spare() {
         let reserved = (f64::from(blocks) * (0.07 + 0.23 * rng.unit())).round() as u32;
         let d = 2 + rng.below(9) as u32;
         let data = blocks - reserved;
-        let config = one_die(blocks, b, reserved);
+        let config = with_a_free_block(blocks, b, reserved);
         for name in ["greedy", "fifo", "random", "d-choices"] {
             let expected = |rho: f64| match name {
                 "greedy" => greedy_amplification(rho, b),
                 "fifo" => fifo_amplification(rho),
-                "random" => d_choices_amplification(rho, b, 1, FullBlocks::ArePassedOver),
-                _ => d_choices_amplification(rho, b, d, FullBlocks::ArePassedOver),
+                "random" => 1.0 / (1.0 - rho),
+                _ => d_choices_amplification(rho, b, d),
             };
             // Only where victims are drawn at random do they differ much from one another.
             let victims = if name == "random" { victims } else { victims / 5 };

@@ -44,8 +44,17 @@ fn the_papers_effects() {
     let cancel = AtomicBool::new(false);
     let options = RunOptions { threads: 2, checked: false, cancel: &cancel, progress: &Silent };
     let runs = compare(&variants, &options).expect("all of them run").runs;
-    let [w_local, w_inclusive, w_die, r_local, r_inclusive, skew_inclusive, skew_selective, all_inclusive, all_selective] =
-        &runs[..]
+    let [
+        w_local,
+        w_inclusive,
+        w_die,
+        r_local,
+        r_inclusive,
+        skew_inclusive,
+        skew_selective,
+        all_inclusive,
+        all_selective,
+    ] = &runs[..]
     else {
         unreachable!("one report a variant");
     };

@@ -161,18 +161,18 @@ impl BlockTable<'_> {
         self.ids().filter(move |block| Some(self.entries[block.index()]) == wanted)
     }
 
-    /// A closed block with an invalid page, each with the same probability; `None` if there is none.
-    pub fn random_collectable(&self, rng: &mut Rng) -> Option<BlockId> {
-        let collectable = |block: BlockId| self.closed_valid(block).is_some_and(|v| v < self.data_pages);
-        // Nearly every block qualifies in steady state; after a few misses count, to be sure to end.
+    /// Any closed block, each with the same probability, full ones too; `None` if no closed block has an invalid page.
+    pub fn random_closed(&self, rng: &mut Rng) -> Option<BlockId> {
+        self.fewest_valid().filter(|&(_, valid)| valid < self.data_pages)?;
+        // Nearly every block is closed in steady state; after a few misses count, to be sure to end.
         for _ in 0..16 {
-            let block = BlockId(rng.below(self.entries.len().max(1) as u64) as u32);
-            if !self.entries.is_empty() && collectable(block) {
+            let block = BlockId(rng.below(self.entries.len() as u64) as u32);
+            if self.closed_valid(block).is_some() {
                 return Some(block);
             }
         }
-        let count = self.ids().filter(|&block| collectable(block)).count() as u64;
-        let skip = if count == 0 { return None } else { rng.below(count) };
-        self.ids().filter(|&block| collectable(block)).nth(skip as usize)
+        let closed = || self.ids().filter(|&block| self.closed_valid(block).is_some());
+        let skip = rng.below(closed().count() as u64);
+        closed().nth(skip as usize)
     }
 }

@@ -298,6 +298,15 @@ impl SsdConfig {
                 "0 blocks leave garbage collection without a frontier of its own; at least 1 works".into(),
             );
         }
+        if hard == 0 && crate::gc::victim::MAY_TAKE_FULL.contains(&self.gc.victim.as_str()) {
+            return fail(
+                "ssd.gc.hard_threshold",
+                format!(
+                    "0 blocks are too few for `{}`, which may move a full block; at least 1 works",
+                    self.gc.victim
+                ),
+            );
+        }
         if self.gc.min_victims == 0 {
             return fail(
                 "ssd.gc.min_victims",

@@ -42,7 +42,7 @@ impl Adaptive {
 }
 
 impl Concurrency for Adaptive {
-    fn from_soft(&self) -> bool {
+    fn begins_at_soft(&self) -> bool {
         true
     }
 

@@ -53,7 +53,7 @@ impl<S: Schedule> Schedule for Preemptive<S> {
 
     fn needs(&self) -> Needs {
         let inner = self.inner.needs();
-        Needs { suspend: inner.suspend || self.suspend, from_soft: true, ..inner }
+        Needs { suspend: inner.suspend || self.suspend, begins_at_soft: true, ..inner }
     }
 }
 

@@ -193,7 +193,7 @@ impl<P: Probe> Device<P> {
             ));
         }
         let dies = shape.dies as usize;
-        let from_soft = needs.from_soft || policies.concurrency.from_soft();
+        let begins_at_soft = needs.begins_at_soft || policies.concurrency.begins_at_soft();
         Ok(Device {
             rules: Rules {
                 geometry: config.geometry.clone(),
@@ -202,7 +202,7 @@ impl<P: Probe> Device<P> {
                 link_latency: config.link.latency,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
-                start: if from_soft { shape.soft } else { shape.hard },
+                start: if begins_at_soft { shape.soft } else { shape.hard },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: !config.geometry.own_pins && config.timing.copyback != Copyback::Die,
                 shape,

@@ -14,7 +14,7 @@ pub trait Concurrency: Send {
     }
 
     /// Whether events are wanted from the soft threshold on, not only from hard: the policy then decides when.
-    fn from_soft(&self) -> bool {
+    fn begins_at_soft(&self) -> bool {
         false
     }
 

@@ -40,7 +40,7 @@ pub struct Needs {
     /// Suspending a running program or erase.
     pub suspend: bool,
     /// Events begin at the soft threshold already (they yield to the host until a unit reaches hard).
-    pub from_soft: bool,
+    pub begins_at_soft: bool,
     /// At the start of an event every unit of the die sets its frontier aside and opens a block, so that the write
     /// offsets of all planes are equal.
     pub fresh_blocks: bool,

@@ -1,7 +1,8 @@
 //! The best of `victim_d` closed blocks drawn at random: greedy's quality at a constant cost.
 //!
-//! Source: Van Houdt, SIGMETRICS 2013; Li et al., SIGMETRICS 2013. Drawn with replacement among blocks that hold an
-//! invalid page; ties go to the block drawn first. Leaves out: wear.
+//! Source: Van Houdt, SIGMETRICS 2013; Li et al., SIGMETRICS 2013. Drawn with replacement among all
+//! closed blocks; ties go to the block drawn first. If all those drawn are full, a full one is taken, so the hard
+//! threshold must be at least 1. Leaves out: wear.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;
@@ -15,9 +16,9 @@ struct DChoices {
 
 impl Victim for DChoices {
     fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId> {
-        let mut best = view.blocks.random_collectable(rng)?;
+        let mut best = view.blocks.random_closed(rng)?;
         for _ in 1..self.d {
-            let other = view.blocks.random_collectable(rng)?;
+            let other = view.blocks.random_closed(rng)?;
             if view.blocks.closed_valid(other) < view.blocks.closed_valid(best) {
                 best = other;
             }

@@ -74,6 +74,10 @@ pub struct VictimParameters {
     pub d: u32,
 }
 
+/// Policies that may take a block without an invalid page: it fills a block before it frees one, so collection must
+/// start while one is free.
+pub(crate) const MAY_TAKE_FULL: &[&str] = &["random", "d-choices"];
+
 /// Builds a victim policy.
 pub type Build = fn(&VictimParameters) -> Box<dyn Victim>;
 
