@@ -4,14 +4,39 @@
 //! buckets as doubly linked lists, copying of live pages. No time, no queues, no dies, no statistics. Speeds of the
 //! simulator are given per page program (collection's copies included) as ratios to this loop, measured in the same
 //! run, so that they mean something on a noisy machine.
+//!
+//! The floor's tables are plain vectors, as anybody would write them first; a second floor has map and reverse map on
+//! huge pages, as the simulator does, to show how much of the difference that makes.
+
+use std::ops::DerefMut;
+
+use harmonia_ssd::HugeTable;
 
 const NONE: u32 = u32::MAX;
 
+/// A big table of the floor.
+pub trait Table: DerefMut<Target = [u32]> + Send {
+    /// `len` entries, all `value`.
+    fn new(len: usize, value: u32) -> Self;
+}
+
+impl Table for Vec<u32> {
+    fn new(len: usize, value: u32) -> Self {
+        vec![value; len]
+    }
+}
+
+impl Table for HugeTable {
+    fn new(len: usize, value: u32) -> Self {
+        HugeTable::new(len, value)
+    }
+}
+
 /// A bare page-mapped FTL.
-pub struct Floor {
+pub struct Floor<T: Table = Vec<u32>> {
     pages_per_block: u32,
-    map: Vec<u32>,
-    reverse: Vec<u32>,
+    map: T,
+    reverse: T,
     valid: Vec<u32>,
     /// Doubly linked lists of closed blocks by valid count.
     bucket: Vec<u32>,
@@ -26,14 +51,14 @@ pub struct Floor {
     pub programs: u64,
 }
 
-impl Floor {
+impl<T: Table> Floor<T> {
     /// A device of `blocks` x `pages_per_block` pages with `spare` of its blocks reserved, filled once.
     pub fn new(blocks: u32, pages_per_block: u32, spare: f64, seed: u64) -> Self {
         let logical = (f64::from(blocks) * (1.0 - spare)) as u32 * pages_per_block;
         let mut floor = Floor {
             pages_per_block,
-            map: vec![NONE; logical as usize],
-            reverse: vec![NONE; (blocks * pages_per_block) as usize],
+            map: T::new(logical as usize, NONE),
+            reverse: T::new((blocks * pages_per_block) as usize, NONE),
             valid: vec![0; blocks as usize],
             bucket: vec![NONE; pages_per_block as usize + 1],
             next: vec![NONE; blocks as usize],

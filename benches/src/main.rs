@@ -16,10 +16,11 @@ mod floor;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
-use floor::Floor;
+use floor::{Floor, Table};
 use harmonia_array::{AgedState, AgeingPlan, age};
 use harmonia_metrics::Report;
 use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare, run_aged};
+use harmonia_ssd::HugeTable;
 
 /// Overwrites of one timing of the floor: about 0.3 s.
 const FLOOR_STEP: u64 = 700_000;
@@ -47,14 +48,18 @@ fn main() {
         }
         return;
     }
-    let mut floor = Floor::new(131_072, 64, 0.15, 1);
+    let mut floor: Floor = Floor::new(131_072, 64, 0.15, 1);
     // Greedy cleaning is steady after a few overwrites of the whole device.
     floor.overwrite(20_000_000);
     let (floor_ns, _) = timed(&mut floor);
     println!(
         "floor: {floor_ns:.1} ns per page program (8 Mi pages of 4 KiB, 15% spare, greedy, one thread)\n"
+    let huge = std::cell::RefCell::new(Floor::<HugeTable>::new(131_072, 64, 0.15, 1));
+    huge.borrow_mut().overwrite(20_000_000);
     );
     println!("{:<58}{:>9}{:>9}{:>9}   {:>9}", "case", "median", "least", "most", "ns");
+    row(&mut floor, "the floor itself with its maps on huge pages", |_| timed(&mut huge.borrow_mut()).0);
+    drop(huge);
 
     let one = load("hpc-w", &["array.devices=1".into()]);
     row(&mut floor, "ageing one device from empty, per page program", |_| {
@@ -96,7 +101,7 @@ fn load(name: &str, sets: &[String]) -> Scenario {
 }
 
 /// Nanoseconds per program of one step of the floor, and the step's programs.
-fn timed(floor: &mut Floor) -> (f64, u64) {
+fn timed<T: Table>(floor: &mut Floor<T>) -> (f64, u64) {
     let (before, clock) = (floor.programs, Instant::now());
     floor.overwrite(FLOOR_STEP);
     let programs = floor.programs - before;

@@ -21,3 +21,4 @@ pub use config::{
 pub use device::{Device, DeviceCounters, DeviceFailure, Policies, SubCompletion, SubRequest};
 pub use ftl::{Collected, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut};
 pub use slab::Slab;
+pub use table::HugeTable;

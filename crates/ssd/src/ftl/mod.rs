@@ -272,16 +272,7 @@ impl Ftl {
     #[inline]
     pub fn prefetch(&self, unit: u32, lpn: u32) {
         let index = unit as usize * self.shape.unit_pages as usize + lpn as usize;
-        #[cfg(target_arch = "x86_64")]
-        if let Some(entry) = self.map.get(index) {
-            // SAFETY: a prefetch of a valid reference has no effect but on the cache.
-            unsafe {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = index;
+        unit::prefetch(&self.map, index);
     }
 
     /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.

@@ -182,7 +182,10 @@ impl UnitMut<'_> {
         self.begin(victim);
         let pages = self.shape.data_pages as usize;
         let base = victim.0 << self.shape.page_bits;
-        // First gather without branches, so that the map's cache misses overlap; then write.
+        // Ask for all map entries at once, gather without branches, then write: the cache misses overlap.
+        for &lpn in &self.reverse[base as usize..][..pages] {
+            prefetch(self.map, lpn as usize);
+        }
         self.scratch.resize(2 * pages, 0);
         let (lpns, offsets) = self.scratch.split_at_mut(pages);
         let mut live = 0;
@@ -373,6 +376,21 @@ impl UnitMut<'_> {
     fn device_lpn(&self, lpn: u32) -> Lpn {
         self.shape.device_lpn(self.unit, lpn)
     }
+}
+
+/// Asks the cache for `table[index]`, which is about to be used. Changes nothing; an index beyond it is ignored.
+#[inline]
+pub(super) fn prefetch(table: &[u32], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(entry) = table.get(index) {
+        // SAFETY: a prefetch of a valid reference has no effect but on the cache.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, index);
 }
 
 /// The valid bitmap, derived from map and reverse map.
