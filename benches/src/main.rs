@@ -54,10 +54,10 @@ fn main() {
     let (floor_ns, _) = timed(&mut floor);
     println!(
         "floor: {floor_ns:.1} ns per page program (8 Mi pages of 4 KiB, 15% spare, greedy, one thread)\n"
-    let huge = std::cell::RefCell::new(Floor::<HugeTable>::new(131_072, 64, 0.15, 1));
-    huge.borrow_mut().overwrite(20_000_000);
     );
     println!("{:<58}{:>9}{:>9}{:>9}   {:>9}", "case", "median", "least", "most", "ns");
+    let huge = std::cell::RefCell::new(Floor::<HugeTable>::new(131_072, 64, 0.15, 1));
+    huge.borrow_mut().overwrite(20_000_000);
     row(&mut floor, "the floor itself with its maps on huge pages", |_| timed(&mut huge.borrow_mut()).0);
     drop(huge);
 

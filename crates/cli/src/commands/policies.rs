@@ -27,7 +27,7 @@ pub(crate) fn variants(
             refuse_policy_key(&arguments.sets)?;
             policies.to_vec()
         }
-        None if arguments.sets.iter().any(is_policy_key) => {
+        None if arguments.sets.iter().any(|set| is_policy_key(set)) => {
             return Ok(sweep(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?);
         }
         None => DEFAULT.map(str::to_owned).to_vec(),
@@ -64,7 +64,7 @@ fn pairs(policy: &str) -> Result<Vec<String>, Failure> {
     )))
 }
 
-fn is_policy_key(set: &String) -> bool {
+fn is_policy_key(set: &str) -> bool {
     set.split('=').next().is_some_and(|key| key.trim() == POLICY_KEY)
 }
 
