@@ -7,6 +7,7 @@
 //! cargo run --release -p harmonia-bench              all cases, 8 x 32 GiB
 //! cargo run --release -p harmonia-bench -- quick     one device, for a first look
 //! cargo run --release -p harmonia-bench -- profile   only the measured window of HPC(W), for a profiler
+//! cargo run --release -p harmonia-bench -- profile-reads   only reads
 //! ```
 #![expect(clippy::print_stdout, reason = "prints a table")]
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
@@ -41,6 +42,14 @@ fn main() {
     let rate = format!("workload.arrival={{process='poisson', rate={}}}", 476.5 * f64::from(devices) / 8.0);
     let requests = ["workload.requests=12000", "workload.warmup=1000", rate.as_str()];
     let local = hpc(&requests);
+    if argument == "profile-reads" {
+        let reads = hpc(&[requests[0], requests[1], requests[2], "workload.read_fraction=1.0"]);
+        let aged = aged(&hpc(&["precondition.overwrite=0"]), 2);
+        for _ in 0..3 {
+            println!("{:.1} ns per read", per_read(&measure(&reads, aged.clone())));
+        }
+        return;
+    }
     if argument == "profile" {
         let aged = aged(&local, 2);
         for _ in 0..3 {
@@ -80,12 +89,10 @@ fn main() {
         row(&mut floor, name, |_| per_program(&measure(&scenario, state.clone())));
     }
     let reads = hpc(&[requests[0], requests[1], requests[2], "workload.read_fraction=1.0"]);
-    row(&mut floor, "read-only HPC load, per page read", |_| {
-        let report = measure(&reads, state.clone());
-        report.engine.wall_ns as f64 / report.engine.page_operations as f64
-    });
+    row(&mut floor, "read-only HPC load, per page read", |_| per_read(&measure(&reads, state.clone())));
     drop(floor);
-    side_by_side(&local, &state);
+    // Long enough for the runs, not the giving back of their memory, to be what is timed.
+    side_by_side(&hpc(&["workload.requests=36000", requests[1], requests[2]]), &state);
     drop(state);
     memory(devices);
 }
@@ -159,6 +166,12 @@ fn per_program(report: &Report) -> f64 {
     report.engine.wall_ns as f64 * whole / report.array.flash_pages_programmed as f64
 }
 
+/// Wall time of the whole run per page read, of a load that only reads.
+fn per_read(report: &Report) -> f64 {
+    let whole = report.host.requests as f64 / (report.host.requests + 1000) as f64;
+    report.engine.wall_ns as f64 * whole / report.engine.page_operations as f64
+}
+
 /// What two runs at once gain over one after the other, against what two floors gain.
 fn side_by_side(scenario: &Scenario, state: &AgedState) {
     let mut floors: Vec<Floor> = (0..2).map(|seed| Floor::new(131_072, 64, 0.15, seed)).collect();
@@ -174,11 +187,11 @@ fn side_by_side(scenario: &Scenario, state: &AgedState) {
             serial / clock.elapsed().as_secs_f64()
         };
         let cell = std::cell::RefCell::new(&mut floors);
-        let floor_gain = gain(&mut |i| cell.borrow_mut()[i].overwrite(3 * FLOOR_STEP), &mut || {
+        let floor_gain = gain(&mut |i| cell.borrow_mut()[i].overwrite(9 * FLOOR_STEP), &mut || {
             let mut floors = cell.borrow_mut();
             std::thread::scope(|scope| {
                 for floor in floors.iter_mut() {
-                    scope.spawn(|| floor.overwrite(3 * FLOOR_STEP));
+                    scope.spawn(|| floor.overwrite(9 * FLOOR_STEP));
                 }
             });
         });

@@ -63,16 +63,16 @@ fn the_papers_effects() {
     }
 
     let lowered_w = lowered(w_local, w_inclusive);
-    println!("HPC(W): inclusive lowers the mean by {lowered_w:.1}% (claimed 71%, tolerance 8 points)");
-    println!("        against the die domain by {:.1}%", lowered(w_die, w_inclusive));
+    eprintln!("HPC(W): inclusive lowers the mean by {lowered_w:.1}% (claimed 71%, tolerance 8 points)");
+    eprintln!("        against the die domain by {:.1}%", lowered(w_die, w_inclusive));
     assert!((lowered_w - 71.0).abs() <= 8.0);
 
     let lowered_r = lowered(r_local, r_inclusive);
-    println!("HPC(R): inclusive lowers the mean by {lowered_r:.1}% (claimed 60%, tolerance 12 points)");
+    eprintln!("HPC(R): inclusive lowers the mean by {lowered_r:.1}% (claimed 60%, tolerance 12 points)");
     assert!((lowered_r - 60.0).abs() <= 12.0);
 
     let erases = w_inclusive.array.erases as f64 / w_local.array.erases as f64;
-    println!("even load: erases of inclusive over local {erases:.4} (claimed equal, tolerance 3%)");
+    eprintln!("even load: erases of inclusive over local {erases:.4} (claimed equal, tolerance 3%)");
     assert!((erases - 1.0).abs() <= 0.03);
 
     for (reading, inclusive, selective) in
@@ -80,7 +80,7 @@ fn the_papers_effects() {
     {
         let erases = inclusive.array.erases as f64 / selective.array.erases as f64;
         let response = mean_ms(inclusive) / mean_ms(selective);
-        println!("skew, rest over {reading}: erases {erases:.2} (claimed 3-4), response {response:.3}");
+        eprintln!("skew, rest over {reading}: erases {erases:.2} (claimed 3-4), response {response:.3}");
         assert!((2.5..=5.0).contains(&erases));
         // "Not significantly different" holds where the rest is striped over all members, and not where it avoids
         // the skewed one: there the other members' forced collections are the only ones its requests meet.

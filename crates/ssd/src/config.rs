@@ -383,10 +383,66 @@ impl Shape {
         }
     }
 
+    /// [`Shape::locate`] of `count` logical pages from `first` on.
+    #[inline]
+    pub fn walk(&self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<> {
+        let (dies, units_per_die) = (self.dies, self.units_per_die);
+        let (mut die, mut plane) = (first % dies, first / dies % units_per_die);
+        let mut lpn = first / dies / units_per_die;
+        (0..count).map(move |_| {
+            let place = (die, die * units_per_die + plane, lpn);
+            die += 1;
+            if die == dies {
+                die = 0;
+                plane += 1;
+                if plane == units_per_die {
+                    plane = 0;
+                    lpn += 1;
+                }
+            }
+            place
+        })
+    }
+
     /// The LPN on the device of page `lpn` of `unit`: the inverse of [`Shape::locate`].
     #[inline]
     pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
         let (die, plane) = (unit / self.units_per_die, unit % self.units_per_die);
         Lpn(die + self.dies * (plane + self.units_per_die * lpn))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Walking is locating one after the other, and locating has an inverse.
+    #[test]
+    fn pages_are_found_alike_one_by_one_and_in_a_row() {
+        for (dies, units_per_die) in [(1, 1), (5, 1), (4, 2), (3, 4)] {
+            let shape = Shape {
+                dies,
+                units_per_die,
+                planes_per_unit: 1,
+                blocks_per_unit: 8,
+                reserved_blocks: 3,
+                data_pages: 4,
+                summary_pages: 0,
+                page_bits: 2,
+                page_size: 4096,
+                unit_pages: 20,
+                logical_pages: 20 * dies * units_per_die,
+                hard: 1,
+                soft: 2,
+                stop: 1,
+            };
+            for first in 0..20 {
+                let pages: Vec<_> = shape.walk(first, 30).collect();
+                let one_by_one: Vec<_> = (first..first + 30).map(|lpn| shape.locate(lpn)).collect();
+                assert_eq!(pages, one_by_one);
+                let (_, unit, lpn) = pages[0];
+                assert_eq!(shape.device_lpn(unit, lpn), Lpn(first));
+            }
+        }
     }
 }

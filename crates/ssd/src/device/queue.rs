@@ -75,22 +75,15 @@ impl<P: Probe> Device<P> {
         self.last_activity = now;
         let partial_head = !sub.offset.is_multiple_of(page_size);
         let partial_tail = !end.is_multiple_of(page_size);
-        let (mut die, mut unit, mut lpn) = self.rules.shape.locate(first);
-        for page in 0..pages {
-            if page > 0 {
-                // The next LPN is on the next die; only every so often does the row change.
-                die += 1;
-                if die == self.rules.shape.dies || self.rules.shape.units_per_die > 1 {
-                    (die, unit, lpn) = self.rules.shape.locate(first + page);
-                } else {
-                    unit = die;
-                }
-            }
+        // Ask for all map entries at once, so that their cache misses overlap.
+        for (_, unit, lpn) in self.rules.shape.walk(first, pages) {
+            self.ftl.prefetch(unit, lpn);
+        }
+        for (page, (die, unit, lpn)) in (0..).zip(self.rules.shape.walk(first, pages)) {
             let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
-                    self.ftl.prefetch(unit, lpn);
                     (kind, self.link.take(now, self.rules.link_page))
                 }
                 Operation::Trim if edge => {
@@ -107,7 +100,6 @@ impl<P: Probe> Device<P> {
                         self.finish_unmapped_read(handle, page, unit, lpn, now);
                         continue;
                     }
-                    self.ftl.prefetch(unit, lpn);
                     (OpKind::Read, now)
                 }
             };
