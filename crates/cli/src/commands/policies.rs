@@ -1,6 +1,7 @@
 //! The policies of a comparison: names on the command line become `--set` pairs.
 
 use harmonia_array::coordination;
+use harmonia_scenario::policies::sets_of;
 use harmonia_scenario::{Variant, sweep};
 use harmonia_types::registry::names;
 
@@ -8,7 +9,6 @@ use crate::args::ScenarioArguments;
 use crate::failure::Failure;
 
 const POLICY_KEY: &str = "array.coordination.policy";
-const SCHEDULE_KEY: &str = "ssd.gc.schedule";
 const IDEAL: &str = "ideal";
 
 const DEFAULT: [&str; 4] = ["local", "reactive-inclusive", "reactive-selective", IDEAL];
@@ -47,11 +47,8 @@ pub(crate) fn variants(
 
 /// The `--set` pairs that make a policy; they come after the user's own and so have the last word.
 fn pairs(policy: &str) -> Result<Vec<String>, Failure> {
-    if policy == IDEAL {
-        return Ok(vec![format!("{POLICY_KEY}=local"), format!("{SCHEDULE_KEY}=ideal")]);
-    }
-    if names(coordination::REGISTRY).any(|name| name == policy) {
-        return Ok(vec![format!("{POLICY_KEY}={policy}")]);
+    if policy == IDEAL || names(coordination::REGISTRY).any(|name| name == policy) {
+        return Ok(sets_of(policy));
     }
     let known: Vec<&str> = names(coordination::REGISTRY).chain([IDEAL]).collect();
     let nearest = known
