@@ -194,7 +194,10 @@ fn the_victim_is_the_one_most_reads_would_pair_with() {
 }
 
 /// Steps through each event alone and notes the job and the planes' write offsets at every question.
-struct Spy(Arc<Mutex<Vec<(GcJob, [Option<u32>; 2])>>>);
+struct Spy(Arc<Mutex<Vec<Seen>>>);
+
+/// A job and the frontier offsets of both planes.
+type Seen = (GcJob, [Option<u32>; 2]);
 
 impl Schedule for Spy {
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
