@@ -63,6 +63,9 @@ pub struct AgeingPlan<'a> {
     pub pages_done: &'a AtomicU64,
 }
 
+/// More threads than this gain nothing, and a system may refuse them.
+const MOST_THREADS: usize = 256;
+
 /// Why ageing did not finish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgeingError {
@@ -76,9 +79,8 @@ pub enum AgeingError {
 
 /// Host pages that ageing will write.
 pub fn ageing_pages(config: &ArrayConfig, fill: f64, overwrite: f64) -> u64 {
-    let logical =
-        |member: &crate::MemberConfig| member.ssd.resolve().map_or(0, |s| u64::from(s.logical_pages));
-    let pages: u64 = config.members.iter().map(logical).sum();
+    let page_size = config.members.first().map_or(1, |member| u64::from(member.ssd.geometry.page_size));
+    let pages = config.member_bytes() / page_size * config.members.len() as u64;
     (pages as f64 * fill * (1.0 + overwrite)) as u64
 }
 
@@ -93,8 +95,9 @@ pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, Age
             .map_err(|error| AgeingError::Infeasible(error.to_string()))?;
         devices.push(ftl);
     }
-    let filled: Vec<u64> =
-        devices.iter().map(|ftl| (f64::from(ftl.shape().logical_pages) * plan.fill).round() as u64).collect();
+    // What the stripe does not reach stays unwritten, as it would on a real array.
+    let used = |ftl: &Ftl| config.member_bytes() / u64::from(ftl.shape().page_size);
+    let filled: Vec<u64> = devices.iter().map(|ftl| (used(ftl) as f64 * plan.fill).round() as u64).collect();
     let overwrites = (filled.iter().sum::<u64>() as f64 * plan.overwrite).round() as u64;
     let mut shares = vec![0; devices.len()];
     multinomial(&mut Rng::stream(plan.seed, "age/layout"), overwrites, &mut shares);
@@ -145,7 +148,8 @@ fn age_device(
             }
         };
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..plan.threads.max(1)).map(|_| scope.spawn(worker)).collect();
+            let threads = plan.threads.clamp(1, shape.units() as usize).min(MOST_THREADS);
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
             let mut result = worker();
             for other in others {
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));

@@ -19,6 +19,18 @@ pub struct ArrayConfig {
     pub members: Vec<MemberConfig>,
 }
 
+impl ArrayConfig {
+    /// Bytes of each member that the stripe uses: whole stripe units of the smallest.
+    pub fn member_bytes(&self) -> Bytes {
+        let bytes = |member: &MemberConfig| {
+            let pages = member.ssd.resolve().map_or(0, |shape| shape.logical_pages);
+            u64::from(pages) * u64::from(member.ssd.geometry.page_size)
+        };
+        let least = self.members.iter().map(bytes).min().unwrap_or(0);
+        least / self.stripe_unit.max(1) * self.stripe_unit
+    }
+}
+
 /// One member of the array.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MemberConfig {

@@ -34,29 +34,37 @@ impl ResultFolder {
         Ok(ResultFolder { path: path.to_owned() })
     }
 
-    /// Writes one file of the folder.
+    /// Writes files of the folder, all or none: nothing is renamed until every one of them is on the disk.
     ///
     /// # Errors
-    /// Names the file and the reason; a file that was there before is then as it was.
-    pub(crate) fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
-        let target = self.path.join(name);
-        self.write_whole(&target, text).map_err(|error| {
-            Failure::BadInput(format!("cannot write {}: {}", target.display(), plain(&error)))
-        })
+    /// Names the file and the reason; files that were there before are then as they were, unless a rename fails
+    /// half-way, which takes a folder of that name or a broken disk.
+    pub(crate) fn write_all(&self, files: &[(&str, &str)]) -> Result<(), Failure> {
+        let failed = |name: &str, error: &io::Error| {
+            let target = self.path.join(name);
+            Failure::BadInput(format!("cannot write {}: {}", target.display(), plain(error)))
+        };
+        let mut written = Vec::with_capacity(files.len());
+        for (name, text) in files {
+            written.push((name, self.write_temporary(text).map_err(|error| failed(name, &error))?));
+        }
+        for (name, file) in written {
+            file.persist(self.path.join(name)).map_err(|error| failed(name, &error.error))?;
+        }
+        // The renames are durable once the folder is. Some file systems refuse to sync a folder: the files are whole
+        // all the same.
+        let _ = fs::File::open(&self.path).and_then(|folder| folder.sync_all());
+        Ok(())
     }
 
-    fn write_whole(&self, target: &Path, text: &str) -> io::Result<()> {
+    fn write_temporary(&self, text: &str) -> io::Result<NamedTempFile> {
         let mut file = tempfile::Builder::new()
             .prefix(".harmonia-")
             .permissions(readable_by_all())
             .tempfile_in(&self.path)?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
-        file.persist(target).map_err(|error| error.error)?;
-        // The rename is durable once the folder is. Some file systems refuse to sync a folder: the file is whole
-        // all the same.
-        let _ = fs::File::open(&self.path).and_then(|folder| folder.sync_all());
-        Ok(())
+        Ok(file)
     }
 }
 
@@ -95,8 +103,8 @@ mod tests {
         let root = tempfile::tempdir().expect("temporary folder");
         let path = root.path().join("a/b");
         let folder = ResultFolder::open(&path).expect("made");
-        folder.write("report.json", "{}\n").expect("written");
-        folder.write("report.json", "{\"again\": 1}\n").expect("replaced");
+        folder.write_all(&[("report.json", "{}\n")]).expect("written");
+        folder.write_all(&[("report.json", "{\"again\": 1}\n")]).expect("replaced");
         assert_eq!(listing(&path), ["report.json"]);
         assert_eq!(fs::read_to_string(path.join("report.json")).expect("there"), "{\"again\": 1}\n");
     }
@@ -105,9 +113,9 @@ mod tests {
     fn whoever_reads_the_old_file_goes_on_reading_it_whole() {
         let root = tempfile::tempdir().expect("temporary folder");
         let folder = ResultFolder::open(root.path()).expect("opened");
-        folder.write("report.json", "the old report").expect("written");
+        folder.write_all(&[("report.json", "the old report")]).expect("written");
         let old = fs::File::open(root.path().join("report.json")).expect("there");
-        folder.write("report.json", "new").expect("replaced");
+        folder.write_all(&[("report.json", "new")]).expect("replaced");
         assert_eq!(io::read_to_string(old).expect("readable"), "the old report");
     }
 
@@ -125,7 +133,8 @@ mod tests {
         let root = tempfile::tempdir().expect("temporary folder");
         let folder = ResultFolder::open(root.path()).expect("opened");
         fs::create_dir_all(root.path().join("report.json/in-the-way")).expect("made");
-        let message = folder.write("report.json", "{}").expect_err("refused").message().expect("said");
+        let message =
+            folder.write_all(&[("report.json", "{}")]).expect_err("refused").message().expect("said");
         let target = root.path().join("report.json");
         assert_eq!(message, format!("cannot write {}: Is a directory", target.display()));
         assert_eq!(listing(root.path()), ["report.json"]);

@@ -98,6 +98,19 @@ pub fn sweep(source: &str, sets: &[String], trace: Option<&TraceFile>) -> Result
     set::combinations(sets)?.into_iter().map(variant).collect()
 }
 
+fn is_fifo(path: &str) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        std::fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// The text of a scenario.
 struct Document {
     text: String,
@@ -133,6 +146,10 @@ impl Document {
                 builtin::names().collect::<Vec<_>>().join(", ")
             )
         };
+        // Opening a FIFO waits for a writer, perhaps for ever. A shell's `<(..)` has one already.
+        if is_fifo(source) && !source.starts_with("/dev/") && !source.starts_with("/proc/") {
+            return Err(BadInput::plain(format!("`{shown}` is a FIFO, not a file"), &allowed(None)));
+        }
         let mut file = match (File::open(source), builtin::find(source)) {
             (Ok(file), _) => file,
             (Err(_), Some(scenario)) => return Document::new(scenario.text.to_owned(), scenario.name, false),

@@ -51,7 +51,8 @@ fn every_built_in_scenario_opens_with_its_question() {
 fn the_written_load_and_the_preset_agree() {
     for name in ["hpc-w", "hpc-r", "hpc-w-skew"] {
         let file = Scenario::load(name, &[], None).unwrap();
-        let preset = parse(&format!("name = \"{name}\"\nworkload.preset = \"{name}\""));
+        let preset =
+            parse(&format!("name = \"{name}\"\nworkload = {{ preset = \"{name}\", requests = 102000 }}"));
         assert_eq!(file, preset, "examples and presets say the same, and defaults are the documented ones");
     }
 }

@@ -99,7 +99,10 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("trigger = \"{}\"", d.pick(&["foreground", "background"])));
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
     put(format_args!("min_victims = {}", [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize]));
-    put(format_args!("victim = \"{}\"\nvictim_d = {}", d.name(victim::REGISTRY), d.range(1, 5)));
+    // Policies that may move a full block need a free one, and are refused without.
+    let victim =
+        |d: &mut Draw| if hard == 0 { d.pick(&["greedy", "fifo"]) } else { d.name(victim::REGISTRY) };
+    put(format_args!("victim = \"{}\"\nvictim_d = {}", victim(&mut d), d.range(1, 5)));
     put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
     let policy = d.name(coordination::REGISTRY);
@@ -114,7 +117,7 @@ fn generate(seed: u64) -> Generated {
         if d.0.chance(0.2) {
             put(format_args!("[[array.member]]\nindex = {index}\ncapable = {}", d.0.chance(0.5)));
             if d.0.chance(0.3) {
-                put(format_args!("gc = {{ victim = \"{}\" }}", d.name(victim::REGISTRY)));
+                put(format_args!("gc = {{ victim = \"{}\" }}", victim(&mut d)));
             }
         }
     }

@@ -144,7 +144,8 @@ fn config(rng: &mut Rng) -> SsdConfig {
             soft_threshold: Amount::Blocks(soft),
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
-            victim: name(rng, victim::REGISTRY),
+            // Policies that may move a full block need a free one, and are refused without.
+            victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
             victim_d: 3,
             schedule: name(rng, schedule::REGISTRY),
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },

@@ -36,8 +36,10 @@ pub struct MessageCounters {
     pub forced: u64,
     /// Status queries.
     pub queries: u64,
-    /// Holds and releases.
+    /// Holds.
     pub holds: u64,
+    /// Releases.
+    pub releases: u64,
 }
 
 impl MessageCounters {
@@ -50,6 +52,7 @@ impl MessageCounters {
             forced: self.forced - earlier.forced,
             queries: self.queries - earlier.queries,
             holds: self.holds - earlier.holds,
+            releases: self.releases - earlier.releases,
         }
     }
 }
@@ -138,36 +141,34 @@ impl<P: Probe> Array<P> {
     fn act(&mut self, now: SimTime, action: Action) {
         let arrival = now + self.message_latency;
         match action {
-            Action::Force(device, stop) => {
-                self.counters.forced += 1;
-                self.send(arrival, device, Directive::Force(stop));
-            }
-            Action::Hold(device) => {
-                self.counters.holds += 1;
-                self.send(arrival, device, Directive::Hold);
-            }
-            Action::Release(device) => {
-                self.counters.holds += 1;
-                self.send(arrival, device, Directive::Release);
-            }
+            Action::Force(device, stop) => self.send(arrival, device, Directive::Force(stop)),
+            Action::Hold(device) => self.send(arrival, device, Directive::Hold),
+            Action::Release(device) => self.send(arrival, device, Directive::Release),
             Action::Query(device) => {
-                self.counters.queries += 1;
                 if self.delivered[device.index()].capable {
+                    self.counters.queries += 1;
                     self.agenda.push(arrival, Message::Query(device));
                 }
             }
             Action::Timer(at, number) => self.agenda.push(at.max(now), Message::Timer(number)),
             Action::Window { device, from, until } => {
-                self.counters.holds += 2;
+                if from > arrival {
+                    self.send(arrival, device, Directive::Hold);
+                }
                 self.send(from.max(arrival), device, Directive::Release);
                 self.send(until.max(arrival), device, Directive::Hold);
             }
         }
     }
 
-    /// Directives to a member that does not understand them are lost.
+    /// Directives to a member that does not understand them are lost, and not counted.
     fn send(&mut self, arrival: SimTime, device: DeviceId, directive: Directive) {
         if self.delivered[device.index()].capable {
+            match directive {
+                Directive::Force(_) => self.counters.forced += 1,
+                Directive::Hold => self.counters.holds += 1,
+                Directive::Release => self.counters.releases += 1,
+            }
             self.agenda.push(arrival, Message::Directive(device, directive));
         }
     }

@@ -9,5 +9,6 @@ use crate::output::Output;
 /// Prints the resolved scenario, itself a scenario file.
 pub(crate) fn check(arguments: &ScenarioArguments, output: &Output) -> Result<(), Failure> {
     let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+    harmonia_scenario::preflight(&scenario)?;
     output.data(&scenario.to_toml())
 }

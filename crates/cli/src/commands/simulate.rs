@@ -99,9 +99,12 @@ impl<'a> Session<'a> {
         interrupt::check(self.cancel)?;
         runs.iter().for_each(|run| self.output.detail(&cost(run)));
         if let Some(folder) = folder {
-            folder.write("report.json", report)?;
-            folder.write("scenario.toml", toml)?;
-            folder.write("comparison.svg", &picture::draw(runs))?;
+            let picture = picture::draw(runs);
+            folder.write_all(&[
+                ("report.json", report),
+                ("scenario.toml", toml),
+                ("comparison.svg", &picture),
+            ])?;
         }
         if self.simulation.json {
             // A table carries its own warnings; data has no room for them.

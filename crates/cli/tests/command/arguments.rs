@@ -32,7 +32,48 @@ fn a_bad_policy_is_refused_before_anything_runs() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let tiny = tiny_in(folder.path());
     refused(&["compare", &tiny, "--policies", "local,idea"], &["'idea'", "did you mean 'ideal'?"]);
-    refused(&["compare", &tiny, "--set", "array.coordination.policy=local"], &["--policies"]);
+    let twice = ["compare", &tiny, "--policies", "ideal", "--set", "array.coordination.policy=local"];
+    refused(&twice, &["--policies"]);
+}
+
+#[test]
+fn what_would_not_end_well_is_refused() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    let set = |sets: &[&str], expected: &[&str]| {
+        let sets = sets.iter().flat_map(|set| ["--set", set]);
+        let arguments: Vec<&str> = ["run", &tiny].into_iter().chain(sets).collect();
+        refused(&arguments, expected);
+    };
+    // Hundreds of gigabytes of mapping tables.
+    set(
+        &["ssd.preset=msr-slc-32g", "ssd.geometry.blocks_per_plane=65536", "array.devices=1024"],
+        &["of memory", "array.devices of at most"],
+    );
+    // An open loop that no array keeps up with.
+    set(
+        &["workload.requests=1000000000", "workload.arrival.rate=1e9", "workload.size.mean=1MiB"],
+        &["cannot keep up", "closed"],
+    );
+    set(&["workload.warmup=1h"], &["before the warm-up did"]);
+    // Known to be wrong from the load alone: said before anything is aged.
+    set(&["workload.address.skew=0.5", "array.devices=1"], &["workload.address.skew"]);
+}
+
+#[test]
+fn many_threads_are_no_more_than_enough() {
+    let (status, _, stderr) = outcome(&mut harmonia(&["run", "tiny", "--threads", "40000", "--json"]));
+    assert_eq!(status, Some(0), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_is_no_scenario() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let fifo = folder.path().join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs");
+    assert!(made.success());
+    refused(&["check", fifo.to_str().expect("UTF-8")], &["is a FIFO"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, SkewRest, Source, Wor
 
 use super::report::Stopwatch;
 use super::{RunError, RunOptions, Stage, bad_input};
-use crate::Variant;
+use crate::{Scenario, Variant};
 
 /// One run of a comparison.
 pub(super) struct Run<'a> {
@@ -55,18 +55,9 @@ impl Run<'_> {
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();
-        let page_size = states.first().map_or(0, |state| u64::from(state.shape().page_size));
         let array = Array::new(&scenario.array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
-        let member_bytes = array.layout().member_bytes();
-        let geometry = ArrayGeometryForLoad {
-            logical_bytes: member_bytes * u64::from(scenario.array.devices),
-            member_bytes,
-            members: scenario.array.devices,
-            page_size,
-        };
-        let source = scenario.workload.build(&geometry, scenario.seed);
-        let source = source.map_err(|error| bad_input(error.0, "see `harmonia formats`"))?;
+        let source = source_of(scenario)?;
         let total = match total {
             Some(Limit::Requests(requests)) => requests,
             _ => 0,
@@ -82,6 +73,8 @@ impl Run<'_> {
             first_measured: u64::MAX,
             host: HostRecorder::new(),
             outstanding: 0,
+            outstanding_pages: 0,
+            page_size: scenario.array.members.first().map_or(1, |m| u64::from(m.ssd.geometry.page_size)),
             completed: EventQueue::default(),
             submitted: 0,
             last_finish: SimTime::ZERO,
@@ -89,9 +82,27 @@ impl Run<'_> {
         let result = drive.go();
         self.options.progress.end(self.index);
         result?;
-        Ok(drive.finish(clock))
+        drive.finish(clock)
     }
 }
+
+/// The load of a scenario, ready to be asked.
+///
+/// # Errors
+/// If the load contradicts itself or the array, or its trace cannot be read.
+pub(super) fn source_of(scenario: &Scenario) -> Result<Box<dyn Source>, RunError> {
+    let member_bytes = scenario.array.member_bytes();
+    let geometry = ArrayGeometryForLoad {
+        logical_bytes: member_bytes * u64::from(scenario.array.devices),
+        member_bytes,
+        members: scenario.array.devices,
+        page_size: scenario.array.members.first().map_or(0, |m| u64::from(m.ssd.geometry.page_size)),
+    };
+    scenario.workload.build(&geometry, scenario.seed).map_err(|error| bad_input(error.0, ""))
+}
+
+/// More page operations waiting at once than any array catches up with; a gigabyte of bookkeeping.
+const MOST_OUTSTANDING_PAGES: u64 = 1 << 24;
 
 /// The state of counters when the measured window began.
 struct Window {
@@ -113,6 +124,9 @@ struct Drive<'a, P: Probe> {
     first_measured: u64,
     host: HostRecorder,
     outstanding: u64,
+    /// Pages of the requests outstanding.
+    outstanding_pages: u64,
+    page_size: u64,
     /// Completions a closed loop has yet to see, by the time they happen.
     completed: EventQueue<Completion>,
     submitted: u64,
@@ -126,7 +140,7 @@ impl<P: Probe> Drive<'_, P> {
         loop {
             let next = self.source.next(now, &seen);
             seen.clear();
-            match next.map_err(|error| bad_input(error.0, "see `harmonia formats`"))? {
+            match next.map_err(|error| bad_input(error.0, ""))? {
                 Next::At(request) => {
                     self.advance_to(request.arrival, &mut seen)?;
                     now = request.arrival;
@@ -207,6 +221,16 @@ impl<P: Probe> Drive<'_, P> {
         }
         self.submitted += 1;
         self.outstanding += 1;
+        self.outstanding_pages += request.length / self.page_size + 1;
+        if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
+            return Err(bad_input(
+                format!(
+                    "at {} of simulated time {} requests ({} pages) wait: the array cannot keep up with the load",
+                    request.arrival, self.outstanding, self.outstanding_pages
+                ),
+                "a lower arrival rate, a larger time_scale of a trace, or arrival = { process = \"closed\" }",
+            ));
+        }
         self.array.submit(request).map_err(out_of_blocks)?;
         self.record();
         if self.submitted.is_multiple_of(256) {
@@ -224,6 +248,7 @@ impl<P: Probe> Drive<'_, P> {
         let mut completions = std::mem::take(self.array.completions());
         for completion in completions.drain(..) {
             self.outstanding -= 1;
+            self.outstanding_pages -= completion.length / self.page_size + 1;
             if completion.id >= self.first_measured {
                 self.host.record(&completion);
                 self.last_finish = self.last_finish.max(completion.finish);
@@ -264,15 +289,13 @@ impl<P: Probe> Drive<'_, P> {
         self.array.devices().iter().map(|device| device.events()).sum()
     }
 
-    fn finish(mut self, clock: Stopwatch) -> Measured {
-        if self.window.is_none() {
-            // The load ended before the warm-up did: an empty window at its end.
-            let end = self.last_finish;
-            self.open_window(end);
-        }
+    fn finish(mut self, clock: Stopwatch) -> Result<Measured, RunError> {
         let events = self.events();
         let Some(mut window) = self.window.take() else {
-            unreachable!("a window was just opened");
+            return Err(bad_input(
+                format!("the load ended after {} requests, before the warm-up did", self.submitted),
+                "a shorter workload.warmup, or a longer load",
+            ));
         };
         let end = self.last_finish.max(window.from);
         for (index, device) in self.array.devices().iter().enumerate() {
@@ -281,7 +304,7 @@ impl<P: Probe> Drive<'_, P> {
             }
         }
         let now = counters(&self.array);
-        Measured {
+        Ok(Measured {
             host: self.host,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
             wear: self
@@ -295,7 +318,7 @@ impl<P: Probe> Drive<'_, P> {
             window_ns: (end - window.from).as_ns(),
             events: events - window.events,
             wall_ns: clock.elapsed_ns(),
-        }
+        })
     }
 }
 

@@ -8,6 +8,7 @@
 //! shows in a result.
 
 mod drive;
+mod memory;
 mod report;
 
 use std::sync::Mutex;
@@ -69,7 +70,7 @@ pub enum RunError {
     #[error("interrupted")]
     Cancelled,
     /// A mistake in Harmonia itself.
-    #[error("internal error: {0}; please report it with the scenario")]
+    #[error("internal error: {0}")]
     Internal(String),
 }
 
@@ -104,6 +105,9 @@ fn no_report() -> RunError {
 /// # Errors
 /// As [`run`], for the first variant that fails.
 pub fn compare(variants: &[Variant], options: &RunOptions<'_>) -> Result<Comparison, RunError> {
+    for variant in variants {
+        preflight(&variant.scenario)?;
+    }
     let mut runs: Vec<Option<Report>> = variants.iter().map(|_| None).collect();
     let mut left: Vec<usize> = (0..variants.len()).collect();
     while let Some(&first) = left.first() {
@@ -111,6 +115,7 @@ pub fn compare(variants: &[Variant], options: &RunOptions<'_>) -> Result<Compari
         let (alike, others) =
             left.iter().partition::<Vec<usize>, _>(|&&i| ageing_key(&variants[i].scenario) == key);
         left = others;
+        memory::check(&variants[first].scenario, options.threads.min(alike.len()))?;
         let clock = report::Stopwatch::start();
         let aged = precondition(first, &variants[first].scenario, options)?;
         let group = Group { variants, alike: &alike, ageing_ns: clock.elapsed_ns(), options };
@@ -138,7 +143,8 @@ fn ageing_key(scenario: &Scenario) -> String {
         )
     });
     let members: Vec<String> = members.collect();
-    format!("{} {:?} {:?} {:?}", scenario.seed, scenario.precondition, array.level, members)
+    let stripe = (array.level, array.member_bytes());
+    format!("{} {:?} {stripe:?} {members:?}", scenario.seed, scenario.precondition)
 }
 
 fn precondition(run: usize, scenario: &Scenario, options: &RunOptions<'_>) -> Result<AgedState, RunError> {
@@ -148,6 +154,8 @@ fn precondition(run: usize, scenario: &Scenario, options: &RunOptions<'_>) -> Re
     options.progress.begin(run, "ageing the array", Stage::Precondition, total);
     let over = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
+        // Also when ageing panics: the watcher must not keep the scope waiting.
+        let _over = SetOnDrop(&over);
         let watcher = scope.spawn(|| {
             while !over.load(Ordering::Acquire) {
                 options.progress.advance(run, pages_done.load(Ordering::Relaxed));
@@ -180,6 +188,23 @@ fn precondition(run: usize, scenario: &Scenario, options: &RunOptions<'_>) -> Re
             "more spare (ssd.ftl.reserved_blocks) or an earlier start (ssd.gc.hard_threshold)",
         ),
     })
+}
+
+/// Sets a flag when it goes out of scope.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// What can be known to be wrong before anything runs: the load against the array, the trace's first lines.
+///
+/// # Errors
+/// The same as [`run`] would end with, but at once.
+pub fn preflight(scenario: &Scenario) -> Result<(), RunError> {
+    drive::source_of(scenario).map(|_| ())
 }
 
 pub(crate) fn bad_input(problem: impl Into<String>, allowed: &str) -> RunError {

@@ -40,6 +40,7 @@ pub(super) fn build(
         ("forced".to_owned(), messages.forced),
         ("queries".to_owned(), messages.queries),
         ("holds".to_owned(), messages.holds),
+        ("releases".to_owned(), messages.releases),
     ]);
     let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
     let devices = measured.devices.iter().zip(measured.wear).zip(members);

@@ -49,7 +49,16 @@ impl<P: Probe> Device<P> {
                 self.demand(0..self.rules.shape.dies, stop, now);
             }
             Directive::Hold => self.held = true,
-            Directive::Release => self.held = false,
+            Directive::Release => {
+                self.held = false;
+                // Dies that went idle while held were not looked at.
+                for die in 0..self.rules.shape.dies {
+                    let slot = &self.dies[die as usize];
+                    if self.rules.background && slot.is_idle() && now < self.wakes.time_of(die as usize) {
+                        self.wakes.set(die as usize, now);
+                    }
+                }
+            }
         }
     }
 
@@ -104,6 +113,7 @@ impl<P: Probe> Device<P> {
                 continue;
             }
             slot.want = Some(Want { goal, admitted });
+            slot.began_soft = false;
             if admitted && slot.is_idle() {
                 self.wakes.set(die as usize, now);
             }

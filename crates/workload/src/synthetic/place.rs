@@ -158,7 +158,10 @@ fn check_skew(config: &SyntheticConfig, array: &ArrayGeometryForLoad) -> Result<
         ));
     }
     if array.members < 2 {
-        return Err("skew_fraction > 0 needs at least 2 members: the other requests go to the others".into());
+        return Err(
+            "workload.address.skew above 0 needs at least 2 devices: the other requests go to the others"
+                .into(),
+        );
     }
     Ok(())
 }
