@@ -5,6 +5,7 @@ use std::thread::available_parallelism;
 
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{Progress, RunError, RunOptions, Scenario};
+use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
 use super::policies;
@@ -44,7 +45,7 @@ impl<'a> Session<'a> {
         let folder = self.folder()?;
         let report = self.simulate(|options| harmonia_scenario::run(&scenario, options))?;
         let runs = std::slice::from_ref(&report);
-        self.finish(folder, &json(&report)?, &scenario.to_toml(), runs, |style| {
+        self.finish(folder, &json(&report)?, &rerunnable(&scenario), runs, |style| {
             tables::single(&report, style)
         })
     }
@@ -63,7 +64,7 @@ impl<'a> Session<'a> {
         for variant in &variants {
             resolved.push_str(&format!("#   {}\n", variant.label));
         }
-        resolved.push_str(&variants[0].scenario.to_toml());
+        resolved.push_str(&rerunnable(&variants[0].scenario));
         self.finish(folder, &json(&comparison)?, &resolved, runs, |style| tables::comparison(runs, style))
     }
 
@@ -114,6 +115,17 @@ impl<'a> Session<'a> {
         let style = Style { columns: self.output.columns(), color: self.output.stdout_color() };
         self.output.data(&table(style))
     }
+}
+
+/// The resolved scenario as a file that means the same from any folder.
+fn rerunnable(scenario: &Scenario) -> String {
+    let mut scenario = scenario.clone();
+    if let WorkloadConfig::Trace(trace) = &mut scenario.workload
+        && let Ok(absolute) = std::path::absolute(&trace.path)
+    {
+        trace.path = absolute;
+    }
+    scenario.to_toml()
 }
 
 /// A report as text, one line a key.

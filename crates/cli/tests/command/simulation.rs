@@ -124,3 +124,18 @@ fn ctrl_c_ends_with_130_one_word_and_no_file() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n");
     assert_eq!((output.stdout.len(), names_in(&out)), (0, Vec::new()));
 }
+
+/// A trace named relative to where the command ran is found again from where its result lies.
+#[test]
+fn the_scenario_of_a_result_runs_again_from_anywhere() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let trace = "128166372003061629,h,0,Write,0,8192,1\n128166372013061629,h,0,Read,4096,4096,1\n";
+    std::fs::write(folder.path().join("t.csv"), trace).expect("written");
+    let set = "ssd.preset=tiny-test";
+    let run = ["run", "msr-trace", "--trace", "t.csv", "--set", set, "--out", "results", "-q"];
+    let (status, _, stderr) = outcome(harmonia(&run).current_dir(folder.path()));
+    assert_eq!(status, Some(0), "{stderr}");
+    let scenario = folder.path().join("results/scenario.toml");
+    let (status, _, stderr) = outcome(&mut harmonia(&["run", scenario.to_str().expect("UTF-8"), "-q"]));
+    assert_eq!(status, Some(0), "{stderr}");
+}

@@ -101,8 +101,9 @@ pub(super) fn source_of(scenario: &Scenario) -> Result<Box<dyn Source>, RunError
     scenario.workload.build(&geometry, scenario.seed).map_err(|error| bad_input(error.0, ""))
 }
 
-/// More page operations waiting at once than any array catches up with; a gigabyte of bookkeeping.
-const MOST_OUTSTANDING_PAGES: u64 = 1 << 24;
+/// More page operations waiting at once than an array catches up with: 32 GiB of 4 KiB pages, half a gigabyte of
+/// bookkeeping.
+const MOST_OUTSTANDING_PAGES: u64 = 1 << 23;
 
 /// The state of counters when the measured window began.
 struct Window {
