@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import threading
 import time
 from pathlib import Path
@@ -84,9 +85,14 @@ def test_the_interpreter_runs_on_while_a_simulation_does() -> None:
 
 
 def test_ctrl_c_ends_a_run() -> None:
+    # A shell that starts us in the background has SIGINT ignored, and Python leaves it so.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     began = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        harmonia.run("tiny", sets={"workload.requests": 100_000_000})
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            harmonia.run("tiny", sets={"workload.requests": 100_000_000})
+    finally:
+        signal.signal(signal.SIGINT, previous)
     assert time.monotonic() - began < 10
