@@ -20,7 +20,7 @@ use std::time::Instant;
 use floor::{Floor, Table};
 use harmonia_array::{AgedState, AgeingPlan, age};
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare, run_aged};
+use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, compare, run_aged};
 use harmonia_ssd::HugeTable;
 
 /// Overwrites of one timing of the floor: about 0.3 s.
@@ -148,7 +148,7 @@ fn aged(scenario: &Scenario, threads: usize) -> AgedState {
 }
 
 fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {
-    RunOptions { threads, checked: false, cancel, progress: &Silent }
+    RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved }
 }
 
 fn measure(scenario: &Scenario, aged: AgedState) -> Report {

@@ -222,6 +222,7 @@ fn independently(
         let completion = Completion {
             id: request.id,
             operation: request.operation,
+            offset: request.offset,
             length: request.length,
             arrival: request.arrival,
             finish: last.finish,

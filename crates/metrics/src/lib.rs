@@ -21,7 +21,9 @@ mod device;
 mod distribution;
 mod gc_overlap;
 mod host;
+mod interval;
 mod moments;
+mod observer;
 mod report;
 mod wear;
 
@@ -29,6 +31,8 @@ pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
 pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
+pub use interval::{Interval, student_t};
+pub use observer::Observer;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use harmonia_scenario::{RunError, RunOptions, Silent};
+use harmonia_scenario::{RunError, RunOptions, Silent, Unobserved};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -21,7 +21,13 @@ pub(crate) fn interruptibly<T: Send>(
     work: impl FnOnce(&RunOptions<'_>) -> Result<T, RunError> + Send,
 ) -> PyResult<T> {
     let cancel = AtomicBool::new(false);
-    let options = RunOptions { threads: threads.max(1), checked, cancel: &cancel, progress: &Silent };
+    let options = RunOptions {
+        threads: threads.max(1),
+        checked,
+        cancel: &cancel,
+        progress: &Silent,
+        observe: &Unobserved,
+    };
     let (result, signal) = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, done) = channel();

@@ -25,5 +25,7 @@ mod tree;
 mod workload;
 
 pub use error::BadInput;
-pub use run::{Progress, RunError, RunOptions, Silent, Stage, compare, preflight, run, run_aged};
+pub use run::{
+    Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved, compare, preflight, run, run_aged,
+};
 pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare};
+use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, compare};
 
 /// The toy scenario, shorter, with these keys changed.
 fn variant(label: &str, sets: &[&str]) -> Variant {
@@ -40,7 +40,13 @@ fn bytes(report: &Report) -> String {
 
 /// Label and bytes of every run, in the order asked for.
 fn reports(variants: &[Variant], threads: usize, checked: bool) -> Vec<(String, String)> {
-    let options = RunOptions { threads, checked, cancel: &AtomicBool::new(false), progress: &Silent };
+    let options = RunOptions {
+        threads,
+        checked,
+        cancel: &AtomicBool::new(false),
+        progress: &Silent,
+        observe: &Unobserved,
+    };
     let comparison = compare(variants, &options).unwrap_or_else(|error| panic!("{error}"));
     comparison.runs.iter().map(|report| (report.label.clone(), bytes(report))).collect()
 }
@@ -84,8 +90,13 @@ fn the_order_of_a_comparison_changes_no_run() {
 fn another_seed_gives_another_run() {
     let host = |seed: &str| {
         let variant = variant("seeds", &[seed]);
-        let options =
-            RunOptions { threads: 1, checked: false, cancel: &AtomicBool::new(false), progress: &Silent };
+        let options = RunOptions {
+            threads: 1,
+            checked: false,
+            cancel: &AtomicBool::new(false),
+            progress: &Silent,
+            observe: &Unobserved,
+        };
         let report = compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
         (report.host.read_requests, report.devices[0].wear.clone(), report.host.blame_ns.total())
     };
@@ -103,8 +114,13 @@ fn reactive_policies_without_capable_members_report_as_local_does() {
                 { index = 2, capable = false }, { index = 3, capable = false }]";
     let sections = |policy: &str| {
         let variant = variant("deaf", &[deaf, &format!("array.coordination.policy={policy}")]);
-        let options =
-            RunOptions { threads: 1, checked: true, cancel: &AtomicBool::new(false), progress: &Silent };
+        let options = RunOptions {
+            threads: 1,
+            checked: true,
+            cancel: &AtomicBool::new(false),
+            progress: &Silent,
+            observe: &Unobserved,
+        };
         let mut report =
             compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
         report.scenario = serde_json::Value::Null;

@@ -7,7 +7,7 @@
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare};
+use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, compare};
 
 fn variant(scenario: &str, sets: &[&str]) -> Variant {
     let mut all = vec!["workload.requests=18000".to_owned(), "workload.warmup=2000".to_owned()];
@@ -42,7 +42,8 @@ fn the_papers_effects() {
         variant("hpc-w-skew", &[selective, "workload.address.skew_rest=all"]),
     ];
     let cancel = AtomicBool::new(false);
-    let options = RunOptions { threads: 2, checked: false, cancel: &cancel, progress: &Silent };
+    let options =
+        RunOptions { threads: 2, checked: false, cancel: &cancel, progress: &Silent, observe: &Unobserved };
     let runs = compare(&variants, &options).expect("all of them run").runs;
     let [
         w_local,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use harmonia_array::coordination;
 use harmonia_engine::Rng;
 use harmonia_metrics::{DistributionSummary, Report};
-use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, run};
+use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_ssd::gc::{schedule, victim};
 use harmonia_types::registry::names;
 use harmonia_workload::{Limit, WorkloadConfig};
@@ -209,8 +209,13 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
         writeln!(toml, "path = {:?}", path.display().to_string()).expect("text grows");
     }
     let scenario = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
-    let options =
-        RunOptions { threads: 1, checked: true, cancel: &AtomicBool::new(false), progress: &Silent };
+    let options = RunOptions {
+        threads: 1,
+        checked: true,
+        cancel: &AtomicBool::new(false),
+        progress: &Silent,
+        observe: &Unobserved,
+    };
     let result = run(&scenario, &options);
     if let Some(path) = file {
         std::fs::remove_file(path).expect("the trace can be removed");

@@ -110,6 +110,8 @@ pub struct Completion {
     pub id: u64,
     /// What it did.
     pub operation: Operation,
+    /// Its first byte, as the request gave it.
+    pub offset: Bytes,
     /// Its length in bytes.
     pub length: Bytes,
     /// When it arrived.

@@ -210,10 +210,11 @@ fn each_decision_has_its_own_stream() {
 }
 
 fn done(request: &HostRequest, finish: u64) -> Completion {
-    let HostRequest { id, operation, length, arrival, .. } = *request;
+    let HostRequest { id, operation, offset, length, arrival, .. } = *request;
     Completion {
         id,
         operation,
+        offset,
         length,
         arrival,
         finish: SimTime(finish),

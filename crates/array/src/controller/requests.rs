@@ -218,6 +218,7 @@ impl<P: Probe> Array<P> {
         let completion = Completion {
             id: state.request.id,
             operation: state.request.operation,
+            offset: state.request.offset,
             length: state.request.length,
             arrival: state.request.arrival,
             finish: state.finish,

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use harmonia_metrics::{Comparison, Report};
-use harmonia_scenario::{Progress, RunError, RunOptions, Scenario};
+use harmonia_scenario::{Progress, RunError, RunOptions, Scenario, Unobserved};
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
@@ -81,7 +81,8 @@ impl<'a> Session<'a> {
         let bars = self.shows_progress.then(Bars::new);
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
-        let result = run(&RunOptions { threads, checked, cancel: self.cancel, progress });
+        let result =
+            run(&RunOptions { threads, checked, cancel: self.cancel, progress, observe: &Unobserved });
         if let Some(bars) = bars {
             bars.clear();
         }

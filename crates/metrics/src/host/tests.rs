@@ -6,7 +6,7 @@ use super::*;
 fn completion(operation: Operation, length: u64, gc_affected: bool, blame: Blame) -> Completion {
     let arrival = SimTime(100);
     let finish = SimTime(100 + blame.total());
-    Completion { id: 7, operation, length, arrival, finish, blame, gc_affected }
+    Completion { id: 7, operation, offset: 0, length, arrival, finish, blame, gc_affected }
 }
 
 fn blame(service: u64, queue_gc: u64) -> Blame {

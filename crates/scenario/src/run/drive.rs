@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use harmonia_array::{Array, MessageCounters};
 use harmonia_engine::EventQueue;
-use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, Wear};
+use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, Observer, Wear};
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
@@ -72,6 +72,7 @@ impl Run<'_> {
             window: None,
             first_measured: u64::MAX,
             host: HostRecorder::new(),
+            observer: self.options.observe.observer(self.index),
             outstanding: 0,
             outstanding_pages: 0,
             page_size: scenario.array.members.first().map_or(1, |m| u64::from(m.ssd.geometry.page_size)),
@@ -124,6 +125,7 @@ struct Drive<'a, P: Probe> {
     /// Id of the first request that counts.
     first_measured: u64,
     host: HostRecorder,
+    observer: Option<Box<dyn Observer + 'a>>,
     outstanding: u64,
     /// Pages of the requests outstanding.
     outstanding_pages: u64,
@@ -252,6 +254,9 @@ impl<P: Probe> Drive<'_, P> {
             self.outstanding_pages -= completion.length / self.page_size + 1;
             if completion.id >= self.first_measured {
                 self.host.record(&completion);
+                if let Some(observer) = &mut self.observer {
+                    observer.completion(&completion);
+                }
                 self.last_finish = self.last_finish.max(completion.finish);
             }
             if self.wants_completions {
@@ -263,6 +268,9 @@ impl<P: Probe> Drive<'_, P> {
         for (device, start, end) in intervals.drain(..) {
             if let Some(window) = &mut self.window {
                 window.gc.interval(device, start, end);
+                if let Some(observer) = self.observer.as_mut().filter(|_| end > window.from) {
+                    observer.gc_interval(device, start.max(window.from), end);
+                }
             }
         }
         *self.array.gc_intervals() = intervals;
@@ -277,6 +285,9 @@ impl<P: Probe> Drive<'_, P> {
     }
 
     fn open_window(&mut self, from: SimTime) {
+        if let Some(observer) = &mut self.observer {
+            observer.begin(from, self.array.devices().len());
+        }
         self.window = Some(Window {
             from,
             devices: counters(&self.array),
@@ -301,8 +312,16 @@ impl<P: Probe> Drive<'_, P> {
         let end = self.last_finish.max(window.from);
         for (index, device) in self.array.devices().iter().enumerate() {
             if let Some(since) = device.collecting_since() {
-                window.gc.interval(DeviceId(index as u16), since, SimTime::NEVER);
+                let device = DeviceId(index as u16);
+                window.gc.interval(device, since, SimTime::NEVER);
+                let since = since.max(window.from);
+                if let Some(observer) = self.observer.as_mut().filter(|_| since < end) {
+                    observer.gc_interval(device, since, end);
+                }
             }
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.end(end);
         }
         let now = counters(&self.array);
         Ok(Measured {

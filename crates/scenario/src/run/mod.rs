@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
-use harmonia_metrics::{Comparison, Report};
+use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 
 use crate::{BadInput, Scenario, Variant};
@@ -30,6 +30,23 @@ pub struct RunOptions<'a> {
     pub cancel: &'a AtomicBool,
     /// Hears how far things are.
     pub progress: &'a dyn Progress,
+    /// Sees what happens in them.
+    pub observe: &'a dyn Observe,
+}
+
+/// Gives runs their observers.
+pub trait Observe: Sync {
+    /// Who watches the run at this position of the comparison, if anybody; asked once, by the thread that runs it.
+    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>>;
+}
+
+/// Watches nothing.
+pub struct Unobserved;
+
+impl Observe for Unobserved {
+    fn observer(&self, _: usize) -> Option<Box<dyn Observer + '_>> {
+        None
+    }
 }
 
 /// What a run is busy with.
