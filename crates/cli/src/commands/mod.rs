@@ -3,6 +3,7 @@
 mod check;
 mod lists;
 mod policies;
+mod reproduce;
 mod simulate;
 mod trace;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Compare { scenario, policies, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
+        Command::Reproduce(options) => reproduce::reproduce(&options, no_progress, output),
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),
