@@ -227,6 +227,7 @@ struct SizeView {
 
 #[derive(Serialize)]
 struct AddressView {
+    #[serde(flatten)]
     pattern: AddressPattern,
     footprint: f64,
     skew: f64,

@@ -105,9 +105,27 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.address.pattern",
-        "\"uniform\" or \"sequential\"",
+        "\"uniform\", \"sequential\", \"zipf\" or \"hotspot\"",
         "uniform",
-        "every position alike, or each request where the last one ended",
+        "every position alike, each request where the last one ended, pages by a zipf law, or a hot part",
+    ),
+    key(
+        "workload.address.theta",
+        "a number above 0, at most 10",
+        "0.99",
+        "exponent of the law; hot pages are scattered over the footprint (zipf)",
+    ),
+    key(
+        "workload.address.hot_space",
+        "a number above 0, below 1",
+        "0.2",
+        "share of the footprint that is hot, from its start (hotspot)",
+    ),
+    key(
+        "workload.address.hot_traffic",
+        "a number from 0 to 1",
+        "0.8",
+        "share of requests that go there (hotspot)",
     ),
     key("workload.address.footprint", "a number above 0, at most 1", "1.0", "share of the space addressed"),
     key("workload.address.skew", "a number from 0 to 1", "0", "share of requests that lie on one member"),
@@ -235,7 +253,6 @@ pub const KEYS: &[Key] = &[
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
 const PLANNED: &[(&str, &[&str])] = &[
-    ("workload.address.pattern", &["zipf", "hotspot"]),
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     (
         "array.coordination.policy",

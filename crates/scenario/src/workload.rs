@@ -23,6 +23,10 @@ const DEFAULT_WARMUP: u64 = 2_000;
 const FASTEST: f64 = 1e9;
 const DEFAULT_BURST: u32 = 100;
 const LONGEST_BURST: u32 = 1_000_000_000;
+const DEFAULT_THETA: f64 = 0.99;
+const STEEPEST: f64 = 10.0;
+const DEFAULT_HOT_SPACE: f64 = 0.2;
+const DEFAULT_HOT_TRAFFIC: f64 = 0.8;
 
 /// Reads `[workload]`; a trace's path is taken relative to `folder`.
 pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<WorkloadConfig> {
@@ -87,8 +91,7 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     // All tables before any value: what is misspelt is told before what is missing.
     let arrivals = section.child("arrival", "workload.arrival")?;
     let sizes = section.child("size", "workload.size")?;
-    let patterns = [("uniform", AddressPattern::Uniform), ("sequential", AddressPattern::Sequential)];
-    let pattern = address.field("pattern").map(|field| field.choice(&patterns)).transpose()?;
+    let pattern = pattern(&address)?;
     let footprint = address.field("footprint").map(|field| field.number(0.0, false, 1.0)).transpose()?;
     let skew = address.field("skew").map(|field| field.number(0.0, true, 1.0)).transpose()?;
     let member = address.field("skew_member").map(|field| field.count(0, u32::from(u16::MAX))).transpose()?;
@@ -101,7 +104,7 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
         arrival: arrival(&arrivals, preset)?,
         size: size(&sizes, preset)?,
         read_fraction: fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction)),
-        address: pattern.unwrap_or(AddressPattern::Uniform),
+        address: pattern,
         footprint: footprint.unwrap_or(1.0),
         skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
         skew_member: member.unwrap_or(0) as u16,
@@ -213,6 +216,50 @@ fn on_off(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<Arri
         )
     };
     Err(field.fault_allowing(problem, allowed))
+}
+
+/// Where requests go; the keys of a pattern only with that pattern.
+fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
+    // As they are with defaults.
+    let zipf = AddressPattern::Zipf { theta: DEFAULT_THETA };
+    let hotspot = AddressPattern::Hotspot { hot_space: DEFAULT_HOT_SPACE, hot_traffic: DEFAULT_HOT_TRAFFIC };
+    let names = [
+        ("uniform", AddressPattern::Uniform),
+        ("sequential", AddressPattern::Sequential),
+        ("zipf", zipf),
+        ("hotspot", hotspot),
+    ];
+    let written = table.field("pattern").map(|field| field.choice(&names)).transpose()?;
+    let mut pattern = written.unwrap_or(AddressPattern::Uniform);
+    for (name, owner, is_owner) in [
+        ("theta", "zipf", matches!(pattern, AddressPattern::Zipf { .. })),
+        ("hot_space", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
+        ("hot_traffic", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
+    ] {
+        if !is_owner {
+            foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
+        }
+    }
+    match &mut pattern {
+        AddressPattern::Zipf { theta } => {
+            if let Some(field) = table.field("theta") {
+                *theta = field.number(0.0, false, STEEPEST)?;
+            }
+        }
+        AddressPattern::Hotspot { hot_space, hot_traffic } => {
+            if let Some(field) = table.field("hot_space") {
+                *hot_space = field.number(0.0, false, 1.0)?;
+                if *hot_space == 1.0 {
+                    return Err(field.fault("leaves no cold space"));
+                }
+            }
+            if let Some(field) = table.field("hot_traffic") {
+                *hot_traffic = field.number(0.0, true, 1.0)?;
+            }
+        }
+        AddressPattern::Uniform | AddressPattern::Sequential => {}
+    }
+    Ok(pattern)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -332,10 +379,20 @@ pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -
     | SizeDistribution::Normal { mean, .. }) = load.size;
     let whole = if load.skew_fraction > 0.0 { room.member_bytes } else { room.array_bytes };
     // Exact enough: the product is far below 2^63, and a byte more or less is no request.
-    let most = ((whole as f64 * load.footprint) as u64).min(whole);
+    let (part, footprint) = match load.address {
+        AddressPattern::Hotspot { hot_space, .. } => {
+            (hot_space.min(1.0 - hot_space), "the hot or the cold part of the footprint")
+        }
+        _ => (1.0, "the footprint"),
+    };
+    let most = ((whole as f64 * load.footprint * part) as u64).min(whole);
     if mean > most {
         let size = section.child("size", "workload.size")?;
-        let what = if load.skew_fraction > 0.0 { "the footprint on one member" } else { "the footprint" };
+        let what = if load.skew_fraction > 0.0 {
+            format!("{footprint} on one member")
+        } else {
+            footprint.to_owned()
+        };
         let shown = harmonia_types::units::format_bytes(most);
         return fail(&size, "mean", format!("is larger than {what}, {shown}"), format!("at most {shown}"));
     }

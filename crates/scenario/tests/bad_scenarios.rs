@@ -39,7 +39,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload = { kind = \"trace\", path = \"x\", format = \"mrs\" }", "workload.format", "msr"),
     ("workload.kind = \"synthetc\"", "workload.kind", "synthetic, trace"),
     // Planned, not there yet.
-    ("workload.address.pattern = \"zipf\"", "workload.address.pattern", "uniform, sequential"),
+    ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
     ("array.level = \"raid5\"", "array.level", "raid0"),
     ("ssd.gc.domain = \"plane\"", "ssd.gc.domain", "die, device"),
     ("ssd.gc.schedule = \"preemptive\"", "ssd.gc.schedule", "blocking, ideal"),
@@ -71,6 +71,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload.arrival = { process = \"closed\", queue_depth = 0 }", "workload.arrival.queue_depth", "1 to 65536"),
     ("workload = { preset = \"hpc-w\", size.mean = \"0B\" }", "workload.size.mean", "at least 1B"),
     ("workload = { preset = \"hpc-w\", address.footprint = 0 }", "workload.address.footprint", "above 0"),
+    ("workload = { preset = \"hpc-w\", address = { pattern = \"zipf\", theta = 0 } }", "workload.address.theta", "at most 10"),
+    ("workload = { preset = \"hpc-w\", address = { pattern = \"hotspot\", hot_space = 1.0 } }", "workload.address.hot_space", "below 1"),
+    ("workload = { preset = \"hpc-w\", address = { pattern = \"hotspot\", hot_traffic = 1.5 } }", "workload.address.hot_traffic", "0 to 1"),
+    ("workload = { preset = \"hpc-w\", address = { pattern = \"zipf\", hot_space = 0.1 } }", "workload.address.hot_space", "hotspot"),
+    ("workload = { preset = \"hpc-w\", address.theta = 0.99 }", "workload.address.theta", "zipf"),
     ("precondition.fill = 0", "precondition.fill", "above 0, at most 1"),
     ("precondition.overwrite = 1001", "precondition.overwrite", "0 to 1000"),
     ("ssd.geometry.page_size = \"4000B\"", "ssd.geometry.page_size", "512B"),
@@ -126,6 +131,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.member = [{ index = 2, ssd.ftl.reserved_blocks = 3 }]", "array.member[0].ssd.ftl.reserved_blocks", "would work"),
     (TINY, "array = { devices = 2, stripe_unit = \"4MiB\" }\nworkload.size.mean = \"1GiB\"", "", "TOML"),
     ("", "workload = { preset = \"hpc-w\", size.mean = \"1GiB\" }\nssd.preset = \"tiny-test\"", "workload.size.mean", "larger than the footprint"),
+    ("", "workload = { preset = \"hpc-w\", address = { pattern = \"hotspot\", hot_space = 1e-7 } }", "workload.size.mean", "the hot or the cold part"),
     ("", "workload = { preset = \"hpc-w-skew\", address.skew_member = 8 }", "workload.address.skew_member", "0 to 7"),
     ("", "workload = { preset = \"hpc-w-skew\", address.footprint = 0.000001 }", "workload.size.mean", "on one member"),
 ];

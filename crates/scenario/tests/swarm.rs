@@ -154,7 +154,8 @@ fn generate(seed: u64) -> Generated {
         1 => d.range(1, most) * page_size,
         _ => d.range(1, most * page_size),
     };
-    match d.pick(&["fixed", "fixed", "exponential", "normal"]) {
+    let distribution = d.pick(&["fixed", "fixed", "exponential", "normal"]);
+    match distribution {
         "exponential" => {
             let mean = mean.min(whole / 30).max(1);
             put(format_args!("size = {{ distribution = \"exponential\", mean = \"{mean}B\" }}"));
@@ -173,10 +174,20 @@ fn generate(seed: u64) -> Generated {
         [0.0, d.share(), d.share()][d.range(0, 2) as usize],
         d.0.chance(0.7)
     ));
-    let pattern = d.pick(&["uniform", "uniform", "sequential"]);
+    // Both parts of a hot spot have to hold the largest request.
+    let divisible = distribution == "fixed" && mean.next_multiple_of(page_size) * 4 <= whole;
+    let last = if divisible { "hotspot" } else { "uniform" };
+    let pattern = d.pick(&["uniform", "sequential", "zipf", last]);
     let skew = if devices > 1 && d.0.chance(0.3) { d.share() } else { 0.0 };
     let member = d.range(0, devices - 1);
     put(format_args!("[workload.address]\npattern = \"{pattern}\"\nskew = {skew}\nskew_member = {member}"));
+    match pattern {
+        "zipf" => {
+            put(format_args!("theta = {}", [0.99, 1.0, 0.05 + 3.0 * d.share()][d.range(0, 2) as usize]))
+        }
+        "hotspot" => put(format_args!("hot_space = {}\nhot_traffic = {}", 0.3 + 0.4 * d.share(), d.share())),
+        _ => {}
+    }
     Generated { toml: text, trace: None }
 }
 
