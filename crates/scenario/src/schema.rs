@@ -146,6 +146,12 @@ pub const KEYS: &[Key] = &[
         "trace: arrival times are multiplied by this (0.1: ten times faster)",
     ),
     key(
+        "workload.volumes",
+        "\"apart\", \"overlay\" or the number of one volume, 0 to 65535",
+        "apart",
+        "trace: its volumes (disks, ASUs) one behind the other, all from address 0, or one of them only",
+    ),
+    key(
         "workload.remap",
         "\"wrap\", \"scale\" or \"reject\"",
         "reject",

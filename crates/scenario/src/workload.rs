@@ -4,18 +4,18 @@ use std::path::Path;
 
 use harmonia_workload::trace::{AUTO, FORMATS};
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
     WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
 use crate::presets::workload::{self as presets, WorkloadPreset};
-use crate::read::Section;
+use crate::read::{Field, Section};
 use crate::tree::{Place, Table, Value};
 
 /// Keys that only one kind of load has.
 const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address", "align"];
-const TRACE_ONLY: &[&str] = &["path", "format", "time_scale", "remap"];
+const TRACE_ONLY: &[&str] = &["path", "format", "time_scale", "volumes", "remap"];
 
 const MOST_REQUESTS: u64 = 1_000_000_000_000;
 const DEFAULT_REQUESTS: u64 = 100_000;
@@ -302,15 +302,25 @@ fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
     let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
     let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
     let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
+    let volumes = section.field("volumes").map(|field| volumes(&field)).transpose()?;
     let limit = limit(section)?;
     Ok(TraceConfig {
         path: folder.map_or_else(|| name.into(), |folder| folder.join(name)),
         format: format.unwrap_or(AUTO).to_owned(),
         time_scale: scale.unwrap_or(1.0),
+        volumes: volumes.unwrap_or_default(),
         remap: remap.unwrap_or(Remap::Reject),
         limit,
         warmup: warmup(section, limit)?.unwrap_or(Limit::Requests(0)),
     })
+}
+
+/// Where a trace's volumes lie: a name, or the number of the one that is wanted.
+fn volumes(field: &Field<'_>) -> Parsed<Volumes> {
+    match field.node.value {
+        Value::Integer(_) => Ok(Volumes::Only(field.count(0, u32::from(u16::MAX))? as u16)),
+        _ => field.choice(&[("apart", Volumes::Apart), ("overlay", Volumes::Overlay)]),
+    }
 }
 
 /// `requests` or `duration`, not both.

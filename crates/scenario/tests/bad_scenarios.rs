@@ -37,6 +37,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("array.coordination.policy = \"reactive-selectiv\"", "array.coordination.policy", "reactive-selective"),
     ("workload.preset = \"hpcw\"", "workload.preset", "hpc-w, hpc-r, hpc-w-skew"),
     ("workload = { kind = \"trace\", path = \"x\", format = \"mrs\" }", "workload.format", "msr"),
+    ("workload = { kind = \"trace\", path = \"x\", volumes = \"together\" }", "workload.volumes", "apart, overlay"),
+    ("workload = { kind = \"trace\", path = \"x\", volumes = 65536 }", "workload.volumes", "0 to 65535"),
+    ("workload = { kind = \"trace\", path = \"x\", volumes = 1.5 }", "workload.volumes", "one volume"),
     ("workload.kind = \"synthetc\"", "workload.kind", "synthetic, trace"),
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),

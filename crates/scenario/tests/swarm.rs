@@ -130,9 +130,12 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("[workload]\nwarmup = {warmup}"));
     let whole = member_bytes / stripe * stripe;
     if d.0.chance(0.2) {
-        put(format_args!("kind = \"trace\"\nformat = \"msr\"\nremap = \"{}\"", d.pick(&["wrap", "scale"])));
+        let spc = d.0.chance(0.5);
+        put(format_args!("kind = \"trace\"\nformat = \"{}\"", if spc { "spc" } else { "msr" }));
+        put(format_args!("remap = \"{}\"", d.pick(&["wrap", "scale"])));
+        put(format_args!("volumes = {}", d.pick(&["\"apart\"", "\"overlay\""])));
         put(format_args!("time_scale = {}", [1.0, 0.3, 7.5][d.range(0, 2) as usize]));
-        let trace = trace(&mut d, requests, whole * devices, page_size, rate);
+        let trace = trace(&mut d, spc, requests, whole * devices, page_size, rate);
         return Generated { toml: text, trace: Some(trace) };
     }
     put(format_args!("requests = {requests}"));
@@ -191,15 +194,26 @@ fn generate(seed: u64) -> Generated {
     Generated { toml: text, trace: None }
 }
 
-/// Rows as the MSR format has them: unaligned, in order of time, partly beyond the array.
-fn trace(d: &mut Draw, requests: u64, array_bytes: u64, page_size: u64, rate: f64) -> String {
+/// Rows as the MSR or SPC format has them: unaligned, in order of time, partly beyond the array, of three volumes.
+fn trace(d: &mut Draw, spc: bool, requests: u64, array_bytes: u64, page_size: u64, rate: f64) -> String {
     let mut rows = String::new();
-    let mut ticks = 128_166_372_003_061_629;
+    let mut ticks: u64 = if spc { 0 } else { 128_166_372_003_061_629 };
     for _ in 0..requests {
         let kind = d.pick(&["Read", "Write", "Write"]);
         let length = d.range(1, (5 * page_size).min(array_bytes));
         let offset = d.range(0, array_bytes * 5 / 4) / 512 * 512;
-        writeln!(rows, "{ticks},swarm,0,{kind},{offset},{length},0").expect("text grows");
+        let volume = d.range(0, 2);
+        let row = match spc {
+            true => format!(
+                "{volume},{},{length},{},{}.{:07}",
+                offset / 512,
+                &kind[..1],
+                ticks / 10_000_000,
+                ticks % 10_000_000
+            ),
+            false => format!("{ticks},swarm,{volume},{kind},{offset},{length},0"),
+        };
+        writeln!(rows, "{row}").expect("text grows");
         ticks += (d.0.exponential(1e7 / rate) as u64).min(10_000_000);
     }
     rows

@@ -149,12 +149,27 @@ pub struct TraceConfig {
     pub format: String,
     /// Arrival times are multiplied by this (0.1: ten times faster).
     pub time_scale: f64,
+    /// Where its volumes lie.
+    pub volumes: Volumes,
     /// What happens to addresses beyond the array.
     pub remap: Remap,
     /// Only the first part of the trace, if given.
     pub limit: Option<Limit>,
     /// The first part, simulated and discarded.
     pub warmup: Limit,
+}
+
+/// Where the volumes of a trace (disk numbers, ASUs) lie in the array's address space.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Volumes {
+    /// One behind the other, in the order of their numbers.
+    #[default]
+    Apart,
+    /// All from address 0.
+    Overlay,
+    /// This one from address 0; requests to the others are passed over.
+    Only(u16),
 }
 
 /// What happens to addresses beyond the array.

@@ -19,7 +19,7 @@ mod synthetic;
 pub mod trace;
 
 pub use config::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
     WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;
