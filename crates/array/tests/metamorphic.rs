@@ -426,6 +426,11 @@ fn a_stripe_unit_of_a_whole_device_is_pinning() {
             ..*request
         };
         let pinned: Vec<HostRequest> = whole.iter().map(pin).collect();
-        assert_eq!(run(config, states, &whole), run(config, states, &pinned), "seed {seed}");
+        let (mut striped, messages) = run(config, states, &whole);
+        for completion in striped.completions.values_mut() {
+            // A completion speaks of its request, and a pinned one counts from its member's first byte.
+            completion.offset %= bytes;
+        }
+        assert_eq!((striped, messages), run(config, states, &pinned), "seed {seed}");
     });
 }

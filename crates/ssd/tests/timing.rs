@@ -500,7 +500,7 @@ fn an_idle_force_whose_event_has_yet_to_start_is_off_when_an_operation_enters() 
         let mut bench = Bench::with(&config, &[&TWO_FREE[..23]]);
         bench.write(0, 1, 9, 1).force_idle(6_000).read(7_000, 2, 0, 1);
         bench.known_at(11_670, 2, 11_740, Blame { queue_host: 3_370, ..read_blame() });
-        assert_eq!(bench.collected(), []);
+        assert_eq!((bench.collected(), bench.notices()), (vec![], vec![(70, Notice::SoftThreshold)]));
     }
 }
 
