@@ -118,6 +118,13 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("poll = \"{}us\"", [1000, 1, d.range(1, 5000)][d.range(0, 2) as usize]));
         put(format_args!("idle_threshold = \"{}us\"", [10_000, 0, d.range(0, 5000)][d.range(0, 2) as usize]));
     }
+    if policy == "proactive-soft-limit" {
+        put(format_args!("collect = \"{}\"", d.pick(&["pull", "push", "both"])));
+        put(format_args!("poll = \"{}us\"", [5000, 100, d.range(1, 5000)][d.range(0, 2) as usize]));
+        put(format_args!("horizon = \"{}us\"", [20_000, 0, d.range(0, 50_000)][d.range(0, 2) as usize]));
+        put(format_args!("quiet = {}", d.range(0, 3)));
+        put(format_args!("min_fragmentation = {}", [0.05, d.share()][d.range(0, 1) as usize]));
+    }
     for index in 0..devices {
         if d.0.chance(0.2) {
             put(format_args!("[[array.member]]\nindex = {index}\ncapable = {}", d.0.chance(0.5)));
@@ -330,9 +337,11 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         // Directives answer notices, or a period of idleness; a notice of the warm-up may be answered after it.
         _ => {
             let count = |name| counters.get(name).copied().unwrap_or(0);
-            let answers = counters["forced"] - count("forced_in_idle");
+            let answers = counters["forced"] - count("forced_in_idle") - count("forced_when_quiet");
             assert!(answers <= (notices + capable) * capable, "{counters:?}");
             assert!(count("forced_in_idle") <= count("idle_periods") * capable, "{counters:?}");
+            assert!(count("forced_when_quiet") <= count("quiet_collections") * capable, "{counters:?}");
+            assert_eq!(counters["queries"], count("polls") * capable, "{counters:?}");
         }
     }
 }

@@ -8,6 +8,7 @@
 mod local;
 mod participants;
 mod proactive_idle;
+mod proactive_soft_limit;
 mod reactive_inclusive;
 mod reactive_selective;
 
@@ -151,8 +152,13 @@ impl Parameters<'_> {
 pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Coordinator>, String>;
 
 /// All coordination policies. (`ideal` in a comparison is `local` with the ideal schedule.)
-pub const REGISTRY: &[Entry<Build>] =
-    &[local::ENTRY, reactive_inclusive::ENTRY, reactive_selective::ENTRY, proactive_idle::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    local::ENTRY,
+    reactive_inclusive::ENTRY,
+    reactive_selective::ENTRY,
+    proactive_idle::ENTRY,
+    proactive_soft_limit::ENTRY,
+];
 
 #[cfg(test)]
 mod tests {
