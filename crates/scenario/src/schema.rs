@@ -237,10 +237,7 @@ pub const KEYS: &[Key] = &[
 const PLANNED: &[(&str, &[&str])] = &[
     ("workload.address.pattern", &["zipf", "hotspot"]),
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
-    (
-        "array.coordination.policy",
-        &["proactive-idle", "proactive-soft-limit", "gaftl", "ioda", "swan", "ttflash", "plm"],
-    ),
+    ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
     ("ssd.ftl.allocation", &["dynamic"]),
     ("ssd.gc.domain", &["plane", "channel"]),
     ("ssd.gc.victim", &["cost-benefit", "read-match"]),
