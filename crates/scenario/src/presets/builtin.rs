@@ -30,6 +30,7 @@ pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "hpc-w", text: include_str!("../../../../examples/hpc-w.toml") },
     Builtin { name: "hpc-r", text: include_str!("../../../../examples/hpc-r.toml") },
     Builtin { name: "hpc-w-skew", text: include_str!("../../../../examples/hpc-w-skew.toml") },
+    Builtin { name: "nvme-mixed", text: include_str!("../../../../examples/nvme-mixed.toml") },
     Builtin { name: "tiny", text: include_str!("../../../../examples/tiny.toml") },
     Builtin { name: "msr-trace", text: include_str!("../../../../examples/msr-trace.toml") },
 ];
