@@ -28,6 +28,7 @@ mod interval;
 mod intervals;
 mod moments;
 mod observer;
+pub mod recording;
 mod report;
 mod wear;
 
