@@ -260,10 +260,7 @@ pub const KEYS: &[Key] = &[
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
 const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
-    (
-        "array.coordination.policy",
-        &["proactive-idle", "proactive-soft-limit", "gaftl", "ioda", "swan", "ttflash", "plm"],
-    ),
+    ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
     ("ssd.ftl.allocation", &["dynamic"]),
     ("ssd.gc.domain", &["plane", "channel"]),
     ("ssd.gc.victim", &["cost-benefit", "read-match"]),
