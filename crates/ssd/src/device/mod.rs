@@ -158,9 +158,10 @@ impl<P: Probe> Device<P> {
     /// A device in the state `ftl`, idle at time 0.
     ///
     /// # Errors
-    /// If a policy is unknown, or needs what the flash cannot do.
+    /// If it cannot work, a policy is unknown, or one needs what the flash cannot do.
     pub fn new(config: &SsdConfig, ftl: Ftl, probe: P) -> Result<Self, String> {
-        let shape = ftl.shape().clone();
+        // Not the state's own: devices that age alike may still differ in their soft threshold.
+        let shape = config.resolve().map_err(|error| error.to_string())?;
         let gc = &config.gc;
         let unknown = |kind: &str, name: &str| format!("unknown {kind} `{name}`");
         let victim =
