@@ -106,7 +106,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload = { preset = \"w1\", arrival.process = \"poisson\" }", "workload.arrival.rate", "requests a second"),
     ("workload = { preset = \"hpc-w\", size.stddev = \"1KB\" }", "workload.size.stddev", "normal"),
     ("workload = { preset = \"hpc-w\", size.distribution = \"normal\" }", "workload.size.stddev", "a size"),
-    ("array.coordination = { policy = \"reactive-selective\", fire_at = \"soft\" }", "array.coordination.fire_at", "message_latency"),
+    ("array.coordination = { policy = \"local\", fire_at = \"soft\" }", "array.coordination.fire_at", "message_latency"),
+    ("array.coordination = { policy = \"reactive-selective\", delay = \"5ms\" }", "array.coordination.delay", "fire_at = \"soft\""),
+    ("array.coordination = { policy = \"proactive-idle\", poll = \"0us\" }", "array.coordination.poll", "1ms"),
+    ("array.coordination = { policy = \"proactive-idle\", detect = \"pol\" }", "array.coordination.detect", "`poll` or `event`"),
+    ("array.coordination = { policy = \"proactive-soft-limit\", min_fragmentation = 5 }", "array.coordination.min_fragmentation", "from 0 to 1"),
+    ("array.coordination.policy = \"openzfs-sit-out\"", "array.coordination.policy", "gcsync"),
     ("array.coordination = { policy = \"reactive-inclusive\", fire_at = \"sofd\" }", "array.coordination.fire_at", "`soft` or `hard`"),
     ("array.coordination = { policy = \"reactive-inclusive\", fire_at = 1979-05-27 }", "array.coordination.fire_at", "text"),
 ];
