@@ -240,7 +240,12 @@ pub const KEYS: &[Key] = &[
         "preset",
         "host and collected pages: one block or two",
     ),
-    key("ssd.gc.domain", "\"die\" or \"device\"", "preset", "what collects together"),
+    key(
+        "ssd.gc.domain",
+        "\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)",
+        "preset",
+        "what collects together",
+    ),
     key("ssd.gc.trigger", "\"foreground\" or \"background\"", "preset", "when thresholds are checked"),
     key(
         "ssd.gc.hard_threshold",
@@ -262,8 +267,7 @@ const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
     ("ssd.ftl.allocation", &["dynamic"]),
-    ("ssd.gc.domain", &["plane", "channel"]),
-    ("ssd.gc.victim", &["cost-benefit", "read-match"]),
+    ("ssd.gc.victim", &["read-match"]),
     ("ssd.gc.schedule", &["preemptive", "io-parallel", "slack"]),
     ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
 ];

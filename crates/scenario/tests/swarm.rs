@@ -95,13 +95,19 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
     put(format_args!("allocation_unit = \"{}\"", if by_plane { "plane" } else { "die" }));
     put(format_args!("frontiers = \"{}\"", if separate { "separate" } else { "shared" }));
-    put(format_args!("[ssd.gc]\ndomain = \"{}\"", d.pick(&["die", "device"])));
+    let domain = if by_plane || planes == 1 {
+        d.pick(&["die", "device", "channel", "plane"])
+    } else {
+        d.pick(&["die", "device", "channel"])
+    };
+    put(format_args!("[ssd.gc]\ndomain = \"{}\"", domain));
     put(format_args!("trigger = \"{}\"", d.pick(&["foreground", "background"])));
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
     put(format_args!("min_victims = {}", [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize]));
     // Policies that may move a full block need a free one, and are refused without.
-    let victim =
-        |d: &mut Draw| if hard == 0 { d.pick(&["greedy", "fifo"]) } else { d.name(victim::REGISTRY) };
+    let victim = |d: &mut Draw| {
+        if hard == 0 { d.pick(&["greedy", "fifo", "cost-benefit"]) } else { d.name(victim::REGISTRY) }
+    };
     put(format_args!("victim = \"{}\"\nvictim_d = {}", victim(&mut d), d.range(1, 5)));
     put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
