@@ -212,6 +212,9 @@ pub(crate) struct ReproduceArguments {
     #[arg(long, value_name = "N", default_value_t = harmonia_reproduce::experiment::SEEDS,
           value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
+    /// Run nothing: judge by the runs that the folder already has
+    #[arg(long, conflicts_with = "list")]
+    pub kept: bool,
     /// Keep runs in this folder and write results.json, claims.json, findings.md and its figures there
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: PathBuf,

@@ -78,6 +78,9 @@ fn of(claim: &Claim, results: &Results) -> Assessment {
 /// A number in its unit, without the unit.
 fn number(value: f64, unit: Unit) -> String {
     let value = if unit == Unit::Ns { value / 1e6 } else { value };
+    if value == 0.0 {
+        return "0".to_owned();
+    }
     let decimals = match value.abs() {
         size if unit == Unit::Percent && size >= 0.95 => 1,
         size if size >= 9.95 => 1,
@@ -98,6 +101,7 @@ fn suffix(unit: Unit) -> &'static str {
     match unit {
         Unit::Percent => "%",
         Unit::Times => "x",
+        Unit::Plain => "",
         Unit::Ns => " ms",
     }
 }

@@ -15,7 +15,7 @@ use crate::store::{Store, VERSION};
 use crate::summary::{Outcome, Summary};
 
 /// Runs of a batch.
-const BATCH: usize = 18;
+const BATCH: usize = 36;
 
 /// Says how far a campaign is.
 pub trait Watch {
@@ -33,30 +33,38 @@ pub fn run(
     options: &RunOptions<'_>,
     watch: &dyn Watch,
 ) -> Result<Results, RunError> {
-    let unusable = |error: std::io::Error| {
-        let problem = format!("cannot keep runs in {}: {error}", folder.display());
-        RunError::BadInput(BadInput::plain(problem, "allowed: a folder that can be written to"))
-    };
-    let store = Store::open(folder).map_err(unusable)?;
-    let mut results = Results::default();
-    let mut missing = Vec::new();
-    let take = |results: &mut Results, job: &Job, outcome| {
-        results.insert(VERSION, &job.experiment, &job.variant, job.seed, outcome);
-    };
-    for job in jobs {
-        match store.load(&job.scenario) {
-            Some(outcome) => take(&mut results, job, outcome),
-            None => missing.push(job),
-        }
-    }
+    let store = Store::open(folder).map_err(|error| unusable(folder, &error))?;
+    let mut results = kept(jobs, folder)?;
+    let missing: Vec<&Job> =
+        jobs.iter().filter(|job| !results.has(&job.experiment, &job.variant, job.seed)).collect();
     for batch in missing.chunks(BATCH) {
         watch.batch(results.len(), jobs.len(), batch[0]);
         for (job, outcome) in batch.iter().zip(outcomes(batch, options)?) {
-            store.save(&job.scenario, &outcome).map_err(unusable)?;
-            take(&mut results, job, outcome);
+            store.save(&job.scenario, &outcome).map_err(|error| unusable(folder, &error))?;
+            results.insert(VERSION, &job.experiment, &job.variant, job.seed, outcome);
         }
     }
     Ok(results)
+}
+
+/// The results of those jobs that the folder has; runs nothing.
+///
+/// # Errors
+/// If the folder cannot be used.
+pub fn kept(jobs: &[Job], folder: &Path) -> Result<Results, RunError> {
+    let store = Store::open(folder).map_err(|error| unusable(folder, &error))?;
+    let mut results = Results::default();
+    for job in jobs {
+        if let Some(outcome) = store.load(&job.scenario) {
+            results.insert(VERSION, &job.experiment, &job.variant, job.seed, outcome);
+        }
+    }
+    Ok(results)
+}
+
+fn unusable(folder: &Path, error: &std::io::Error) -> RunError {
+    let problem = format!("cannot keep runs in {}: {error}", folder.display());
+    RunError::BadInput(BadInput::plain(problem, "allowed: a folder that can be written to"))
 }
 
 /// What these jobs show, in their order.

@@ -49,6 +49,12 @@ impl Results {
         measured
     }
 
+    /// Whether a run is there.
+    pub fn has(&self, experiment: &str, variant: &str, seed: u64) -> bool {
+        let runs = self.cells.get(&(experiment.to_owned(), variant.to_owned()));
+        runs.is_some_and(|runs| runs.contains_key(&seed))
+    }
+
     /// Takes in all of another's runs; where both have one, the other's.
     pub fn extend(&mut self, other: Results) {
         self.versions.extend(other.versions);

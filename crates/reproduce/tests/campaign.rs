@@ -90,19 +90,18 @@ fn what_was_stopped_leaves_nothing_half_done_and_goes_on() {
     assert_eq!(campaign::run(&jobs, folder.path(), &options(&cancel), &watch).expect("they run").len(), 4);
 }
 
-/// A load that no array keeps up with is a result of its own, and does not take the others of its batch along.
+/// What cannot be run is a result of its own, and does not take the others of its batch along.
 #[test]
 fn a_run_that_is_refused_is_a_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let cancel = AtomicBool::new(false);
     let mut jobs = jobs("");
-    // No unit can collect before it has run out: refused while it ages.
-    let starved = self::jobs("sets = [\"ssd.ftl.reserved_blocks=1\", \"ssd.gc.hard_threshold=0\"]");
-    jobs.extend(starved.into_iter().take(1).map(|job| Job { variant: "starved".into(), ..job }));
+    let missing = self::jobs("sets = ['workload={ kind = \"trace\", path = \"nowhere.csv\" }']");
+    jobs.extend(missing.into_iter().take(1).map(|job| Job { variant: "missing".into(), ..job }));
     let results =
         campaign::run(&jobs, folder.path(), &options(&cancel), &Batches::default()).expect("the others run");
     assert_eq!((results.len(), results.runs("shrunken", "local").len()), (5, 2));
     assert!(
-        results.refusal("shrunken", "starved").is_some() && results.refusal("shrunken", "local").is_none()
+        results.refusal("shrunken", "missing").is_some() && results.refusal("shrunken", "local").is_none()
     );
 }

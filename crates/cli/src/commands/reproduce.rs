@@ -46,7 +46,11 @@ pub(crate) fn reproduce(
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let options = RunOptions { threads, checked: false, cancel, progress, observe: &Unobserved };
     let watch = Teller { output, last: Counter::new(usize::MAX) };
-    let measured = campaign::run(&jobs, &arguments.out.join("runs"), &options, &watch);
+    let runs = arguments.out.join("runs");
+    let measured = match arguments.kept {
+        true => campaign::kept(&jobs, &runs),
+        false => campaign::run(&jobs, &runs, &options, &watch),
+    };
     if let Some(bars) = bars {
         bars.clear();
     }

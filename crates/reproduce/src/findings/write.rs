@@ -7,7 +7,7 @@ use crate::claims::Unit;
 use crate::figure::{Chart, Forest, Row, Series};
 use crate::measure::{Measure, Quantity};
 use crate::results::Results;
-use crate::verdict::Expected;
+use crate::verdict::{Expected, Verdict};
 
 /// Reads results for the page.
 pub(super) struct Reader<'a> {
@@ -32,6 +32,21 @@ impl Reader<'_> {
         found
             .filter(|one| one.measured.is_some())
             .map_or_else(|| "(not measured)".into(), |one| one.shown.clone())
+    }
+
+    /// What became of a claim.
+    pub fn verdict(&self, id: &str) -> Verdict {
+        let found = self.assessments.iter().find(|one| one.id == id);
+        found.map_or(Verdict::NotMeasured, |one| one.verdict)
+    }
+
+    /// Whether a claim's measurement lies above all that is accepted.
+    pub fn beyond(&self, id: &str) -> bool {
+        let found = self.assessments.iter().find(|one| one.id == id);
+        found.is_some_and(|one| match (one.expected, one.measured) {
+            (Some(Expected::Between { high, .. }), Some(measured)) => measured.low() > high,
+            _ => false,
+        })
     }
 
     /// Whether a measure lies above a value with its whole interval.
@@ -64,7 +79,7 @@ impl Reader<'_> {
         };
         let (x_title, no_effect) = match unit {
             Unit::Percent => ("per cent; 0 is no effect", 0.0),
-            Unit::Times => ("times; 1 is no effect", 1.0),
+            Unit::Times | Unit::Plain => ("times; 1 is no effect", 1.0),
             Unit::Ns => ("ms; 0 is no effect", 0.0),
         };
         let rows = chosen.iter().map(row).collect();
