@@ -170,7 +170,13 @@ impl ScenarioArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SimulationArguments {
     /// Run with so many seeds, the scenario's own and those that follow, and print means with their intervals
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub seeds: u64,
     /// Threads to use; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
