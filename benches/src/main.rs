@@ -148,7 +148,7 @@ fn aged(scenario: &Scenario, threads: usize) -> AgedState {
 }
 
 fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {
-    RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved }
+    RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved, cache: None }
 }
 
 fn measure(scenario: &Scenario, aged: AgedState) -> Report {

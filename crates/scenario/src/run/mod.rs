@@ -1,5 +1,6 @@
 //! Running: age the array once, give every run its own copy of that state, drive it with its load, measure.
 //!
+//! * `cache`: aged states kept from one process to the next;
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `report`: measurements to the report;
 //! * here: which runs share an aged state, and which thread does what.
@@ -7,6 +8,7 @@
 //! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
 //! shows in a result.
 
+mod cache;
 mod drive;
 mod memory;
 mod report;
@@ -20,6 +22,8 @@ use harmonia_ssd::probe::{AuditProbe, NoProbe};
 
 use crate::{BadInput, Scenario, Variant};
 
+pub use cache::{AgedCache, CacheUsage};
+
 /// How to run, as opposed to what.
 pub struct RunOptions<'a> {
     /// Threads to use; at least 1.
@@ -32,6 +36,8 @@ pub struct RunOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Sees what happens in them.
     pub observe: &'a dyn Observe,
+    /// Keeps aged states for other processes; no result depends on it.
+    pub cache: Option<&'a AgedCache>,
 }
 
 /// Gives runs their observers.
@@ -134,8 +140,17 @@ pub fn compare(variants: &[Variant], options: &RunOptions<'_>) -> Result<Compari
         left = others;
         memory::check(&variants[first].scenario, options.threads.min(alike.len()))?;
         let clock = report::Stopwatch::start();
-        let aged = precondition(first, &variants[first].scenario, options)?;
+        let scenario = &variants[first].scenario;
+        let cached = options.cache.and_then(|cache| cache.load(&key, &scenario.array));
+        let is_new = cached.is_none();
+        let aged = match cached {
+            Some(aged) => aged,
+            None => precondition(first, scenario, options)?,
+        };
         let group = Group { variants, alike: &alike, ageing_ns: clock.elapsed_ns(), options };
+        if let Some(cache) = options.cache.filter(|_| is_new) {
+            cache.store(&key, &aged, options.cancel);
+        }
         for (index, report) in group.run(aged)? {
             runs[index] = Some(report);
         }
