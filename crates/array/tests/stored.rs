@@ -131,7 +131,7 @@ fn the_state_of_another_array_is_not_taken() {
     let config = raid0(&device(), 2, 4096);
     let whole = bytes(&aged(&config, 1.0));
     let other = AgedState::read("three members", &config, whole.len() as u64, &mut &whole[..]);
-    assert!(other.err().expect("refused").to_string().contains("another array"));
+    assert!(other.expect_err("refused").to_string().contains("another array"));
     assert!(read(&raid0(&device(), 3, 4096), &whole).is_err());
 }
 
