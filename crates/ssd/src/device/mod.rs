@@ -14,6 +14,7 @@
 //! * `queue`: operations waiting at the dies;
 //! * `die`: what a die runs, step by step;
 //! * `collect`: when garbage collection starts and ends;
+//! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
 //! * `status`: the O-SSD interface and counters.
 //!
@@ -23,6 +24,7 @@
 mod account;
 mod collect;
 mod die;
+mod idle;
 mod queue;
 mod status;
 
@@ -143,6 +145,8 @@ pub struct Device<P: Probe = NoProbe> {
     /// Below soft and reported so.
     registered: bool,
     held: bool,
+    /// An operation has entered a queue since the last idle-time force.
+    interrupted: bool,
     last_activity: SimTime,
     counters: DeviceCounters,
     /// Times an event was processed.
@@ -227,6 +231,7 @@ impl<P: Probe> Device<P> {
             waiting: 0,
             registered: false,
             held: false,
+            interrupted: false,
             last_activity: SimTime::ZERO,
             counters: DeviceCounters::default(),
             events: 0,
