@@ -4,11 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use harmonia_metrics::{Comparison, Report};
-use harmonia_scenario::{Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds};
+use harmonia_scenario::{
+    AgedCache, Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds,
+};
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
-use super::policies;
+use super::{cache, policies};
 use crate::args::{ScenarioArguments, SimulationArguments};
 use crate::failure::Failure;
 use crate::files::ResultFolder;
@@ -92,11 +94,21 @@ impl<'a> Session<'a> {
         let bars = self.shows_progress.then(Bars::new);
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
-        let result =
-            run(&RunOptions { threads, checked, cancel: self.cancel, progress, observe: &Unobserved });
+        let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
+        let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
+        let result = run(&RunOptions {
+            threads,
+            checked,
+            cancel: self.cancel,
+            progress,
+            observe: &Unobserved,
+            cache: cache.as_ref(),
+        });
         if let Some(bars) = bars {
             bars.clear();
         }
+        let notices = cache.as_ref().map(AgedCache::notices).unwrap_or_default();
+        notices.iter().for_each(|notice| self.output.detail(notice));
         Ok(result?)
     }
 
