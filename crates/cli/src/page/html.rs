@@ -1,0 +1,54 @@
+//! Text that cannot be taken for markup, in HTML and inside its scripts.
+
+/// For text and attribute values.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' | '\t' => safe.push(character),
+            control if control.is_control() => {}
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// JSON that no HTML parser takes for the end of its script, or for a comment: every `<`, `>` and `&` is written as an
+/// escape, which JSON allows wherever they can occur, inside strings.
+pub(super) fn json(value: &serde_json::Value) -> String {
+    let mut safe = String::new();
+    for character in value.to_string().chars() {
+        match character {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_becomes_text() {
+        assert_eq!(escaped("<b a='\"'>&\u{7}"), "&lt;b a=&#39;&quot;&#39;&gt;&amp;");
+    }
+
+    #[test]
+    fn json_never_ends_its_script_and_stays_the_same_value() {
+        let value = serde_json::json!({"</script><!--": "<script>&\u{2028}"});
+        let text = json(&value);
+        assert!(!text.contains(['<', '>', '&', '\u{2028}']), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), value);
+    }
+}

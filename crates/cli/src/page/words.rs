@@ -1,0 +1,503 @@
+//! What the runs show, in plain words: rules from the numbers of the report, and nothing else.
+//!
+//! The first run is the baseline, *best* the run with the lowest mean among those one could build (garbage collection
+//! that takes no time is a bound). A difference under [`ALIKE`] is called none; one whose interval holds zero is called
+//! not significant. Cautions say what a reader must know before believing any of it.
+
+use std::fmt::Write as _;
+
+use harmonia_metrics::Report;
+
+use crate::numbers;
+use crate::tables::{is_ideal, label};
+
+/// Differences below this share are called none.
+const ALIKE: f64 = 0.01;
+/// Fewer collected blocks than this over all members are few to judge a policy by.
+const VICTIMS_FEW: u64 = 200;
+/// Median response of the last quarter over that of the first, from which the array is said not to keep up.
+const GROWTH_OVERLOADED: f64 = 3.0;
+
+/// All that is said on the page.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Words {
+    /// The finding in a line.
+    pub headline: String,
+    /// The finding in some sentences.
+    pub sentences: Vec<String>,
+    /// What to know before believing it.
+    pub cautions: Vec<String>,
+    /// What the charts show.
+    pub titles: Titles,
+}
+
+/// A finding for each chart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Titles {
+    pub responses: String,
+    pub overlap: String,
+    pub blame: String,
+    pub wear: String,
+}
+
+/// What to say of these runs; `growth` has, by run, how much the median response grew from the first to the last
+/// quarter of the run, where that is known.
+pub(super) fn of(runs: &[Report], growth: &[Option<f64>]) -> Words {
+    let Some(pair) = Pair::of(runs) else {
+        return Words {
+            headline: "No request completed".to_owned(),
+            sentences: vec!["There is nothing to say: no request completed in the measured part.".to_owned()],
+            ..Words::default()
+        };
+    };
+    Words {
+        headline: headline(runs, &pair),
+        sentences: sentences(runs, &pair),
+        cautions: cautions(runs, growth),
+        titles: titles(&pair),
+    }
+}
+
+/// Who is held against whom.
+struct Pair<'a> {
+    best: &'a Report,
+    /// The baseline, or, where that is the best, the worst one could build; none if there is nothing to choose.
+    other: Option<&'a Report>,
+    bound: Option<&'a Report>,
+}
+
+impl<'a> Pair<'a> {
+    fn of(runs: &'a [Report]) -> Option<Self> {
+        let ran: Vec<&Report> = runs.iter().filter(|run| mean(run).is_some()).collect();
+        let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = ran.iter().partition(|run| is_ideal(run));
+        let (choices, bound) = match buildable.is_empty() {
+            true => (&ideal, None),
+            false => (&buildable, lowest(&ideal)),
+        };
+        let best = lowest(choices)?;
+        let worst = choices.iter().copied().max_by(|a, b| mean(a).total_cmp_to(mean(b)))?;
+        let base = choices.first().copied()?;
+        let other = if std::ptr::eq(base, best) { worst } else { base };
+        Some(Pair { best, other: (!std::ptr::eq(other, best)).then_some(other), bound })
+    }
+}
+
+fn lowest<'a>(runs: &[&'a Report]) -> Option<&'a Report> {
+    runs.iter().copied().min_by(|a, b| mean(a).total_cmp_to(mean(b)))
+}
+
+/// Orders means that may be missing.
+trait TotalCmp {
+    fn total_cmp_to(self, other: Self) -> std::cmp::Ordering;
+}
+
+impl TotalCmp for Option<f64> {
+    fn total_cmp_to(self, other: Self) -> std::cmp::Ordering {
+        self.unwrap_or(f64::MAX).total_cmp(&other.unwrap_or(f64::MAX))
+    }
+}
+
+fn mean(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.mean
+}
+
+fn mean_ns(run: &Report) -> f64 {
+    mean(run).unwrap_or_default()
+}
+
+/// Share of the response time that was waiting behind garbage collection.
+fn gc_share(run: &Report) -> f64 {
+    match run.host.blame_ns.total() {
+        0 => 0.0,
+        total => run.host.blame_ns.queue_gc as f64 / total as f64,
+    }
+}
+
+/// Share of time with at least one member collecting.
+fn any_collecting(run: &Report) -> f64 {
+    1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)
+}
+
+fn collected(run: &Report) -> bool {
+    run.array.erases > 0 || run.devices.iter().any(|device| device.gc_busy_ns > 0)
+}
+
+fn change(value: f64, base: f64) -> f64 {
+    if base > 0.0 { value / base - 1.0 } else { 0.0 }
+}
+
+fn ms(ns: f64) -> String {
+    format!("{} ms", numbers::ms(ns))
+}
+
+/// A share as a whole percentage, with a decimal where it is small.
+fn percent(share: f64) -> String {
+    match share.abs() * 100.0 {
+        0.0 => "0%".to_owned(),
+        size if size < 0.05 => "under 0.1%".to_owned(),
+        size if size < 10.0 => format!("{size:.1}%"),
+        size if size < 100.0 && size.round() == 100.0 => ">99%".to_owned(),
+        size => format!("{size:.0}%"),
+    }
+}
+
+/// "2.4 times" or "37% more", whichever reads better.
+fn more(ratio: f64) -> String {
+    if ratio >= 2.0 { format!("{ratio:.1} times as many") } else { format!("{} more", percent(ratio - 1.0)) }
+}
+
+fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
+    let Pair { best, other, bound } = pair;
+    if !runs.iter().any(collected) {
+        return "No garbage collection happened, so there was nothing to coordinate".to_owned();
+    }
+    let Some(other) = other else {
+        return match bound {
+            Some(bound) if mean_ns(bound) > 0.0 && mean_ns(best) / mean_ns(bound) >= 1.0 + ALIKE => format!(
+                "Garbage collection makes requests {:.1} times as slow under {}",
+                mean_ns(best) / mean_ns(bound),
+                label(best)
+            ),
+            _ if gc_share(best) < 0.05 => "Garbage collection hardly slows requests here".to_owned(),
+            _ => format!(
+                "Requests spend {} of their time waiting for garbage collection",
+                percent(gc_share(best))
+            ),
+        };
+    };
+    let gain = -change(mean_ns(best), mean_ns(other));
+    if gain < ALIKE {
+        return "The choice makes no difference to the mean response time here".to_owned();
+    }
+    if std::ptr::eq(*best, &runs[0]) {
+        return format!("{} answers fastest, {} ahead of {}", label(best), percent(gain), label(other));
+    }
+    format!("{} cuts the mean response time by {}", label(best), percent(gain))
+}
+
+fn sentences(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
+    let Pair { best, other, bound } = pair;
+    let mut said = vec![setting(runs)];
+    match other {
+        Some(other) => {
+            said.push(on_average(best, other));
+            said.extend(slowest_hundredth(runs, best, other));
+            said.extend(why(best, other));
+            said.extend(price(runs, best));
+        }
+        None => said.extend(alone(best)),
+    }
+    if let Some(bound) = bound {
+        said.push(to_the_bound(best, *other, bound));
+    }
+    said
+}
+
+/// What was run.
+fn setting(runs: &[Report]) -> String {
+    let first = &runs[0];
+    let devices = first.devices.len();
+    let ssds = if devices == 1 { "one SSD".to_owned() } else { format!("an array of {devices} SSDs") };
+    let requests = numbers::count(first.host.requests);
+    if runs.len() == 1 {
+        return format!(
+            "{} was simulated serving {requests} requests under {}.",
+            capital(&ssds),
+            label(first)
+        );
+    }
+    if runs.iter().all(|run| alike(run, first)) {
+        return format!(
+            "{} served the same {requests} requests {} times, each time from the same used state and under another \
+             policy for garbage collection.",
+            capital(&ssds),
+            runs.len()
+        );
+    }
+    format!("{} runs were compared; they differ in what their names say.", runs.len())
+}
+
+/// Whether two runs differ in policy alone.
+fn alike(run: &Report, other: &Report) -> bool {
+    let bare = |run: &Report| {
+        let mut scenario = run.scenario.clone();
+        for path in ["/array/coordination", "/ssd/gc/schedule", "/name"] {
+            if let Some(value) = scenario.pointer_mut(path) {
+                *value = serde_json::Value::Null;
+            }
+        }
+        (scenario, run.seed, run.host.requests, run.devices.len())
+    };
+    bare(run) == bare(other)
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+fn on_average(best: &Report, other: &Report) -> String {
+    let gain = -change(mean_ns(best), mean_ns(other));
+    let means = format!(
+        "Under {} a request takes {} on average, under {} {}",
+        label(best),
+        ms(mean_ns(best)),
+        label(other),
+        ms(mean_ns(other))
+    );
+    if gain < ALIKE {
+        format!("{means}: no real difference.")
+    } else {
+        format!("{means}: {} less.", percent(gain))
+    }
+}
+
+/// What the slowest one in a hundred takes.
+fn slowest_hundredth(runs: &[Report], best: &Report, other: &Report) -> Option<String> {
+    let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ns as f64);
+    let (ours, theirs) = (p99(best)?, p99(other)?);
+    let difference = change(ours, theirs);
+    let mut text = format!("The slowest one in a hundred takes {} or more", ms(ours));
+    let _ = match difference {
+        d if d.abs() < ALIKE => {
+            write!(text, ", as under {} ({}): the tail is no better", label(other), ms(theirs))
+        }
+        d if d < 0.0 => write!(text, " against {}: {} less", ms(theirs), percent(d)),
+        d => write!(text, " against {}: {} more, so the average hides a worse tail", ms(theirs), percent(d)),
+    };
+    let buildable = runs.iter().filter(|run| !is_ideal(run)).filter_map(|run| Some((run, p99(run)?)));
+    let (winner, lowest) = buildable.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    if !std::ptr::eq(winner, best) && !std::ptr::eq(winner, other) && change(lowest, ours) < -ALIKE {
+        let _ = write!(text, "; {} has the lowest, {}", label(winner), ms(lowest));
+    }
+    Some(text + ".")
+}
+
+/// The mechanism: how often a request can meet a member that collects.
+fn why(best: &Report, other: &Report) -> Option<String> {
+    if !collected(best) && !collected(other) {
+        return None;
+    }
+    Some(format!(
+        "Some SSD was collecting garbage {} of the time under {}, {} under {}; waiting for it was {} of the response \
+         time, and {}.",
+        percent(any_collecting(other)),
+        label(other),
+        percent(any_collecting(best)),
+        label(best),
+        percent(gc_share(other)),
+        percent(gc_share(best))
+    ))
+}
+
+/// What was paid in erased blocks, which wear flash out: by the best, and by whoever paid much more.
+fn price(runs: &[Report], best: &Report) -> Option<String> {
+    let base = &runs[0];
+    let erases = |run: &Report| run.array.erases as f64;
+    if base.array.erases == 0 {
+        return None;
+    }
+    let mut text = match erases(best) / erases(base) {
+        _ if std::ptr::eq(best, base) => {
+            format!("{} erased {} blocks", label(best), numbers::count(best.array.erases))
+        }
+        ratio if (ratio - 1.0).abs() < ALIKE => format!(
+            "It costs hardly any wear: {} erased blocks against {}",
+            numbers::count(best.array.erases),
+            numbers::count(base.array.erases)
+        ),
+        ratio if ratio > 1.0 => {
+            format!("The price is wear: {} erased blocks than under {}", more(ratio), label(base))
+                .replace("times as many erased blocks than", "times as many erased blocks as")
+        }
+        ratio => format!(
+            "It also wears the flash less: {} fewer erased blocks than {}",
+            percent(1.0 - ratio),
+            label(base)
+        ),
+    };
+    let costly = runs.iter().filter(|run| !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
+    let costly = costly.max_by_key(|run| run.array.erases).filter(|run| erases(run) / erases(base) > 1.05);
+    if let Some(run) = costly.filter(|run| erases(run) > erases(best) * 1.05) {
+        let ratio = more(erases(run) / erases(base));
+        let than = if ratio.ends_with("many") { "as" } else { "than" };
+        let _ =
+            write!(text, "; the most wearing is {}, with {ratio} erases {than} {}", label(run), label(base));
+    }
+    Some(text + ".")
+}
+
+/// One choice only: where its time goes.
+fn alone(run: &Report) -> Vec<String> {
+    let all = &run.host.response_ns.all;
+    let mut text = format!("A request takes {} on average", ms(mean_ns(run)));
+    if let (Some(p50), Some(p99)) = (all.p50, all.p99) {
+        let _ = write!(
+            text,
+            "; half of them finish within {}, one in a hundred takes {} or more",
+            ms(p50 as f64),
+            ms(p99 as f64)
+        );
+    }
+    let mut said = vec![text + "."];
+    if collected(run) {
+        said.push(format!(
+            "Some SSD was collecting garbage {} of the time, and waiting for that was {} of the response time. {} blocks \
+             were erased.",
+            percent(any_collecting(run)),
+            percent(gc_share(run)),
+            numbers::count(run.array.erases)
+        ));
+    }
+    said
+}
+
+/// How much of what garbage collection costs is won back.
+fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String {
+    let mut text = format!(
+        "If collecting took no time at all ({}), a request would take {}",
+        label(bound),
+        ms(mean_ns(bound))
+    );
+    if let Some(other) = other {
+        let (cost, left) = (mean_ns(other) - mean_ns(bound), mean_ns(best) - mean_ns(bound));
+        if cost > ALIKE * mean_ns(bound) && left >= 0.0 {
+            let _ = write!(
+                text,
+                ": {} wins back {} of what garbage collection costs under {}",
+                label(best),
+                percent(1.0 - left / cost),
+                label(other)
+            );
+        }
+    }
+    text + "."
+}
+
+fn cautions(runs: &[Report], growth: &[Option<f64>]) -> Vec<String> {
+    let mut cautions = Vec::new();
+    let names = |which: &[&Report]| match which.len() {
+        n if n == runs.len() => "".to_owned(),
+        _ => format!(" ({})", which.iter().map(|run| label(run)).collect::<Vec<_>>().join(", ")),
+    };
+    let of = |test: &dyn Fn(&Report) -> bool| runs.iter().filter(|run| test(run)).collect::<Vec<_>>();
+    let overloaded: Vec<&Report> = runs
+        .iter()
+        .zip(growth)
+        .filter(|(_, growth)| growth.is_some_and(|growth| growth >= GROWTH_OVERLOADED))
+        .map(|(run, _)| run)
+        .collect();
+    if !overloaded.is_empty() {
+        cautions.push(format!(
+            "The array does not keep up with the load{}: requests arrive faster than they are served and response \
+             times grow throughout. The figures say how long the run was, not how good the policy is.",
+            names(&overloaded)
+        ));
+    }
+    let windows = |run: &Report| run.precondition.write_amplification_windows;
+    let unsteady = of(&|run| !run.precondition.steady && windows(run).iter().all(Option::is_some));
+    if !unsteady.is_empty() {
+        cautions.push(format!(
+            "The array was still settling when the measurement began{}: results would drift with longer ageing \
+             (precondition.overwrite).",
+            names(&unsteady)
+        ));
+    }
+    let unknown = of(&|run| !run.precondition.steady && windows(run).contains(&None));
+    if !unknown.is_empty() {
+        cautions.push(format!(
+            "The array was aged too little to tell whether it had settled{}: a drive in use may behave otherwise.",
+            names(&unknown)
+        ));
+    }
+    let few = of(&|run| run.host.requests < 1_000);
+    if !few.is_empty() {
+        cautions.push(format!(
+            "Fewer than 1,000 requests were measured{}: too few for a 99th percentile, and even means are rough.",
+            names(&few)
+        ));
+    }
+    let none = of(&|run| !collected(run));
+    if !none.is_empty() {
+        cautions.push(format!(
+            "No garbage was collected{}: the load is too short or too light to need it.",
+            names(&none)
+        ));
+    }
+    let victims = |run: &Report| run.devices.iter().map(|device| device.gc_victims).sum::<u64>();
+    let rare = of(&|run| collected(run) && !is_ideal(run) && victims(run) < VICTIMS_FEW);
+    if !rare.is_empty() {
+        cautions.push(format!(
+            "Fewer than {VICTIMS_FEW} blocks were collected{}: few events to judge a policy by; try a longer load.",
+            names(&rare)
+        ));
+    }
+    if runs.len() > 1 && runs.iter().all(|run| run.seed == runs[0].seed) {
+        cautions.push(
+            "One random seed: differences of a few percent may be chance; run it again with other seeds to see."
+                .to_owned(),
+        );
+    }
+    cautions
+}
+
+fn titles(pair: &Pair<'_>) -> Titles {
+    let Pair { best, other, bound } = *pair;
+    let p50 = |run: &Report| run.host.response_ns.all.p50.map(|ns| ms(ns as f64));
+    let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ms(ns as f64));
+    let responses = match (other, p50(best), p99(best)) {
+        (Some(other), Some(ours), _) if p50(other).is_some() => format!(
+            "Half of all requests finish within {ours} under {}, within {} under {}",
+            label(best),
+            p50(other).unwrap_or_default(),
+            label(other)
+        ),
+        (None, Some(half), Some(hundredth)) => {
+            format!("Half of all requests finish within {half}, one in a hundred takes {hundredth} or more")
+        }
+        _ => "How long requests took".to_owned(),
+    };
+    let collecting = |run: &Report| percent(any_collecting(run));
+    let overlap = match other {
+        _ if !collected(best) => "No SSD collected garbage".to_owned(),
+        Some(other) => format!(
+            "Some SSD is collecting {} of the time under {}, {} under {}",
+            collecting(other),
+            label(other),
+            collecting(best),
+            label(best)
+        ),
+        None => format!(
+            "Some SSD is collecting {} of the time, all of them at once {}",
+            collecting(best),
+            percent(best.array.devices_in_gc_fraction.last().copied().unwrap_or(0.0))
+        ),
+    };
+    let blame = match other.or(bound) {
+        Some(other) if !is_ideal(other) => format!(
+            "Waiting for garbage collection is {} of the response time under {}, {} under {}",
+            percent(gc_share(other)),
+            label(other),
+            percent(gc_share(best)),
+            label(best)
+        ),
+        _ => format!("Waiting for garbage collection is {} of the response time", percent(gc_share(best))),
+    };
+    Titles { responses, overlap, blame, wear: wear_title(best, other) }
+}
+
+fn wear_title(best: &Report, other: Option<&Report>) -> String {
+    let erases = |run: &Report| numbers::count(run.array.erases);
+    match other {
+        Some(other) if other.array.erases > 0 => {
+            let difference = change(best.array.erases as f64, other.array.erases as f64);
+            let than = match difference {
+                d if d.abs() < ALIKE => format!("as many as {}, within 1%", label(other)),
+                d if d > 0.0 => format!("{} more than {}", percent(d), label(other)),
+                d => format!("{} fewer than {}", percent(d), label(other)),
+            };
+            format!("{} erased {} blocks, {than}", label(best), erases(best))
+        }
+        _ => format!("{} blocks were erased", erases(best)),
+    }
+}
