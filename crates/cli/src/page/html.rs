@@ -18,6 +18,25 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
+/// Text in which [`named`] names stand out.
+pub(super) fn emphasised(text: &str) -> String {
+    let marked = text.split(NAME_BEGIN).map(|piece| match piece.split_once(NAME_END) {
+        Some((name, rest)) => format!("<b>{}</b>{}", escaped(name), escaped(rest)),
+        None => escaped(piece),
+    });
+    marked.collect()
+}
+
+/// Control characters, which [`escaped`] leaves out, so that no name can pretend to be marked.
+const NAME_BEGIN: char = '\u{2}';
+const NAME_END: char = '\u{3}';
+
+/// A name marked as one; [`emphasised`] shows the mark, [`escaped`] forgets it.
+pub(super) fn named(name: &str) -> String {
+    let clean: String = name.chars().filter(|character| !character.is_control()).collect();
+    format!("{NAME_BEGIN}{clean}{NAME_END}")
+}
+
 /// JSON that no HTML parser takes for the end of its script, or for a comment: every `<`, `>` and `&` is written as an
 /// escape, which JSON allows wherever they can occur, inside strings.
 pub(super) fn json(value: &serde_json::Value) -> String {
@@ -42,6 +61,15 @@ mod tests {
     #[test]
     fn markup_becomes_text() {
         assert_eq!(escaped("<b a='\"'>&\u{7}"), "&lt;b a=&#39;&quot;&#39;&gt;&amp;");
+    }
+
+    #[test]
+    fn names_stand_out_and_cannot_pretend_to() {
+        let text = format!("{} wins", named("a<b>\u{3}\u{2}"));
+        assert_eq!(
+            (emphasised(&text).as_str(), escaped(&text).as_str()),
+            ("<b>a&lt;b&gt;</b> wins", "a&lt;b&gt; wins")
+        );
     }
 
     #[test]

@@ -75,17 +75,18 @@ pub(crate) fn render(runs: &[Report], recordings: &[Option<Recording>], scenario
         "title" => escaped(&format!("{} - {}", words.headline, tables::scenario_name(runs))),
         "style" => STYLE.to_owned(),
         "kicker" => escaped(&tables::headline(runs)),
-        "headline" => escaped(&words.headline),
-        "sentences" => words.sentences.iter().map(|text| format!("<p>{}</p>\n", escaped(text))).collect(),
+        "headline" => html::emphasised(&words.headline),
+        "sentences" => {
+            words.paragraphs.iter().map(|text| format!("<p>{}</p>\n", html::emphasised(text))).collect()
+        }
         "cautions" => cautions(&words.cautions),
-        "primer_open" => String::new(),
         "policies" => policies(runs),
         "table" => table::table(runs),
         "table_caption" => escaped(&table::caption(runs)),
-        "responses_title" => escaped(&words.titles.responses),
-        "overlap_title" => escaped(&words.titles.overlap),
-        "blame_title" => escaped(&words.titles.blame),
-        "wear_title" => escaped(&words.titles.wear),
+        "responses_title" => html::emphasised(&words.titles.responses),
+        "overlap_title" => html::emphasised(&words.titles.overlap),
+        "blame_title" => html::emphasised(&words.titles.blame),
+        "wear_title" => html::emphasised(&words.titles.wear),
         "origin" => escaped(&origin(runs)),
         "scenario" => escaped(scenario),
         "recorded" => escaped(&recorded(runs, recordings)),
@@ -116,8 +117,10 @@ fn cautions(cautions: &[String]) -> String {
     if cautions.is_empty() {
         return String::new();
     }
-    let items: String =
-        cautions.iter().map(|text| format!("<li class=\"caution\">{}</li>\n", escaped(text))).collect();
+    let items: String = cautions
+        .iter()
+        .map(|text| format!("<li class=\"caution\">{}</li>\n", html::emphasised(text)))
+        .collect();
     format!("<ul class=\"cautions\">\n{items}</ul>")
 }
 

@@ -8,11 +8,14 @@ use std::fmt::Write as _;
 
 use harmonia_metrics::Report;
 
+use super::html::named;
 use crate::numbers;
 use crate::tables::{is_ideal, label};
 
 /// Differences below this share are called none.
 const ALIKE: f64 = 0.01;
+/// Differences of a 99th percentile below this share are called none: a tail is known less well than a mean.
+const ALIKE_TAIL: f64 = 0.02;
 /// Fewer collected blocks than this over all members are few to judge a policy by.
 const VICTIMS_FEW: u64 = 200;
 /// Median response of the last quarter over that of the first, from which the array is said not to keep up.
@@ -23,8 +26,8 @@ const GROWTH_OVERLOADED: f64 = 3.0;
 pub(super) struct Words {
     /// The finding in a line.
     pub headline: String,
-    /// The finding in some sentences.
-    pub sentences: Vec<String>,
+    /// The finding in some sentences: what, then why and at what price.
+    pub paragraphs: Vec<String>,
     /// What to know before believing it.
     pub cautions: Vec<String>,
     /// What the charts show.
@@ -46,13 +49,15 @@ pub(super) fn of(runs: &[Report], growth: &[Option<f64>]) -> Words {
     let Some(pair) = Pair::of(runs) else {
         return Words {
             headline: "No request completed".to_owned(),
-            sentences: vec!["There is nothing to say: no request completed in the measured part.".to_owned()],
+            paragraphs: vec![
+                "There is nothing to say: no request completed in the measured part.".to_owned(),
+            ],
             ..Words::default()
         };
     };
     Words {
         headline: headline(runs, &pair),
-        sentences: sentences(runs, &pair),
+        paragraphs: paragraphs(runs, &pair),
         cautions: cautions(runs, growth),
         titles: titles(&pair),
     }
@@ -64,6 +69,8 @@ struct Pair<'a> {
     /// The baseline, or, where that is the best, the worst one could build; none if there is nothing to choose.
     other: Option<&'a Report>,
     bound: Option<&'a Report>,
+    /// Others whose mean differs from the best by less than [`ALIKE`].
+    peers: Vec<&'a Report>,
 }
 
 impl<'a> Pair<'a> {
@@ -78,8 +85,18 @@ impl<'a> Pair<'a> {
         let worst = choices.iter().copied().max_by(|a, b| mean(a).total_cmp_to(mean(b)))?;
         let base = choices.first().copied()?;
         let other = if std::ptr::eq(base, best) { worst } else { base };
-        Some(Pair { best, other: (!std::ptr::eq(other, best)).then_some(other), bound })
+        let is_peer = |run: &&'a Report| {
+            !std::ptr::eq(*run, best)
+                && !std::ptr::eq(*run, other)
+                && change(mean_ns(run), mean_ns(best)) < ALIKE
+        };
+        let peers = choices.iter().copied().filter(is_peer).collect();
+        Some(Pair { best, other: (!std::ptr::eq(other, best)).then_some(other), bound, peers })
     }
+}
+
+fn name(run: &Report) -> String {
+    named(label(run))
 }
 
 fn lowest<'a>(runs: &[&'a Report]) -> Option<&'a Report> {
@@ -147,7 +164,7 @@ fn more(ratio: f64) -> String {
 }
 
 fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
-    let Pair { best, other, bound } = pair;
+    let Pair { best, other, bound, peers } = pair;
     if !runs.iter().any(collected) {
         return "No garbage collection happened, so there was nothing to coordinate".to_owned();
     }
@@ -156,7 +173,7 @@ fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
             Some(bound) if mean_ns(bound) > 0.0 && mean_ns(best) / mean_ns(bound) >= 1.0 + ALIKE => format!(
                 "Garbage collection makes requests {:.1} times as slow under {}",
                 mean_ns(best) / mean_ns(bound),
-                label(best)
+                name(best)
             ),
             _ if gc_share(best) < 0.05 => "Garbage collection hardly slows requests here".to_owned(),
             _ => format!(
@@ -170,27 +187,40 @@ fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
         return "The choice makes no difference to the mean response time here".to_owned();
     }
     if std::ptr::eq(*best, &runs[0]) {
-        return format!("{} answers fastest, {} ahead of {}", label(best), percent(gain), label(other));
+        return format!("{} answers fastest, {} ahead of {}", name(best), percent(gain), name(other));
     }
-    format!("{} cuts the mean response time by {}", label(best), percent(gain))
+    match peers.as_slice() {
+        [] => format!("{} cuts the mean response time by {}", name(best), percent(gain)),
+        [peer] => {
+            format!("{} and {} cut the mean response time by {}", name(best), name(peer), percent(gain))
+        }
+        _ => format!(
+            "{} and {} others cut the mean response time by {}",
+            name(best),
+            peers.len(),
+            percent(gain)
+        ),
+    }
 }
 
-fn sentences(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
-    let Pair { best, other, bound } = pair;
-    let mut said = vec![setting(runs)];
+fn paragraphs(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
+    let Pair { best, other, bound, .. } = pair;
+    let (mut what, mut why) = (vec![setting(runs)], Vec::new());
     match other {
         Some(other) => {
-            said.push(on_average(best, other));
-            said.extend(slowest_hundredth(runs, best, other));
-            said.extend(why(best, other));
-            said.extend(price(runs, best));
+            what.push(on_average(pair, other));
+            what.extend(slowest_hundredth(runs, best, other));
+            why.extend(mechanism(best, other));
+            why.extend(price(runs, best));
         }
-        None => said.extend(alone(best)),
+        None => {
+            what.push(alone(best));
+            why.extend(collecting(best));
+        }
     }
-    if let Some(bound) = bound {
-        said.push(to_the_bound(best, *other, bound));
-    }
-    said
+    why.extend(bound.map(|bound| to_the_bound(best, *other, bound)));
+    let paragraphs = [what, why].into_iter().filter(|sentences| !sentences.is_empty());
+    paragraphs.map(|sentences| sentences.join(" ")).collect()
 }
 
 /// What was run.
@@ -203,7 +233,7 @@ fn setting(runs: &[Report]) -> String {
         return format!(
             "{} was simulated serving {requests} requests under {}.",
             capital(&ssds),
-            label(first)
+            name(first)
         );
     }
     if runs.iter().all(|run| alike(run, first)) {
@@ -236,20 +266,27 @@ fn capital(text: &str) -> String {
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
-fn on_average(best: &Report, other: &Report) -> String {
+fn on_average(pair: &Pair<'_>, other: &Report) -> String {
+    let Pair { best, peers, .. } = pair;
     let gain = -change(mean_ns(best), mean_ns(other));
-    let means = format!(
+    let mut text = format!(
         "Under {} a request takes {} on average, under {} {}",
-        label(best),
+        name(best),
         ms(mean_ns(best)),
-        label(other),
+        name(other),
         ms(mean_ns(other))
     );
-    if gain < ALIKE {
-        format!("{means}: no real difference.")
+    let _ = if gain < ALIKE {
+        write!(text, ": no real difference")
     } else {
-        format!("{means}: {} less.", percent(gain))
+        write!(text, ": {} less", percent(gain))
+    };
+    if !peers.is_empty() {
+        let names: Vec<String> = peers.iter().map(|run| name(run)).collect();
+        let verb = if peers.len() == 1 { "does" } else { "do" };
+        let _ = write!(text, "; {} {verb} as well, within 1%", names.join(", "));
     }
+    text + "."
 }
 
 /// What the slowest one in a hundred takes.
@@ -259,22 +296,22 @@ fn slowest_hundredth(runs: &[Report], best: &Report, other: &Report) -> Option<S
     let difference = change(ours, theirs);
     let mut text = format!("The slowest one in a hundred takes {} or more", ms(ours));
     let _ = match difference {
-        d if d.abs() < ALIKE => {
-            write!(text, ", as under {} ({}): the tail is no better", label(other), ms(theirs))
+        d if d.abs() < ALIKE_TAIL => {
+            write!(text, ", as under {} ({}): the tail is hardly better", name(other), ms(theirs))
         }
         d if d < 0.0 => write!(text, " against {}: {} less", ms(theirs), percent(d)),
         d => write!(text, " against {}: {} more, so the average hides a worse tail", ms(theirs), percent(d)),
     };
     let buildable = runs.iter().filter(|run| !is_ideal(run)).filter_map(|run| Some((run, p99(run)?)));
     let (winner, lowest) = buildable.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    if !std::ptr::eq(winner, best) && !std::ptr::eq(winner, other) && change(lowest, ours) < -ALIKE {
-        let _ = write!(text, "; {} has the lowest, {}", label(winner), ms(lowest));
+    if !std::ptr::eq(winner, best) && !std::ptr::eq(winner, other) && change(lowest, ours) < -ALIKE_TAIL {
+        let _ = write!(text, "; {} has the lowest, {}", name(winner), ms(lowest));
     }
     Some(text + ".")
 }
 
 /// The mechanism: how often a request can meet a member that collects.
-fn why(best: &Report, other: &Report) -> Option<String> {
+fn mechanism(best: &Report, other: &Report) -> Option<String> {
     if !collected(best) && !collected(other) {
         return None;
     }
@@ -282,9 +319,9 @@ fn why(best: &Report, other: &Report) -> Option<String> {
         "Some SSD was collecting garbage {} of the time under {}, {} under {}; waiting for it was {} of the response \
          time, and {}.",
         percent(any_collecting(other)),
-        label(other),
+        name(other),
         percent(any_collecting(best)),
-        label(best),
+        name(best),
         percent(gc_share(other)),
         percent(gc_share(best))
     ))
@@ -299,7 +336,7 @@ fn price(runs: &[Report], best: &Report) -> Option<String> {
     }
     let mut text = match erases(best) / erases(base) {
         _ if std::ptr::eq(best, base) => {
-            format!("{} erased {} blocks", label(best), numbers::count(best.array.erases))
+            format!("{} erased {} blocks", name(best), numbers::count(best.array.erases))
         }
         ratio if (ratio - 1.0).abs() < ALIKE => format!(
             "It costs hardly any wear: {} erased blocks against {}",
@@ -307,13 +344,13 @@ fn price(runs: &[Report], best: &Report) -> Option<String> {
             numbers::count(base.array.erases)
         ),
         ratio if ratio > 1.0 => {
-            format!("The price is wear: {} erased blocks than under {}", more(ratio), label(base))
+            format!("The price is wear: {} erased blocks than under {}", more(ratio), name(base))
                 .replace("times as many erased blocks than", "times as many erased blocks as")
         }
         ratio => format!(
             "It also wears the flash less: {} fewer erased blocks than {}",
             percent(1.0 - ratio),
-            label(base)
+            name(base)
         ),
     };
     let costly = runs.iter().filter(|run| !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
@@ -322,13 +359,13 @@ fn price(runs: &[Report], best: &Report) -> Option<String> {
         let ratio = more(erases(run) / erases(base));
         let than = if ratio.ends_with("many") { "as" } else { "than" };
         let _ =
-            write!(text, "; the most wearing is {}, with {ratio} erases {than} {}", label(run), label(base));
+            write!(text, "; the most wearing is {}, with {ratio} erases {than} {}", name(run), name(base));
     }
     Some(text + ".")
 }
 
-/// One choice only: where its time goes.
-fn alone(run: &Report) -> Vec<String> {
+/// One choice only: how long it takes.
+fn alone(run: &Report) -> String {
     let all = &run.host.response_ns.all;
     let mut text = format!("A request takes {} on average", ms(mean_ns(run)));
     if let (Some(p50), Some(p99)) = (all.p50, all.p99) {
@@ -339,24 +376,27 @@ fn alone(run: &Report) -> Vec<String> {
             ms(p99 as f64)
         );
     }
-    let mut said = vec![text + "."];
-    if collected(run) {
-        said.push(format!(
-            "Some SSD was collecting garbage {} of the time, and waiting for that was {} of the response time. {} blocks \
-             were erased.",
+    text + "."
+}
+
+/// One choice only: what garbage collection does to it.
+fn collecting(run: &Report) -> Option<String> {
+    collected(run).then(|| {
+        format!(
+            "Some SSD was collecting garbage {} of the time, and waiting for that was {} of the response time. {} \
+             blocks were erased.",
             percent(any_collecting(run)),
             percent(gc_share(run)),
             numbers::count(run.array.erases)
-        ));
-    }
-    said
+        )
+    })
 }
 
 /// How much of what garbage collection costs is won back.
 fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String {
     let mut text = format!(
         "If collecting took no time at all ({}), a request would take {}",
-        label(bound),
+        name(bound),
         ms(mean_ns(bound))
     );
     if let Some(other) = other {
@@ -365,9 +405,9 @@ fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String
             let _ = write!(
                 text,
                 ": {} wins back {} of what garbage collection costs under {}",
-                label(best),
+                name(best),
                 percent(1.0 - left / cost),
-                label(other)
+                name(other)
             );
         }
     }
@@ -378,7 +418,7 @@ fn cautions(runs: &[Report], growth: &[Option<f64>]) -> Vec<String> {
     let mut cautions = Vec::new();
     let names = |which: &[&Report]| match which.len() {
         n if n == runs.len() => "".to_owned(),
-        _ => format!(" ({})", which.iter().map(|run| label(run)).collect::<Vec<_>>().join(", ")),
+        _ => format!(" ({})", which.iter().map(|run| name(run)).collect::<Vec<_>>().join(", ")),
     };
     let of = |test: &dyn Fn(&Report) -> bool| runs.iter().filter(|run| test(run)).collect::<Vec<_>>();
     let overloaded: Vec<&Report> = runs
@@ -442,15 +482,15 @@ fn cautions(runs: &[Report], growth: &[Option<f64>]) -> Vec<String> {
 }
 
 fn titles(pair: &Pair<'_>) -> Titles {
-    let Pair { best, other, bound } = *pair;
+    let Pair { best, other, bound, .. } = *pair;
     let p50 = |run: &Report| run.host.response_ns.all.p50.map(|ns| ms(ns as f64));
     let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ms(ns as f64));
     let responses = match (other, p50(best), p99(best)) {
         (Some(other), Some(ours), _) if p50(other).is_some() => format!(
             "Half of all requests finish within {ours} under {}, within {} under {}",
-            label(best),
+            name(best),
             p50(other).unwrap_or_default(),
-            label(other)
+            name(other)
         ),
         (None, Some(half), Some(hundredth)) => {
             format!("Half of all requests finish within {half}, one in a hundred takes {hundredth} or more")
@@ -463,9 +503,9 @@ fn titles(pair: &Pair<'_>) -> Titles {
         Some(other) => format!(
             "Some SSD is collecting {} of the time under {}, {} under {}",
             collecting(other),
-            label(other),
+            name(other),
             collecting(best),
-            label(best)
+            name(best)
         ),
         None => format!(
             "Some SSD is collecting {} of the time, all of them at once {}",
@@ -477,9 +517,9 @@ fn titles(pair: &Pair<'_>) -> Titles {
         Some(other) if !is_ideal(other) => format!(
             "Waiting for garbage collection is {} of the response time under {}, {} under {}",
             percent(gc_share(other)),
-            label(other),
+            name(other),
             percent(gc_share(best)),
-            label(best)
+            name(best)
         ),
         _ => format!("Waiting for garbage collection is {} of the response time", percent(gc_share(best))),
     };
@@ -492,11 +532,11 @@ fn wear_title(best: &Report, other: Option<&Report>) -> String {
         Some(other) if other.array.erases > 0 => {
             let difference = change(best.array.erases as f64, other.array.erases as f64);
             let than = match difference {
-                d if d.abs() < ALIKE => format!("as many as {}, within 1%", label(other)),
-                d if d > 0.0 => format!("{} more than {}", percent(d), label(other)),
-                d => format!("{} fewer than {}", percent(d), label(other)),
+                d if d.abs() < ALIKE => format!("as many as {}, within 1%", name(other)),
+                d if d > 0.0 => format!("{} more than {}", percent(d), name(other)),
+                d => format!("{} fewer than {}", percent(d), name(other)),
             };
-            format!("{} erased {} blocks, {than}", label(best), erases(best))
+            format!("{} erased {} blocks, {than}", name(best), erases(best))
         }
         _ => format!("{} blocks were erased", erases(best)),
     }

@@ -21,7 +21,7 @@ function columns(width, height, { values, labels, high, ticks, show, color, abou
     picture.append(svg("rect", { x: middle - room * 0.36, width: room * 0.72, y: y(0) - size, height: size, fill: color },
       svg("title", {}, `${labels[index]}: ${show(value)}`)));
     if (index % every === 0) picture.append(svg("text", { x: middle, y: y(0) + 15, "text-anchor": "middle" }, labels[index]));
-    if (room >= 34 && value > 0) picture.append(svg("text", { class: "strong", x: middle, y: y(0) - size - 4, "text-anchor": "middle" }, show(value)));
+    if (value > high / 500 && show(value).length * 7 <= room) picture.append(svg("text", { class: "strong", x: middle, y: y(0) - size - 4, "text-anchor": "middle" }, show(value)));
   });
   picture.append(svg("line", { class: "axis", x1: left, x2: width - right, y1: y(0), y2: y(0) }),
     svg("text", { x: left + inner.width / 2, y: height - 4, "text-anchor": "middle" }, axis));
@@ -73,7 +73,7 @@ function wearChart() {
 }
 
 function wearRanges(width, run, color, most) {
-  const left = 46, right = 4, top = 8, height = 84, bottom = 22;
+  const left = 46, right = 4, top = 14, height = 92, bottom = 22;
   const room = (width - left - right) / run.devices.length;
   const y = (value) => top + (1 - value / most) * (height - top - bottom);
   const picture = svg("svg", { width, height, role: "img", "aria-label": "erases of a block, least, mean and most, by SSD" });

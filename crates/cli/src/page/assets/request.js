@@ -17,7 +17,7 @@ function showRequest(run, index) {
   const size = requests.bytes[index];
   node.replaceChildren(
     html("h3", {}, `Request ${count(requests.id[index])} under ${data.runs[run].label} took ${duration(response)}`),
-    html("p", {}, `A ${operationOf(flags)}${size > 0 ? ` of ${bytes(size)}` : ""} that arrived ${(arrival / 1e6).toFixed(6)} ms into the measured part. ${verdict(blame, response)}`),
+    html("p", {}, `A ${operationOf(flags)}${size > 0 ? ` of ${bytes(size)}` : ""} that arrived ${(arrival / 1e9).toFixed(9)} s into the measured part. ${verdict(blame, response)}`),
     stackedBar(Math.min(node.clientWidth - 34, 720), response, blame, "what the request did and waited for"),
     html("div", { class: "scroll" }, html("table", {}, html("thead", {}, html("tr", {}, ...["part", "µs", "share", "what it is"].map((text) => html("th", {}, text)))),
       html("tbody", {}, ...rows, html("tr", {}, html("td", {}, "sum"), html("td", {}, micros(sum(blame))), html("td", {}, "100%"), html("td", {}, "from arrival to the end of its last operation"))))),

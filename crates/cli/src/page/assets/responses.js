@@ -43,7 +43,7 @@ function responsesChart() {
         svg("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, text));
     }
     picture.append(svg("text", { x: left + inner.width / 2, y: height - 4, "text-anchor": "middle" },
-      slow ? "response time; height: how many requests took longer (log axes)" : "response time (log axis); height: share of requests done within it"));
+"response time (log axis)"));
     data.runs.forEach((run, index) => {
       if (hidden.has(index) || run.cdf.ns.length === 0) return;
       const { color, dash, width: thick } = pen(index);

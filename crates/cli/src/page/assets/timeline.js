@@ -14,6 +14,7 @@ class Timeline {
     const recorded = data.runs.map((run, index) => (run.recording ? index : -1)).filter((index) => index >= 0);
     choice(byId("timeline-runs"), "timeline-runs", recorded.map((index) => data.runs[index].label), 0, (index) => this.selectRun(recorded[index], true));
     this.listen();
+    this.say();
     this.redraw = drawn(this.canvas.parentElement, (width) => this.resize(width));
   }
 
@@ -304,7 +305,7 @@ class Timeline {
   // Median and 99th percentile of all requests by slice of time, as fine as pixels allow.
   paintCurves(context, pens) {
     const perPixel = (this.to - this.from) / this.plotWidth;
-    const level = this.recording.levels.find(({ width }) => width / perPixel >= 2.5) ?? this.recording.levels.at(-1);
+    const level = this.recording.levels.find(({ width }) => width / perPixel >= 4) ?? this.recording.levels.at(-1);
     const first = Math.max(Math.floor(this.from / level.width), 0);
     const last = Math.min(Math.ceil(this.to / level.width), level.counts.length);
     this.inView = 0;
@@ -320,7 +321,7 @@ class Timeline {
       const median = this.y(cellTime(level.p50[i], this.recording));
       context.fillRect(left, y, right - left + 0.5, Math.max(median - y, 1));
     });
-    context.lineWidth = 2;
+    context.lineWidth = 1.5;
     context.strokeStyle = pens.ink;
     context.beginPath();
     let reached = null;
@@ -459,7 +460,7 @@ class Timeline {
     context.font = "12px system-ui, sans-serif";
     context.textAlign = "right";
     context.textBaseline = "middle";
-    context.fillText("whole run", this.left - 4, 17, this.left - 6);
+    context.fillText("whole run", this.left - 4, 17, this.left - 8);
   }
 }
 
