@@ -24,8 +24,8 @@ mod words;
 use std::fmt::Write as _;
 
 use harmonia_array::coordination;
-use harmonia_metrics::Report;
 use harmonia_metrics::recording::Recording;
+use harmonia_metrics::{Comparison, Report};
 use harmonia_types::registry::find;
 use serde_json::{Value, json};
 
@@ -48,12 +48,16 @@ const SCRIPTS: [&str; 8] = [
     include_str!("assets/main.js"),
 ];
 
-/// The page about these runs, of which some were recorded; `scenario` is the resolved scenario as text.
-pub(crate) fn render(runs: &[Report], recordings: &[Option<Recording>], scenario: &str) -> String {
+/// The page about these runs; of each variant the first seed may have been recorded. `scenario` is the resolved
+/// scenario as text.
+pub(crate) fn render(comparison: &Comparison, recordings: &[Option<Recording>], scenario: &str) -> String {
+    let runs = &tables::means(comparison);
+    let intervals = &comparison.intervals;
+    let seeds = intervals.variants.first().map_or(1, |variant| variant.seeds.len());
     let recording = |run: usize| recordings.get(run).and_then(Option::as_ref);
     let growth: Vec<Option<f64>> =
         (0..runs.len()).map(|run| recording(run).and_then(Recording::growth)).collect();
-    let words = words::of(runs, &growth);
+    let words = words::of(runs, intervals, &growth);
     let mut encoded = String::new();
     let mut data = Vec::with_capacity(runs.len());
     for (index, run) in runs.iter().enumerate() {
@@ -74,22 +78,22 @@ pub(crate) fn render(runs: &[Report], recordings: &[Option<Recording>], scenario
         "version" => escaped(version(runs)),
         "title" => escaped(&format!("{} - {}", words.headline, tables::scenario_name(runs))),
         "style" => STYLE.to_owned(),
-        "kicker" => escaped(&tables::headline(runs)),
+        "kicker" => escaped(tables::heading(comparison, runs).trim_end()),
         "headline" => html::emphasised(&words.headline),
         "sentences" => {
             words.paragraphs.iter().map(|text| format!("<p>{}</p>\n", html::emphasised(text))).collect()
         }
         "cautions" => cautions(&words.cautions),
         "policies" => policies(runs),
-        "table" => table::table(runs),
-        "table_caption" => escaped(&table::caption(runs)),
+        "table" => table::table(runs, intervals),
+        "table_caption" => escaped(&table::caption(runs, intervals)),
         "responses_title" => html::emphasised(&words.titles.responses),
         "overlap_title" => html::emphasised(&words.titles.overlap),
         "blame_title" => html::emphasised(&words.titles.blame),
         "wear_title" => html::emphasised(&words.titles.wear),
-        "origin" => escaped(&origin(runs)),
+        "origin" => escaped(&origin(comparison)),
         "scenario" => escaped(scenario),
-        "recorded" => escaped(&recorded(runs, recordings)),
+        "recorded" => escaped(&recorded(runs, recordings, seeds)),
         "data" => html::json(&json!({"runs": data, "parts": parts})),
         "recordings" => encoded.clone(),
         "script" => format!("(() => {{\n\"use strict\";\n{script}}})();"),
@@ -149,7 +153,8 @@ fn policies(runs: &[Report]) -> String {
     pairs.collect()
 }
 
-fn origin(runs: &[Report]) -> String {
+fn origin(comparison: &Comparison) -> String {
+    let runs = &comparison.runs;
     let mut seeds: Vec<u64> = runs.iter().map(|run| run.seed).collect();
     seeds.sort_unstable();
     seeds.dedup();
@@ -164,7 +169,7 @@ fn origin(runs: &[Report]) -> String {
 }
 
 /// What share of the runs can be looked at.
-fn recorded(runs: &[Report], recordings: &[Option<Recording>]) -> String {
+fn recorded(runs: &[Report], recordings: &[Option<Recording>], seeds: usize) -> String {
     let kept = recordings.iter().flatten().map(|recording| recording.kept.len() as u64).sum::<u64>();
     let seen = recordings.iter().flatten().map(|recording| recording.requests).sum::<u64>();
     let shown = recordings.iter().flatten().count();
@@ -177,6 +182,13 @@ fn recorded(runs: &[Report], recordings: &[Option<Recording>]) -> String {
         numbers::count(seen),
         numbers::percent(if seen == 0 { 0.0 } else { kept as f64 / seen as f64 }),
     );
+    if seeds > 1 {
+        let _ = write!(
+            text,
+            " Figures, shares and blame are means over {seeds} seeds; response times, timeline and wear are drawn for the \
+             first of them."
+        );
+    }
     if shown < runs.len() {
         let _ = write!(text, " The timeline has {shown} of the {} runs.", runs.len());
     }

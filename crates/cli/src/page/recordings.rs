@@ -12,16 +12,17 @@ const FULL_RUNS: usize = 6;
 /// Detail is halved so many times at most; a longer sweep is recorded up to the run with which the page is full.
 const HALVINGS_MAX: u32 = 3;
 
-/// What was recorded, run by run.
+/// What was recorded, variant by variant.
 pub(crate) struct Recordings {
     limits: Limits,
-    runs: Vec<Mutex<Option<Recording>>>,
+    seeds: usize,
+    variants: Vec<Mutex<Option<Recording>>>,
 }
 
 impl Recordings {
-    /// Recorders for so many runs.
-    pub(crate) fn of(runs: usize) -> Self {
-        let halvings = runs.div_ceil(FULL_RUNS).max(1).next_power_of_two().ilog2().min(HALVINGS_MAX);
+    /// Recorders for so many variants, each of which runs with so many seeds; the first seed is recorded.
+    pub(crate) fn of(variants: usize, seeds: u64) -> Self {
+        let halvings = variants.div_ceil(FULL_RUNS).max(1).next_power_of_two().ilog2().min(HALVINGS_MAX);
         let full = Limits::default();
         let limits = Limits {
             slices: full.slices >> halvings,
@@ -29,21 +30,25 @@ impl Recordings {
             window_part: full.window_part >> halvings,
             intervals: full.intervals >> halvings,
         };
-        let recorded = runs.min(FULL_RUNS << HALVINGS_MAX);
-        Recordings { limits, runs: (0..recorded).map(|_| Mutex::new(None)).collect() }
+        let recorded = variants.min(FULL_RUNS << HALVINGS_MAX);
+        Recordings {
+            limits,
+            seeds: seeds.max(1) as usize,
+            variants: (0..recorded).map(|_| Mutex::new(None)).collect(),
+        }
     }
 
-    /// By run, what was recorded of it.
+    /// By variant, what was recorded of it.
     pub(crate) fn finish(self) -> Vec<Option<Recording>> {
         let inner =
             |slot: Mutex<Option<Recording>>| slot.into_inner().unwrap_or_else(|lock| lock.into_inner());
-        self.runs.into_iter().map(inner).collect()
+        self.variants.into_iter().map(inner).collect()
     }
 }
 
 impl Observe for Recordings {
     fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
-        let slot = self.runs.get(run)?;
+        let slot = self.variants.get(run / self.seeds).filter(|_| run.is_multiple_of(self.seeds))?;
         Some(Box::new(Delivering { slot, recorder: Some(Recorder::new(self.limits)) }))
     }
 }

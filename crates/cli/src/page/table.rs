@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{Intervals, Method, Report, Versus};
 
 use super::html::escaped;
 use crate::numbers::{self, NONE, or_none};
@@ -78,7 +78,7 @@ fn met_gc(run: &Report) -> String {
 }
 
 /// The table as HTML.
-pub(super) fn table(runs: &[Report]) -> String {
+pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
     let mut text = String::from("<table><thead><tr><th scope=\"col\">run</th>");
     for (index, column) in COLUMNS.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{}</th>", column.heading);
@@ -88,16 +88,21 @@ pub(super) fn table(runs: &[Report]) -> String {
     }
     text.push_str("</tr></thead><tbody>\n");
     let lowest = COLUMNS.each_ref().map(|column| column.figure.and_then(|figure| lowest(runs, figure)));
-    for run in runs {
+    for (row, run) in runs.iter().enumerate() {
+        let variant = intervals.variants.get(row);
         let class = if is_ideal(run) { " class=\"bound\"" } else { "" };
         let _ = write!(text, "<tr{class}><th scope=\"row\">{}</th>", escaped(label(run)));
         for (index, (column, lowest)) in COLUMNS.iter().zip(lowest).enumerate() {
             let value = column.figure.and_then(|figure| figure(run));
             let best = !is_ideal(run) && value.is_some() && value == lowest;
             let class = if best { " class=\"best\"" } else { "" };
-            let _ = write!(text, "<td{class}>{}</td>", (column.show)(run));
+            let mean = variant.filter(|_| index == 0).and_then(|variant| variant.metrics.mean?.half_width);
+            let shown = (column.show)(run);
+            let behind = mean.map(|ns| behind(&numbers::plus_minus(ns / 1e6, &shown))).unwrap_or_default();
+            let _ = write!(text, "<td{class}>{shown}{behind}</td>");
             if index == 0 && runs.len() > 1 {
-                let _ = write!(text, "<td>{}</td>", against_first(run, &runs[0]));
+                let versus = variant.and_then(|variant| variant.versus_baseline.as_ref()?.mean);
+                let _ = write!(text, "<td>{}</td>", against_first(run, &runs[0], versus.as_ref()));
             }
         }
         text.push_str("</tr>\n");
@@ -112,22 +117,53 @@ fn lowest(runs: &[Report], figure: fn(&Report) -> Option<f64>) -> Option<f64> {
     figures.iter().any(|&figure| figure > low).then_some(low)
 }
 
-fn against_first(run: &Report, first: &Report) -> String {
+fn against_first(run: &Report, first: &Report, versus: Option<&Versus>) -> String {
     if std::ptr::eq(run, first) {
         return "baseline".to_owned();
     }
     let means = run.host.response_ns.all.mean.zip(first.host.response_ns.all.mean);
-    means.and_then(|(mean, base)| numbers::change(mean, base)).unwrap_or_else(|| NONE.to_owned())
+    let Some(change) = means.and_then(|(mean, base)| numbers::change(mean, base)) else {
+        return NONE.to_owned();
+    };
+    let half_width = versus.and_then(|versus| versus.relative?.half_width);
+    let mut text = half_width.map(|half| numbers::plus_minus(half * 100.0, &change)).unwrap_or_default();
+    if versus.and_then(|versus| versus.significant) == Some(false) {
+        text.push_str(" may be chance");
+    }
+    change + &behind(text.trim())
+}
+
+/// What stands behind a number.
+fn behind(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("<span class=\"behind\">{}</span>", escaped(text)) }
 }
 
 /// How to read it.
-pub(super) fn caption(runs: &[Report]) -> String {
+pub(super) fn caption(runs: &[Report], intervals: &Intervals) -> String {
     let mut text = String::from(
         "Response times run from a request's arrival to the end of its last operation. Write amplification: flash pages \
          written for each page the host wrote.",
     );
     if runs.len() > 1 {
         text.push_str(" Underlined: the lowest of those one could build.");
+    }
+    let seeds = intervals.variants.first().map_or(1, |variant| variant.seeds.len());
+    if intervals
+        .variants
+        .iter()
+        .any(|variant| variant.metrics.mean.is_some_and(|mean| mean.half_width.is_some()))
+    {
+        let _ = match intervals.method {
+            Method::Replications => write!(
+                text,
+                " Figures are means over {seeds} seeds; \u{b1} is half of a 95% confidence interval, from the spread \
+                 between them."
+            ),
+            Method::BatchMeans => write!(
+                text,
+                " \u{b1} is half of a 95% confidence interval, from batches of requests of one seed."
+            ),
+        };
     }
     if runs.iter().any(is_ideal) {
         text.push_str(" In italics: a bound, in which collecting takes no time.");

@@ -1,12 +1,12 @@
 //! What the runs show, in plain words: rules from the numbers of the report, and nothing else.
 //!
 //! The first run is the baseline, *best* the run with the lowest mean among those one could build (garbage collection
-//! that takes no time is a bound). A difference under [`ALIKE`] is called none; one whose interval holds zero is called
-//! not significant. Cautions say what a reader must know before believing any of it.
+//! that takes no time is a bound). A difference under [`ALIKE`] is called none; one whose interval holds zero is said
+//! to be possibly chance. Cautions say what a reader must know before believing any of it.
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{Intervals, Method, Report, Versus};
 
 use super::html::named;
 use crate::numbers;
@@ -45,8 +45,8 @@ pub(super) struct Titles {
 
 /// What to say of these runs; `growth` has, by run, how much the median response grew from the first to the last
 /// quarter of the run, where that is known.
-pub(super) fn of(runs: &[Report], growth: &[Option<f64>]) -> Words {
-    let Some(pair) = Pair::of(runs) else {
+pub(super) fn of(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> Words {
+    let Some(pair) = Pair::of(runs, intervals) else {
         return Words {
             headline: "No request completed".to_owned(),
             paragraphs: vec![
@@ -58,7 +58,7 @@ pub(super) fn of(runs: &[Report], growth: &[Option<f64>]) -> Words {
     Words {
         headline: headline(runs, &pair),
         paragraphs: paragraphs(runs, &pair),
-        cautions: cautions(runs, growth),
+        cautions: cautions(runs, intervals, growth),
         titles: titles(&pair),
     }
 }
@@ -71,10 +71,12 @@ struct Pair<'a> {
     bound: Option<&'a Report>,
     /// Others whose mean differs from the best by less than [`ALIKE`].
     peers: Vec<&'a Report>,
+    /// How the two differ in their mean and in their 99th percentile, where one of them is the baseline.
+    versus: [Option<Versus>; 2],
 }
 
 impl<'a> Pair<'a> {
-    fn of(runs: &'a [Report]) -> Option<Self> {
+    fn of(runs: &'a [Report], intervals: &Intervals) -> Option<Self> {
         let ran: Vec<&Report> = runs.iter().filter(|run| mean(run).is_some()).collect();
         let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = ran.iter().partition(|run| is_ideal(run));
         let (choices, bound) = match buildable.is_empty() {
@@ -91,12 +93,26 @@ impl<'a> Pair<'a> {
                 && change(mean_ns(run), mean_ns(best)) < ALIKE
         };
         let peers = choices.iter().copied().filter(is_peer).collect();
-        Some(Pair { best, other: (!std::ptr::eq(other, best)).then_some(other), bound, peers })
+        let index = |wanted: &Report| runs.iter().position(|run| std::ptr::eq(run, wanted));
+        let held = if index(best) == Some(0) { other } else { best };
+        let versus = index(held)
+            .and_then(|index| intervals.variants.get(index))
+            .and_then(|variant| variant.versus_baseline.as_ref())
+            .filter(|_| [best, other].iter().any(|run| index(run) == Some(0)));
+        let versus = [versus.and_then(|versus| versus.mean), versus.and_then(|versus| versus.p99)];
+        Some(Pair { best, other: (!std::ptr::eq(other, best)).then_some(other), bound, peers, versus })
     }
 }
 
 fn name(run: &Report) -> String {
     named(label(run))
+}
+
+impl Pair<'_> {
+    /// Whether the difference of the means may be chance.
+    fn may_be_chance(&self) -> bool {
+        self.versus[0].is_some_and(|versus| versus.significant == Some(false))
+    }
 }
 
 fn lowest<'a>(runs: &[&'a Report]) -> Option<&'a Report> {
@@ -164,7 +180,7 @@ fn more(ratio: f64) -> String {
 }
 
 fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
-    let Pair { best, other, bound, peers } = pair;
+    let Pair { best, other, bound, peers, .. } = pair;
     if !runs.iter().any(collected) {
         return "No garbage collection happened, so there was nothing to coordinate".to_owned();
     }
@@ -185,6 +201,9 @@ fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
     let gain = -change(mean_ns(best), mean_ns(other));
     if gain < ALIKE {
         return "The choice makes no difference to the mean response time here".to_owned();
+    }
+    if pair.may_be_chance() {
+        return "No choice is clearly better here: the differences may be chance".to_owned();
     }
     if std::ptr::eq(*best, &runs[0]) {
         return format!("{} answers fastest, {} ahead of {}", name(best), percent(gain), name(other));
@@ -209,7 +228,7 @@ fn paragraphs(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
     match other {
         Some(other) => {
             what.push(on_average(pair, other));
-            what.extend(slowest_hundredth(runs, best, other));
+            what.extend(slowest_hundredth(runs, pair, other));
             why.extend(mechanism(best, other));
             why.extend(price(runs, best));
         }
@@ -276,10 +295,17 @@ fn on_average(pair: &Pair<'_>, other: &Report) -> String {
         name(other),
         ms(mean_ns(other))
     );
-    let _ = if gain < ALIKE {
-        write!(text, ": no real difference")
-    } else {
-        write!(text, ": {} less", percent(gain))
+    let _ = match pair.versus[0].and_then(|versus| versus.relative) {
+        _ if gain < ALIKE => write!(text, ": no real difference"),
+        _ if pair.may_be_chance() => write!(text, ": {} less, which may be chance", percent(gain)),
+        Some(relative) if relative.half_width.is_some() && relative.mean < 0.0 => write!(
+            text,
+            ": {} less (with 95% confidence between {} and {})",
+            percent(gain),
+            percent((-relative.high()).max(0.0)),
+            percent(-relative.low())
+        ),
+        _ => write!(text, ": {} less", percent(gain)),
     };
     if !peers.is_empty() {
         let names: Vec<String> = peers.iter().map(|run| name(run)).collect();
@@ -290,14 +316,16 @@ fn on_average(pair: &Pair<'_>, other: &Report) -> String {
 }
 
 /// What the slowest one in a hundred takes.
-fn slowest_hundredth(runs: &[Report], best: &Report, other: &Report) -> Option<String> {
+fn slowest_hundredth(runs: &[Report], pair: &Pair<'_>, other: &Report) -> Option<String> {
+    let best = pair.best;
     let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ns as f64);
     let (ours, theirs) = (p99(best)?, p99(other)?);
     let difference = change(ours, theirs);
     let mut text = format!("The slowest one in a hundred takes {} or more", ms(ours));
+    let chance = pair.versus[1].is_some_and(|versus| versus.significant == Some(false));
     let _ = match difference {
-        d if d.abs() < ALIKE_TAIL => {
-            write!(text, ", as under {} ({}): the tail is hardly better", name(other), ms(theirs))
+        d if d.abs() < ALIKE_TAIL || chance => {
+            write!(text, ", as under {} ({}): no clear difference in the tail", name(other), ms(theirs))
         }
         d if d < 0.0 => write!(text, " against {}: {} less", ms(theirs), percent(d)),
         d => write!(text, " against {}: {} more, so the average hides a worse tail", ms(theirs), percent(d)),
@@ -414,7 +442,7 @@ fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String
     text + "."
 }
 
-fn cautions(runs: &[Report], growth: &[Option<f64>]) -> Vec<String> {
+fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> Vec<String> {
     let mut cautions = Vec::new();
     let names = |which: &[&Report]| match which.len() {
         n if n == runs.len() => "".to_owned(),
@@ -472,11 +500,16 @@ fn cautions(runs: &[Report], growth: &[Option<f64>]) -> Vec<String> {
             names(&rare)
         ));
     }
-    if runs.len() > 1 && runs.iter().all(|run| run.seed == runs[0].seed) {
-        cautions.push(
-            "One random seed: differences of a few percent may be chance; run it again with other seeds to see."
+    let has_interval =
+        intervals.variants.first().and_then(|variant| variant.metrics.mean?.half_width).is_some();
+    if runs.len() > 1 && intervals.method == Method::BatchMeans {
+        cautions.push(match has_interval {
+            true => "One random seed: the intervals say how much chance there is in this load, not what another used \
+                     array would do. --seeds 5 tells."
                 .to_owned(),
-        );
+            false => "One random seed and too few requests to tell chance from policy: --seeds 5 or a longer load would."
+                .to_owned(),
+        });
     }
     cautions
 }

@@ -21,6 +21,8 @@ use crate::{Scenario, Variant};
 /// One run of a comparison.
 pub(super) struct Run<'a> {
     pub index: usize,
+    /// What it is called while it goes on.
+    pub name: &'a str,
     pub variant: &'a Variant,
     pub options: &'a RunOptions<'a>,
 }
@@ -33,6 +35,8 @@ pub(super) struct Measured {
     pub wear: Vec<Wear>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
+    /// The coordination policy's own.
+    pub policy_counters: Vec<(&'static str, u64)>,
     pub window_ns: u64,
     pub events: u64,
     pub wall_ns: u64,
@@ -62,7 +66,7 @@ impl Run<'_> {
             Some(Limit::Requests(requests)) => requests,
             _ => 0,
         };
-        self.options.progress.begin(self.index, &self.variant.label, Stage::Simulate, total);
+        self.options.progress.begin(self.index, self.name, Stage::Simulate, total);
         let mut drive = Drive {
             run: self,
             wants_completions: source.wants_completions(),
@@ -111,6 +115,7 @@ struct Window {
     from: SimTime,
     devices: Vec<DeviceCounters>,
     messages: MessageCounters,
+    policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
     events: u64,
 }
@@ -218,7 +223,7 @@ impl<P: Probe> Drive<'_, P> {
                 Limit::Duration(length) => request.arrival.0 >= length.0,
             };
             if measured {
-                self.open_window(request.arrival);
+                self.open_window(request.arrival, request.id);
                 self.first_measured = request.id;
             }
         }
@@ -284,14 +289,16 @@ impl<P: Probe> Drive<'_, P> {
         }
     }
 
-    fn open_window(&mut self, from: SimTime) {
+    fn open_window(&mut self, from: SimTime, first: u64) {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
         }
+        self.host = HostRecorder::starting_at(first);
         self.window = Some(Window {
             from,
             devices: counters(&self.array),
             messages: *self.array.message_counters(),
+            policy_counters: self.array.policy_counters(),
             gc: GcOverlap::new(self.array.devices().len(), from),
             events: self.events(),
         });
@@ -335,6 +342,13 @@ impl<P: Probe> Drive<'_, P> {
                 .collect(),
             gc_share: window.gc.finish(end),
             messages: self.array.message_counters().since(&window.messages),
+            policy_counters: self
+                .array
+                .policy_counters()
+                .iter()
+                .zip(&window.policy_counters)
+                .map(|(&(name, now), &(_, then))| (name, now - then))
+                .collect(),
             window_ns: (end - window.from).as_ns(),
             events: events - window.events,
             wall_ns: clock.elapsed_ns(),
