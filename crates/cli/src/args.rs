@@ -206,7 +206,7 @@ pub(crate) struct SimulationArguments {
     /// Print the report as JSON instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Also write report.json, scenario.toml and comparison.svg into this folder
+    /// Also write report.html, a page to look at, report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Age the array anew, and do not keep it; see `harmonia cache`
