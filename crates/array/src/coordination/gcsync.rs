@@ -42,8 +42,10 @@ struct GcSync {
     message_latency: SimDuration,
     devices: u64,
     participants: Participants,
-    /// By member: when it was forced, until that is over, and whether the timer of its next slot is on its way.
+    /// By member: when it was last forced, whether that is still to end, and whether the timer of its next slot is on
+    /// its way.
     forced_at: Vec<Option<SimTime>>,
+    is_forced: Vec<bool>,
     is_armed: Vec<bool>,
 }
 
@@ -55,6 +57,7 @@ impl GcSync {
             devices: u64::from(devices),
             participants: Participants::new(devices),
             forced_at: vec![None; usize::from(devices)],
+            is_forced: vec![false; usize::from(devices)],
             is_armed: vec![false; usize::from(devices)],
         }
     }
@@ -81,20 +84,17 @@ impl GcSync {
         view: &DeliveredView<'_>,
         actions: &mut Vec<Action>,
     ) {
-        let is_forced = self.forced_at[member.index()].is_some();
+        let is_forced = self.is_forced[member.index()];
         if is_forced || !self.participants.includes(member) || !view.members[member.index()].capable {
             return;
         }
-        if self.is_open(member, now) {
+        // What took no time has won nothing, and would not if it were done again at this moment.
+        let is_futile = |at: SimTime| now <= at + self.message_latency * 2;
+        if self.is_open(member, now) && !self.forced_at[member.index()].is_some_and(is_futile) {
             self.forced_at[member.index()] = Some(now);
+            self.is_forced[member.index()] = true;
             actions.push(Action::Force(member, Stop::Internal));
-        } else {
-            self.arm(member, now, actions);
-        }
-    }
-
-    fn arm(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
-        if !std::mem::replace(&mut self.is_armed[member.index()], true) {
+        } else if !std::mem::replace(&mut self.is_armed[member.index()], true) {
             actions.push(Action::Timer(self.next_slot(member, now), u64::from(member.0)));
         }
     }
@@ -109,14 +109,9 @@ impl Coordinator for GcSync {
         self.participants.note(event);
         match *event {
             Event::SoftThreshold(member) => self.consider(member, now, view, actions),
-            Event::GcEnded { device, registered } => {
-                let forced_at = self.forced_at[device.index()].take();
-                if registered && forced_at.is_some_and(|at| now <= at + self.message_latency * 2) {
-                    // What took no time has won nothing, and would not if it were done again at this moment.
-                    self.arm(device, now, actions);
-                } else {
-                    self.consider(device, now, view, actions);
-                }
+            Event::GcEnded { device, .. } => {
+                self.is_forced[device.index()] = false;
+                self.consider(device, now, view, actions);
             }
             Event::Timer(number) => {
                 self.is_armed[number as usize] = false;
@@ -196,5 +191,7 @@ mod tests {
         assert_eq!(on(&mut policy, 150, soft(1)), FORCE_1);
         let ended = Event::GcEnded { device: DeviceId(1), registered: true };
         assert_eq!(on(&mut policy, 150, ended), [Action::Timer(SimTime(600), 1)]);
+        // Where no time passes every die's event is the last one under way, so a force may end several times.
+        assert_eq!(on(&mut policy, 150, ended), []);
     }
 }
