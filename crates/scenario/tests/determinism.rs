@@ -23,6 +23,15 @@ fn variants() -> Vec<Variant> {
             &[&format!("{policy}=reactive-inclusive"), "array.coordination.message_latency=80us"],
         ),
         variant("selective", &[&format!("{policy}=reactive-selective")]),
+        // On the same aged array as the lines before: ageing does not look at the soft threshold.
+        variant(
+            "selective from further off",
+            &[
+                &format!("{policy}=reactive-selective"),
+                "ssd.gc.soft_threshold=hard+3",
+                "workload.address.skew=0.5",
+            ],
+        ),
         variant("ideal", &[&format!("{policy}=local"), "ssd.gc.schedule=ideal"]),
         variant("closed", &["workload.arrival={ process = \"closed\", queue_depth = 9 }"]),
         variant("random victims", &["ssd.gc.victim=random", "ssd.gc.trigger=background"]),

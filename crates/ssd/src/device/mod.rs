@@ -155,8 +155,14 @@ impl<P: Probe> Device<P> {
     ///
     /// # Errors
     /// If a policy is unknown, or needs what the flash cannot do.
+    ///
+    /// # Panics
+    /// If the state is that of a device of another shape.
     pub fn new(config: &SsdConfig, ftl: Ftl, probe: P) -> Result<Self, String> {
-        let shape = ftl.shape().clone();
+        let shape = config.resolve().map_err(|why| why.to_string())?;
+        // Ageing does not look at the soft threshold, so devices that differ in it share aged states.
+        let same = Shape { soft: shape.soft, ..ftl.shape().clone() } == shape;
+        assert!(same, "a device of shape {shape:?} cannot take the state of one of shape {:?}", ftl.shape());
         let gc = &config.gc;
         let unknown = |kind: &str, name: &str| format!("unknown {kind} `{name}`");
         let victim =
