@@ -24,6 +24,7 @@ mod host;
 mod interval;
 mod moments;
 mod observer;
+pub mod recording;
 mod report;
 mod wear;
 

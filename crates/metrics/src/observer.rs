@@ -20,3 +20,63 @@ pub trait Observer: Send {
     /// The window is over; `end` is its last completion. Intervals still open were told with `end` as theirs.
     fn end(&mut self, end: SimTime);
 }
+
+/// Several observers of one run; each sees everything, in the order in which they stand.
+impl<O: Observer + ?Sized> Observer for Vec<Box<O>> {
+    fn begin(&mut self, from: SimTime, members: usize) {
+        self.iter_mut().for_each(|observer| observer.begin(from, members));
+    }
+
+    fn completion(&mut self, completion: &Completion) {
+        self.iter_mut().for_each(|observer| observer.completion(completion));
+    }
+
+    fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
+        self.iter_mut().for_each(|observer| observer.gc_interval(member, start, end));
+    }
+
+    fn end(&mut self, end: SimTime) {
+        self.iter_mut().for_each(|observer| observer.end(end));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    struct Notes(char, Arc<Mutex<String>>);
+
+    impl Notes {
+        fn note(&self, what: char) {
+            self.1.lock().expect("no panic before").extend([self.0, what]);
+        }
+    }
+
+    impl Observer for Notes {
+        fn begin(&mut self, _: SimTime, _: usize) {
+            self.note('b');
+        }
+        fn completion(&mut self, _: &Completion) {
+            self.note('c');
+        }
+        fn gc_interval(&mut self, _: DeviceId, _: SimTime, _: SimTime) {
+            self.note('g');
+        }
+        fn end(&mut self, _: SimTime) {
+            self.note('e');
+        }
+    }
+
+    #[test]
+    fn each_of_several_sees_everything_in_order() {
+        let notes = Arc::new(Mutex::new(String::new()));
+        let mut both: Vec<Box<dyn Observer>> =
+            vec![Box::new(Notes('1', notes.clone())), Box::new(Notes('2', notes.clone()))];
+        both.begin(SimTime(0), 1);
+        both.gc_interval(DeviceId(0), SimTime(0), SimTime(1));
+        both.end(SimTime(1));
+        assert_eq!(*notes.lock().expect("no panic before"), "1b2b1g2g1e2e");
+    }
+}

@@ -49,15 +49,27 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.arrival.process",
-        "\"poisson\", \"fixed\" or \"closed\"",
+        "\"poisson\", \"fixed\", \"on-off\" or \"closed\"",
         "poisson",
-        "exponential or equal gaps, or a fixed number of requests always out",
+        "exponential or equal gaps, bursts, or a fixed number of requests always out",
     ),
     key(
         "workload.arrival.rate",
         "requests a second, above 0, at most 10^9",
         "required",
-        "mean arrival rate (poisson, fixed)",
+        "mean arrival rate (poisson, fixed, on-off)",
+    ),
+    key(
+        "workload.arrival.burst_rate",
+        "requests a second, above `rate`, at most 10^9",
+        "required for on-off",
+        "rate within a burst, gaps exponential (on-off)",
+    ),
+    key(
+        "workload.arrival.burst_length",
+        "a whole number, 2 to 10^9",
+        "100",
+        "requests in a burst; exponential gaps between bursts keep the mean at `rate` (on-off)",
     ),
     key(
         "workload.arrival.queue_depth",
@@ -223,13 +235,9 @@ pub const KEYS: &[Key] = &[
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
 const PLANNED: &[(&str, &[&str])] = &[
-    ("workload.arrival.process", &["on-off"]),
     ("workload.address.pattern", &["zipf", "hotspot"]),
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
-    (
-        "array.coordination.policy",
-        &["proactive-idle", "proactive-soft-limit", "gaftl", "ioda", "swan", "ttflash", "plm"],
-    ),
+    ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
     ("ssd.ftl.allocation", &["dynamic"]),
     ("ssd.gc.domain", &["plane", "channel"]),
     ("ssd.gc.victim", &["cost-benefit", "read-match"]),

@@ -21,6 +21,8 @@ const MOST_REQUESTS: u64 = 1_000_000_000_000;
 const DEFAULT_REQUESTS: u64 = 100_000;
 const DEFAULT_WARMUP: u64 = 2_000;
 const FASTEST: f64 = 1e9;
+const DEFAULT_BURST: u32 = 100;
+const LONGEST_BURST: u32 = 1_000_000_000;
 
 /// Reads `[workload]`; a trace's path is taken relative to `folder`.
 pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<WorkloadConfig> {
@@ -120,25 +122,97 @@ fn foreign(section: &Section<'_>, name: &str, variant: &str, allowed: &str) -> P
 enum Process {
     Poisson,
     Fixed,
+    OnOff,
     Closed,
 }
 
+/// The process of a preset's arrivals.
+fn process_of(arrival: &Arrival) -> Process {
+    match arrival {
+        Arrival::Poisson { .. } => Process::Poisson,
+        Arrival::Fixed { .. } => Process::Fixed,
+        Arrival::OnOff { .. } => Process::OnOff,
+        Arrival::Closed { .. } => Process::Closed,
+    }
+}
+
+/// Keys that are not written come from the preset, where its process has them.
 fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
-    let names = [("poisson", Process::Poisson), ("fixed", Process::Fixed), ("closed", Process::Closed)];
-    let process = table.field("process").map(|field| field.choice(&names)).transpose()?;
-    if process == Some(Process::Closed) {
-        foreign(table, "rate", "process = \"closed\"", "`queue_depth`: completions set the pace")?;
-        let depth = table.require("queue_depth", "a closed loop keeps so many requests out")?;
-        return Ok(Arrival::Closed { queue_depth: depth.count(1, 65_536)? });
+    let names = [
+        ("poisson", Process::Poisson),
+        ("fixed", Process::Fixed),
+        ("on-off", Process::OnOff),
+        ("closed", Process::Closed),
+    ];
+    let written = table.field("process").map(|field| field.choice(&names)).transpose()?;
+    let usual = preset.map(|preset| preset.arrival);
+    let process = written.or(usual.as_ref().map(process_of)).unwrap_or(Process::Poisson);
+    if process == Process::Closed {
+        for name in ["rate", "burst_rate", "burst_length"] {
+            foreign(table, name, "process = \"closed\"", "`queue_depth`: completions set the pace")?;
+        }
+        let queue_depth = match (table.field("queue_depth"), usual) {
+            (None, Some(Arrival::Closed { queue_depth })) => queue_depth,
+            _ => {
+                table.require("queue_depth", "a closed loop keeps so many requests out")?.count(1, 65_536)?
+            }
+        };
+        return Ok(Arrival::Closed { queue_depth });
     }
     let allowed = "`rate`, or process = \"closed\" with `queue_depth`";
     foreign(table, "queue_depth", "an open process", allowed)?;
-    let rate = match (table.field("rate"), preset) {
-        (Some(field), _) => field.number(0.0, false, FASTEST)?,
-        (None, Some(preset)) => preset.rate,
-        (None, None) => table.require("rate", "there is no usual rate")?.number(0.0, false, FASTEST)?,
+    if process != Process::OnOff {
+        for name in ["burst_rate", "burst_length"] {
+            foreign(table, name, "a process without bursts", "only with process = \"on-off\"")?;
+        }
+    }
+    let rate = match (table.field("rate"), usual) {
+        (None, Some(Arrival::Poisson { rate } | Arrival::Fixed { rate } | Arrival::OnOff { rate, .. })) => {
+            rate
+        }
+        _ => table.require("rate", "there is no usual rate")?.number(0.0, false, FASTEST)?,
     };
-    Ok(if process == Some(Process::Fixed) { Arrival::Fixed { rate } } else { Arrival::Poisson { rate } })
+    match process {
+        Process::OnOff => on_off(table, rate, usual),
+        Process::Fixed => Ok(Arrival::Fixed { rate }),
+        Process::Poisson | Process::Closed => Ok(Arrival::Poisson { rate }),
+    }
+}
+
+/// What bursts have besides their long-run rate.
+fn on_off(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<Arrival> {
+    let usual = match usual {
+        Some(Arrival::OnOff { burst_rate, burst_length, .. }) => Some((burst_rate, burst_length)),
+        _ => None,
+    };
+    let length = table.field("burst_length").map(|field| field.count(2, LONGEST_BURST)).transpose()?;
+    let burst_length = length.or(usual.map(|usual| usual.1)).unwrap_or(DEFAULT_BURST);
+    let why = "how fast requests come within a burst";
+    let (burst_rate, at_fault) = match (table.field("burst_rate"), usual) {
+        (None, Some((burst_rate, _))) => (burst_rate, table.require("rate", why)),
+        _ => {
+            let field = table.require("burst_rate", why)?;
+            (field.number(0.0, false, FASTEST)?, Ok(field))
+        }
+    };
+    if burst_rate > rate {
+        return Ok(Arrival::OnOff { rate, burst_rate, burst_length });
+    }
+    let field = at_fault?;
+    let (problem, allowed) = if field.path.ends_with("burst_rate") {
+        (
+            format!(
+                "is not above the long-run `rate`, {rate}: requests of a burst come faster than on average"
+            ),
+            format!("above {rate}, at most 10^9; without bursts: process = \"poisson\""),
+        )
+    } else {
+        (
+            format!("is not below the rate within bursts, {burst_rate}"),
+            format!("below {burst_rate}, or a larger `burst_rate`; without bursts: process = \"poisson\""),
+        )
+    };
+    Err(field.fault_allowing(problem, allowed))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -34,6 +34,7 @@ fn variants() -> Vec<Variant> {
         ),
         variant("ideal", &[&format!("{policy}=local"), "ssd.gc.schedule=ideal"]),
         variant("closed", &["workload.arrival={ process = \"closed\", queue_depth = 9 }"]),
+        variant("soft", &[&format!("{policy}=reactive-selective"), "ssd.gc.soft_threshold=hard+3"]),
         variant("random victims", &["ssd.gc.victim=random", "ssd.gc.trigger=background"]),
         variant("three", &["array.devices=3", "workload.address.skew=0.3", "workload.align=false"]),
         variant(

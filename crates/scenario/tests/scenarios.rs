@@ -49,11 +49,23 @@ fn every_built_in_scenario_opens_with_its_question() {
 
 #[test]
 fn the_written_load_and_the_preset_agree() {
-    for name in ["hpc-w", "hpc-r", "hpc-w-skew"] {
+    for name in ["hpc-w", "hpc-r", "hpc-w-skew", "hpc-w-burst-m", "hpc-w-burst-h"] {
         let file = Scenario::load(name, &[], None).unwrap();
         let preset =
             parse(&format!("name = \"{name}\"\nworkload = {{ preset = \"{name}\", requests = 102000 }}"));
         assert_eq!(file, preset, "examples and presets say the same, and defaults are the documented ones");
+    }
+    let loads = presets::list().into_iter().filter(|preset| preset.kind == Kind::Workload);
+    for name in loads.map(|preset| preset.name) {
+        let file = Scenario::load(name, &[], None).unwrap();
+        let file = synthetic(&file);
+        let preset = parse(&format!("workload.preset = \"{name}\""));
+        let preset = harmonia_workload::SyntheticConfig {
+            limit: file.limit,
+            warmup: file.warmup,
+            ..synthetic(&preset).clone()
+        };
+        assert_eq!(*file, preset, "{name}");
     }
 }
 

@@ -113,6 +113,18 @@ fn generate(seed: u64) -> Generated {
     if policy == "reactive-inclusive" && d.0.chance(0.5) {
         put(format_args!("fire_at = \"{}\"", d.pick(&["hard", "soft"])));
     }
+    if policy == "proactive-idle" {
+        put(format_args!("detect = \"{}\"", d.pick(&["poll", "event"])));
+        put(format_args!("poll = \"{}us\"", [1000, 1, d.range(1, 5000)][d.range(0, 2) as usize]));
+        put(format_args!("idle_threshold = \"{}us\"", [10_000, 0, d.range(0, 5000)][d.range(0, 2) as usize]));
+    }
+    if policy == "proactive-soft-limit" {
+        put(format_args!("collect = \"{}\"", d.pick(&["pull", "push", "both"])));
+        put(format_args!("poll = \"{}us\"", [5000, 100, d.range(1, 5000)][d.range(0, 2) as usize]));
+        put(format_args!("horizon = \"{}us\"", [20_000, 0, d.range(0, 50_000)][d.range(0, 2) as usize]));
+        put(format_args!("quiet = {}", d.range(0, 3)));
+        put(format_args!("min_fragmentation = {}", [0.05, d.share()][d.range(0, 1) as usize]));
+    }
     for index in 0..devices {
         if d.0.chance(0.2) {
             put(format_args!("[[array.member]]\nindex = {index}\ncapable = {}", d.0.chance(0.5)));
@@ -136,11 +148,16 @@ fn generate(seed: u64) -> Generated {
         return Generated { toml: text, trace: Some(trace) };
     }
     put(format_args!("requests = {requests}"));
-    let process = d.pick(&["poisson", "fixed", "closed"]);
+    let process = d.pick(&["poisson", "fixed", "closed", "on-off"]);
     match process {
         "closed" => {
             put(format_args!("arrival = {{ process = \"closed\", queue_depth = {} }}", d.range(1, 40)))
         }
+        "on-off" => put(format_args!(
+            "arrival = {{ process = \"on-off\", rate = {rate}, burst_rate = {}, burst_length = {} }}",
+            rate * (1.01 + 50.0 * d.share()),
+            d.range(2, 60)
+        )),
         _ => put(format_args!("arrival = {{ process = \"{process}\", rate = {rate} }}")),
     }
     let most = (whole / page_size).min(12);
@@ -322,8 +339,15 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let notices = counters["soft_notices"] + counters["hard_notices"];
     match array.coordination.policy.as_str() {
         "local" => assert!(counters.values().all(|&count| count == 0), "local sends nothing: {counters:?}"),
-        // Directives answer notices; a notice of the warm-up may be answered after it.
-        _ => assert!(counters["forced"] <= (notices + capable) * capable, "{counters:?}"),
+        // Directives answer notices, or a period of idleness; a notice of the warm-up may be answered after it.
+        _ => {
+            let count = |name| counters.get(name).copied().unwrap_or(0);
+            let answers = counters["forced"] - count("forced_in_idle") - count("forced_when_quiet");
+            assert!(answers <= (notices + capable) * capable, "{counters:?}");
+            assert!(count("forced_in_idle") <= count("idle_periods") * capable, "{counters:?}");
+            assert!(count("forced_when_quiet") <= count("quiet_collections") * capable, "{counters:?}");
+            assert_eq!(counters["queries"], count("polls") * capable, "{counters:?}");
+        }
     }
 }
 

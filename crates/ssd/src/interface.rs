@@ -52,7 +52,8 @@ pub enum Directive {
 pub enum Stop {
     /// At the device's own stop threshold, after at least `min_victims`.
     Internal,
-    /// When free blocks are all of the reserve, or no block would free a page.
+    /// For idle time: when free blocks are all of the reserve or no block would free a page, and at the next victim
+    /// boundary once an operation has entered a queue of the device. A device that has operations does nothing.
     AllReserve,
 }
 

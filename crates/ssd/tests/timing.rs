@@ -142,6 +142,11 @@ impl Bench {
         self
     }
 
+    fn force_idle(&mut self, at: u64) -> &mut Self {
+        self.advance(at).device.direct(SimTime(at), Directive::Force(Stop::AllReserve));
+        self
+    }
+
     fn find(&self, token: u32) -> Option<SubCompletion> {
         self.known.iter().find(|done| done.token == token).copied()
     }
@@ -409,6 +414,117 @@ fn a_directive_makes_an_idle_die_collect_at_once_whatever_arrives_at_that_moment
     // The data of this write is there at 120; the event does not wait for it.
     bench.device.submit(SimTime(50), sub(1, Operation::Write, 0, 1)).unwrap();
     assert_eq!(bench.collected(), [(50, 26_050)]);
+}
+
+/// Victims of a unit of `TWO_FREE` until all of the reserve is free: one page to move, one, then two.
+const COMPACTION: [u64; 3] = [26_000, 52_000, 84_000];
+
+#[test]
+fn an_idle_force_collects_until_all_of_the_reserve_is_free() {
+    let mut bench = Bench::aged(&one_die(), &[]);
+    bench.force_idle(0);
+    for (end, before, after) in [(COMPACTION[0], 1, 2), (COMPACTION[1], 2, 3), (COMPACTION[2], 3, 4)] {
+        assert_eq!(bench.advance(end - 1).device.status(SimTime(end - 1)).free_min, before);
+        assert_eq!(bench.advance(end).device.status(SimTime(end)).free_min, after, "after the erase");
+    }
+    assert_eq!(bench.collected(), [(0, COMPACTION[2])], "one event");
+    let told = [(0, Notice::GcStarted), (COMPACTION[2], Notice::GcEnded { registered: false })];
+    assert_eq!(bench.notices(), told);
+    assert_eq!(bench.device.counters().gc_busy, SimDuration(COMPACTION[2]));
+
+    assert_eq!(bench.force_idle(90_000).collected(), [], "there is nothing left to do");
+    assert_eq!(bench.notices(), []);
+}
+
+#[test]
+fn an_idle_force_yields_at_the_victim_boundary_after_an_operation_entered_the_device() {
+    for (arrival, boundary) in
+        [(1, COMPACTION[0]), (COMPACTION[0] - 1, COMPACTION[0]), (30_000, COMPACTION[1])]
+    {
+        let mut bench = Bench::aged(&one_die(), &[]);
+        bench.force_idle(0).read(arrival, 1, 0, 1);
+        let blame = Blame { queue_gc: boundary - arrival, ..read_blame() };
+        let done = bench.known_at(boundary + 1_300, 1, boundary + 1_370, blame);
+        assert!(done.gc_affected);
+        assert_eq!(bench.collected(), [(0, boundary)]);
+    }
+    // Page by page over a shared bus: 600 more for every move.
+    let mut config = one_die();
+    config.timing.copyback = Copyback::None;
+    config.geometry.own_pins = false;
+    assert_eq!(Bench::aged(&config, &[]).force_idle(0).collected(), [(0, COMPACTION[2] + 4 * 600)]);
+    let mut bench = Bench::aged(&config, &[]);
+    bench.force_idle(0).read(30_000, 1, 0, 1);
+    bench.known_at(54_500, 1, 54_570, Blame { queue_gc: 23_200, ..read_blame() });
+    assert_eq!(bench.collected(), [(0, 53_200)]);
+}
+
+#[test]
+fn an_operation_at_any_die_makes_every_die_yield() {
+    let mut bench = Bench::aged(&two_dies(), &[]);
+    // Page 1 is die 1's.
+    bench.force_idle(0).read(30_000, 1, 1, 1);
+    assert_eq!(bench.collected(), [(0, COMPACTION[1])]);
+    assert_eq!(bench.device.counters().gc_busy, SimDuration(2 * COMPACTION[1]));
+}
+
+#[test]
+fn the_unit_with_the_fewest_free_blocks_goes_first_in_idle_time() {
+    let mut config = one_die();
+    config.geometry.planes_per_die = 2;
+    config.ftl.allocation_unit = AllocationUnit::Plane;
+    let mut bench = Bench::aged(&config, &[1]);
+    bench.force_idle(0).read(10, 1, 0, 1);
+    assert_eq!(bench.collected(), [(0, 26_000)]);
+    let erased = |plane: usize| bench.device.ftl().erase_counts()[8 * plane..][..8].iter().sum::<u32>();
+    assert_eq!([erased(0), erased(1)], [0, 1]);
+}
+
+#[test]
+fn a_device_that_has_operations_ignores_an_idle_force() {
+    let mut bench = Bench::aged(&two_dies(), &[]);
+    bench.read(0, 1, 0, 1).force_idle(1_299);
+    assert_eq!(bench.collected(), []);
+    assert_eq!(bench.force_idle(1_400).collected(), [(1_400, 1_400 + COMPACTION[2])]);
+}
+
+#[test]
+fn an_idle_force_whose_event_has_yet_to_start_is_off_when_an_operation_enters() {
+    for own_pins in [true, false] {
+        let mut config = one_die();
+        config.geometry.pages_per_block = 5;
+        config.geometry.summary_pages = 1;
+        config.geometry.own_pins = own_pins;
+        config.timing.copyback = Copyback::None;
+        // The write fills the open block: its summary is programmed from 5,370 to 10,370.
+        let mut bench = Bench::with(&config, &[&TWO_FREE[..23]]);
+        bench.write(0, 1, 9, 1).force_idle(6_000).read(7_000, 2, 0, 1);
+        bench.known_at(11_670, 2, 11_740, Blame { queue_host: 3_370, ..read_blame() });
+        assert_eq!((bench.collected(), bench.notices()), (vec![], vec![(70, Notice::SoftThreshold)]));
+    }
+}
+
+#[test]
+fn a_unit_that_is_low_when_its_idle_event_yields_collects_on_its_own() {
+    for (own_pins, victim) in [(true, 26_000), (false, 26_600)] {
+        let mut config = one_die();
+        config.gc.hard_threshold = Amount::Blocks(2);
+        if !own_pins {
+            config.geometry.own_pins = false;
+            config.timing.copyback = Copyback::None;
+        }
+        let mut bench = Bench::aged(&config, &[]);
+        // 2 free blocks before and after the victim: one is opened to move into.
+        bench.force_idle(0).read(10, 1, 0, 1);
+        bench.known_at(
+            2 * victim + 1_300,
+            1,
+            2 * victim + 1_370,
+            Blame { queue_gc: 2 * victim - 10, ..read_blame() },
+        );
+        assert_eq!(bench.collected(), [(0, victim), (victim, 2 * victim)]);
+        assert!(bench.notices().contains(&(victim, Notice::HardThreshold)));
+    }
 }
 
 #[test]

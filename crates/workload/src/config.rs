@@ -78,6 +78,16 @@ pub enum Arrival {
         /// Requests a second.
         rate: f64,
     },
+    /// Bursts of `burst_length` requests with exponential gaps of mean `1 / burst_rate`; an exponential gap between
+    /// the last request of a burst and the first of the next makes the long-run mean `rate`.
+    OnOff {
+        /// Requests a second over a long time.
+        rate: f64,
+        /// Requests a second within a burst; above `rate`.
+        burst_rate: f64,
+        /// Requests in a burst; at least 2.
+        burst_length: u32,
+    },
     /// `queue_depth` requests always out: each completion issues the next.
     Closed {
         /// Requests outstanding.

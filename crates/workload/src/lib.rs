@@ -10,7 +10,7 @@
 //! A source decides *when* a request arrives, *what* it does and *where* on the array's logical space; which member
 //! serves it is the array's business, except for a request pinned by a skewed load.
 //!
-//! Not modelled: on-off bursts, zipf and hot-spot addresses, correlation between a request and the one before
+//! Not modelled: zipf and hot-spot addresses, correlation between a request and the one before
 //! it (other than a sequential address), a host that throttles an open-loop trace because it fell behind.
 
 mod config;

@@ -79,6 +79,49 @@ fn poisson_gaps_are_exponential() {
     assert_near("gaps beyond three means", beyond, p, (p * (1.0 - p) / N as f64).sqrt());
 }
 
+/// Over 10,000 bursts of 10: gaps within bursts have the mean and deviation of the in-burst rate, gaps between bursts
+/// are exponential of what is left, and both together give the long-run rate. Tolerance: five standard errors, which
+/// is 1.7% for the gaps within bursts and 5% for those between them and the long-run rate.
+#[test]
+fn bursts_have_their_rate_and_the_whole_has_its_own() {
+    let (rate, burst_rate, length) = (476.5, 4765.0, 10);
+    let arrival = Arrival::OnOff { rate, burst_rate, burst_length: length as u32 };
+    let requests = all(&SyntheticConfig { arrival, ..hpc() });
+    // The first burst begins with the first request, so gap `i` leads to request `i + 1`.
+    let gaps: Vec<f64> = gaps_ns(&requests).collect();
+    let pick = |between: bool| {
+        let chosen = gaps.iter().enumerate().filter(move |(index, _)| ((index + 1) % length == 0) == between);
+        chosen.map(|(_, &gap)| gap).collect::<Vec<f64>>()
+    };
+    let (within, between) = (pick(false), pick(true));
+    assert_eq!((within.len(), between.len()), (N - N / length, N / length - 1));
+    for (what, sample, expected) in [
+        ("within bursts", &within, 1e9 / burst_rate),
+        ("between bursts", &between, 1e9 * (10.0 / rate - 9.0 / burst_rate)),
+    ] {
+        let n = sample.len() as f64;
+        let (mean, stddev) = moments(sample.iter().copied());
+        assert_near(what, mean, expected, expected / n.sqrt());
+        // The deviation of an exponential sample's deviation is sqrt(2 / n) of it.
+        assert_near(what, stddev, expected, expected * (2.0 / n).sqrt());
+    }
+    let bursts = (N / length) as f64;
+    let cycle_ns = requests[N - 1].arrival.0 as f64 / bursts;
+    let gap_ns = 1e9 * (10.0 / rate - 9.0 / burst_rate);
+    let deviation_ns = (gap_ns * gap_ns + 9.0 * (1e9 / burst_rate).powi(2)).sqrt();
+    assert_near("burst and gap", cycle_ns, 1e9 * 10.0 / rate, deviation_ns / bursts.sqrt());
+}
+
+/// As `burst_rate` nears `rate`, every gap has the same mean: bursts are continuous with poisson.
+#[test]
+fn bursts_at_the_mean_rate_are_poisson() {
+    let rate = 476.5;
+    let arrival = Arrival::OnOff { rate, burst_rate: rate * (1.0 + 1e-12), burst_length: 7 };
+    let bursts = all(&SyntheticConfig { arrival, ..hpc() });
+    let poisson = all(&hpc());
+    assert!(bursts.iter().zip(&poisson).all(|(a, b)| a.arrival.0.abs_diff(b.arrival.0) < 1000));
+}
+
 #[test]
 fn fixed_arrivals_do_not_drift() {
     let config = SyntheticConfig { arrival: Arrival::Fixed { rate: 3.0 }, ..hpc() };
@@ -271,6 +314,27 @@ fn what_cannot_be_is_refused_with_value_and_reason() {
         (SyntheticConfig { arrival: Arrival::Poisson { rate: 0.0 }, ..hpc() }, "arrival.rate = 0:"),
         (SyntheticConfig { arrival: Arrival::Fixed { rate: f64::INFINITY }, ..hpc() }, "arrival.rate = inf:"),
         (SyntheticConfig { arrival: Arrival::Closed { queue_depth: 0 }, ..hpc() }, "queue_depth = 0"),
+        (
+            SyntheticConfig {
+                arrival: Arrival::OnOff { rate: 5.0, burst_rate: 5.0, burst_length: 100 },
+                ..hpc()
+            },
+            "must be above arrival.rate = 5",
+        ),
+        (
+            SyntheticConfig {
+                arrival: Arrival::OnOff { rate: 5.0, burst_rate: f64::NAN, burst_length: 100 },
+                ..hpc()
+            },
+            "arrival.burst_rate = NaN",
+        ),
+        (
+            SyntheticConfig {
+                arrival: Arrival::OnOff { rate: 5.0, burst_rate: 50.0, burst_length: 1 },
+                ..hpc()
+            },
+            "at least 2 requests",
+        ),
         (SyntheticConfig { size: SizeDistribution::Fixed { mean: 0 }, ..hpc() }, "size.mean = 0"),
         (
             SyntheticConfig { size: SizeDistribution::Fixed { mean: 8 * MEMBER + 1 }, ..hpc() },

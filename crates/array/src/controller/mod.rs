@@ -264,4 +264,9 @@ impl<P: Probe> Array<P> {
     pub fn message_counters(&self) -> &MessageCounters {
         &self.counters
     }
+
+    /// What the coordination policy has counted so far; see [`Coordinator::counters`].
+    pub fn policy_counters(&self) -> Vec<(&'static str, u64)> {
+        self.coordinator.counters()
+    }
 }

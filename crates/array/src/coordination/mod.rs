@@ -6,6 +6,9 @@
 //! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md.
 
 mod local;
+mod participants;
+mod proactive_idle;
+mod proactive_soft_limit;
 mod reactive_inclusive;
 mod reactive_selective;
 
@@ -21,6 +24,12 @@ pub trait Coordinator: Send {
 
     /// Reacts to one event by appending actions, carried out in order.
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>);
+
+    /// What it has counted since the run began, for the report; the names are always the same and never those of
+    /// [`crate::MessageCounters`].
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// Kinds of events a coordinator wants to see. The fewer, the further the simulator may look ahead.
@@ -143,11 +152,45 @@ impl Parameters<'_> {
 pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Coordinator>, String>;
 
 /// All coordination policies. (`ideal` in a comparison is `local` with the ideal schedule.)
-pub const REGISTRY: &[Entry<Build>] = &[local::ENTRY, reactive_inclusive::ENTRY, reactive_selective::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    local::ENTRY,
+    reactive_inclusive::ENTRY,
+    reactive_selective::ENTRY,
+    proactive_idle::ENTRY,
+    proactive_soft_limit::ENTRY,
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harmonia_types::{Blame, Operation};
+
+    /// Some request's arrival.
+    pub(super) fn arrival() -> Event {
+        Event::Arrival(HostRequest {
+            id: 0,
+            arrival: SimTime::ZERO,
+            operation: Operation::Write,
+            offset: 0,
+            length: 4096,
+            volume: 0,
+            member: None,
+        })
+    }
+
+    /// Its completion.
+    pub(super) fn completion() -> Event {
+        Event::Completion(Completion {
+            id: 0,
+            operation: Operation::Write,
+            offset: 0,
+            length: 4096,
+            arrival: SimTime::ZERO,
+            finish: SimTime::ZERO,
+            blame: Blame::default(),
+            gc_affected: false,
+        })
+    }
 
     pub(super) fn members(capable: &[bool]) -> Vec<Delivered> {
         let member = |&capable| Delivered { status: None, as_of: SimTime::ZERO, capable, collecting: false };

@@ -9,6 +9,7 @@ use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 use serde::Deserialize;
 
+use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 
 /// No keys of its own.
@@ -17,8 +18,7 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 struct Config {}
 
 struct ReactiveSelective {
-    /// By member: has sent PARTICIPATE_GGC.
-    registered: Vec<bool>,
+    participants: Participants,
 }
 
 impl Coordinator for ReactiveSelective {
@@ -27,14 +27,10 @@ impl Coordinator for ReactiveSelective {
     }
 
     fn on(&mut self, _: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
-        match *event {
-            Event::SoftThreshold(member) => self.registered[member.index()] = true,
-            Event::GcEnded { device, registered } => self.registered[device.index()] = registered,
-            Event::HardThreshold(_) => {
-                let participants = view.capable().filter(|member| self.registered[member.index()]);
-                actions.extend(participants.map(|member| Action::Force(member, Stop::Internal)));
-            }
-            _ => {}
+        self.participants.note(event);
+        if let Event::HardThreshold(_) = event {
+            let registered = view.capable().filter(|&member| self.participants.includes(member));
+            actions.extend(registered.map(|member| Action::Force(member, Stop::Internal)));
         }
     }
 }
@@ -46,7 +42,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     keys: &[],
     build: |parameters| {
         parameters.config::<Config>()?;
-        Ok(Box::new(ReactiveSelective { registered: vec![false; usize::from(parameters.devices)] }))
+        Ok(Box::new(ReactiveSelective { participants: Participants::new(parameters.devices) }))
     },
 };
 
@@ -58,7 +54,7 @@ mod tests {
 
     #[test]
     fn only_the_registered_are_forced_until_they_end_above_soft() {
-        let mut policy = ReactiveSelective { registered: vec![false; 4] };
+        let mut policy = ReactiveSelective { participants: Participants::new(4) };
         let view = members(&[true, true, false, true]);
         for member in [0, 2, 3] {
             assert!(forced(&mut policy, Event::SoftThreshold(DeviceId(member)), &view).is_empty());

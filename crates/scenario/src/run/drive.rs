@@ -33,6 +33,8 @@ pub(super) struct Measured {
     pub wear: Vec<Wear>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
+    /// The coordination policy's own.
+    pub policy_counters: Vec<(&'static str, u64)>,
     pub window_ns: u64,
     pub events: u64,
     pub wall_ns: u64,
@@ -111,6 +113,7 @@ struct Window {
     from: SimTime,
     devices: Vec<DeviceCounters>,
     messages: MessageCounters,
+    policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
     events: u64,
 }
@@ -292,6 +295,7 @@ impl<P: Probe> Drive<'_, P> {
             from,
             devices: counters(&self.array),
             messages: *self.array.message_counters(),
+            policy_counters: self.array.policy_counters(),
             gc: GcOverlap::new(self.array.devices().len(), from),
             events: self.events(),
         });
@@ -335,6 +339,13 @@ impl<P: Probe> Drive<'_, P> {
                 .collect(),
             gc_share: window.gc.finish(end),
             messages: self.array.message_counters().since(&window.messages),
+            policy_counters: self
+                .array
+                .policy_counters()
+                .iter()
+                .zip(&window.policy_counters)
+                .map(|(&(name, now), &(_, then))| (name, now - then))
+                .collect(),
             window_ns: (end - window.from).as_ns(),
             events: events - window.events,
             wall_ns: clock.elapsed_ns(),

@@ -34,7 +34,7 @@ pub(super) fn build(
     let scenario = &variant.scenario;
     let members = &scenario.array.members;
     let messages = &measured.messages;
-    let counters = BTreeMap::from([
+    let mut counters = BTreeMap::from([
         ("soft_notices".to_owned(), messages.soft_notices),
         ("hard_notices".to_owned(), messages.hard_notices),
         ("forced".to_owned(), messages.forced),
@@ -42,6 +42,7 @@ pub(super) fn build(
         ("holds".to_owned(), messages.holds),
         ("releases".to_owned(), messages.releases),
     ]);
+    counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
     let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
     let devices = measured.devices.iter().zip(measured.wear).zip(members);
     let page_operations = measured.devices.iter().map(|device| {

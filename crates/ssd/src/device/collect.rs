@@ -18,7 +18,9 @@ use harmonia_flash::Copyback;
 /// Garbage collection a die should do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Want {
-    goal: Goal,
+    pub goal: Goal,
+    /// It gives way to the host at every victim boundary.
+    pub yields: bool,
     /// The concurrency policy lets it start.
     pub admitted: bool,
 }
@@ -26,28 +28,25 @@ pub(super) struct Want {
 /// A victim being collected step by step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
-    goal: Goal,
+    pub goal: Goal,
+    /// It gives way to the host at every victim boundary.
+    pub yields: bool,
     /// Unit of the die, counted from 0, whose turn it is.
-    unit: u32,
-    victim: Option<BlockId>,
+    pub unit: u32,
+    pub victim: Option<BlockId>,
     /// Next page of the victim to look at.
-    cursor: u32,
+    pub cursor: u32,
     /// Victims this unit has given.
-    unit_victims: u32,
-    victims: u32,
+    pub unit_victims: u32,
+    pub victims: u32,
 }
 
 impl<P: Probe> Device<P> {
     /// A directive from the coordinator, delivered at `now`.
     pub fn direct(&mut self, now: SimTime, directive: Directive) {
         match directive {
-            Directive::Force(stop) => {
-                let stop = match stop {
-                    Stop::Internal => self.rules.shape.stop,
-                    Stop::AllReserve => self.rules.shape.reserved_blocks.saturating_sub(1),
-                };
-                self.demand(0..self.rules.shape.dies, stop, now);
-            }
+            Directive::Force(Stop::Internal) => self.demand(0..self.rules.shape.dies, self.own_event(), now),
+            Directive::Force(Stop::AllReserve) => self.force_idle(now),
             Directive::Hold => self.held = true,
             Directive::Release => {
                 self.held = false;
@@ -78,9 +77,13 @@ impl<P: Probe> Device<P> {
             self.registered = true;
             self.notices.push((now, Notice::SoftThreshold));
         }
-        let slot = &self.dies[die as usize];
+        let slot = &mut self.dies[die as usize];
         if free > self.rules.start || slot.exhausted {
             return false;
+        }
+        if self.interrupted {
+            // An idle-time event that has yet to start is off; the device's own takes its place.
+            slot.want = slot.want.filter(|want| !want.yields);
         }
         let is_hard = free <= self.rules.shape.hard;
         if slot.want.is_some() || slot.job.is_some() {
@@ -99,20 +102,25 @@ impl<P: Probe> Device<P> {
             Domain::Die => die..die + 1,
             Domain::Device => 0..self.rules.shape.dies,
         };
-        self.demand(dies, self.rules.shape.stop, now);
+        self.demand(dies, self.own_event(), now);
         self.dies[die as usize].want.is_some_and(|want| want.admitted)
     }
 
+    /// An event as the device's own thresholds have it.
+    fn own_event(&self) -> Want {
+        let goal = Goal { stop: self.rules.shape.stop, min_victims: self.rules.min_victims };
+        Want { goal, yields: false, admitted: false }
+    }
+
     /// Makes dies collect; those that do, or are about to, absorb the demand.
-    fn demand(&mut self, dies: std::ops::Range<u32>, stop: u32, now: SimTime) {
-        let goal = Goal { stop, min_victims: self.rules.min_victims };
+    pub(super) fn demand(&mut self, dies: std::ops::Range<u32>, want: Want, now: SimTime) {
         let admitted = self.concurrency.admits_all();
         for die in dies {
             let slot = &mut self.dies[die as usize];
             if slot.collects() || slot.want.is_some() {
                 continue;
             }
-            slot.want = Some(Want { goal, admitted });
+            slot.want = Some(Want { admitted, ..want });
             slot.began_soft = false;
             if admitted && slot.is_idle() {
                 self.wakes.set(die as usize, now);
@@ -195,6 +203,9 @@ impl<P: Probe> Device<P> {
 
     /// Runs the whole wanted event of a die. `false` if it took no time.
     pub(super) fn run_event(&mut self, die: u32, now: SimTime, pace: Pace) -> Result<bool, DeviceFailure> {
+        if pace == Pace::Timed && self.yields(die) {
+            return self.start_idle_event(die, now);
+        }
         let Some(want) = self.dies[die as usize].want.take() else { return Ok(false) };
         let units = self.rules.shape.units_per_die;
         let mut sum = Collected::default();
@@ -223,7 +234,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Sum of an event's moves, summaries and erases.
-    fn event_time(&self, collected: &Collected) -> SimDuration {
+    pub(super) fn event_time(&self, collected: &Collected) -> SimDuration {
         let timing = &self.rules.timing;
         let far = match timing.copyback {
             Copyback::Die => 0,
@@ -236,7 +247,7 @@ impl<P: Probe> Device<P> {
             + timing.erase * u64::from(collected.victims)
     }
 
-    fn start_collecting(&mut self, die: u32, now: SimTime) {
+    pub(super) fn start_collecting(&mut self, die: u32, now: SimTime) {
         self.dies[die as usize].gc_since = now;
         self.collecting += 1;
         if self.collecting == 1 {
@@ -296,8 +307,12 @@ impl<P: Probe> Device<P> {
     /// takes no time, or starts a page move. `false` if nothing was started: ask again.
     pub(super) fn step_job(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         if let Some(want) = self.dies[die as usize].want.take() {
+            if want.yields && self.interrupted {
+                return Ok(false);
+            }
+            let Want { goal, yields, .. } = want;
             self.dies[die as usize].job =
-                Some(Job { goal: want.goal, unit: 0, victim: None, cursor: 0, unit_victims: 0, victims: 0 });
+                Some(Job { goal, yields, unit: 0, victim: None, cursor: 0, unit_victims: 0, victims: 0 });
             self.start_collecting(die, now);
             if self.schedule.needs().fresh_blocks {
                 let units = self.rules.shape.units_per_die;
@@ -320,6 +335,9 @@ impl<P: Probe> Device<P> {
     /// Gives a die's job its next victim, from the unit whose turn it is or the next one that is due; or ends the event.
     fn choose_next(&mut self, die: u32, now: SimTime) {
         let Some(mut job) = self.dies[die as usize].job else { return };
+        if job.yields {
+            return self.choose_next_idle(die, job, now);
+        }
         let units = self.rules.shape.units_per_die;
         while job.unit < units {
             let unit = die * units + job.unit;
@@ -363,7 +381,7 @@ impl<P: Probe> Device<P> {
         Ok(true)
     }
 
-    fn choose_victim(&mut self, die: u32, unit: u32, now: SimTime) -> Option<BlockId> {
+    pub(super) fn choose_victim(&mut self, die: u32, unit: u32, now: SimTime) -> Option<BlockId> {
         // The view borrows the whole mapping state, so the queue is looked at through a copy of what it asks for.
         let queues = QueueView { die: &self.dies[die as usize], index: die, ops: &self.ops, ftl: &self.ftl };
         let mut reads = Snapshot(Vec::new());

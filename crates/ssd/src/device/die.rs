@@ -165,7 +165,12 @@ impl<P: Probe> Device<P> {
                 }
             }
             Activity::Summary => {}
-            Activity::Event(collected) => self.end_event(die, collected.victims, now),
+            Activity::Event(sum) => {
+                if self.next_idle_victim(die, sum, now)? {
+                    return Ok(());
+                }
+                self.end_event(die, sum.victims, now);
+            }
             Activity::Move => self.end_move(die, now),
             Activity::Erase => self.end_erase(die, now),
         }
@@ -207,16 +212,17 @@ impl<P: Probe> Device<P> {
                     checked = false;
                 }
                 Decision::Atomic(pace) => {
+                    // Only an event of the device's own means that its thresholds were looked at.
+                    checked = !self.yields(die);
                     if self.run_event(die, now, pace)? {
                         return Ok(());
                     }
-                    checked = true;
                 }
                 Decision::Single(Token::GcStep) => {
+                    checked = !self.yields(die);
                     if self.step_job(die, now)? {
                         return Ok(());
                     }
-                    checked = true;
                 }
                 Decision::Erase => {
                     let erase = self.rules.timing.erase;

@@ -14,6 +14,7 @@
 //! * `queue`: operations waiting at the dies;
 //! * `die`: what a die runs, step by step;
 //! * `collect`: when garbage collection starts and ends;
+//! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
 //! * `status`: the O-SSD interface and counters.
 //!
@@ -23,6 +24,7 @@
 mod account;
 mod collect;
 mod die;
+mod idle;
 mod queue;
 mod status;
 
@@ -143,6 +145,8 @@ pub struct Device<P: Probe = NoProbe> {
     /// Below soft and reported so.
     registered: bool,
     held: bool,
+    /// An operation has entered a queue since the last idle-time force.
+    interrupted: bool,
     last_activity: SimTime,
     counters: DeviceCounters,
     /// Times an event was processed.
@@ -154,15 +158,10 @@ impl<P: Probe> Device<P> {
     /// A device in the state `ftl`, idle at time 0.
     ///
     /// # Errors
-    /// If a policy is unknown, or needs what the flash cannot do.
-    ///
-    /// # Panics
-    /// If the state is that of a device of another shape.
+    /// If it cannot work, a policy is unknown, or one needs what the flash cannot do.
     pub fn new(config: &SsdConfig, ftl: Ftl, probe: P) -> Result<Self, String> {
-        let shape = config.resolve().map_err(|why| why.to_string())?;
-        // Ageing does not look at the soft threshold, so devices that differ in it share aged states.
-        let same = Shape { soft: shape.soft, ..ftl.shape().clone() } == shape;
-        assert!(same, "a device of shape {shape:?} cannot take the state of one of shape {:?}", ftl.shape());
+        // Not the state's own: devices that age alike may still differ in their soft threshold.
+        let shape = config.resolve().map_err(|error| error.to_string())?;
         let gc = &config.gc;
         let unknown = |kind: &str, name: &str| format!("unknown {kind} `{name}`");
         let victim =
@@ -232,6 +231,7 @@ impl<P: Probe> Device<P> {
             waiting: 0,
             registered: false,
             held: false,
+            interrupted: false,
             last_activity: SimTime::ZERO,
             counters: DeviceCounters::default(),
             events: 0,

@@ -111,6 +111,7 @@ impl<P: Probe> Device<P> {
 
     /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.
     fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+        self.interrupted = true;
         let slot = &mut self.dies[die as usize];
         let mut after = slot.tail;
         while after != NO_OP {

@@ -58,7 +58,6 @@ impl<P: Probe> Device<P> {
         let written: u64 = units.clone().map(|unit| self.ftl.written_pages(unit)).sum();
         let invalid: u64 = units.clone().map(|unit| self.ftl.invalid_pages(unit)).sum();
         let remaining = self.dies.iter().filter(|die| matches!(die.activity, Activity::Event(_)));
-        let erases: u64 = self.ftl.erase_counts().iter().map(|&n| u64::from(n)).sum();
         Status {
             free_min,
             free_total: units.clone().map(|unit| u64::from(self.visible_free(unit))).sum(),
@@ -71,7 +70,7 @@ impl<P: Probe> Device<P> {
             correctable_error_rate: None,
             queue_depth: self.ops.live() as u32,
             last_activity: self.last_activity,
-            wear_mean: erases as f64 / self.ftl.erase_counts().len() as f64,
+            wear_mean: self.ftl.tally().erases as f64 / self.ftl.erase_counts().len() as f64,
         }
     }
 

@@ -142,11 +142,25 @@ impl UnitMut<'_> {
         let mut sum = Collected::default();
         while sum.victims < goal.min_victims || self.state.free <= goal.stop {
             let Some(block) = self.choose(victim, queued_reads, now) else { break };
-            self.relocate(block, &mut sum, probe)?;
-            self.erase(block, probe);
-            sum.victims += 1;
+            sum.add(&self.collect_one(block, probe)?);
         }
         Ok(sum)
+    }
+
+    /// Collects one victim that the policy chose.
+    ///
+    /// # Errors
+    /// If live pages have nowhere to go.
+    pub fn collect_one<P: Probe>(
+        &mut self,
+        victim: BlockId,
+        probe: &mut P,
+    ) -> Result<Collected, OutOfBlocks> {
+        let mut collected = Collected::default();
+        self.relocate(victim, &mut collected, probe)?;
+        self.erase(victim, probe);
+        collected.victims = 1;
+        Ok(collected)
     }
 
     /// Asks the policy for a victim.

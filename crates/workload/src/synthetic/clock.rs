@@ -4,6 +4,16 @@
 //!   arrives at 0.
 //! - *poisson*: exponential gaps, the first one before the first request. Time is whole ns plus a carried fraction
 //!   of a nanosecond, rounded down: gaps lose nothing to rounding however long the run.
+//! - *on-off*: bursts of `burst_length` requests. Gaps within a burst are exponential of mean `1 / burst_rate`; the gap
+//!   to the first request of the next burst is exponential too, of the mean that is left of `burst_length / rate`. One
+//!   burst and its gap therefore last `burst_length / rate` on average, and a `burst_rate` equal to `rate` would be
+//!   poisson. The first burst begins behind such a gap. Time is kept as for poisson.
+//!
+//!   ```text
+//!     |||||||||              |||||||||        |||||||||
+//!     burst     exponential            exponential
+//!     |<-- burst_length / rate, mean -->|
+//!   ```
 //! - *closed*: the first `queue_depth` requests at 0, then one at the finish time of each completion.
 
 use std::cmp::Reverse;
@@ -22,8 +32,28 @@ const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
 #[derive(Debug, Clone)]
 pub(super) enum Clock {
     Fixed { gap_ns: f64, arrived: u64 },
-    Poisson { gap_ns: f64, now_ns: u64, fraction_ns: f64, rng: Rng },
+    Poisson { gap_ns: f64, time: RandomTime },
+    OnOff(OnOff),
     Closed(ClosedLoop),
+}
+
+/// A time that exponential gaps move on: whole ns and the fraction of one that is left.
+#[derive(Debug, Clone)]
+pub(super) struct RandomTime {
+    now_ns: u64,
+    fraction_ns: f64,
+    rng: Rng,
+}
+
+/// Bursts and the gaps between them.
+#[derive(Debug, Clone)]
+pub(super) struct OnOff {
+    within_ns: f64,
+    between_ns: f64,
+    burst_length: u32,
+    /// Requests of the current burst still to come.
+    left: u32,
+    time: RandomTime,
 }
 
 /// Requests that may be issued, by the time they may.
@@ -41,12 +71,12 @@ impl Clock {
     pub(super) fn new(arrival: Arrival, seed: u64) -> Result<Self, String> {
         match arrival {
             Arrival::Fixed { rate } => Ok(Clock::Fixed { gap_ns: mean_gap_ns(rate)?, arrived: 0 }),
-            Arrival::Poisson { rate } => Ok(Clock::Poisson {
-                gap_ns: mean_gap_ns(rate)?,
-                now_ns: 0,
-                fraction_ns: 0.0,
-                rng: Rng::stream(seed, "workload/arrival"),
-            }),
+            Arrival::Poisson { rate } => {
+                Ok(Clock::Poisson { gap_ns: mean_gap_ns(rate)?, time: RandomTime::new(seed) })
+            }
+            Arrival::OnOff { rate, burst_rate, burst_length } => {
+                OnOff::new(rate, burst_rate, burst_length, seed).map(Clock::OnOff)
+            }
             Arrival::Closed { queue_depth: 0 } => {
                 Err("arrival.queue_depth = 0: a closed loop with nothing outstanding never starts".into())
             }
@@ -77,16 +107,52 @@ impl Clock {
                 *arrived += 1;
                 representable(time_ns).map(Some)
             }
-            Clock::Poisson { gap_ns, now_ns, fraction_ns, rng } => {
-                let gap = rng.exponential(*gap_ns) + *fraction_ns;
-                let whole = gap.floor();
-                representable(*now_ns as f64 + whole)?;
-                *now_ns += whole as u64;
-                *fraction_ns = gap - whole;
-                Ok(Some(SimTime(*now_ns)))
-            }
+            Clock::Poisson { gap_ns, time } => time.after(*gap_ns).map(Some),
+            Clock::OnOff(bursts) => bursts.next_arrival().map(Some),
             Clock::Closed(closed) => Ok(closed.next_arrival(now)),
         }
+    }
+}
+
+impl RandomTime {
+    fn new(seed: u64) -> Self {
+        RandomTime { now_ns: 0, fraction_ns: 0.0, rng: Rng::stream(seed, "workload/arrival") }
+    }
+
+    /// Moves on by an exponential gap of this mean.
+    fn after(&mut self, mean_ns: f64) -> Result<SimTime, String> {
+        let gap = self.rng.exponential(mean_ns) + self.fraction_ns;
+        let whole = gap.floor();
+        representable(self.now_ns as f64 + whole)?;
+        self.now_ns += whole as u64;
+        self.fraction_ns = gap - whole;
+        Ok(SimTime(self.now_ns))
+    }
+}
+
+impl OnOff {
+    fn new(rate: f64, burst_rate: f64, burst_length: u32, seed: u64) -> Result<Self, String> {
+        let (mean_ns, within_ns) = (mean_gap_ns(rate)?, NS_PER_S / burst_rate);
+        // Written so that a NaN is refused too.
+        if !(burst_rate.is_finite() && burst_rate > rate) {
+            return Err(format!(
+                "arrival.burst_rate = {burst_rate}: within a burst requests come faster than on average, so it must be above arrival.rate = {rate}"
+            ));
+        }
+        if burst_length < 2 {
+            return Err(format!("arrival.burst_length = {burst_length}: a burst has at least 2 requests"));
+        }
+        let between_ns = f64::from(burst_length) * mean_ns - f64::from(burst_length - 1) * within_ns;
+        Ok(OnOff { within_ns, between_ns, burst_length, left: 0, time: RandomTime::new(seed) })
+    }
+
+    fn next_arrival(&mut self) -> Result<SimTime, String> {
+        if self.left > 0 {
+            self.left -= 1;
+            return self.time.after(self.within_ns);
+        }
+        self.left = self.burst_length - 1;
+        self.time.after(self.between_ns)
     }
 }
 

@@ -7,7 +7,7 @@
 //! Requests that would leave the addressed space do not occur: a start is drawn among those where the request fits.
 //! A size larger than that space is an error, when the source is made if the mean already is, else at that request.
 //!
-//! Not modelled: on-off bursts, zipf and hot-spot addresses, correlated sizes or directions, think time in closed
+//! Not modelled: zipf and hot-spot addresses, correlated sizes or directions, think time in closed
 //! loops.
 
 mod clock;
