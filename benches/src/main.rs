@@ -8,6 +8,8 @@
 //! cargo run --release -p harmonia-bench -- quick     one device, for a first look
 //! cargo run --release -p harmonia-bench -- profile   only the measured window of HPC(W), for a profiler
 //! cargo run --release -p harmonia-bench -- profile-reads   only reads
+//! cargo run --release -p harmonia-bench -- profile-ageing  only the ageing of a TLC drive of 1 TB
+//! cargo run --release -p harmonia-bench -- ageing    only ageing
 //! ```
 #![expect(clippy::print_stdout, reason = "prints a table")]
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
@@ -50,6 +52,11 @@ fn main() {
         }
         return;
     }
+    if argument == "profile-ageing" {
+        let drive = load("nvme-mixed", &["array.devices=1".into()]);
+        println!("{:.1} ns per program", ageing(&drive));
+        return;
+    }
     if argument == "profile" {
         let aged = aged(&local, 2);
         for _ in 0..3 {
@@ -71,12 +78,12 @@ fn main() {
     drop(huge);
 
     let one = load("hpc-w", &["array.devices=1".into()]);
-    row(&mut floor, "ageing one device from empty, per page program", |_| {
-        let clock = Instant::now();
-        let aged = aged(&one, 1);
-        let programs: u64 = aged.devices.iter().map(|ftl| ftl.tally().data_programs()).sum();
-        clock.elapsed().as_nanos() as f64 / programs as f64
-    });
+    row(&mut floor, "ageing one device from empty, per page program", |_| ageing(&one));
+    let drive = load("nvme-mixed", &["array.devices=1".into()]);
+    row(&mut floor, "ageing one TLC drive of 1 TB from empty, per page program", |_| ageing(&drive));
+    if argument == "ageing" {
+        return;
+    }
     let state = aged(&local, 2);
     for (name, sets) in [
         ("HPC(W) local, device domain, per page program", &["array.coordination.policy=local"][..]),
@@ -145,6 +152,14 @@ fn aged(scenario: &Scenario, threads: usize) -> AgedState {
         println!("{error:?}");
         std::process::exit(1)
     })
+}
+
+/// Nanoseconds per page program of ageing from empty on one thread.
+fn ageing(scenario: &Scenario) -> f64 {
+    let clock = Instant::now();
+    let aged = aged(scenario, 1);
+    let programs: u64 = aged.devices.iter().map(|ftl| ftl.tally().data_programs()).sum();
+    clock.elapsed().as_nanos() as f64 / programs as f64
 }
 
 fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {

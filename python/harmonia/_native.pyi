@@ -20,7 +20,8 @@ def run(
 ) -> str: ...
 def compare(
     scenario: tuple[str, bool],
-    policies: list[str],
+    policies: list[str] | None,
+    seeds: int,
     sets: list[str],
     trace: tuple[str, str | None] | None,
     threads: int,

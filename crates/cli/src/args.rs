@@ -29,12 +29,14 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   harmonia compare hpc-w
   harmonia compare hpc-w --policies local,reactive-inclusive
+  harmonia compare hpc-w --seeds 5
   harmonia compare hpc-r --set ssd.gc.domain=die,device --policies local,ideal
   harmonia compare my-array.toml --trace web_3.csv --out results
 
 A comma in --set sweeps: each value becomes a run of its own under each policy. A list value is written in
 brackets. 'ideal' is local coordination with ssd.gc.schedule=ideal: garbage collection that takes no time.
-The first run is the baseline of the comparison.";
+The first run is the baseline of the comparison. With --seeds each seed has an aged array of its own, which all runs of
+that seed start from; differences are judged seed by seed.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -167,6 +169,9 @@ impl ScenarioArguments {
 /// How it is simulated, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct SimulationArguments {
+    /// Run with so many seeds, the scenario's own and those that follow, and print means with their intervals
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    pub seeds: u64,
     /// Threads to use; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -54,7 +54,7 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 }
 
 /// All devices.
-pub const PRESETS: &[Preset] = &[MSR_SLC_32G, TINY_TEST];
+pub const PRESETS: &[Preset] = &[MSR_SLC_32G, TLC_NVME_1T, TINY_TEST];
 
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -110,6 +110,74 @@ const MSR_SLC_32G: Preset = Preset {
 const SPLIT: Provenance = Provenance::Inferred(
     "both papers say 64 elements; 8 x 8 x 1 is our split, immaterial because every element has its own pins",
 );
+
+const V_NAND_5: Provenance =
+    Provenance::Found("Samsung, start of production of its fifth V-NAND, 256 Gbit TLC (July 2018)");
+const DIE_256_GBIT: Provenance = Provenance::Inferred(
+    "2 x 1024 x 1024 pages of 16 KiB are the 256 Gbit of the die; no data sheet of it is public",
+);
+
+/// A data-centre drive: 1 TiB raw, of which 960 GB are exported; 32 dies of 256 Gbit on eight shared channels.
+///
+/// Every program is one of a single plane and a third of a three-page word line; real parts join planes and pages.
+const TLC_NVME_1T: Preset = Preset {
+    name: "tlc-nvme-1t",
+    summary: "960 GB TLC NVMe drive of 2018: eight shared channels, 32 dies of 256 Gbit, PCIe 3.0 x4",
+    geometry: Geometry {
+        channels: 8,
+        chips_per_channel: 4,
+        dies_per_chip: 1,
+        planes_per_die: 2,
+        blocks_per_plane: 1024,
+        pages_per_block: 1024,
+        page_size: 16_384,
+        summary_pages: 0,
+        own_pins: false,
+    },
+    timing: Timing {
+        read: SimDuration(50_000),
+        program: SimDuration(500_000),
+        erase: SimDuration(3_500_000),
+        transfer: SimDuration(11_703),
+        copyback: Copyback::None,
+    },
+    link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500) },
+    provenance: &[
+        ("geometry.channels", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro")),
+        (
+            "geometry.chips_per_channel",
+            Provenance::Inferred("32 dies of 256 Gbit make the 1 TiB of a 960 GB drive"),
+        ),
+        ("geometry.dies_per_chip", Provenance::Inferred("how dies share packages changes nothing here")),
+        ("geometry.planes_per_die", DIE_256_GBIT),
+        ("geometry.blocks_per_plane", DIE_256_GBIT),
+        ("geometry.pages_per_block", DIE_256_GBIT),
+        ("geometry.page_size", Provenance::Inferred("usual of 3D TLC flash")),
+        ("geometry.summary_pages", Provenance::Inferred("block summaries are not modelled for this drive")),
+        (
+            "geometry.own_pins",
+            Provenance::Inferred("the dies of a channel share its wires, as the Toggle interface does"),
+        ),
+        ("timing.read", V_NAND_5),
+        ("timing.program", V_NAND_5),
+        ("timing.erase", Provenance::Found("AERO (ASPLOS 2024): 3.5 ms for modern 3D flash")),
+        (
+            "timing.transfer",
+            Provenance::Inferred(
+                "16 KiB at the 1.4 GB/s of the fifth V-NAND (Toggle DDR 4.0); spare bytes left out",
+            ),
+        ),
+        (
+            "timing.copyback",
+            Provenance::Inferred("TLC data passes the controller's error correction on every move"),
+        ),
+        ("link.bandwidth", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro: PCIe 3.0 x4")),
+        (
+            "link.latency",
+            Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro: firmware time of a 4 KiB read"),
+        ),
+    ],
+};
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 
@@ -168,6 +236,15 @@ mod tests {
         assert_eq!(preset.geometry.raw_bytes(), 32 << 30);
         assert_eq!(preset.geometry.data_pages_per_block(), 63);
         assert_eq!(preset.timing.transfer.0, 8 * 528 * 25);
+    }
+
+    /// 32 dies of 256 Gbit are 1 TiB; 16 KiB at 1.4 GB/s take 11.7 us.
+    #[test]
+    fn the_tlc_drive_has_32_dies_of_256_gbit() {
+        let preset = find("tlc-nvme-1t").unwrap();
+        assert_eq!(preset.geometry.dies(), 32);
+        assert_eq!(preset.geometry.raw_bytes() / 32, (256 << 30) / 8);
+        assert_eq!(preset.timing.transfer.0, (16_384.0f64 / 1.4).round() as u64);
     }
 
     #[test]

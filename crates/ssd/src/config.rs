@@ -7,7 +7,10 @@ use std::fmt;
 
 use harmonia_flash::{Geometry, LinkConfig, Timing};
 use harmonia_types::Lpn;
+use harmonia_types::registry::find;
 use serde::Serialize;
+
+use crate::gc::victim::{self, VictimParameters};
 
 /// The `[ssd]` table: one member device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -150,6 +153,10 @@ pub enum Domain {
     Die,
     /// All dies of the device.
     Device,
+    /// Each plane for itself; only where planes own their blocks. The die still does nothing else meanwhile.
+    Plane,
+    /// All dies of a channel.
+    Channel,
 }
 
 /// When the check for low units runs.
@@ -261,6 +268,14 @@ impl SsdConfig {
             AllocationUnit::Die => (1, g.planes_per_die),
             AllocationUnit::Plane => (g.planes_per_die, 1),
         };
+        if self.gc.domain == Domain::Plane && units_per_die == 1 && g.planes_per_die > 1 {
+            return fail(
+                "ssd.gc.domain",
+                "`plane` needs ssd.ftl.allocation_unit = \"plane\": with one pool of free blocks a die no plane is ever \
+                 low by itself"
+                    .into(),
+            );
+        }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
         let page_bits = g.pages_per_block.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
@@ -298,7 +313,9 @@ impl SsdConfig {
                 "0 blocks leave garbage collection without a frontier of its own; at least 1 works".into(),
             );
         }
-        if hard == 0 && crate::gc::victim::MAY_TAKE_FULL.contains(&self.gc.victim.as_str()) {
+        let may_take_full = find(victim::REGISTRY, &self.gc.victim)
+            .is_some_and(|entry| (entry.build)(&VictimParameters { d: self.gc.victim_d }).may_take_full());
+        if hard == 0 && may_take_full {
             return fail(
                 "ssd.gc.hard_threshold",
                 format!(
@@ -330,7 +347,7 @@ impl SsdConfig {
             } else {
                 format!(
                     "{reserved} spare blocks per allocation unit are too few for stop = {stop} blocks free and \
-                     {frontiers} write frontier(s); at least {needed} blocks ({percent}%) would work"
+                     {frontiers} write frontier(s); at least {needed} spare blocks ({percent}%) would work"
                 )
             };
             return fail("ssd.ftl.reserved_blocks", why);

@@ -138,7 +138,10 @@ fn config(rng: &mut Rng) -> SsdConfig {
             frontiers,
         },
         gc: GcConfig {
-            domain: pick(rng, &[Domain::Die, Domain::Device]),
+            domain: match allocation_unit {
+                AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
+                AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
+            },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),

@@ -143,11 +143,15 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
         for schedule in schedule::REGISTRY {
             println!("victim {}, schedule {}", victim.name, schedule.name);
             for frontiers in [Frontiers::Shared, Frontiers::Separate] {
-                for domain in [Domain::Die, Domain::Device] {
+                for domain in [Domain::Die, Domain::Device, Domain::Channel, Domain::Plane] {
                     let mut config = config();
                     config.gc.victim = victim.name.into();
                     config.gc.schedule = schedule.name.into();
                     config.gc.domain = domain;
+                    if domain == Domain::Plane {
+                        config.ftl.allocation_unit = AllocationUnit::Plane;
+                        config.ftl.reserved_blocks = Amount::Blocks(5);
+                    }
                     config.ftl.frontiers = frontiers;
                     let what = format!("{} {} {frontiers:?} {domain:?}", victim.name, schedule.name);
                     let first = exercise(&config, &what);

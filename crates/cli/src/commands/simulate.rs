@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use harmonia_metrics::{Comparison, Report};
-use harmonia_scenario::{Progress, RunError, RunOptions, Scenario, Unobserved};
+use harmonia_scenario::{Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds};
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
@@ -43,20 +43,21 @@ impl<'a> Session<'a> {
         let arguments = self.scenario;
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
-        let report = self.simulate(|options| harmonia_scenario::run(&scenario, options))?;
-        let runs = std::slice::from_ref(&report);
-        self.finish(folder, &json(&report)?, &rerunnable(&scenario), runs, |style| {
-            tables::single(&report, style)
-        })
+        let variant = [Variant { label: String::new(), scenario }];
+        let comparison = self.simulate(|options| compare_seeds(&variant, self.simulation.seeds, options))?;
+        let report = match &comparison.runs[..] {
+            [report] => json(report)?,
+            _ => json(&comparison)?,
+        };
+        let resolved = self.seeds_comment() + &rerunnable(&variant[0].scenario);
+        self.finish(folder, &report, &resolved, &comparison, |style| tables::single(&comparison, style))
     }
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
         let variants = policies::variants(self.scenario, policies)?;
         let folder = self.folder()?;
-        let comparison: Comparison =
-            self.simulate(|options| harmonia_scenario::compare(&variants, options))?;
-        let runs = &comparison.runs;
+        let comparison = self.simulate(|options| compare_seeds(&variants, self.simulation.seeds, options))?;
         let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
@@ -64,8 +65,18 @@ impl<'a> Session<'a> {
         for variant in &variants {
             resolved.push_str(&format!("#   {}\n", variant.label));
         }
+        resolved.push_str(&self.seeds_comment());
         resolved.push_str(&rerunnable(&variants[0].scenario));
-        self.finish(folder, &json(&comparison)?, &resolved, runs, |style| tables::comparison(runs, style))
+        let report = json(&comparison)?;
+        self.finish(folder, &report, &resolved, &comparison, |style| tables::comparison(&comparison, style))
+    }
+
+    /// What a scenario file does not say: how often it ran.
+    fn seeds_comment(&self) -> String {
+        match self.simulation.seeds {
+            1 => String::new(),
+            seeds => format!("# Run with --seeds {seeds}: the seed written here and those that follow.\n"),
+        }
     }
 
     /// Opened before the simulation: hours should not end in a complaint that could have come first.
@@ -95,13 +106,16 @@ impl<'a> Session<'a> {
         folder: Option<ResultFolder>,
         report: &str,
         toml: &str,
-        runs: &[Report],
+        comparison: &Comparison,
         table: impl FnOnce(Style) -> String,
     ) -> Result<(), Failure> {
         interrupt::check(self.cancel)?;
-        runs.iter().for_each(|run| self.output.detail(&cost(run)));
+        comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
         if let Some(folder) = folder {
-            let picture = picture::draw(runs);
+            // Of several seeds, the first.
+            let first: Vec<Report> =
+                comparison.variants().filter_map(|seeds| seeds.first().cloned()).collect();
+            let picture = picture::draw(&first);
             folder.write_all(&[
                 ("report.json", report),
                 ("scenario.toml", toml),
@@ -110,7 +124,7 @@ impl<'a> Session<'a> {
         }
         if self.simulation.json {
             // A table carries its own warnings; data has no room for them.
-            tables::warnings(runs).lines().for_each(|line| self.output.notice(line));
+            tables::warnings(comparison).lines().for_each(|line| self.output.notice(line));
             return self.output.data(report);
         }
         let style = Style { columns: self.output.columns(), color: self.output.stdout_color() };

@@ -21,13 +21,14 @@ use std::path::Path;
 pub const FOLDERS: [&str; 2] = ["docs/figures", "docs/policies"];
 
 fn main() -> std::io::Result<()> {
+    let pages = pages(&runs::run_all());
     for folder in FOLDERS {
         match std::fs::remove_dir_all(root().join(folder)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => std::fs::create_dir_all(root().join(folder))?,
         }
     }
-    for (path, page) in pages(&runs::run_all()) {
+    for (path, page) in pages {
         std::fs::write(root().join(path), page)?;
     }
     Ok(())

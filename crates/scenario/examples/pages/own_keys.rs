@@ -15,18 +15,25 @@ pub struct OwnKey {
     pub meaning: String,
 }
 
-/// The keys called `names` of the policy in this file.
+/// The keys called `names` of the policy whose source is the first of these files; the others are modules it shares
+/// with its siblings ([`shared_modules`]).
 ///
 /// # Panics
 /// If a key has no doc comment or no default.
-pub fn own_keys(source: &str, names: &[&str]) -> Vec<OwnKey> {
+pub fn own_keys(sources: &[String], names: &[&str]) -> Vec<OwnKey> {
     let key = |&name: &&str| {
-        let found = in_config(source, name).or_else(|| in_schema(name));
+        let found = sources.iter().find_map(|source| in_config(source, name)).or_else(|| in_schema(name));
         found.unwrap_or_else(|| {
             panic!("the key `{name}` needs a field with a doc comment in `Config`, and a default")
         })
     };
     names.iter().map(key).collect()
+}
+
+/// Modules beside it that a policy uses: `trigger` for `use super::trigger::{Config, Trigger};`.
+pub fn shared_modules(source: &str) -> impl Iterator<Item = &str> {
+    let used = source.lines().filter_map(|line| line.strip_prefix("use super::"));
+    used.filter_map(|path| path.split_once("::")).map(|(module, _)| module)
 }
 
 fn in_schema(name: &str) -> Option<OwnKey> {
@@ -209,7 +216,7 @@ enum Detect {
 
     #[test]
     fn a_config_documents_its_keys() {
-        let keys = own_keys(SOURCE, &["detect", "poll", "share", "limit"]);
+        let keys = own_keys(&[SOURCE.into()], &["detect", "poll", "share", "limit"]);
         let expected = [
             key("detect", "\"poll\" or \"on-event\"", "on-event", "When to look. Two lines."),
             key("poll", "a time such as \"25us\" or \"1.5ms\"", "1.5ms", "Between looks."),
@@ -220,18 +227,26 @@ enum Detect {
     }
 
     #[test]
+    fn shared_modules_are_those_beside_it() {
+        let source = "use super::trigger::{Config, Trigger};\nuse super::{Build, Victim};\nuse crate::block::BlockId;\n";
+        assert_eq!(shared_modules(source).collect::<Vec<_>>(), ["trigger"]);
+    }
+
+    #[test]
     fn derived_defaults_and_keys_of_the_schema_are_found() {
         let derived = SOURCE.split("impl Default").next().unwrap_or_default().to_owned();
         let derived = derived + &SOURCE[SOURCE.find("enum").unwrap_or_default()..];
-        let defaults: Vec<_> =
-            own_keys(&derived, &["detect", "poll", "share"]).into_iter().map(|key| key.default).collect();
+        let defaults: Vec<_> = own_keys(&[String::new(), derived], &["detect", "poll", "share"])
+            .into_iter()
+            .map(|key| key.default)
+            .collect();
         assert_eq!(defaults, ["on-event", "0us", "0"]);
-        assert!(own_keys(SOURCE, &["victim_d"])[0].meaning.contains("d-choices"));
+        assert!(own_keys(&[SOURCE.into()], &["victim_d"])[0].meaning.contains("d-choices"));
     }
 
     #[test]
     #[should_panic(expected = "the key `undocumented` needs")]
     fn a_key_without_a_doc_comment_is_refused() {
-        own_keys(SOURCE, &["undocumented"]);
+        own_keys(&[SOURCE.into()], &["undocumented"]);
     }
 }

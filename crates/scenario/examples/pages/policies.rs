@@ -6,7 +6,7 @@ use harmonia_array::coordination;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::Entry;
 
-use super::own_keys::own_keys;
+use super::own_keys::{own_keys, shared_modules};
 use super::{GENERATED, root};
 
 /// A kind of policies.
@@ -112,7 +112,10 @@ fn index(kinds: &[Kind]) -> String {
 
 fn page(kind: &Kind, policy: &Policy) -> String {
     let file = format!("{}/{}.rs", kind.folder, policy.name.replace('-', "_"));
-    let source = std::fs::read_to_string(root().join(&file)).unwrap_or_default();
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    let source = read(&file);
+    let shared: Vec<_> =
+        shared_modules(&source).map(|module| format!("{}/{module}.rs", kind.folder)).collect();
     let mut page = format!("# `{}` ({})\n\n{GENERATED}", policy.name, kind.name);
     page.push_str(&module_text(&source));
     page.push_str("\n## Keys\n\n");
@@ -122,13 +125,19 @@ fn page(kind: &Kind, policy: &Policy) -> String {
         page.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
     }
     let table = kind.key.rsplit_once('.').map_or("", |(table, _)| table);
-    for key in own_keys(&source, policy.keys) {
+    let sources: Vec<_> =
+        std::iter::once(source.clone()).chain(shared.iter().map(|file| read(file))).collect();
+    for key in own_keys(&sources, policy.keys) {
         let cell = |text: &str| text.replace('|', "\\|");
         let (name, takes, default) = (key.name, cell(&key.takes), cell(&key.default));
         let _ = writeln!(page, "| `{table}.{name}` | {takes} | {default} | {} |", cell(&key.meaning));
     }
     let _ = write!(page, "\n## Use\n\n```sh\n{}\n```\n", example(kind, policy));
-    let _ = write!(page, "\nCode: [{file}](../../{file}). Others of its kind: [policies](../policies.md).\n");
+    let _ = write!(page, "\nCode: [{file}](../../{file})");
+    for file in shared {
+        let _ = write!(page, ", [{file}](../../{file})");
+    }
+    page.push_str(". Others: [policies](../policies.md).\n");
     page
 }
 
@@ -142,9 +151,11 @@ fn example(kind: &Kind, policy: &Policy) -> String {
     }
 }
 
-/// The comment a file opens with.
+/// The comment a file opens with; links in it are relative to `docs`.
 fn module_text(source: &str) -> String {
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
     let text: String = lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect();
-    text.replace("Source:", "**Source:**").replace("Leaves out:", "**Leaves out:**")
+    text.replace("Source:", "**Source:**")
+        .replace("Leaves out:", "**Leaves out:**")
+        .replace("](../", "](../../")
 }

@@ -13,8 +13,16 @@ use super::timeline::{Beginning, Recorder};
 const SCENARIO: &str = "experiments/concepts.toml";
 
 /// Policies of the runs on even load.
-pub const POLICIES: [&str; 6] =
-    ["local", "reactive-inclusive", "reactive-selective", "proactive-idle", "proactive-soft-limit", "ideal"];
+pub const POLICIES: [&str; 8] = [
+    "local",
+    "reactive-inclusive",
+    "reactive-selective",
+    "proactive-idle",
+    "proactive-soft-limit",
+    "gcsync",
+    "gclock",
+    "ideal",
+];
 /// KiB of a request, and how many members it touches.
 pub const SIZES: [(u32, u32); 5] = [(4, 1), (8, 2), (16, 4), (32, 8), (128, 8)];
 pub const VICTIMS: [&str; 4] = ["1", "2", "4", "8"];

@@ -40,6 +40,7 @@ pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "w1", text: include_str!("../../../../examples/w1.toml") },
     Builtin { name: "w2", text: include_str!("../../../../examples/w2.toml") },
     Builtin { name: "w3", text: include_str!("../../../../examples/w3.toml") },
+    Builtin { name: "nvme-mixed", text: include_str!("../../../../examples/nvme-mixed.toml") },
     Builtin { name: "tiny", text: include_str!("../../../../examples/tiny.toml") },
     Builtin { name: "msr-trace", text: include_str!("../../../../examples/msr-trace.toml") },
 ];

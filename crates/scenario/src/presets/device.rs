@@ -14,6 +14,7 @@ pub(crate) struct DevicePreset {
     reserved: f64,
     allocation_unit: AllocationUnit,
     domain: Domain,
+    trigger: Trigger,
     /// Hard threshold in percent.
     hard: f64,
     /// Where each figure comes from, by key below `ssd.`.
@@ -21,7 +22,7 @@ pub(crate) struct DevicePreset {
 }
 
 /// All devices.
-pub(crate) const PRESETS: &[DevicePreset] = &[MSR_SLC_32G, TINY_TEST];
+pub(crate) const PRESETS: &[DevicePreset] = &[MSR_SLC_32G, TLC_NVME_1T, TINY_TEST];
 
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -31,6 +32,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     reserved: 15.0,
     allocation_unit: AllocationUnit::Die,
     domain: Domain::Device,
+    trigger: Trigger::Foreground,
     hard: 5.0,
     provenance: &[
         (
@@ -59,6 +61,43 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     ],
 };
 
+const CAPACITY: Provenance =
+    Provenance::Inferred("960 GB of 1 TiB (Samsung PM983 data sheet): 130 of 1,024 blocks of a plane");
+
+const TLC_NVME_1T: DevicePreset = DevicePreset {
+    name: "tlc-nvme-1t",
+    reserved: 12.7,
+    allocation_unit: AllocationUnit::Plane,
+    domain: Domain::Die,
+    trigger: Trigger::Background,
+    hard: 1.0,
+    provenance: &[
+        ("ftl.reserved_blocks", CAPACITY),
+        (
+            "ftl.allocation",
+            Provenance::Inferred("no vendor tells; page by page over channels is the usual model"),
+        ),
+        ("ftl.allocation_unit", Provenance::Inferred("every plane can be written and erased for itself")),
+        ("ftl.frontiers", Provenance::Inferred("no vendor tells; as in msr-slc-32g")),
+        ("gc.domain", Provenance::Inferred("the other dies have no reason to stop")),
+        ("gc.trigger", Provenance::Inferred("a drive that is idle and low collects")),
+        (
+            "gc.hard_threshold",
+            Provenance::Inferred("a few blocks: with 12.7% spare every one kept free costs writes"),
+        ),
+        ("gc.soft_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g; a victim holds 16 MiB")),
+        ("gc.victim", Provenance::Inferred("the usual model")),
+        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
+        (
+            "gc.schedule",
+            Provenance::Inferred("the plainest; real firmware lets reads in between, which shortens tails"),
+        ),
+        ("gc.concurrency.policy", Provenance::Inferred("no vendor tells of a limit")),
+    ],
+};
+
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
 
@@ -67,6 +106,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
     reserved: 20.0,
     allocation_unit: AllocationUnit::Die,
     domain: Domain::Device,
+    trigger: Trigger::Foreground,
     hard: 5.0,
     provenance: &[
         ("ftl.reserved_blocks", FOR_TESTS),
@@ -118,7 +158,7 @@ impl DevicePreset {
             },
             gc: GcConfig {
                 domain: self.domain,
-                trigger: Trigger::Foreground,
+                trigger: self.trigger,
                 hard_threshold: Amount::Percent(self.hard),
                 soft_threshold: Amount::AboveHard(1),
                 stop_threshold: Amount::AboveHard(0),

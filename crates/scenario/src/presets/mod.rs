@@ -114,4 +114,13 @@ mod tests {
         let gib = f64::from(shape.logical_pages) * 4096.0 / f64::from(1 << 30);
         assert!((gib - 26.8).abs() < 0.05, "{gib}");
     }
+
+    /// (1024 - 130) / 1024 of 1 TiB is 960 GB.
+    #[test]
+    fn the_tlc_drive_exports_960_gb() {
+        let shape = device::find("tlc-nvme-1t").unwrap().resolve().unwrap();
+        assert_eq!((shape.reserved_blocks, shape.hard, shape.soft, shape.stop), (130, 10, 11, 10));
+        let gb = f64::from(shape.logical_pages) * 16384.0 / 1e9;
+        assert!((gb - 960.0).abs() < 0.5, "{gb}");
+    }
 }
