@@ -36,6 +36,9 @@ pub fn statements(runs: &Runs) -> Vec<(&'static str, bool)> {
         ("selective and inclusive are the same on even load", {
             mean("even reactive-selective") == mean("even reactive-inclusive")
         }),
+        ("taking turns is worse than local where nothing is redundant", {
+            mean("even gcsync").min(mean("even gclock")) > mean("even local")
+        }),
         ("the 99th percentile stays", nearly(p99("even reactive-inclusive"), p99("even local"), 0.05)),
         ("a request of one page gains nothing", {
             nearly(mean("size 4 reactive-inclusive"), mean("size 4 local"), 0.1)
@@ -140,7 +143,7 @@ fn table(runs: &Runs) -> String {
 
 fn figures(runs: &Runs) -> Vec<(String, String)> {
     let mut figures = Vec::new();
-    let mut add = |name: &str, figure: String| figures.push((format!("docs/figures/{name}.svg"), figure));
+    let mut add = |name: &str, figure: String| figures.push((format!("docs/concepts/{name}.svg"), figure));
     let timeline = |title: &str, labelled: &[(&str, &str)]| {
         let drawn: Vec<_> = labelled.iter().map(|(run, heading)| (*heading, runs.beginning(run))).collect();
         timeline::draw(title, &drawn)

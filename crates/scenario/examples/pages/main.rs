@@ -18,7 +18,7 @@ mod timeline;
 use std::path::Path;
 
 /// Folders in which every file is generated.
-pub const FOLDERS: [&str; 2] = ["docs/figures", "docs/policies"];
+pub const FOLDERS: [&str; 2] = ["docs/concepts", "docs/policies"];
 
 fn main() -> std::io::Result<()> {
     let pages = pages(&runs::run_all());
