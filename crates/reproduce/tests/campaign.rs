@@ -49,7 +49,7 @@ impl Watch for Batches {
 }
 
 fn options(cancel: &AtomicBool) -> RunOptions<'_> {
-    RunOptions { threads: 2, checked: false, cancel, progress: &Silent, observe: &Unobserved }
+    RunOptions { threads: 2, checked: false, cancel, progress: &Silent, observe: &Unobserved, cache: None }
 }
 
 #[test]

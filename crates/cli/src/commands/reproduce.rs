@@ -11,8 +11,9 @@ use harmonia_reproduce::campaign::{self, Watch};
 use harmonia_reproduce::claims::{Claim, Test, claims};
 use harmonia_reproduce::experiment::{Experiment, Job};
 use harmonia_reproduce::{Results, assess, experiments, findings};
-use harmonia_scenario::{Progress, RunOptions, Unobserved};
+use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved};
 
+use super::cache;
 use crate::args::ReproduceArguments;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
@@ -44,7 +45,9 @@ pub(crate) fn reproduce(
     let bars = (output.shows_progress() && !no_progress).then(Bars::new);
     let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let options = RunOptions { threads, checked: false, cancel, progress, observe: &Unobserved };
+    let cache = cache::of_user(AgedCache::MOST_BYTES);
+    let options =
+        RunOptions { threads, checked: false, cancel, progress, observe: &Unobserved, cache: cache.as_ref() };
     let watch = Teller { output, last: Counter::new(usize::MAX) };
     let runs = arguments.out.join("runs");
     let measured = match arguments.kept {
@@ -54,6 +57,7 @@ pub(crate) fn reproduce(
     if let Some(bars) = bars {
         bars.clear();
     }
+    cache.as_ref().map(AgedCache::notices).unwrap_or_default().iter().for_each(|line| output.detail(line));
     let mut results = earlier(&arguments.out);
     results.extend(measured?);
     interrupt::check(cancel)?;

@@ -1,5 +1,16 @@
 //! Where the ticks of an axis go.
 
+/// What an axis holds besides its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// 0.
+    FromZero,
+    /// Nothing: for differences that are small beside the values.
+    Tight,
+    /// Equal ratios are equally far apart.
+    Log,
+}
+
 /// An axis of values, linear or logarithmic, widened to round numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
@@ -11,8 +22,9 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// The axis that holds these values; a linear one begins at 0 or below.
-    pub(super) fn holding(values: impl Iterator<Item = f64>, log: bool) -> Axis {
+    /// The axis that holds these values.
+    pub(super) fn holding(values: impl Iterator<Item = f64>, scale: Scale) -> Axis {
+        let log = scale == Scale::Log;
         let (mut low, mut high) = (f64::MAX, f64::MIN);
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
             (low, high) = (low.min(value), high.max(value));
@@ -20,7 +32,11 @@ impl Axis {
         if low > high {
             (low, high) = if log { (1.0, 10.0) } else { (0.0, 1.0) };
         }
-        if log { Axis::logarithmic(low, high) } else { Axis::linear(low.min(0.0), high.max(0.0)) }
+        match scale {
+            Scale::Log => Axis::logarithmic(low, high),
+            Scale::FromZero => Axis::linear(low.min(0.0), high.max(0.0)),
+            Scale::Tight => Axis::linear(low, high.max(low + low.abs() * 1e-3)),
+        }
     }
 
     fn linear(low: f64, high: f64) -> Axis {
@@ -69,26 +85,27 @@ mod tests {
 
     #[test]
     fn a_linear_axis_is_round_and_holds_zero() {
-        let axis = Axis::holding([3.0, 8.3].into_iter(), false);
+        let axis = Axis::holding([3.0, 8.3].into_iter(), Scale::FromZero);
         assert_eq!(axis.ticks, [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!((axis.share(0.0), axis.share(5.0)), (0.0, 0.5));
-        let below = Axis::holding([-12.0, 30.0].into_iter(), false);
+        assert_eq!(Axis::holding([83.0, 101.0].into_iter(), Scale::Tight).ticks[0], 80.0);
+        let below = Axis::holding([-12.0, 30.0].into_iter(), Scale::FromZero);
         assert!(below.ticks[0] <= -12.0 && below.ticks.contains(&0.0), "{below:?}");
     }
 
     #[test]
     fn a_logarithmic_axis_ends_at_round_numbers() {
-        let axis = Axis::holding([1.9, 61.0].into_iter(), true);
+        let axis = Axis::holding([1.9, 61.0].into_iter(), Scale::Log);
         assert_eq!((axis.ticks[0], axis.ticks[axis.ticks.len() - 1]), (1.0, 100.0));
         assert!((axis.share(10.0) - 0.5).abs() < 1e-9);
     }
 
     #[test]
     fn nothing_and_one_value_have_an_axis_too() {
-        for log in [false, true] {
-            assert!(Axis::holding(std::iter::empty(), log).ticks.len() >= 2);
-            assert!(Axis::holding([0.0].into_iter(), log).share(0.0).is_finite());
-            assert!(Axis::holding([7.0].into_iter(), log).ticks.len() >= 2);
+        for scale in [Scale::FromZero, Scale::Tight, Scale::Log] {
+            assert!(Axis::holding(std::iter::empty(), scale).ticks.len() >= 2);
+            assert!(Axis::holding([0.0].into_iter(), scale).share(0.0).is_finite());
+            assert!(Axis::holding([7.0].into_iter(), scale).ticks.len() >= 2);
         }
     }
 

@@ -9,7 +9,7 @@
 
 use harmonia_metrics::Interval;
 
-use super::axis::{Axis, tick_text};
+use super::axis::{Axis, Scale, tick_text};
 use super::canvas::{Anchor, Canvas, Frame};
 use super::pen::pen;
 
@@ -37,8 +37,8 @@ pub(crate) struct Chart {
     pub series: Vec<Series>,
     /// Neighbouring categories are steps of one quantity: joined by lines.
     pub lines: bool,
-    /// The vertical axis is logarithmic.
-    pub log: bool,
+    /// The vertical axis.
+    pub scale: Scale,
     /// A value drawn as a rule, such as 100%.
     pub reference: Option<f64>,
 }
@@ -51,7 +51,7 @@ impl Chart {
         let frame = Frame { left: 80.0, top: 55.0, width: 600.0, height: HEIGHT - 125.0 };
         let ends = self.series.iter().flat_map(|series| series.values.iter().flatten());
         let ends = ends.flat_map(|value| [value.low(), value.mean, value.high()]);
-        let axis = Axis::holding(ends.chain(self.reference), self.log);
+        let axis = Axis::holding(ends.chain(self.reference), self.scale);
         self.axes(&mut canvas, &frame, &axis);
         for (index, series) in self.series.iter().enumerate() {
             self.series(&mut canvas, &frame, &axis, index, series);
@@ -147,7 +147,7 @@ mod tests {
             categories: values.iter().enumerate().map(|(index, _)| index.to_string()).collect(),
             series: vec![Series { name: "local".into(), values }],
             lines,
-            log: false,
+            scale: Scale::FromZero,
             reference: Some(1.0),
         }
     }

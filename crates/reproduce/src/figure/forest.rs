@@ -8,7 +8,7 @@
 
 use harmonia_metrics::Interval;
 
-use super::axis::{Axis, tick_text};
+use super::axis::{Axis, Scale, tick_text};
 use super::canvas::{Anchor, Canvas, Frame};
 
 const WIDTH: f64 = 860.0;
@@ -48,7 +48,7 @@ impl Forest {
             let measured = row.measured.iter().flat_map(|value| [value.low(), value.high()]);
             [row.accepted.0, row.accepted.1].into_iter().chain(measured).filter(|value| value.is_finite())
         });
-        let axis = Axis::holding(values.chain([self.no_effect]), false);
+        let axis = Axis::holding(values.chain([self.no_effect]), Scale::FromZero);
         let x = |value: f64| frame.left + axis.share(value) * frame.width;
         for &tick in &axis.ticks {
             canvas.rule((x(tick), frame.top), (x(tick), frame.bottom()), "grid");

@@ -14,6 +14,7 @@ mod forest;
 mod grid;
 mod pen;
 
+pub(crate) use axis::Scale;
 pub(crate) use chart::{Chart, Series};
 pub(crate) use forest::{Forest, Row};
 pub(crate) use grid::{Grid, Outcome};

@@ -4,7 +4,7 @@ use harmonia_metrics::Interval;
 
 use crate::assessment::{Assessment, shown};
 use crate::claims::Unit;
-use crate::figure::{Chart, Forest, Row, Series};
+use crate::figure::{Chart, Forest, Row, Scale, Series};
 use crate::measure::{Measure, Quantity};
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
@@ -32,6 +32,12 @@ impl Reader<'_> {
         found
             .filter(|one| one.measured.is_some())
             .map_or_else(|| "(not measured)".into(), |one| one.shown.clone())
+    }
+
+    /// What a claim says, without what is said in brackets.
+    pub fn claimed(&self, id: &str) -> &'static str {
+        let found = self.assessments.iter().find(|one| one.id == id);
+        found.map_or("-", |one| one.claimed.split(" (").next().unwrap_or_default())
     }
 
     /// What became of a claim.
@@ -109,7 +115,7 @@ impl Reader<'_> {
             categories: categories.iter().map(|name| (*name).to_owned()).collect(),
             series: series.iter().map(one).collect(),
             lines: shape.lines,
-            log: shape.log,
+            scale: shape.axis,
             reference: shape.reference,
         };
         (shape.title.to_owned(), chart.draw())
@@ -122,7 +128,7 @@ pub(super) struct Shape<'a> {
     pub x_title: &'a str,
     pub y_title: &'a str,
     pub lines: bool,
-    pub log: bool,
+    pub axis: Scale,
     pub reference: Option<f64>,
     /// Values are multiplied by this.
     pub scale: f64,
@@ -134,12 +140,20 @@ pub(super) const MS: f64 = 1e-6;
 impl<'a> Shape<'a> {
     /// Steps of a quantity, joined by lines, in milliseconds from 0.
     pub fn lines(title: &'a str, x_title: &'a str, y_title: &'a str) -> Self {
-        Shape { title, x_title, y_title, lines: true, log: false, reference: None, scale: MS }
+        Shape { title, x_title, y_title, lines: true, axis: Scale::FromZero, reference: None, scale: MS }
     }
 
     /// Kinds side by side, as shares of a baseline.
     pub fn shares(title: &'a str, x_title: &'a str, y_title: &'a str) -> Self {
-        Shape { title, x_title, y_title, lines: false, log: false, reference: Some(100.0), scale: 100.0 }
+        Shape {
+            title,
+            x_title,
+            y_title,
+            lines: false,
+            axis: Scale::Tight,
+            reference: Some(100.0),
+            scale: 100.0,
+        }
     }
 
     /// Kinds side by side instead of steps.
@@ -149,7 +163,7 @@ impl<'a> Shape<'a> {
 
     /// With a logarithmic vertical axis.
     pub fn log(self) -> Self {
-        Shape { log: true, ..self }
+        Shape { axis: Scale::Log, ..self }
     }
 
     /// With other units.
