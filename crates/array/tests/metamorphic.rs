@@ -368,6 +368,19 @@ fn messages_that_arrive_after_the_run_coordinate_nothing() {
     assert!(erases[0] > erases[2] && erases[1] > erases[2], "who is forced collects more: {erases:?}");
 }
 
+#[test]
+fn under_every_policy_messages_that_arrive_after_the_run_coordinate_nothing() {
+    for policy in names(coordination::REGISTRY) {
+        pairs("too late", 5, policy, |seed, config, states, load| {
+            config.coordination.message_latency = SimDuration(1 << 50);
+            let (never, _) = run(config, states, load);
+            config.coordination.policy = "local".into();
+            let (local, _) = run(config, states, load);
+            assert_eq!(never.completions, local.completions, "{policy}, seed {seed}");
+        });
+    }
+}
+
 /// Static allocation and FIFO blocking: every die serves the same operations in the same order, so ideal is never
 /// slower for any request, wherever the order on the link cannot depend on collection: when only writes cross it, or
 /// when it takes no time. Otherwise it can: a read that was not held up takes the slot a write would have had. So it is

@@ -8,6 +8,12 @@ pub(crate) fn ms(ns: f64) -> String {
     four_digits(ns / 1e6)
 }
 
+/// The `±` of a number: half the width of its interval, with as many decimals as the number is shown with.
+pub(crate) fn plus_minus(half_width: f64, shown: &str) -> String {
+    let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.trim_end_matches('%').len());
+    format!("±{half_width:.decimals$}")
+}
+
 /// Nanoseconds as whole microseconds, with one decimal where there are few.
 pub(crate) fn us(ns: f64) -> String {
     match ns / 1e3 {
@@ -105,6 +111,14 @@ mod tests {
     fn nothing_is_zero_and_microseconds_are_whole() {
         assert_eq!([0.0, 1_234.0, 9_960.0, 1_234_567.0].map(us), ["0", "1.2", "10", "1,235"]);
         assert_eq!((ms(0.0).as_str(), duration(0).as_str()), ("0", "0 us"));
+    }
+
+    #[test]
+    fn a_half_width_is_as_precise_as_its_number() {
+        assert_eq!(
+            [plus_minus(0.314, "12.49"), plus_minus(2.06, "-68.0%"), plus_minus(12.3, "1,234")],
+            ["±0.31", "±2.1", "±12"]
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use harmonia_types::{Blame, Completion, Operation};
 use serde::{Deserialize, Serialize};
 
+use crate::batches::{BatchReport, Batches};
 use crate::distribution::{Distribution, DistributionSummary};
 
 /// Watches host requests complete.
@@ -25,6 +26,7 @@ pub struct HostRecorder {
     gc_affected_read: Distribution,
     gc_affected_write: Distribution,
     blame: BlameSum,
+    batches: Batches,
 }
 
 /// Summed blame of all requests, in nanoseconds.
@@ -90,6 +92,9 @@ pub struct HostReport {
     /// Cumulative distribution of all response times: (ns, fraction of requests at or below), to draw as
     /// steps.
     pub response_cdf: Vec<(u64, f64)>,
+    /// Means over batches of successive requests, from which intervals of a single run come.
+    #[serde(default)]
+    pub batches: BatchReport,
 }
 
 impl BlameSum {
@@ -113,9 +118,15 @@ impl BlameSum {
 }
 
 impl HostRecorder {
-    /// A recorder that has seen nothing; make a new one where warm-up ends.
+    /// A recorder that has seen nothing and counts batches from request 0; see [`starting_at`](Self::starting_at).
     pub fn new() -> Self {
         HostRecorder::default()
+    }
+
+    /// A recorder that has seen nothing, for the window that begins with the request `first`; ids go on from there
+    /// one by one, in whatever order they complete.
+    pub fn starting_at(first: u64) -> Self {
+        HostRecorder { batches: Batches::starting_at(first), ..HostRecorder::default() }
     }
 
     /// Takes in one completed request.
@@ -129,6 +140,8 @@ impl HostRecorder {
         );
         self.all.record(response_ns);
         self.blame.add(&completion.blame);
+        let moves_data = matches!(completion.operation, Operation::Read | Operation::Write);
+        self.batches.record(completion.id, response_ns, completion.gc_affected && moves_data);
         match completion.operation {
             Operation::Read => {
                 self.read_requests += 1;
@@ -189,6 +202,7 @@ impl HostRecorder {
             },
             blame_ns: self.blame.clone(),
             response_cdf: self.all.cdf_points(),
+            batches: self.batches.report(),
         }
     }
 }

@@ -5,6 +5,8 @@
 //!   GC begins, ends  --> GcOverlap -------> shares --.    |
 //!   DeviceCounters   --> since(warm-up) --> ArrayReport --+--> Report --> JSON
 //!   erase counts     --> Wear ------------> DeviceReport -'
+//!
+//!   several reports  --> Intervals: what differs between policies by more than chance
 //! ```
 //!
 //! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes
@@ -17,22 +19,26 @@
 //! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in
 //! [`EngineReport`] only), pages are flash pages, a count has no unit.
 
+mod batches;
 mod device;
 mod distribution;
 mod gc_overlap;
 mod host;
 mod interval;
+mod intervals;
 mod moments;
 mod observer;
 pub mod recording;
 mod report;
 mod wear;
 
+pub use batches::BatchReport;
 pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
 pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
-pub use interval::{Interval, student_t};
+pub use interval::{Contrast, Interval, student_t};
+pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
 pub use observer::Observer;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,

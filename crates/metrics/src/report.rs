@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceCounters, DeviceReport};
 use crate::host::HostReport;
+use crate::intervals::Intervals;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -111,11 +112,31 @@ pub struct PreconditionReport {
     pub overwrite: f64,
 }
 
-/// Several runs on the same aged array, in the order asked for.
+/// Several runs in the order asked for; those of one seed began with the same aged array, where they age alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// One report a run.
+    /// One report a run: variant by variant, each with all of its seeds.
     pub runs: Vec<Report>,
+    /// How far to trust them, and what differs by more than chance.
+    #[serde(default)]
+    pub intervals: Intervals,
+}
+
+impl Comparison {
+    /// The runs of several variants, each with `seeds` successive seeds.
+    ///
+    /// # Panics
+    /// If the runs are not a multiple of `seeds`.
+    pub fn new(runs: Vec<Report>, seeds: usize) -> Self {
+        let intervals = Intervals::of(&runs, seeds);
+        Comparison { runs, intervals }
+    }
+
+    /// The runs of each variant, one a seed.
+    pub fn variants(&self) -> impl Iterator<Item = &[Report]> {
+        let seeds = self.intervals.variants.first().map_or(1, |variant| variant.seeds.len());
+        self.runs.chunks(seeds.max(1))
+    }
 }
 
 impl ArrayReport {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use harmonia_metrics::{
-    ArrayReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport, DistributionSummary,
-    EngineReport, HostReport, PreconditionReport, Report, ResponseReport, SCHEMA, Wear,
+    ArrayReport, BatchReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport,
+    DistributionSummary, EngineReport, HostReport, Intervals, PreconditionReport, Report, ResponseReport,
+    SCHEMA, Wear,
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -63,6 +64,7 @@ fn report() -> Report {
             response_ns: ResponseReport { all, ..ResponseReport::default() },
             blame_ns: BlameSum { service: 60, link: 40, ..BlameSum::default() },
             response_cdf: vec![(5, 0.5), (9, 1.0)],
+            batches: BatchReport { requests: 64, mean: vec![1.5], gc_affected: vec![0.25] },
         },
         array: ArrayReport::new(
             &DEVICES,
@@ -100,7 +102,8 @@ fn the_json_is_the_contract() {
         r#""p99":null,"p999":null,"p9999":null,"max":9},"#,
         &format!(r#""read":{few},"write":{few},"gc_affected_read":{few},"gc_affected_write":{few}}},"#),
         r#""blame_ns":{"service":60,"transfer":0,"queue_host":0,"queue_gc":0,"parity":0,"reconstruct":0,"#,
-        r#""link":40},"response_cdf":[[5,0.5],[9,1.0]]},"#,
+        r#""link":40},"response_cdf":[[5,0.5],[9,1.0]],"#,
+        r#""batches":{"requests":64,"mean":[1.5],"gc_affected":[0.25]}},"#,
         r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
         r#""coordination":{"policy":"reactive-selective","forced":3,"messages":12},"#,
@@ -119,9 +122,43 @@ fn the_json_is_the_contract() {
     assert_eq!(serde_json::to_string(&report()).unwrap(), expected);
 }
 
+/// A comparison of before there were intervals.
+#[test]
+fn what_was_written_without_intervals_can_be_read() {
+    let mut value = serde_json::to_value(Comparison::new(vec![report()], 1)).unwrap();
+    value.as_object_mut().unwrap().remove("intervals");
+    value["runs"][0]["host"].as_object_mut().unwrap().remove("batches");
+    let read: Comparison = serde_json::from_value(value).unwrap();
+    assert_eq!((read.runs.len(), read.intervals), (1, Intervals::default()));
+}
+
+/// The keys of the intervals, in order; one seed has no interval of erases, and says so by null.
+#[test]
+fn the_intervals_follow_the_runs() {
+    let value = serde_json::to_value(Comparison::new(vec![report(), report()], 1)).unwrap();
+    let keys =
+        |value: &serde_json::Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    assert_eq!(keys(&value), ["intervals", "runs"], "sorted by the reader");
+    let intervals = &value["intervals"];
+    assert_eq!((&intervals["method"], &intervals["confidence"]), (&"batch-means".into(), &0.95.into()));
+    assert_eq!(
+        (&intervals["baseline"], &intervals["variants"][0]["label"]),
+        (&"selective".into(), &"selective".into())
+    );
+    assert_eq!(intervals["variants"][0]["seeds"], serde_json::json!([u64::MAX]));
+    assert_eq!(intervals["variants"][0]["versus_baseline"], serde_json::Value::Null);
+    let erases = serde_json::json!({"mean": 7.0, "half_width": null, "samples": 1});
+    assert_eq!(intervals["variants"][0]["metrics"]["erases"], erases);
+    assert_eq!(intervals["variants"][1]["metrics"]["p99"], serde_json::Value::Null);
+    let none = serde_json::json!({"mean": 0.0, "half_width": null, "samples": 1});
+    let versus =
+        serde_json::json!({"difference": none, "relative": none, "significant": null, "paired": true});
+    assert_eq!(intervals["variants"][1]["versus_baseline"]["erases"], versus);
+}
+
 #[test]
 fn a_report_reads_back_unchanged() {
-    let comparison = Comparison { runs: vec![report(), Report { seed: 2, ..report() }] };
+    let comparison = Comparison::new(vec![report(), Report { seed: 2, ..report() }], 1);
     let text = serde_json::to_string_pretty(&comparison).unwrap();
     assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), comparison);
     let value = serde_json::to_value(&comparison).unwrap();

@@ -7,17 +7,19 @@ mod devices;
 mod layout;
 mod overlap;
 mod response;
+mod seeds;
 mod verdict;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{Comparison, Report};
 
 use crate::numbers;
 use crate::output::{Color, Emphasis};
 pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table};
+pub(crate) use seeds::{heading, means};
 
 /// Space and colour a table may use.
 #[derive(Debug, Clone, Copy)]
@@ -28,32 +30,37 @@ pub(crate) struct Style {
     pub color: Color,
 }
 
-/// All that is to be said about these runs, the first being the baseline.
-pub(crate) fn comparison(runs: &[Report], style: Style) -> String {
-    let mut sections = vec![heading(runs), response::section(runs, style)];
+/// All that is to be said about these runs, the first variant being the baseline.
+pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
+    let runs = &seeds::means(comparison);
+    let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
+    sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
-    sections.push(ending(runs, style));
+    sections.push(ending(runs, comparison, style));
     sections.join("\n")
 }
 
-/// All that is to be said about one run, device by device.
-pub(crate) fn single(run: &Report, style: Style) -> String {
-    let runs = std::slice::from_ref(run);
-    let mut sections = vec![heading(runs), response::section(runs, style)];
+/// All that is to be said about one scenario; device by device if it ran with one seed.
+pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
+    let runs = &seeds::means(comparison);
+    let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
-    sections.push(devices::section(run, style));
-    sections.push(ending(runs, style));
+    if let [run] = &comparison.runs[..] {
+        sections.push(devices::section(run, style));
+    }
+    sections.push(ending(runs, comparison, style));
     sections.join("\n")
 }
 
 /// How far the runs can be trusted, and what they show.
-fn ending(runs: &[Report], style: Style) -> String {
-    verdict::steadiness(runs, style.color) + &layout::wrapped(&verdict::sentence(runs), style.columns)
+fn ending(runs: &[Report], comparison: &Comparison, style: Style) -> String {
+    let sentence = verdict::sentence(runs, &comparison.intervals);
+    verdict::steadiness(runs, style.color) + &layout::wrapped(&sentence, style.columns)
 }
 
 /// What a user of the bare numbers must know: one line a warning, none if all is well.
-pub(crate) fn warnings(runs: &[Report]) -> String {
-    let lines = verdict::steadiness(runs, Color(false));
+pub(crate) fn warnings(comparison: &Comparison) -> String {
+    let lines = verdict::steadiness(&seeds::means(comparison), Color(false));
     lines.lines().filter(|line| line.starts_with("warning: ")).map(|line| format!("{line}\n")).collect()
 }
 
@@ -76,6 +83,10 @@ pub(crate) fn is_ideal(run: &Report) -> bool {
 
 /// What all runs have in common: "hpc-w: 8 devices, 100,000 requests in 209.9 s, seed 1".
 pub(crate) fn headline(runs: &[Report]) -> String {
+    headline_with(runs, |run| format!("seed {}", run.seed))
+}
+
+fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
     let mut facts = Vec::new();
     let mut fact = |show: &dyn Fn(&Report) -> String| {
         if let Some(first) = runs.first().map(show)
@@ -91,12 +102,8 @@ pub(crate) fn headline(runs: &[Report]) -> String {
     fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
     // Runs of one load end within a response time of one another; more digits would only tell them apart.
     fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
-    fact(&|run| format!("seed {}", run.seed));
+    fact(&seed);
     format!("{}: {}", scenario_name(runs), facts.join(", "))
-}
-
-fn heading(runs: &[Report]) -> String {
-    format!("{}\n", headline(runs))
 }
 
 /// A section: a title, then its table.

@@ -1,8 +1,8 @@
 //! One row a run: response times, change against the baseline, and what it cost in flash.
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{Comparison, Report, VariantIntervals};
 
-use super::{Cell, Style, Table, is_ideal, label, titled};
+use super::{Cell, Style, Table, is_ideal, label, seeds, titled};
 use crate::numbers::{self, NONE, or_none};
 use crate::output::Emphasis;
 
@@ -23,31 +23,43 @@ const HEADINGS: [&str; 12] = [
 ];
 /// A lone run has nothing to be held against.
 const AGAINST_FIRST: &str = "vs first";
+const BASELINE: &str = "baseline";
 const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on their way.\n";
 const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
 
-/// The table, with footnotes for what it shows.
-pub(super) fn section(runs: &[Report], style: Style) -> String {
+/// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison.
+pub(super) fn section(runs: &[Report], comparison: &Comparison, style: Style) -> String {
     let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
     let mut table = Table::new(headings);
     let best = lowest_mean(runs);
-    for (index, run) in runs.iter().enumerate() {
-        table.push(row(run, runs, best == Some(index)));
+    let variants = &comparison.intervals.variants;
+    let mean = |(run, variant): (&Report, &VariantIntervals)| {
+        seeds::ms(run.host.response_ns.all.mean, variant.metrics.mean.as_ref())
+    };
+    let change = |variant: &VariantIntervals| {
+        seeds::change(variant.versus_baseline.as_ref().and_then(|versus| versus.mean.as_ref()))
+    };
+    let means = seeds::aligned(runs.iter().zip(variants).map(mean).collect());
+    let changes = seeds::aligned(variants.iter().skip(1).map(change).collect());
+    let changes = std::iter::once(BASELINE.to_owned()).chain(changes);
+    for (index, ((run, mean), change)) in runs.iter().zip(means).zip(changes).enumerate() {
+        let mean = Cell::from(mean);
+        let mean = if best == Some(index) { mean.with(Emphasis::Good) } else { mean };
+        table.push(row(run, mean, (runs.len() > 1).then_some(change)));
     }
     let mut text = titled(TITLE, &table, style) + GC_HIT;
     if runs.iter().any(lacks_percentiles) {
         text.push_str(TOO_FEW);
     }
-    text
+    text + &seeds::legend(&comparison.intervals, style)
 }
 
-fn row(run: &Report, runs: &[Report], best: bool) -> Vec<Cell> {
+fn row(run: &Report, mean: Cell, change: Option<String>) -> Vec<Cell> {
     let all = &run.host.response_ns.all;
     let ms = |ns: Option<u64>| Cell::from(or_none(ns, |ns| numbers::ms(ns as f64)));
-    let mean = Cell::from(or_none(all.mean, numbers::ms));
     let mut row = vec![
         label(run).into(),
-        if best { mean.with(Emphasis::Good) } else { mean },
+        mean,
         or_none(all.stddev, numbers::ms).into(),
         ms(all.p50),
         ms(all.p95),
@@ -55,23 +67,13 @@ fn row(run: &Report, runs: &[Report], best: bool) -> Vec<Cell> {
         ms(all.p999),
         ms(all.p9999),
     ];
-    if runs.len() > 1 {
-        row.push(against_first(run, &runs[0]).into());
-    }
+    row.extend(change.map(Cell::from));
     row.extend([
         numbers::count(run.array.erases).into(),
         or_none(run.array.write_amplification, |ratio| format!("{ratio:.3}")).into(),
         gc_hit(run).into(),
     ]);
     row
-}
-
-fn against_first(run: &Report, first: &Report) -> String {
-    if std::ptr::eq(run, first) {
-        return "baseline".to_owned();
-    }
-    let means = run.host.response_ns.all.mean.zip(first.host.response_ns.all.mean);
-    means.and_then(|(mean, base)| numbers::change(mean, base)).unwrap_or_else(|| NONE.to_owned())
 }
 
 /// Share of all requests that met garbage collection.

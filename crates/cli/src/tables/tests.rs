@@ -1,4 +1,6 @@
-use harmonia_metrics::{DeviceReport, Distribution, PreconditionReport, Report, SCHEMA, Wear};
+use harmonia_metrics::{
+    BatchReport, DeviceReport, Distribution, Intervals, PreconditionReport, Report, SCHEMA, Wear,
+};
 use serde_json::json;
 
 use super::*;
@@ -10,6 +12,7 @@ pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: 
     let requests = 2_000;
     let mut response = Distribution::new();
     let mut gc_affected = Distribution::new();
+    let mut responses = Vec::new();
     let mut report: Report = serde_json::from_value(json!({
         "schema": SCHEMA, "version": "0.1.0", "seed": 7, "simulated_ns": 4_197_000_000_u64, "label": label,
         "scenario": {"name": "hpc-w", "ssd": {"gc": {"schedule": schedule}}},
@@ -29,6 +32,7 @@ pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: 
         blame.queue_host += u128::from(queue_host_ns);
         blame.queue_gc += u128::from(queue_gc_ns);
         response.record(response_ns);
+        responses.push(response_ns as f64);
         if queue_gc_ns > 0 {
             gc_affected.record(response_ns);
         }
@@ -37,6 +41,12 @@ pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: 
     report.host.write_requests = requests;
     report.host.response_ns.all = response.summary();
     report.host.response_ns.gc_affected_write = gc_affected.summary();
+    let mean = |batch: &[f64]| batch.iter().sum::<f64>() / batch.len() as f64;
+    report.host.batches = BatchReport {
+        requests: 64,
+        mean: responses.chunks_exact(64).map(mean).collect(),
+        gc_affected: vec![if gc_us > 0 { 0.25 } else { 0.0 }; 31],
+    };
     report.host.response_cdf = response.cdf_points();
     report.array.erases = erases;
     report.array.write_amplification = Some(4.712);
@@ -71,14 +81,73 @@ pub(crate) fn four_runs() -> Vec<Report> {
     ]
 }
 
+fn compared(runs: Vec<Report>) -> Comparison {
+    Comparison::new(runs, 1)
+}
+
+/// The four runs with seeds 7 to 9, of which some things vary with the seed alone and some with both.
+fn three_seeds() -> Comparison {
+    let seeded = |mut run: Report, (seed, harm): (u64, f64)| {
+        run.seed = seed;
+        let own = 1.0 + (run.array.erases % 7) as f64 * (seed as f64 - 8.0) / 300.0;
+        let all = &mut run.host.response_ns.all;
+        all.mean = all.mean.map(|mean| mean * harm * own);
+        all.p99 = all.p99.map(|p99| (p99 as f64 * harm * own) as u64);
+        run.array.erases = (run.array.erases as f64 * (harm + own) / 2.0) as u64;
+        run
+    };
+    let seeds = [(7, 1.0), (8, 1.2), (9, 0.9)];
+    let runs = four_runs().into_iter().flat_map(|run| seeds.map(|seed| seeded(run.clone(), seed)));
+    Comparison::new(runs.collect(), 3)
+}
+
+#[test]
+fn comparison_over_three_seeds() {
+    insta::assert_snapshot!(comparison(&three_seeds(), STYLE));
+}
+
+#[test]
+fn one_scenario_over_three_seeds_in_eighty_columns() {
+    let runs = three_seeds().runs[..3].to_vec();
+    let text = single(&Comparison::new(runs, 3), Style { columns: 80, ..STYLE });
+    assert!(text.lines().all(|line| line.chars().count() <= 80 || line.starts_with("-: ")), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn seeds_have_one_row_a_variant_whatever_their_number() {
+    let text = comparison(&three_seeds(), Style { columns: 80, ..STYLE });
+    let rows = text.lines().filter(|line| line.starts_with("reactive-inclusive ")).count();
+    let alone = comparison(&compared(four_runs()), Style { columns: 80, ..STYLE });
+    let alone = alone.lines().filter(|line| line.starts_with("reactive-inclusive ")).count();
+    assert!(rows <= alone + 2, "the table of changes alone comes on top: {text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80 || line.starts_with("-: ")), "{text}");
+}
+
+/// Two policies that are the same but for chance: said in the table and in the sentence.
+#[test]
+fn a_difference_that_may_be_chance_is_marked() {
+    let mut runs = vec![run("local", "blocking", 40_000, 12_000, &[1.0, 0.0]); 2];
+    runs[1].label = "other".to_owned();
+    let batches = &mut runs[1].host.batches.mean;
+    batches.iter_mut().enumerate().for_each(|(k, mean)| *mean *= if k % 2 == 0 { 1.05 } else { 0.94 });
+    runs[1].host.response_ns.all.mean = runs[1].host.response_ns.all.mean.map(|mean| mean * 0.998);
+    let text = comparison(&compared(runs), STYLE);
+    let row = text.lines().find(|line| line.starts_with("other")).expect("its row");
+    assert!(row.contains("-0.2% ±") && row.contains(" n.s."), "{row}");
+    assert!(text.contains("(-0.2%, not significant, against local)"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("local")).expect("its row");
+    assert!(!row.contains("n.s."), "{row}");
+}
+
 #[test]
 fn comparison_of_four_runs() {
-    insta::assert_snapshot!(comparison(&four_runs(), STYLE));
+    insta::assert_snapshot!(comparison(&compared(four_runs()), STYLE));
 }
 
 #[test]
 fn comparison_in_eighty_columns() {
-    let text = comparison(&four_runs(), Style { columns: 80, ..STYLE });
+    let text = comparison(&compared(four_runs()), Style { columns: 80, ..STYLE });
     let footnote = |line: &str| line.starts_with("-: ");
     assert_eq!(
         text.lines().filter(|line| line.chars().count() > 80 && !footnote(line)).collect::<Vec<_>>(),
@@ -89,13 +158,13 @@ fn comparison_in_eighty_columns() {
 
 #[test]
 fn one_run_with_its_devices() {
-    insta::assert_snapshot!(single(&four_runs()[0], STYLE));
+    insta::assert_snapshot!(single(&compared(four_runs()[..1].to_vec()), STYLE));
 }
 
 #[test]
 fn no_colour_code_reaches_a_pipe_and_the_best_mean_stands_out_on_a_terminal() {
-    assert!(!comparison(&four_runs(), STYLE).contains('\x1b'));
-    let coloured = comparison(&four_runs(), Style { color: Color(true), ..STYLE });
+    assert!(!comparison(&compared(four_runs()), STYLE).contains('\x1b'));
+    let coloured = comparison(&compared(four_runs()), Style { color: Color(true), ..STYLE });
     let best = coloured.lines().find(|line| line.starts_with("reactive-inclusive")).expect("its row");
     assert!(best.contains("\x1b[1;32m"), "{best:?}");
     let ideal = coloured.lines().find(|line| line.starts_with("ideal")).expect("its row");
@@ -109,12 +178,12 @@ fn an_unsteady_array_is_a_warning_and_differing_ones_are_told_apart() {
         run.precondition.steady = false;
         run.precondition.write_amplification_windows = [Some(3.1), Some(4.2)];
     }
-    assert_eq!(warnings(&four_runs()), "");
-    assert_eq!(warnings(&runs).lines().count(), 1);
-    let text = comparison(&runs, STYLE);
+    assert_eq!(warnings(&compared(four_runs())), "");
+    assert_eq!(warnings(&compared(runs.clone())).lines().count(), 1);
+    let text = comparison(&compared(runs.clone()), STYLE);
     assert!(text.contains("\nwarning: aged array: NOT steady, write amplification 3.10 -> 4.20;"), "{text}");
     runs[3].precondition.write_amplification_windows = [None, None];
-    let text = comparison(&runs, STYLE);
+    let text = comparison(&compared(runs.clone()), STYLE);
     assert!(text.contains("aged array of local: NOT steady"), "{text}");
     assert!(text.contains("aged array of ideal: not known to be steady, ageing was too short"), "{text}");
 }
@@ -126,17 +195,17 @@ fn nothing_completed_is_said_and_not_divided_by() {
         run.host = harmonia_metrics::HostReport::default();
         run
     };
-    let text = comparison(&[empty("local"), empty("reactive-inclusive")], STYLE);
+    let text = comparison(&compared(vec![empty("local"), empty("reactive-inclusive")]), STYLE);
     assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
     assert!(!text.contains("NaN"), "{text}");
-    let text = single(&empty("local"), STYLE);
+    let text = single(&compared(vec![empty("local")]), STYLE);
     assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
 }
 
 #[test]
 fn the_last_sentence_never_calls_the_bound_a_choice() {
     let runs = four_runs();
-    let last = |runs: &[Report]| verdict::sentence(runs).trim_end().to_owned();
+    let last = |runs: &[Report]| verdict::sentence(runs, &Intervals::of(runs, 1)).trim_end().to_owned();
     let bound = "With garbage collection that takes no time (ideal) it would be 2.500 ms.";
     assert_eq!(
         last(&[runs[0].clone(), runs[3].clone()]),

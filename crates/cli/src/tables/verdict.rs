@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::{PreconditionReport, Report};
+use harmonia_metrics::{Intervals, PreconditionReport, Report};
 
 use super::{is_ideal, label};
 use crate::numbers;
@@ -37,16 +37,16 @@ fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
 }
 
 /// What the runs show: best mean and what it costs in erases, best p99, and the bound.
-pub(super) fn sentence(runs: &[Report]) -> String {
+pub(super) fn sentence(runs: &[Report], intervals: &Intervals) -> String {
     let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = runs.iter().partition(|run| is_ideal(run));
     let mut text = match (runs, lowest(if buildable.is_empty() { &ideal } else { &buildable }, mean)) {
         ([], _) => return String::new(),
         (_, None) => return "No request completed: there is nothing to say.\n".to_owned(),
         ([only], _) => return single(only),
         ([first, ..], Some((best, _))) if buildable.len() == 1 || ideal.len() == runs.len() => {
-            alone(first, best)
+            alone(first, best, against(runs, best, intervals))
         }
-        ([first, ..], Some((best, _))) => several(first, best, &buildable),
+        ([first, ..], Some((best, _))) => several(first, best, against(runs, best, intervals), &buildable),
     };
     if let (Some((run, mean)), false) = (lowest(&ideal, mean), buildable.is_empty()) {
         let ms = numbers::ms(mean);
@@ -61,17 +61,24 @@ fn mean(run: &Report) -> Option<f64> {
 }
 
 /// There is nothing to choose between.
-fn alone(first: &Report, best: &Report) -> String {
+fn alone(first: &Report, best: &Report, change: Option<String>) -> String {
     let mut text =
         format!("{} takes {} ms on average", label(best), numbers::ms(mean(best).unwrap_or_default()));
-    if let (Some(change), false) = (against(first, best), std::ptr::eq(first, best)) {
+    if let Some(change) = change {
         let _ = write!(text, " ({change} against {})", label(first));
     }
     text + "."
 }
 
-fn against(first: &Report, run: &Report) -> Option<String> {
-    mean(run).zip(mean(first)).and_then(|(mean, base)| numbers::change(mean, base))
+/// How the mean of `best` compares with that of the first run; nothing to say of the first run itself.
+fn against(runs: &[Report], best: &Report, intervals: &Intervals) -> Option<String> {
+    let index = runs.iter().position(|run| std::ptr::eq(run, best)).filter(|index| *index > 0)?;
+    let change = numbers::change(mean(best)?, mean(&runs[0])?)?;
+    let versus = intervals.variants.get(index).and_then(|variant| variant.versus_baseline.as_ref()?.mean);
+    match versus.and_then(|versus| versus.significant) {
+        Some(false) => Some(format!("{change}, not significant,")),
+        _ => Some(change),
+    }
 }
 
 fn single(run: &Report) -> String {
@@ -88,10 +95,10 @@ fn single(run: &Report) -> String {
     )
 }
 
-fn several(first: &Report, best: &Report, buildable: &[&Report]) -> String {
+fn several(first: &Report, best: &Report, change: Option<String>, buildable: &[&Report]) -> String {
     let mut text =
         format!("{} has the lowest mean, {} ms", label(best), numbers::ms(mean(best).unwrap_or_default()));
-    if let (Some(change), false) = (against(first, best), std::ptr::eq(first, best)) {
+    if let Some(change) = change {
         let _ = write!(text, " ({change} against {})", label(first));
     }
     text.push_str(&erases(first, best));

@@ -21,6 +21,8 @@ use crate::{Scenario, Variant};
 /// One run of a comparison.
 pub(super) struct Run<'a> {
     pub index: usize,
+    /// What it is called while it goes on.
+    pub name: &'a str,
     pub variant: &'a Variant,
     pub options: &'a RunOptions<'a>,
 }
@@ -64,7 +66,7 @@ impl Run<'_> {
             Some(Limit::Requests(requests)) => requests,
             _ => 0,
         };
-        self.options.progress.begin(self.index, &self.variant.label, Stage::Simulate, total);
+        self.options.progress.begin(self.index, self.name, Stage::Simulate, total);
         let mut drive = Drive {
             run: self,
             wants_completions: source.wants_completions(),
@@ -221,7 +223,7 @@ impl<P: Probe> Drive<'_, P> {
                 Limit::Duration(length) => request.arrival.0 >= length.0,
             };
             if measured {
-                self.open_window(request.arrival);
+                self.open_window(request.arrival, request.id);
                 self.first_measured = request.id;
             }
         }
@@ -287,10 +289,11 @@ impl<P: Probe> Drive<'_, P> {
         }
     }
 
-    fn open_window(&mut self, from: SimTime) {
+    fn open_window(&mut self, from: SimTime, first: u64) {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
         }
+        self.host = HostRecorder::starting_at(first);
         self.window = Some(Window {
             from,
             devices: counters(&self.array),

@@ -1,5 +1,6 @@
 //! Running: age the array once, give every run its own copy of that state, drive it with its load, measure.
 //!
+//! * `cache`: aged states kept from one process to the next;
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `report`: measurements to the report;
 //! * here: which runs share an aged state, and which thread does what.
@@ -7,18 +8,21 @@
 //! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
 //! shows in a result.
 
+mod cache;
 mod drive;
 mod memory;
 mod report;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 
 use crate::{BadInput, Scenario, Variant};
+
+pub use cache::{AgedCache, CacheUsage};
 
 /// How to run, as opposed to what.
 pub struct RunOptions<'a> {
@@ -32,6 +36,8 @@ pub struct RunOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Sees what happens in them.
     pub observe: &'a dyn Observe,
+    /// Keeps aged states for other processes; no result depends on it.
+    pub cache: Option<&'a AgedCache>,
 }
 
 /// Gives runs their observers.
@@ -106,8 +112,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Report, RunE
 /// # Errors
 /// As [`run`].
 pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) -> Result<Report, RunError> {
-    let variants = [Variant { label: String::new(), scenario: scenario.clone() }];
-    let group = Group { variants: &variants, alike: &[0], ageing_ns: 0, options };
+    let jobs = [Job::only(Variant { label: String::new(), scenario: scenario.clone() })];
+    let group = Group { jobs: &jobs, alike: &[0], threads: 1, ageing_ns: 0, options };
     let reports = group.run(aged)?;
     reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
 }
@@ -122,25 +128,169 @@ fn no_report() -> RunError {
 /// # Errors
 /// As [`run`], for the first variant that fails.
 pub fn compare(variants: &[Variant], options: &RunOptions<'_>) -> Result<Comparison, RunError> {
-    for variant in variants {
-        preflight(&variant.scenario)?;
+    compare_seeds(variants, 1, options)
+}
+
+/// Runs each scenario with as many seeds: its own and those that follow. Each seed has an aged array of its own, which
+/// the variants share as in [`compare`]. Reports come variant by variant, each with all of its seeds in order; an
+/// observer is asked for by that position.
+///
+/// # Errors
+/// As [`compare`], and if there are no seeds, more than [`MOST_SEEDS`], or none left after a scenario's own.
+pub fn compare_seeds(
+    variants: &[Variant],
+    seeds: u64,
+    options: &RunOptions<'_>,
+) -> Result<Comparison, RunError> {
+    let jobs = jobs(variants, seeds)?;
+    for job in &jobs {
+        preflight(&job.variant.scenario)?;
     }
-    let mut runs: Vec<Option<Report>> = variants.iter().map(|_| None).collect();
-    let mut left: Vec<usize> = (0..variants.len()).collect();
-    while let Some(&first) = left.first() {
-        let key = ageing_key(&variants[first].scenario);
-        let (alike, others) =
-            left.iter().partition::<Vec<usize>, _>(|&&i| ageing_key(&variants[i].scenario) == key);
-        left = others;
-        memory::check(&variants[first].scenario, options.threads.min(alike.len()))?;
+    let groups = groups(&jobs);
+    let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
+    let at_once = at_once(&jobs, &groups, (options.threads / largest).max(1), options.threads)?;
+    let threads = (options.threads / at_once).max(1);
+    let age_and_run = |alike: &[usize]| {
         let clock = report::Stopwatch::start();
-        let aged = precondition(first, &variants[first].scenario, options)?;
-        let group = Group { variants, alike: &alike, ageing_ns: clock.elapsed_ns(), options };
-        for (index, report) in group.run(aged)? {
-            runs[index] = Some(report);
+        let (first, scenario) = (alike[0], &jobs[alike[0]].variant.scenario);
+        let kept = options.cache.map(|cache| (cache, ageing_key(scenario)));
+        let loaded = kept.as_ref().and_then(|(cache, key)| cache.load(key, &scenario.array));
+        let is_new = loaded.is_none();
+        let aged = match loaded {
+            Some(aged) => aged,
+            None => precondition(first, &jobs[first], threads, options)?,
+        };
+        let group = Group { jobs: &jobs, alike, threads, ageing_ns: clock.elapsed_ns(), options };
+        if let Some((cache, key)) = kept.filter(|_| is_new) {
+            cache.store(&key, &aged, options.cancel);
+        }
+        group.run(aged)
+    };
+    let mut runs: Vec<Option<Report>> = jobs.iter().map(|_| None).collect();
+    for (index, report) in
+        concurrently(&groups, at_once, |alike| age_and_run(alike.as_slice()))?.into_iter().flatten()
+    {
+        runs[index] = Some(report);
+    }
+    Ok(Comparison::new(runs.into_iter().flatten().collect(), seeds as usize))
+}
+
+/// More seeds than this are refused: an interval narrows with the square root of their number only, and every run's
+/// report is kept.
+pub const MOST_SEEDS: u64 = 1000;
+
+/// One run to do.
+struct Job {
+    variant: Variant,
+    /// What it is called while it goes on.
+    name: String,
+    /// Its array while it is being aged.
+    ageing: String,
+}
+
+impl Job {
+    fn only(variant: Variant) -> Job {
+        Job { name: variant.label.clone(), ageing: "ageing the array".into(), variant }
+    }
+
+    /// One of several seeds.
+    fn seeded(variant: &Variant, seed: u64) -> Job {
+        let mut variant = variant.clone();
+        variant.scenario.seed = seed;
+        Job {
+            name: format!("{} seed {seed}", variant.label),
+            ageing: format!("ageing, seed {seed}"),
+            variant,
         }
     }
-    Ok(Comparison { runs: runs.into_iter().flatten().collect() })
+}
+
+/// Every variant with every seed.
+fn jobs(variants: &[Variant], seeds: u64) -> Result<Vec<Job>, RunError> {
+    if !(1..=MOST_SEEDS).contains(&seeds) {
+        return Err(bad_input(
+            format!("{seeds} seeds: that many cannot be run"),
+            &format!("1 to {MOST_SEEDS} seeds; an interval narrows with the square root of their number"),
+        ));
+    }
+    if seeds == 1 {
+        return Ok(variants.iter().cloned().map(Job::only).collect());
+    }
+    let mut jobs = Vec::new();
+    for variant in variants {
+        let first = variant.scenario.seed;
+        if first.checked_add(seeds - 1).is_none() {
+            return Err(bad_input(
+                format!("`seed` = {first}: {seeds} seeds from there go beyond {}", u64::MAX),
+                &format!("a seed of at most {}", u64::MAX - (seeds - 1)),
+            ));
+        }
+        jobs.extend((0..seeds).map(|more| Job::seeded(variant, first + more)));
+    }
+    Ok(jobs)
+}
+
+/// The jobs by the aged state they start from, in the order in which these are first needed.
+fn groups(jobs: &[Job]) -> Vec<Vec<usize>> {
+    let mut keys: Vec<String> = Vec::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let key = ageing_key(&job.variant.scenario);
+        match keys.iter().position(|known| *known == key) {
+            Some(group) => groups[group].push(index),
+            None => {
+                keys.push(key);
+                groups.push(vec![index]);
+            }
+        }
+    }
+    groups
+}
+
+/// How many groups, at most `most`, can be worked on at the same time within the memory there is.
+///
+/// # Errors
+/// If not even one fits.
+fn at_once(jobs: &[Job], groups: &[Vec<usize>], most: usize, threads: usize) -> Result<usize, RunError> {
+    let fits = |at_once: usize| {
+        groups.iter().try_for_each(|alike| {
+            let copies = at_once * (threads / at_once).clamp(1, alike.len());
+            memory::check(&jobs[alike[0]].variant.scenario, copies)
+        })
+    };
+    let wanted = most.min(groups.len()).max(1);
+    (2..=wanted).rev().find(|&at_once| fits(at_once).is_ok()).map_or_else(|| fits(1).map(|()| 1), Ok)
+}
+
+/// Does `work` on every item, on so many threads; results in the order of the items, or the first error in that order.
+fn concurrently<I: Sync, T: Send>(
+    items: &[I],
+    threads: usize,
+    work: impl Fn(&I) -> Result<T, RunError> + Sync,
+) -> Result<Vec<T>, RunError> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicBool::new(false);
+    let worker = || {
+        let mut done = Vec::new();
+        while !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            let result = work(item);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            done.push((index, result));
+        }
+        done
+    };
+    let mut done = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(worker)).collect();
+        let mut done = worker();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Everything that ageing depends on: scenarios with equal keys share an aged state.
@@ -164,11 +314,17 @@ fn ageing_key(scenario: &Scenario) -> String {
     format!("{} {:?} {stripe:?} {members:?}", scenario.seed, scenario.precondition)
 }
 
-fn precondition(run: usize, scenario: &Scenario, options: &RunOptions<'_>) -> Result<AgedState, RunError> {
+fn precondition(
+    run: usize,
+    job: &Job,
+    threads: usize,
+    options: &RunOptions<'_>,
+) -> Result<AgedState, RunError> {
+    let scenario = &job.variant.scenario;
     let (fill, overwrite) = (scenario.precondition.fill, scenario.precondition.overwrite);
     let pages_done = AtomicU64::new(0);
     let total = ageing_pages(&scenario.array, fill, overwrite);
-    options.progress.begin(run, "ageing the array", Stage::Precondition, total);
+    options.progress.begin(run, &job.ageing, Stage::Precondition, total);
     let over = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
         // Also when ageing panics: the watcher must not keep the scope waiting.
@@ -183,7 +339,7 @@ fn precondition(run: usize, scenario: &Scenario, options: &RunOptions<'_>) -> Re
             fill,
             overwrite,
             seed: scenario.seed,
-            threads: options.threads,
+            threads,
             cancel: options.cancel,
             pages_done: &pages_done,
         };
@@ -230,8 +386,9 @@ pub(crate) fn bad_input(problem: impl Into<String>, allowed: &str) -> RunError {
 
 /// Variants that start from the same aged state.
 struct Group<'a> {
-    variants: &'a [Variant],
+    jobs: &'a [Job],
     alike: &'a [usize],
+    threads: usize,
     ageing_ns: u64,
     options: &'a RunOptions<'a>,
 }
@@ -253,8 +410,8 @@ impl Group<'_> {
                     let aged = if last { work.1.take() } else { work.1.clone() };
                     (index, aged.map(|aged| aged.devices).unwrap_or_default())
                 };
-                let variant = &self.variants[index];
-                let run = drive::Run { index, variant, options: self.options };
+                let Job { variant, name, .. } = &self.jobs[index];
+                let run = drive::Run { index, name, variant, options: self.options };
                 let measured = if self.options.checked {
                     run.measure(states, |_| AuditProbe)
                 } else {
@@ -273,7 +430,7 @@ impl Group<'_> {
             }
             Ok(reports)
         };
-        let threads = self.options.threads.clamp(1, self.alike.len().max(1));
+        let threads = self.threads.clamp(1, self.alike.len().max(1));
         std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
             let mut reports = worker();

@@ -1,0 +1,177 @@
+//! Several seeds: one row a variant, each figure the mean over its seeds, and what changes seed by seed.
+
+use harmonia_metrics::{
+    Comparison, DistributionSummary, Interval, Intervals, Method, PerMetric, Report, Versus,
+};
+
+use super::{Cell, Style, Table, headline, headline_with, layout, titled};
+use crate::numbers::{self, NONE};
+
+/// Follows a change that chance may explain.
+const NOT_SIGNIFICANT: &str = "n.s.";
+
+/// One report a variant, which holds means over its seeds where tables look; with one seed its report.
+pub(crate) fn means(comparison: &Comparison) -> Vec<Report> {
+    comparison.variants().map(mean_of).collect()
+}
+
+fn mean_of(seeds: &[Report]) -> Report {
+    let mut mean = seeds[0].clone();
+    if seeds.len() == 1 {
+        return mean;
+    }
+    let n = seeds.len() as f64;
+    let average = |of: &dyn Fn(&Report) -> Option<f64>| -> Option<f64> {
+        seeds.iter().map(of).sum::<Option<f64>>().map(|sum| sum / n)
+    };
+    let whole = |of: &dyn Fn(&Report) -> Option<u64>| {
+        average(&|run| of(run).map(|value| value as f64)).map(|mean| mean.round() as u64)
+    };
+    let count = |of: &dyn Fn(&Report) -> u64| whole(&|run| Some(of(run))).unwrap_or_default();
+    mean.simulated_ns = count(&|run| run.simulated_ns);
+    mean.host.requests = count(&|run| run.host.requests);
+    mean.host.response_ns.all = DistributionSummary {
+        count: mean.host.requests,
+        mean: average(&|run| run.host.response_ns.all.mean),
+        stddev: average(&|run| run.host.response_ns.all.stddev),
+        p50: whole(&|run| run.host.response_ns.all.p50),
+        p95: whole(&|run| run.host.response_ns.all.p95),
+        p99: whole(&|run| run.host.response_ns.all.p99),
+        p999: whole(&|run| run.host.response_ns.all.p999),
+        p9999: whole(&|run| run.host.response_ns.all.p9999),
+        ..mean.host.response_ns.all
+    };
+    mean.host.response_ns.gc_affected_read.count = count(&|run| run.host.response_ns.gc_affected_read.count);
+    mean.host.response_ns.gc_affected_write.count =
+        count(&|run| run.host.response_ns.gc_affected_write.count);
+    let blame = &mut mean.host.blame_ns;
+    for (part, of) in [
+        (&mut blame.service, (|run| run.host.blame_ns.service) as fn(&Report) -> u128),
+        (&mut blame.transfer, |run| run.host.blame_ns.transfer),
+        (&mut blame.queue_host, |run| run.host.blame_ns.queue_host),
+        (&mut blame.queue_gc, |run| run.host.blame_ns.queue_gc),
+        (&mut blame.parity, |run| run.host.blame_ns.parity),
+        (&mut blame.reconstruct, |run| run.host.blame_ns.reconstruct),
+        (&mut blame.link, |run| run.host.blame_ns.link),
+    ] {
+        *part = seeds.iter().map(of).sum::<u128>() / seeds.len() as u128;
+    }
+    mean.array.erases = count(&|run| run.array.erases);
+    mean.array.write_amplification = average(&|run| run.array.write_amplification);
+    for (devices, share) in mean.array.devices_in_gc_fraction.iter_mut().enumerate() {
+        let of = |run: &Report| run.array.devices_in_gc_fraction.get(devices).copied();
+        *share = average(&of).unwrap_or_default();
+    }
+    mean.precondition.steady = seeds.iter().all(|run| run.precondition.steady);
+    for (window, ratio) in mean.precondition.write_amplification_windows.iter_mut().enumerate() {
+        *ratio = average(&|run| run.precondition.write_amplification_windows[window]);
+    }
+    mean
+}
+
+/// What all runs have in common, seeds included.
+pub(crate) fn heading(comparison: &Comparison, means: &[Report]) -> String {
+    let more = comparison.variants().next().map_or(0, |seeds| seeds.len() as u64 - 1);
+    let text = match more {
+        0 => headline(means),
+        _ => headline_with(means, |run| format!("seeds {} to {}", run.seed, run.seed + more)),
+    };
+    text + "\n"
+}
+
+/// What one figure of a variant changes.
+type ChangeOf = fn(&PerMetric<Option<Versus>>) -> Option<Versus>;
+
+/// What every figure but the mean changes against the baseline; `None` with one seed, which cannot say.
+pub(super) fn changes(comparison: &Comparison, style: Style) -> Option<String> {
+    const FIGURES: [(&str, ChangeOf); 5] = [
+        ("stddev", |versus| versus.stddev),
+        ("p99", |versus| versus.p99),
+        ("erases", |versus| versus.erases),
+        ("write amp", |versus| versus.write_amplification),
+        ("GC-hit", |versus| versus.gc_affected),
+    ];
+    let intervals = &comparison.intervals;
+    if intervals.method != Method::Replications || intervals.variants.len() < 2 {
+        return None;
+    }
+    let mut table = Table::new(["run"].into_iter().chain(FIGURES.map(|(name, _)| name)));
+    let columns = FIGURES.map(|(_, figure)| {
+        let versus = |row: usize| intervals.variants[row].versus_baseline.as_ref().and_then(figure);
+        aligned((1..intervals.variants.len()).map(|row| change(versus(row).as_ref())).collect())
+    });
+    for (row, variant) in intervals.variants[1..].iter().enumerate() {
+        let cells = columns.iter().map(|column| Cell::from(column[row].clone()));
+        table.push(std::iter::once(Cell::from(variant.label.clone())).chain(cells).collect());
+    }
+    Some(titled(&format!("Change against {}, seed by seed", intervals.baseline), &table, style))
+}
+
+/// A number and what stands behind it.
+pub(super) type Qualified = (String, String);
+
+/// A change in per cent, its half-width, and whether it may be chance.
+pub(super) fn change(versus: Option<&Versus>) -> Qualified {
+    let Some(relative) = versus.and_then(|versus| versus.relative) else {
+        return (NONE.to_owned(), String::new());
+    };
+    let text = numbers::change(1.0 + relative.mean, 1.0).unwrap_or_else(|| NONE.to_owned());
+    let mut behind = relative
+        .half_width
+        .map_or_else(String::new, |half_width| numbers::plus_minus(half_width * 100.0, &text));
+    if versus.and_then(|versus| versus.significant) == Some(false) {
+        behind = format!("{behind} {NOT_SIGNIFICANT}");
+    }
+    (text, behind)
+}
+
+/// Milliseconds and their half-width.
+pub(super) fn ms(ns: Option<f64>, interval: Option<&Interval>) -> Qualified {
+    let Some(ns) = ns else { return (NONE.to_owned(), String::new()) };
+    let text = numbers::ms(ns);
+    let half_width = interval.and_then(|interval| interval.half_width);
+    let behind = half_width.map_or_else(String::new, |ns| numbers::plus_minus(ns / 1e6, &text));
+    (text, behind)
+}
+
+/// One column's cells, the numbers under one another and what stands behind them too.
+pub(super) fn aligned(cells: Vec<Qualified>) -> Vec<String> {
+    let width = cells.iter().map(|(_, behind)| behind.chars().count()).max().unwrap_or(0);
+    let gap = usize::from(width > 0);
+    cells.into_iter().map(|(text, behind)| format!("{text}{:gap$}{behind:<width$}", "")).collect()
+}
+
+/// Where the intervals come from, and what the marks mean.
+pub(super) fn legend(intervals: &Intervals, style: Style) -> String {
+    let Some(first) = intervals.variants.first() else { return String::new() };
+    let has = |interval: &Option<Interval>| interval.is_some_and(|interval| interval.half_width.is_some());
+    let mean_of = |versus: &PerMetric<Option<Versus>>| versus.mean;
+    let changes: Vec<Versus> = intervals
+        .variants
+        .iter()
+        .filter_map(|variant| variant.versus_baseline.as_ref().and_then(mean_of))
+        .collect();
+    let paired = changes.iter().all(|versus| versus.paired);
+    let mut text = String::new();
+    match intervals.method {
+        Method::Replications => text.push_str(&format!(
+            "Means over {} seeds, each with an aged array of its own. \u{b1}: half of a 95% confidence interval, from \
+             the spread between seeds",
+            first.seeds.len()
+        )),
+        Method::BatchMeans if intervals.variants.iter().any(|variant| has(&variant.metrics.mean)) => {
+            text.push_str("\u{b1}: half of a 95% confidence interval, from batches of requests of one seed");
+        }
+        Method::BatchMeans => return String::new(),
+    }
+    match (changes.is_empty(), paired, intervals.method) {
+        (true, _, _) => text.push('.'),
+        (false, true, Method::Replications) => text.push_str("; changes from pairs of the same seed."),
+        (false, true, Method::BatchMeans) => text.push_str("; changes from pairs of the same requests."),
+        (false, false, _) => text.push_str("; not all changes from pairs."),
+    }
+    if !changes.is_empty() {
+        text.push_str(&format!(" {NOT_SIGNIFICANT}: not significant, the difference may be chance."));
+    }
+    layout::wrapped(&text, style.columns)
+}

@@ -1,0 +1,292 @@
+//! The `intervals` of a comparison: how far each mean can be trusted, and which differences are more than chance.
+//!
+//! Two methods, and the output says which:
+//!
+//! * *replications*: each variant ran with several seeds, and a seed's figure is one sample. Seeds are independent, so
+//!   every figure of a report has an interval, quantiles and erases too.
+//! * *batch means*: one seed; a sample is the mean of a batch of successive requests ([`BatchReport`]). Only means have
+//!   an interval. Batches of one run are nearly but not quite independent, so it may be somewhat narrow, and it knows
+//!   nothing of what another aged array would do.
+//!
+//! Either way variants are compared in pairs where they can be: the same seed gives the same requests and the same
+//! aged array, so what these contribute cancels (common random numbers; Law, Simulation Modeling and Analysis, 11.2).
+//! In a closed loop batch k holds the same requests too, though each policy gets to them at times of its own: that
+//! costs the pairs some of their use, not their validity.
+//!
+//! Leaves out: correction for comparing many variants at once (of twenty differences that are none, one is marked
+//! significant on average), and intervals of blame, wear or shares of time.
+
+use serde::{Deserialize, Serialize};
+
+use crate::batches::BatchReport;
+use crate::interval::{Contrast, Interval};
+use crate::report::Report;
+
+/// Fewer batches than this are no sample of anything.
+const BATCHES_MIN: usize = 10;
+
+/// How samples came about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// One sample a seed.
+    Replications,
+    /// One sample a batch of successive requests of the only seed.
+    #[default]
+    BatchMeans,
+}
+
+/// The comparison's `intervals` section.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Where samples come from.
+    pub method: Method,
+    /// Probability with which an interval holds the true value: 0.95. Unit: fraction.
+    pub confidence: f64,
+    /// Label of the first variant, against which the others are held.
+    pub baseline: String,
+    /// One a variant, in the order of the runs.
+    pub variants: Vec<VariantIntervals>,
+}
+
+/// One variant over all of its seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VariantIntervals {
+    /// Label of its runs.
+    pub label: String,
+    /// Seeds of its runs, in their order.
+    pub seeds: Vec<u64>,
+    /// Its figures; null where a run has none. With one seed only `mean` and `gc_affected` have a half-width.
+    pub metrics: PerMetric<Option<Interval>>,
+    /// What it changes; null for the baseline itself.
+    pub versus_baseline: Option<PerMetric<Option<Versus>>>,
+}
+
+/// A figure held against the baseline's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Versus {
+    /// The variant less the baseline. Unit: that of the figure.
+    pub difference: Interval,
+    /// The same as a share of the baseline: -0.7 is 70% less; null where the baseline is 0. Unit: fraction.
+    pub relative: Option<Interval>,
+    /// The difference's interval leaves 0 out; null where it has none.
+    pub significant: Option<bool>,
+    /// Samples were compared in pairs of the same seed, or the same requests.
+    pub paired: bool,
+}
+
+/// One value for each figure that has intervals.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PerMetric<T> {
+    /// Mean response time of all requests. Unit: ns.
+    pub mean: T,
+    /// Its standard deviation. Unit: ns.
+    pub stddev: T,
+    /// Median response time. Unit: ns.
+    pub p50: T,
+    /// 95th percentile. Unit: ns.
+    pub p95: T,
+    /// 99th percentile. Unit: ns.
+    pub p99: T,
+    /// 99.9th percentile. Unit: ns.
+    pub p999: T,
+    /// 99.99th percentile. Unit: ns.
+    pub p9999: T,
+    /// Share of the requests that met garbage collection. Unit: fraction.
+    pub gc_affected: T,
+    /// Flash data pages programmed per host data page written. Unit: ratio.
+    pub write_amplification: T,
+    /// Blocks erased. Unit: count.
+    pub erases: T,
+}
+
+/// Samples of one figure of one variant.
+#[derive(Debug)]
+struct Samples {
+    values: Vec<f64>,
+    /// The best estimate: of batches it is the mean of all requests, those after the last full batch included.
+    centre: f64,
+}
+
+/// Where one figure is found: in a report, and in its batches if it is a mean.
+struct Figure {
+    of: fn(&Report) -> Option<f64>,
+    batches: Option<fn(&BatchReport) -> &[f64]>,
+}
+
+impl<T> PerMetric<T> {
+    /// Every value from the figure it stands for.
+    fn from_figures(mut value: impl FnMut(&Figure) -> T) -> Self {
+        let mut of = |of: fn(&Report) -> Option<f64>, batches: Option<fn(&BatchReport) -> &[f64]>| {
+            value(&Figure { of, batches })
+        };
+        PerMetric {
+            mean: of(|run| run.host.response_ns.all.mean, Some(|batches| &batches.mean)),
+            stddev: of(|run| run.host.response_ns.all.stddev, None),
+            p50: of(|run| float(run.host.response_ns.all.p50), None),
+            p95: of(|run| float(run.host.response_ns.all.p95), None),
+            p99: of(|run| float(run.host.response_ns.all.p99), None),
+            p999: of(|run| float(run.host.response_ns.all.p999), None),
+            p9999: of(|run| float(run.host.response_ns.all.p9999), None),
+            gc_affected: of(gc_affected, Some(|batches| &batches.gc_affected)),
+            write_amplification: of(|run| run.array.write_amplification, None),
+            erases: of(|run| Some(run.array.erases as f64), None),
+        }
+    }
+}
+
+fn float(ns: Option<u64>) -> Option<f64> {
+    ns.map(|ns| ns as f64)
+}
+
+/// Share of all requests, those of any kind, that met garbage collection.
+fn gc_affected(run: &Report) -> Option<f64> {
+    let response = &run.host.response_ns;
+    let affected = response.gc_affected_read.count + response.gc_affected_write.count;
+    (run.host.requests > 0).then(|| affected as f64 / run.host.requests as f64)
+}
+
+impl Intervals {
+    /// The intervals of the runs of several variants, each with `seeds` runs, the first variant being the baseline.
+    ///
+    /// # Panics
+    /// If the runs are not a multiple of `seeds`.
+    pub fn of(runs: &[Report], seeds: usize) -> Intervals {
+        assert!(seeds > 0 && runs.len().is_multiple_of(seeds), "each variant has all seeds");
+        let Some(baseline) = runs.get(..seeds) else { return Intervals::default() };
+        let variants = runs.chunks(seeds).enumerate().map(|(index, variant)| VariantIntervals {
+            label: variant[0].label.clone(),
+            seeds: variant.iter().map(|run| run.seed).collect(),
+            metrics: PerMetric::from_figures(|figure| figure.samples(variant)?.interval()),
+            versus_baseline: (index > 0)
+                .then(|| PerMetric::from_figures(|figure| figure.versus(variant, baseline))),
+        });
+        Intervals {
+            method: if seeds > 1 { Method::Replications } else { Method::BatchMeans },
+            confidence: 0.95,
+            baseline: baseline[0].label.clone(),
+            variants: variants.collect(),
+        }
+    }
+}
+
+impl Figure {
+    /// One sample a seed, or one a batch of the only seed; a single sample where batches say nothing of this figure.
+    fn samples(&self, runs: &[Report]) -> Option<Samples> {
+        let values: Vec<f64> = runs.iter().map(self.of).collect::<Option<_>>()?;
+        let centre = values.iter().sum::<f64>() / values.len() as f64;
+        let batches = match runs {
+            [only] => self.batches.map(|batches| batches(&only.host.batches)),
+            _ => None,
+        };
+        let batches = batches.filter(|batches| batches.len() >= BATCHES_MIN);
+        Some(Samples { values: batches.map_or(values, <[f64]>::to_vec), centre })
+    }
+
+    fn versus(&self, variant: &[Report], baseline: &[Report]) -> Option<Versus> {
+        let (ours, theirs) = (self.samples(variant)?, self.samples(baseline)?);
+        let paired = same(variant, baseline) && ours.values.len() == theirs.values.len();
+        let Contrast { difference, relative } = Contrast::of(&ours.values, &theirs.values, paired)?;
+        let difference = Interval { mean: ours.centre - theirs.centre, ..difference };
+        let relative = relative
+            .filter(|_| theirs.centre > 0.0)
+            .map(|relative| Interval { mean: ours.centre / theirs.centre - 1.0, ..relative });
+        let significant = difference.half_width.map(|_| difference.excludes(0.0));
+        Some(Versus { difference, relative, significant, paired })
+    }
+}
+
+/// Whether sample k of both saw the same: the same seed, and of one seed the same batches.
+fn same(variant: &[Report], baseline: &[Report]) -> bool {
+    variant.iter().zip(baseline).all(|(one, other)| one.seed == other.seed)
+        && (variant.len() > 1 || variant[0].host.batches.requests == baseline[0].host.batches.requests)
+}
+
+impl Samples {
+    fn interval(&self) -> Option<Interval> {
+        Interval::of(&self.values).map(|interval| Interval { mean: self.centre, ..interval })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of which only what intervals look at is filled in.
+    fn run(label: &str, seed: u64, mean: f64, batches: &[f64]) -> Report {
+        let mut report: Report = serde_json::from_value(serde_json::json!({
+            "schema": "", "version": "", "scenario": null, "seed": seed, "simulated_ns": 0, "label": label,
+            "host": crate::HostReport::default(), "array": crate::ArrayReport::default(), "devices": [],
+            "engine": crate::EngineReport::default(), "precondition": crate::PreconditionReport::default(),
+        }))
+        .expect("a report");
+        report.host.response_ns.all.mean = Some(mean);
+        report.host.batches = BatchReport { requests: 64, mean: batches.to_vec(), gc_affected: Vec::new() };
+        report.array.erases = mean as u64;
+        report
+    }
+
+    fn mean(variant: &VariantIntervals) -> Versus {
+        variant.versus_baseline.as_ref().and_then(|versus| versus.mean).expect("a difference")
+    }
+
+    /// Seeds differ by tens, the variant by one: found because seed k is held against seed k.
+    #[test]
+    fn seeds_are_compared_one_by_one() {
+        let runs =
+            [("a", 1, 10.0), ("a", 2, 30.0), ("a", 3, 80.0), ("b", 1, 9.0), ("b", 2, 28.9), ("b", 3, 79.1)];
+        let runs = runs.map(|(label, seed, mean)| run(label, seed, mean, &[0.0; 32]));
+        let intervals = Intervals::of(&runs, 3);
+        assert_eq!((intervals.method, intervals.baseline.as_str()), (Method::Replications, "a"));
+        assert_eq!(intervals.variants[1].seeds, [1, 2, 3]);
+        let versus = mean(&intervals.variants[1]);
+        assert!((versus.difference.mean + 1.0).abs() < 1e-9 && versus.paired, "{versus:?}");
+        assert_eq!((versus.difference.samples, versus.significant), (3, Some(true)));
+        assert!(intervals.variants[0].metrics.erases.is_some_and(|erases| erases.half_width.is_some()));
+    }
+
+    #[test]
+    fn other_seeds_are_no_pairs() {
+        let runs = [("a", 1, 10.0), ("a", 2, 30.0), ("b", 2, 9.0), ("b", 3, 29.0)];
+        let versus =
+            mean(&Intervals::of(&runs.map(|(label, seed, mean)| run(label, seed, mean, &[])), 2).variants[1]);
+        assert!(!versus.paired && versus.significant == Some(false), "{versus:?}");
+    }
+
+    /// The interval of one seed stands around the mean of all requests, not around that of its full batches.
+    #[test]
+    fn one_seed_is_judged_by_its_batches() {
+        let batches: Vec<f64> = (0..12).map(f64::from).collect();
+        let slower: Vec<f64> = batches.iter().map(|mean| mean + 1.0).collect();
+        let runs = [run("a", 1, 5.6, &batches), run("b", 1, 6.5, &slower)];
+        let intervals = Intervals::of(&runs, 1);
+        let own = intervals.variants[0].metrics.mean.expect("a mean");
+        // s^2 of 0..11 is 13; t with 11 degrees of freedom 2.201.
+        assert!((own.half_width.expect("batches") - 2.201 * (13.0f64 / 12.0).sqrt()).abs() < 1e-9, "{own:?}");
+        assert_eq!((own.mean, own.samples), (5.6, 12));
+        let versus = mean(&intervals.variants[1]);
+        assert!(
+            (versus.difference.mean - 0.9).abs() < 1e-9 && versus.significant == Some(true),
+            "{versus:?}"
+        );
+        assert_eq!(intervals.variants[0].metrics.erases.map(|erases| erases.half_width), Some(None));
+        assert_eq!(intervals.variants[0].metrics.p99, None, "no run has a p99");
+    }
+
+    #[test]
+    fn too_few_batches_say_nothing() {
+        let runs = [run("a", 1, 5.0, &[5.0; 9]), run("b", 1, 6.0, &[6.0; 12])];
+        let intervals = Intervals::of(&runs, 1);
+        assert_eq!(intervals.variants[0].metrics.mean.map(|mean| mean.half_width), Some(None));
+        assert_eq!(mean(&intervals.variants[1]).significant, None);
+    }
+
+    /// A load that is longer fills longer batches: batch k of one is not batch k of the other.
+    #[test]
+    fn batches_of_other_lengths_are_no_pairs() {
+        let mut runs = [run("a", 1, 5.0, &[5.0; 20]), run("b", 1, 6.0, &[6.0; 20])];
+        assert!(mean(&Intervals::of(&runs, 1).variants[1]).paired);
+        runs[1].host.batches.requests = 128;
+        assert!(!mean(&Intervals::of(&runs, 1).variants[1]).paired);
+    }
+}
