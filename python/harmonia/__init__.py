@@ -117,7 +117,7 @@ def _comparison(
     checked: bool,
 ) -> Comparison:
     text = _native.compare(
-        _scenario(scenario), policies, max(seeds, 0), sets, trace, _threads(threads), checked
+        _scenario(scenario), (policies, max(seeds, 0)), sets, trace, _threads(threads), checked
     )
     read = _dictionary(text)
     return Comparison(read["runs"], read["intervals"])

@@ -60,7 +60,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(6),
-            allocation: Allocation::Cwdp,
+            allocation: pick(rng, &[Allocation::Cwdp, Allocation::Cwdp, Allocation::Dynamic]),
             allocation_unit,
             frontiers: pick(rng, &[Frontiers::Shared, Frontiers::Separate]),
         },
@@ -390,6 +390,9 @@ fn under_every_policy_messages_that_arrive_after_the_run_coordinate_nothing() {
 fn ideal_is_never_slower() {
     let mut overtaken = 0;
     pairs("ideal", 3, "local", |seed, config, states, _| {
+        if config.members[0].ssd.ftl.allocation == Allocation::Dynamic {
+            return;
+        }
         let mut rng = Rng::stream(seed, "ideal load");
         let layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes(states));
         let no_time = 1 << 50;
@@ -464,6 +467,33 @@ fn domains_that_hold_the_same_dies_are_the_same() {
         }
     }
     assert!(differences > 10, "the domain must matter, not in {differences} of {PAIRS} runs");
+}
+
+#[test]
+fn with_one_place_to_choose_dynamic_allocation_is_static() {
+    let mut busy = 0;
+    for seed in 0..PAIRS {
+        let mut rng = Rng::stream(seed, "one place");
+        let mut config = array(&mut rng, 2, "local");
+        let mut outcome = |allocation| {
+            for member in &mut config.members {
+                (member.ssd.geometry.channels, member.ssd.geometry.chips_per_channel) = (1, 1);
+                member.ssd.geometry.planes_per_die = 1;
+                member.ssd.ftl.allocation = allocation;
+            }
+            let state = |index: usize| {
+                Ftl::new(&config.members[index].ssd, seed, &format!("device/{index}")).unwrap()
+            };
+            let states = [state(0), state(1)];
+            let layout = Layout::raid0(2, config.stripe_unit, member_bytes(&states));
+            let load = load(&mut Rng::stream(seed, "one place, load"), layout.logical_bytes(), MIXED);
+            run(&config, &states, &load).0
+        };
+        let fixed = outcome(Allocation::Cwdp);
+        busy += collected(&fixed);
+        assert_eq!(fixed, outcome(Allocation::Dynamic), "seed {seed}");
+    }
+    assert!(busy > 0, "nothing collected: nothing compared");
 }
 
 #[test]

@@ -96,19 +96,19 @@ mod native {
         errors::json(&report)
     }
 
-    /// Without policies: the scenario's own alone.
+    /// The runs are (policies, seeds of each); without policies: the scenario's own alone.
     #[pyfunction]
     fn compare(
         py: Python<'_>,
         scenario: (String, bool),
-        policies: Option<Vec<String>>,
-        seeds: u64,
+        runs: (Option<Vec<String>>, u64),
         sets: Vec<String>,
         trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
+        let (policies, seeds) = runs;
         let variants = match policies {
             Some(policies) => source.variants(&policies),
             None => source.load().map(|scenario| vec![Variant { label: String::new(), scenario }]),

@@ -232,7 +232,12 @@ pub const KEYS: &[Key] = &[
         "preset",
         "spare (T - U)/T",
     ),
-    key("ssd.ftl.allocation", "\"cwdp\"", "preset", "how a logical page finds its die and plane"),
+    key(
+        "ssd.ftl.allocation",
+        "\"cwdp\" or \"dynamic\"",
+        "preset",
+        "how a logical page finds its die and plane: by its number, or where a write is done soonest",
+    ),
     key("ssd.ftl.allocation_unit", "\"die\" or \"plane\"", "preset", "what owns a frontier and free blocks"),
     key(
         "ssd.ftl.frontiers",
@@ -266,7 +271,6 @@ pub const KEYS: &[Key] = &[
 const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-    ("ssd.ftl.allocation", &["dynamic"]),
     ("ssd.gc.victim", &["read-match"]),
     ("ssd.gc.schedule", &["preemptive", "io-parallel", "slack"]),
     ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),

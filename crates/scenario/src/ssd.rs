@@ -131,7 +131,7 @@ impl Draft {
             section,
             "allocation",
             |c| &mut c.ftl.allocation,
-            |f| f.choice(&[("cwdp", Allocation::Cwdp)]),
+            |f| f.choice(&[("cwdp", Allocation::Cwdp), ("dynamic", Allocation::Dynamic)]),
         )?;
         let frontiers = [("shared", Frontiers::Shared), ("separate", Frontiers::Separate)];
         self.set(section, "frontiers", |c| &mut c.ftl.frontiers, |f| f.choice(&frontiers))

@@ -60,8 +60,11 @@ fn generate(seed: u64) -> Generated {
     let hard = d.range(u64::from(separate), 1 + blocks / 8);
     let soft = hard + d.range(1, 3);
     let stop = hard + d.range(0, 2);
-    // What the device asks for at least: the pool above stop, the block being collected into, the frontiers.
+    // What the device asks for at least: the pool above stop, the block being collected into, the frontiers, and what
+    // units may differ by.
     let least = stop + 2 + u64::from(separate);
+    let dynamic = d.0.chance(0.3) && least + 2 < blocks;
+    let least = least + u64::from(dynamic);
     let reserved =
         (least + [0, 0, d.range(0, 4), d.range(0, blocks)][d.range(0, 3) as usize]).min(blocks - 1);
     let summary = d.range(0, 1);
@@ -93,6 +96,7 @@ fn generate(seed: u64) -> Generated {
         d.range(0, 9) / 5 * 7
     ));
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
+    put(format_args!("allocation = \"{}\"", if dynamic { "dynamic" } else { "cwdp" }));
     put(format_args!("allocation_unit = \"{}\"", if by_plane { "plane" } else { "die" }));
     put(format_args!("frontiers = \"{}\"", if separate { "separate" } else { "shared" }));
     let domain = if by_plane || planes == 1 {
@@ -271,6 +275,7 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
         cancel: &AtomicBool::new(false),
         progress: &Silent,
         observe: &Unobserved,
+        cache: None,
     };
     let result = run(&scenario, &options);
     if let Some(path) = file {

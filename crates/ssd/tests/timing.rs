@@ -99,9 +99,12 @@ impl Bench {
     /// A device whose unit `u` was written in the order of `written[u]`.
     fn with(config: &SsdConfig, written: &[&[u32]]) -> Self {
         let mut ftl = Ftl::new(config, 1, "device").unwrap();
-        for (unit, lpns) in written.iter().enumerate() {
+        for (unit, lpns) in (0..).zip(written) {
             for &lpn in *lpns {
-                ftl.unit(unit as u32).program(lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+                // Where a page may lie anywhere it is named by its LPN on the device.
+                let dynamic = config.ftl.allocation == Allocation::Dynamic;
+                let lpn = if dynamic { lpn * ftl.shape().units() + unit } else { lpn };
+                ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
             }
         }
         Bench { device: Device::new(config, ftl, AuditProbe).unwrap(), known: Vec::new() }
@@ -679,6 +682,57 @@ fn soft_may_lie_below_stop_above_it_or_with_it() {
         let ended = Notice::GcEnded { registered };
         assert_eq!(bench.notices().last().map(|notice| notice.1), Some(ended), "soft +{soft}, stop +{stop}");
     }
+}
+
+/// Two dies that take what comes: pages 0, 2, 4 would all lie on die 0.
+fn anywhere() -> SsdConfig {
+    let mut config = two_dies();
+    config.ftl.allocation = Allocation::Dynamic;
+    config
+}
+
+#[test]
+fn writes_that_may_go_anywhere_go_round_and_then_to_the_shortest_queue() {
+    let mut bench = Bench::empty(&anywhere());
+    bench.write(0, 1, 0, 1).write(0, 2, 2, 1).write(0, 3, 4, 1);
+    bench.known_at(5_370, 1, 5_370, write_blame());
+    // On die 1, as soon as it is over the link.
+    bench.known_at(5_440, 2, 5_440, Blame { link: 140, ..write_blame() });
+    // Behind the first.
+    bench.known_at(10_670, 3, 10_670, Blame { link: 210, queue_host: 5_160, ..write_blame() });
+    // The read of page 0 keeps die 0, the turn is die 1's; then the turn is die 0's.
+    bench.read(20_000, 4, 0, 1).write(20_000, 5, 6, 1).write(20_000, 6, 8, 1);
+    bench.advance(40_000);
+    let queued = |token| bench.find(token).unwrap().blame.queue_host;
+    // Both queues hold one when the second page lands at 20,140; die 0's read is over at 21,300.
+    assert_eq!((queued(5), queued(6)), (0, 1_160));
+}
+
+#[test]
+fn a_write_that_may_go_anywhere_avoids_a_die_that_collects_and_reads_follow_it() {
+    let lower = [TWO_FREE, &[12]].concat();
+    let mut bench = Bench::with(&anywhere(), &[&lower, &TWO_FREE[..18]]);
+    // Die 0 collects from 0 to 26,000; page 2 lies there. Die 1 has three free blocks and room in an open one.
+    bench.read(0, 1, 0, 1).write(100, 2, 2, 1);
+    bench.known_at(5_470, 2, 5_470, write_blame());
+    bench.read(6_000, 3, 2, 1).known_at(7_300, 3, 7_370, read_blame());
+    // What it left behind on die 0 is invalid there, and die 1 holds one more.
+    assert_eq!((bench.device.ftl().live_pages(0), bench.device.ftl().live_pages(1)), (15, 17));
+    bench.read(8_000, 4, 4, 1).known_at(
+        28_600,
+        4,
+        28_670,
+        Blame { queue_gc: 18_000, queue_host: 1_300, ..read_blame() },
+    );
+}
+
+#[test]
+fn a_write_follows_an_operation_that_waits_for_its_page() {
+    let mut bench = Bench::aged(&anywhere(), &[0]);
+    // The read waits on die 0 for the event; the write must not overtake it, though die 1 is idle.
+    bench.read(0, 1, 0, 1).write(100, 2, 0, 1);
+    bench.known_at(27_300, 1, 27_370, Blame { queue_gc: 26_000, ..read_blame() });
+    assert!(bench.advance(32_600).find(2).is_some_and(|done| done.finish == SimTime(32_600)));
 }
 
 #[test]

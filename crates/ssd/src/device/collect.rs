@@ -481,7 +481,14 @@ impl<P: Probe> Device<P> {
         for page in
             first..first.saturating_add(pages.min(self.rules.shape.dies * self.rules.shape.units_per_die))
         {
-            let slot = &self.dies[self.rules.shape.locate(page).0 as usize];
+            let die = if self.rules.shape.is_dynamic() {
+                // A write may go elsewhere, but what it would replace lies here.
+                let Some(home) = self.ftl.home(page) else { continue };
+                home / self.rules.shape.units_per_die
+            } else {
+                self.rules.shape.locate(page).0
+            };
+            let slot = &self.dies[die as usize];
             let remaining = match slot.activity {
                 Activity::Event(_) => slot.gc_until.saturating_since(now),
                 _ if slot.job.is_some() || slot.want.is_some() => self.rules.timing.erase,

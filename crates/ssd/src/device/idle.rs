@@ -23,7 +23,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// An idle-time force has arrived.
     pub(super) fn force_idle(&mut self, now: SimTime) {
-        if self.ops.live() > 0 {
+        if self.waiting_or_running() > 0 {
             return;
         }
         self.interrupted = false;
