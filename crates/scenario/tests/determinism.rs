@@ -55,6 +55,7 @@ fn reports(variants: &[Variant], threads: usize, checked: bool) -> Vec<(String, 
         cancel: &AtomicBool::new(false),
         progress: &Silent,
         observe: &Unobserved,
+        cache: None,
     };
     let comparison = compare(variants, &options).unwrap_or_else(|error| panic!("{error}"));
     comparison.runs.iter().map(|report| (report.label.clone(), bytes(report))).collect()
@@ -105,6 +106,7 @@ fn another_seed_gives_another_run() {
             cancel: &AtomicBool::new(false),
             progress: &Silent,
             observe: &Unobserved,
+            cache: None,
         };
         let report = compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
         (report.host.read_requests, report.devices[0].wear.clone(), report.host.blame_ns.total())
@@ -129,6 +131,7 @@ fn reactive_policies_without_capable_members_report_as_local_does() {
             cancel: &AtomicBool::new(false),
             progress: &Silent,
             observe: &Unobserved,
+            cache: None,
         };
         let mut report =
             compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);

@@ -271,6 +271,7 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
         cancel: &AtomicBool::new(false),
         progress: &Silent,
         observe: &Unobserved,
+        cache: None,
     };
     let result = run(&scenario, &options);
     if let Some(path) = file {

@@ -42,7 +42,7 @@ struct GcSync {
     message_latency: SimDuration,
     devices: u64,
     participants: Participants,
-    /// By member: when it was last forced, and whether the timer of its next slot is on its way.
+    /// By member: when it was forced, until that is over, and whether the timer of its next slot is on its way.
     forced_at: Vec<Option<SimTime>>,
     is_armed: Vec<bool>,
 }
@@ -81,15 +81,20 @@ impl GcSync {
         view: &DeliveredView<'_>,
         actions: &mut Vec<Action>,
     ) {
-        if !self.participants.includes(member) || !view.members[member.index()].capable {
+        let is_forced = self.forced_at[member.index()].is_some();
+        if is_forced || !self.participants.includes(member) || !view.members[member.index()].capable {
             return;
         }
-        // Nothing was won by an event that took no time: not again at this moment.
-        let is_futile = |at: SimTime| now <= at + self.message_latency * 2;
-        if self.is_open(member, now) && !self.forced_at[member.index()].is_some_and(is_futile) {
+        if self.is_open(member, now) {
             self.forced_at[member.index()] = Some(now);
             actions.push(Action::Force(member, Stop::Internal));
-        } else if !std::mem::replace(&mut self.is_armed[member.index()], true) {
+        } else {
+            self.arm(member, now, actions);
+        }
+    }
+
+    fn arm(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
+        if !std::mem::replace(&mut self.is_armed[member.index()], true) {
             actions.push(Action::Timer(self.next_slot(member, now), u64::from(member.0)));
         }
     }
@@ -104,7 +109,15 @@ impl Coordinator for GcSync {
         self.participants.note(event);
         match *event {
             Event::SoftThreshold(member) => self.consider(member, now, view, actions),
-            Event::GcEnded { device, .. } => self.consider(device, now, view, actions),
+            Event::GcEnded { device, registered } => {
+                let forced_at = self.forced_at[device.index()].take();
+                if registered && forced_at.is_some_and(|at| now <= at + self.message_latency * 2) {
+                    // What took no time has won nothing, and would not if it were done again at this moment.
+                    self.arm(device, now, actions);
+                } else {
+                    self.consider(device, now, view, actions);
+                }
+            }
             Event::Timer(number) => {
                 self.is_armed[number as usize] = false;
                 self.consider(DeviceId(number as u16), now, view, actions);
@@ -169,6 +182,7 @@ mod tests {
         let ended = |registered| Event::GcEnded { device: DeviceId(1), registered };
         on(&mut policy, 0, soft(1));
         assert_eq!(on(&mut policy, 150, Event::Timer(1)), FORCE_1);
+        assert_eq!(on(&mut policy, 160, soft(1)), [], "it collects");
         assert_eq!(on(&mut policy, 190, ended(true)), FORCE_1);
         assert_eq!(on(&mut policy, 230, ended(false)), []);
         assert_eq!(on(&mut policy, 240, soft(1)), FORCE_1);

@@ -3,19 +3,32 @@
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
+use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
-use harmonia_scenario::{Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds};
+use harmonia_scenario::{
+    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds,
+};
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
-use super::policies;
+use super::{cache, policies};
 use crate::args::{ScenarioArguments, SimulationArguments};
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::output::Output;
+use crate::page::{self, Recordings};
 use crate::progress::{Bars, Silent};
 use crate::tables::{self, Style};
-use crate::{interrupt, numbers, picture};
+use crate::{interrupt, numbers};
+
+/// What goes into the folder of results, if one is asked for.
+struct Files<'a> {
+    folder: Option<ResultFolder>,
+    report: &'a str,
+    /// The resolved scenario.
+    scenario: &'a str,
+    recordings: Vec<Option<Recording>>,
+}
 
 /// One command that simulates.
 pub(crate) struct Session<'a> {
@@ -44,20 +57,23 @@ impl<'a> Session<'a> {
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
         let variant = [Variant { label: String::new(), scenario }];
-        let comparison = self.simulate(|options| compare_seeds(&variant, self.simulation.seeds, options))?;
-        let report = match &comparison.runs[..] {
+        let (comparison, recordings) =
+            self.simulate(1, |options| compare_seeds(&variant, self.simulation.seeds, options))?;
+        let report = &match &comparison.runs[..] {
             [report] => json(report)?,
             _ => json(&comparison)?,
         };
-        let resolved = self.seeds_comment() + &rerunnable(&variant[0].scenario);
-        self.finish(folder, &report, &resolved, &comparison, |style| tables::single(&comparison, style))
+        let scenario = &(self.seeds_comment() + &rerunnable(&variant[0].scenario));
+        let files = Files { folder, report, scenario, recordings };
+        self.finish(files, &comparison, |style| tables::single(&comparison, style))
     }
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
         let variants = policies::variants(self.scenario, policies)?;
         let folder = self.folder()?;
-        let comparison = self.simulate(|options| compare_seeds(&variants, self.simulation.seeds, options))?;
+        let (comparison, recordings) = self
+            .simulate(variants.len(), |options| compare_seeds(&variants, self.simulation.seeds, options))?;
         let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
@@ -67,8 +83,8 @@ impl<'a> Session<'a> {
         }
         resolved.push_str(&self.seeds_comment());
         resolved.push_str(&rerunnable(&variants[0].scenario));
-        let report = json(&comparison)?;
-        self.finish(folder, &report, &resolved, &comparison, |style| tables::comparison(&comparison, style))
+        let files = Files { folder, report: &json(&comparison)?, scenario: &resolved, recordings };
+        self.finish(files, &comparison, |style| tables::comparison(&comparison, style))
     }
 
     /// What a scenario file does not say: how often it ran.
@@ -84,7 +100,12 @@ impl<'a> Session<'a> {
         self.simulation.out.as_deref().map(ResultFolder::open).transpose()
     }
 
-    fn simulate<T>(&self, run: impl FnOnce(&RunOptions) -> Result<T, RunError>) -> Result<T, Failure> {
+    /// Simulates, recording so many variants if there is a page to write.
+    fn simulate<T>(
+        &self,
+        variants: usize,
+        run: impl FnOnce(&RunOptions) -> Result<T, RunError>,
+    ) -> Result<(T, Vec<Option<Recording>>), Failure> {
         let threads = match self.simulation.threads {
             Some(threads) => threads.get(),
             None => available_parallelism().map_or(1, |cores| cores.get()),
@@ -92,34 +113,43 @@ impl<'a> Session<'a> {
         let bars = self.shows_progress.then(Bars::new);
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
-        let result =
-            run(&RunOptions { threads, checked, cancel: self.cancel, progress, observe: &Unobserved });
+        let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
+        let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
+        let recordings =
+            self.simulation.out.is_some().then(|| Recordings::of(variants, self.simulation.seeds));
+        let observe: &dyn Observe = recordings.as_ref().map_or(&Unobserved, |recordings| recordings);
+        let result = run(&RunOptions {
+            threads,
+            checked,
+            cancel: self.cancel,
+            progress,
+            observe,
+            cache: cache.as_ref(),
+        });
         if let Some(bars) = bars {
             bars.clear();
         }
-        Ok(result?)
+        let notices = cache.as_ref().map(AgedCache::notices).unwrap_or_default();
+        notices.iter().for_each(|notice| self.output.detail(notice));
+        Ok((result?, recordings.map(Recordings::finish).unwrap_or_default()))
     }
 
     /// Files first, so that a reader who leaves the pipe early costs nothing.
     fn finish(
         &self,
-        folder: Option<ResultFolder>,
-        report: &str,
-        toml: &str,
+        files: Files<'_>,
         comparison: &Comparison,
         table: impl FnOnce(Style) -> String,
     ) -> Result<(), Failure> {
         interrupt::check(self.cancel)?;
         comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
+        let Files { folder, report, scenario, recordings } = files;
         if let Some(folder) = folder {
-            // Of several seeds, the first.
-            let first: Vec<Report> =
-                comparison.variants().filter_map(|seeds| seeds.first().cloned()).collect();
-            let picture = picture::draw(&first);
+            let page = page::render(comparison, &recordings, scenario);
             folder.write_all(&[
+                ("report.html", &page),
                 ("report.json", report),
-                ("scenario.toml", toml),
-                ("comparison.svg", &picture),
+                ("scenario.toml", scenario),
             ])?;
         }
         if self.simulation.json {

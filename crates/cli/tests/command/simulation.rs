@@ -83,10 +83,10 @@ fn out_writes_three_whole_files_and_nothing_else() {
     let out_text = out.to_str().expect("UTF-8");
     let (status, json, stderr) = outcome(&mut harmonia(&["compare", &tiny, "--json", "--out", out_text]));
     assert_eq!(status, Some(0), "{stderr}");
-    assert_eq!(names_in(&out), ["comparison.svg", "report.json", "scenario.toml"]);
+    assert_eq!(names_in(&out), ["report.html", "report.json", "scenario.toml"]);
     let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("readable");
     assert_eq!(read("report.json"), json, "the file and stdout hold the same report");
-    assert!(read("comparison.svg").starts_with("<svg") && read("comparison.svg").ends_with("</svg>\n"));
+    assert!(read("report.html").starts_with("<!doctype html>") && read("report.html").ends_with("</html>\n"));
     let scenario = out.join("scenario.toml");
     let (status, _, stderr) = outcome(&mut harmonia(&["check", scenario.to_str().expect("UTF-8")]));
     assert_eq!(status, Some(0), "the scenario written is one that can be run: {stderr}");

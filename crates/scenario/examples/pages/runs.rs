@@ -108,6 +108,7 @@ pub fn run_all() -> Runs {
         cancel: &AtomicBool::new(false),
         progress: &Silent,
         observe: &recorder,
+        cache: None,
     };
     let comparison = compare(&variants, &options).unwrap_or_else(|error| panic!("{SCENARIO}: {error}"));
     let labels = variants.into_iter().map(|variant| variant.label);

@@ -14,22 +14,26 @@
 //! retention, power loss.
 
 mod audit;
+mod stored;
 mod unit;
 
 use harmonia_engine::Rng;
 use harmonia_types::{IoCause, Lpn};
+use serde::{Deserialize, Serialize};
 
 use crate::block::{BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Shape, SsdConfig};
 use crate::table::HugeTable;
 
+pub use stored::Damaged;
 pub use unit::{Collected, Goal, Moved, OutOfBlocks, UnitMut};
 
 /// No page, no block.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// Counts of what happened to a unit or a device since it was empty.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Page programs by cause.
     pub programs: [u64; IoCause::COUNT],
@@ -58,15 +62,17 @@ impl Tally {
 }
 
 /// A partly written block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct OpenBlock {
     block: u32,
     page: u32,
 }
 
-/// What one allocation unit keeps besides the big tables.
-#[derive(Debug, Clone)]
-pub(crate) struct UnitState {
+/// What one allocation unit keeps besides the big tables; opaque outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitState {
     /// Write frontiers: host and, if separate, garbage collection.
     frontiers: [Option<OpenBlock>; 2],
     /// Partly written blocks set aside; used up before a new one is opened.
