@@ -56,7 +56,10 @@ pub(super) fn of(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>])
         };
     };
     Words {
-        headline: headline(runs, &pair),
+        headline: match overloaded(runs, growth).len() {
+            all if all == runs.len() => "The array does not keep up with the load".to_owned(),
+            _ => headline(runs, &pair),
+        },
         paragraphs: paragraphs(runs, &pair),
         cautions: cautions(runs, intervals, growth),
         titles: titles(&pair),
@@ -69,7 +72,7 @@ struct Pair<'a> {
     /// The baseline, or, where that is the best, the worst one could build; none if there is nothing to choose.
     other: Option<&'a Report>,
     bound: Option<&'a Report>,
-    /// Others whose mean differs from the best by less than [`ALIKE`].
+    /// Others whose mean differs from the best by less than [`ALIKE`], or than either's interval is wide.
     peers: Vec<&'a Report>,
     /// How the two differ in their mean and in their 99th percentile, where one of them is the baseline.
     versus: [Option<Versus>; 2],
@@ -79,18 +82,20 @@ impl<'a> Pair<'a> {
     fn of(runs: &'a [Report], intervals: &Intervals) -> Option<Self> {
         let ran: Vec<&Report> = runs.iter().filter(|run| mean(run).is_some()).collect();
         let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = ran.iter().partition(|run| is_ideal(run));
-        let (choices, bound) = match buildable.is_empty() {
-            true => (&ideal, None),
-            false => (&buildable, lowest(&ideal)),
-        };
+        let choices = if buildable.is_empty() { &ideal } else { &buildable };
         let best = lowest(choices)?;
+        let bound = ideal.iter().copied().find(|run| !is_ideal(best) && alike(run, best));
         let worst = choices.iter().copied().max_by(|a, b| mean(a).total_cmp_to(mean(b)))?;
         let base = choices.first().copied()?;
         let other = if std::ptr::eq(base, best) { worst } else { base };
+        let half_width = |run: &Report| {
+            let index = runs.iter().position(|other| std::ptr::eq(other, run));
+            index.and_then(|index| intervals.variants.get(index)?.metrics.mean?.half_width).unwrap_or(0.0)
+        };
         let is_peer = |run: &&'a Report| {
-            !std::ptr::eq(*run, best)
-                && !std::ptr::eq(*run, other)
-                && change(mean_ns(run), mean_ns(best)) < ALIKE
+            let more = mean_ns(run) - mean_ns(best);
+            let chance = half_width(run).max(half_width(best)).max(ALIKE * mean_ns(best));
+            !std::ptr::eq(*run, best) && !std::ptr::eq(*run, other) && more < chance
         };
         let peers = choices.iter().copied().filter(is_peer).collect();
         let index = |wanted: &Report| runs.iter().position(|run| std::ptr::eq(run, wanted));
@@ -237,7 +242,7 @@ fn paragraphs(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
             why.extend(collecting(best));
         }
     }
-    why.extend(bound.map(|bound| to_the_bound(best, *other, bound)));
+    why.extend(bound.filter(|_| runs.iter().any(collected)).map(|bound| to_the_bound(best, *other, bound)));
     let paragraphs = [what, why].into_iter().filter(|sentences| !sentences.is_empty());
     paragraphs.map(|sentences| sentences.join(" ")).collect()
 }
@@ -310,7 +315,7 @@ fn on_average(pair: &Pair<'_>, other: &Report) -> String {
     if !peers.is_empty() {
         let names: Vec<String> = peers.iter().map(|run| name(run)).collect();
         let verb = if peers.len() == 1 { "does" } else { "do" };
-        let _ = write!(text, "; {} {verb} as well, within 1%", names.join(", "));
+        let _ = write!(text, "; {} {verb} as well, as far as one can tell", names.join(", "));
     }
     text + "."
 }
@@ -324,7 +329,10 @@ fn slowest_hundredth(runs: &[Report], pair: &Pair<'_>, other: &Report) -> Option
     let mut text = format!("The slowest one in a hundred takes {} or more", ms(ours));
     let chance = pair.versus[1].is_some_and(|versus| versus.significant == Some(false));
     let _ = match difference {
-        d if d.abs() < ALIKE_TAIL || chance => {
+        d if chance && d.abs() >= ALIKE_TAIL => {
+            write!(text, " against {} under {}, a difference that may be chance", ms(theirs), name(other))
+        }
+        d if d.abs() < ALIKE_TAIL => {
             write!(text, ", as under {} ({}): no clear difference in the tail", name(other), ms(theirs))
         }
         d if d < 0.0 => write!(text, " against {}: {} less", ms(theirs), percent(d)),
@@ -359,7 +367,7 @@ fn mechanism(best: &Report, other: &Report) -> Option<String> {
 fn price(runs: &[Report], best: &Report) -> Option<String> {
     let base = &runs[0];
     let erases = |run: &Report| run.array.erases as f64;
-    if base.array.erases == 0 {
+    if base.array.erases == 0 || !alike(best, base) {
         return None;
     }
     let mut text = match erases(best) / erases(base) {
@@ -381,7 +389,8 @@ fn price(runs: &[Report], best: &Report) -> Option<String> {
             name(base)
         ),
     };
-    let costly = runs.iter().filter(|run| !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
+    let costly =
+        runs.iter().filter(|run| alike(run, base) && !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
     let costly = costly.max_by_key(|run| run.array.erases).filter(|run| erases(run) / erases(base) > 1.05);
     if let Some(run) = costly.filter(|run| erases(run) > erases(best) * 1.05) {
         let ratio = more(erases(run) / erases(base));
@@ -427,7 +436,7 @@ fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String
         name(bound),
         ms(mean_ns(bound))
     );
-    if let Some(other) = other {
+    if let Some(other) = other.filter(|other| alike(other, bound)) {
         let (cost, left) = (mean_ns(other) - mean_ns(bound), mean_ns(best) - mean_ns(bound));
         if cost > ALIKE * mean_ns(bound) && left >= 0.0 {
             let _ = write!(
@@ -442,6 +451,12 @@ fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String
     text + "."
 }
 
+/// The runs whose responses grow throughout.
+fn overloaded<'a>(runs: &'a [Report], growth: &[Option<f64>]) -> Vec<&'a Report> {
+    let grows = |growth: &Option<f64>| growth.is_some_and(|growth| growth >= GROWTH_OVERLOADED);
+    runs.iter().zip(growth).filter(|(_, growth)| grows(growth)).map(|(run, _)| run).collect()
+}
+
 fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> Vec<String> {
     let mut cautions = Vec::new();
     let names = |which: &[&Report]| match which.len() {
@@ -449,12 +464,7 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
         _ => format!(" ({})", which.iter().map(|run| name(run)).collect::<Vec<_>>().join(", ")),
     };
     let of = |test: &dyn Fn(&Report) -> bool| runs.iter().filter(|run| test(run)).collect::<Vec<_>>();
-    let overloaded: Vec<&Report> = runs
-        .iter()
-        .zip(growth)
-        .filter(|(_, growth)| growth.is_some_and(|growth| growth >= GROWTH_OVERLOADED))
-        .map(|(run, _)| run)
-        .collect();
+    let overloaded = overloaded(runs, growth);
     if !overloaded.is_empty() {
         cautions.push(format!(
             "The array does not keep up with the load{}: requests arrive faster than they are served and response \
