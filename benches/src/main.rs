@@ -163,7 +163,7 @@ fn ageing(scenario: &Scenario) -> f64 {
 }
 
 fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {
-    RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved }
+    RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved, cache: None }
 }
 
 fn measure(scenario: &Scenario, aged: AgedState) -> Report {

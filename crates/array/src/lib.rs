@@ -3,7 +3,7 @@
 //! * [`coordination`]: who collects when (control), one file per policy;
 //! * [`planner`]: which member operations a host request becomes (data);
 //! * [`layout`]: where striped bytes lie;
-//! * [`age`]: from empty devices to an aged state, a value cloned per run;
+//! * [`age`]: from empty devices to an aged state, a value cloned per run, which a file can keep;
 //! * [`Array`]: the O-RAID controller that carries both out; sans-IO like its devices.
 
 mod aged;
@@ -12,7 +12,8 @@ mod controller;
 pub mod coordination;
 pub mod layout;
 pub mod planner;
+mod stored;
 
-pub use aged::{AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
+pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
 pub use controller::{Array, ArrayFailure, MessageCounters};

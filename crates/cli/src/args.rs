@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use harmonia_scenario::TraceFile;
+use harmonia_types::units::parse_bytes;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,6 +48,14 @@ const TRACE_EXAMPLES: &str = "\
 Examples:
   harmonia trace info web_3.csv
   harmonia trace info web_3.csv --format msr --json";
+
+const CACHE_EXAMPLES: &str = "\
+Examples:
+  harmonia cache
+  harmonia cache clear
+
+run and compare keep aged arrays in the user's cache folder ($XDG_CACHE_HOME or ~/.cache), so that the next command on
+the same array need not age it again. No result depends on it. The least recently used go first.";
 
 /// Simulate garbage collection in arrays of SSDs: what it does to latency and lifetime, and which way of
 /// coordinating it is best.
@@ -121,6 +130,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         scenario: ScenarioArguments,
     },
+    /// Show where aged arrays are kept between commands, or remove them
+    #[command(after_help = CACHE_EXAMPLES, args_conflicts_with_subcommands = true)]
+    Cache {
+        #[command(subcommand)]
+        command: Option<CacheCommand>,
+        #[command(flatten)]
+        options: ListArguments,
+    },
     /// Look at block traces
     #[command(subcommand, after_help = TRACE_EXAMPLES)]
     Trace(TraceCommand),
@@ -141,6 +158,14 @@ pub(crate) enum TraceCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `harmonia cache ...`
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Remove all aged arrays
+    #[command(after_help = "Examples:\n  harmonia cache clear")]
+    Clear,
 }
 
 /// What is simulated.
@@ -170,7 +195,13 @@ impl ScenarioArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SimulationArguments {
     /// Run with so many seeds, the scenario's own and those that follow, and print means with their intervals
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub seeds: u64,
     /// Threads to use; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
@@ -184,6 +215,12 @@ pub(crate) struct SimulationArguments {
     /// Also write report.html, a page to look at, report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Age the array anew, and do not keep it; see `harmonia cache`
+    #[arg(long)]
+    pub no_cache: bool,
+    /// How much the cache of aged arrays may hold [default: 8GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
+    pub cache_limit: Option<u64>,
 }
 
 /// Options of the lists.

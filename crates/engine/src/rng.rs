@@ -5,9 +5,11 @@
 
 use rand_core::{Rng as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 
-/// One random stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One random stream. Stored and read back it goes on where it stood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Rng {
     pcg: Pcg64Mcg,
 }

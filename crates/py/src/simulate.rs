@@ -27,6 +27,7 @@ pub(crate) fn interruptibly<T: Send>(
         cancel: &cancel,
         progress: &Silent,
         observe: &Unobserved,
+        cache: None,
     };
     let (result, signal) = py.detach(|| {
         std::thread::scope(|scope| {

@@ -26,7 +26,7 @@ mod workload;
 
 pub use error::BadInput;
 pub use run::{
-    MOST_SEEDS, Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved, compare, compare_seeds,
-    preflight, run, run_aged,
+    AgedCache, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved,
+    compare, compare_seeds, preflight, run, run_aged,
 };
 pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};

@@ -42,8 +42,14 @@ fn the_papers_effects() {
         variant("hpc-w-skew", &[selective, "workload.address.skew_rest=all"]),
     ];
     let cancel = AtomicBool::new(false);
-    let options =
-        RunOptions { threads: 2, checked: false, cancel: &cancel, progress: &Silent, observe: &Unobserved };
+    let options = RunOptions {
+        threads: 2,
+        checked: false,
+        cancel: &cancel,
+        progress: &Silent,
+        observe: &Unobserved,
+        cache: None,
+    };
     let runs = compare(&variants, &options).expect("all of them run").runs;
     let [
         w_local,

@@ -28,7 +28,14 @@ fn variants(seed: u64) -> Vec<Variant> {
 
 fn options(threads: usize) -> RunOptions<'static> {
     static NEVER: AtomicBool = AtomicBool::new(false);
-    RunOptions { threads, checked: false, cancel: &NEVER, progress: &Silent, observe: &Unobserved }
+    RunOptions {
+        threads,
+        checked: false,
+        cancel: &NEVER,
+        progress: &Silent,
+        observe: &Unobserved,
+        cache: None,
+    }
 }
 
 fn over(seed: u64, seeds: u64, threads: usize) -> Comparison {

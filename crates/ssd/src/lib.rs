@@ -19,6 +19,6 @@ pub use config::{
     Infeasible, Shape, SsdConfig, Trigger,
 };
 pub use device::{Device, DeviceCounters, DeviceFailure, Policies, SubCompletion, SubRequest};
-pub use ftl::{Collected, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut};
+pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
 pub use slab::Slab;
 pub use table::HugeTable;

@@ -14,6 +14,13 @@ impl HugeTable {
         entries.resize(len, value);
         HugeTable(entries)
     }
+
+    /// A table of `len` zeros, whose memory the system hands out only where it is written.
+    pub fn zeroed(len: usize) -> Self {
+        let entries = vec![0; len];
+        advise(&entries, len);
+        HugeTable(entries)
+    }
 }
 
 impl Clone for HugeTable {
@@ -39,10 +46,17 @@ impl DerefMut for HugeTable {
     }
 }
 
-/// An empty vector with room for `len` entries whose whole huge pages the kernel is asked to back by huge pages.
+/// An empty vector with room for `len` entries, on huge pages.
 fn advised(len: usize) -> Vec<u32> {
-    const HUGE_PAGE: usize = 2 << 20;
     let entries: Vec<u32> = Vec::with_capacity(len);
+    advise(&entries, len);
+    entries
+}
+
+/// Asks the kernel to back the whole huge pages among the first `len` entries of an allocation by huge pages.
+fn advise(entries: &Vec<u32>, len: usize) {
+    const HUGE_PAGE: usize = 2 << 20;
+    let len = len.min(entries.capacity());
     let start = entries.as_ptr() as usize;
     let aligned = start.next_multiple_of(HUGE_PAGE);
     let bytes = (start + len * 4).saturating_sub(aligned) / HUGE_PAGE * HUGE_PAGE;
@@ -52,7 +66,8 @@ fn advised(len: usize) -> Vec<u32> {
         // its contents, and its failure is harmless.
         unsafe { libc::madvise(aligned as *mut libc::c_void, bytes, libc::MADV_HUGEPAGE) };
     }
-    entries
+    #[cfg(not(target_os = "linux"))]
+    let _ = bytes;
 }
 
 #[cfg(test)]
@@ -66,5 +81,6 @@ mod tests {
         assert_eq!(table, copy);
         table[2_999_999] = 8;
         assert_eq!((copy[2_999_999], table[2_999_999]), (7, 8));
+        assert_eq!(HugeTable::zeroed(3_000_000), HugeTable::new(3_000_000, 0));
     }
 }

@@ -1,5 +1,6 @@
 //! What each subcommand does.
 
+mod cache;
 mod check;
 mod lists;
 mod policies;
@@ -27,6 +28,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),
         Command::Check { scenario } => check::check(&scenario, output),
+        Command::Cache { command, options } => cache::cache(command.as_ref(), &options, output),
         Command::Trace(TraceCommand::Info { file, format, json }) => {
             trace::info(&file, format.as_deref(), json, output)
         }

@@ -6,12 +6,12 @@ use std::thread::available_parallelism;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    Observe, Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds,
+    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds,
 };
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
-use super::policies;
+use super::{cache, policies};
 use crate::args::{ScenarioArguments, SimulationArguments};
 use crate::failure::Failure;
 use crate::files::ResultFolder;
@@ -113,13 +113,24 @@ impl<'a> Session<'a> {
         let bars = self.shows_progress.then(Bars::new);
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
+        let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
+        let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
         let recordings =
             self.simulation.out.is_some().then(|| Recordings::of(variants, self.simulation.seeds));
         let observe: &dyn Observe = recordings.as_ref().map_or(&Unobserved, |recordings| recordings);
-        let result = run(&RunOptions { threads, checked, cancel: self.cancel, progress, observe });
+        let result = run(&RunOptions {
+            threads,
+            checked,
+            cancel: self.cancel,
+            progress,
+            observe,
+            cache: cache.as_ref(),
+        });
         if let Some(bars) = bars {
             bars.clear();
         }
+        let notices = cache.as_ref().map(AgedCache::notices).unwrap_or_default();
+        notices.iter().for_each(|notice| self.output.detail(notice));
         Ok((result?, recordings.map(Recordings::finish).unwrap_or_default()))
     }
 

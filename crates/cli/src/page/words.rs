@@ -52,14 +52,17 @@ pub(super) fn of(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>])
             paragraphs: vec![
                 "There is nothing to say: no request completed in the measured part.".to_owned(),
             ],
-            ..Words::default()
+            cautions: Vec::new(),
+            titles: Titles {
+                responses: "How long requests took".to_owned(),
+                overlap: "How many SSDs collected at once".to_owned(),
+                blame: "Where the time went".to_owned(),
+                wear: "Erased blocks".to_owned(),
+            },
         };
     };
     Words {
-        headline: match overloaded(runs, growth).len() {
-            all if all == runs.len() => "The array does not keep up with the load".to_owned(),
-            _ => headline(runs, &pair),
-        },
+        headline: headline(runs, &pair, &overloaded(runs, growth)),
         paragraphs: paragraphs(runs, &pair),
         cautions: cautions(runs, intervals, growth),
         titles: titles(&pair),
@@ -184,10 +187,14 @@ fn more(ratio: f64) -> String {
     if ratio >= 2.0 { format!("{ratio:.1} times as many") } else { format!("{} more", percent(ratio - 1.0)) }
 }
 
-fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
+fn headline(runs: &[Report], pair: &Pair<'_>, overloaded: &[&Report]) -> String {
     let Pair { best, other, bound, peers, .. } = pair;
     if !runs.iter().any(collected) {
         return "No garbage collection happened, so there was nothing to coordinate".to_owned();
+    }
+    let grows = |run: &Report| overloaded.iter().any(|grows| std::ptr::eq(*grows, run));
+    if grows(best) {
+        return "The array does not keep up with the load".to_owned();
     }
     let Some(other) = other else {
         return match bound {
@@ -203,6 +210,9 @@ fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
             ),
         };
     };
+    if grows(other) {
+        return format!("{} keeps up with the load, {} does not", name(best), name(other));
+    }
     let gain = -change(mean_ns(best), mean_ns(other));
     if gain < ALIKE {
         return "The choice makes no difference to the mean response time here".to_owned();
@@ -262,10 +272,10 @@ fn setting(runs: &[Report]) -> String {
     }
     if runs.iter().all(|run| alike(run, first)) {
         return format!(
-            "{} served the same {requests} requests {} times, each time from the same used state and under another \
-             policy for garbage collection.",
+            "{} served the same {requests} requests {}, each time from the same used state and under another policy \
+             for garbage collection.",
             capital(&ssds),
-            runs.len()
+            if runs.len() == 2 { "twice".to_owned() } else { format!("{} times", runs.len()) }
         );
     }
     format!("{} runs were compared; they differ in what their names say.", runs.len())
@@ -528,18 +538,23 @@ fn titles(pair: &Pair<'_>) -> Titles {
     let Pair { best, other, bound, .. } = *pair;
     let p50 = |run: &Report| run.host.response_ns.all.p50.map(|ns| ms(ns as f64));
     let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ms(ns as f64));
-    let responses = match (other, p50(best), p99(best)) {
-        (Some(other), Some(ours), _) if p50(other).is_some() => format!(
-            "Half of all requests finish within {ours} under {}, within {} under {}",
-            name(best),
-            p50(other).unwrap_or_default(),
-            name(other)
-        ),
-        (None, Some(half), Some(hundredth)) => {
-            format!("Half of all requests finish within {half}, one in a hundred takes {hundredth} or more")
-        }
-        _ => "How long requests took".to_owned(),
+    let both = |begin: &str, figure: &dyn Fn(&Report) -> Option<String>, other: &Report| {
+        let figures = figure(best).zip(figure(other));
+        figures.map(|(ours, theirs)| {
+            format!("{begin} {ours} under {}, {theirs} under {}", name(best), name(other))
+        })
     };
+    let median = |run: &Report| run.host.response_ns.all.p50.unwrap_or(0) as f64;
+    let responses = match other {
+        Some(other) if change(median(best), median(other)).abs() >= ALIKE_TAIL => {
+            both("Half of all requests finish within", &p50, other)
+        }
+        Some(other) => both("99 of 100 requests finish within", &p99, other),
+        None => p50(best).zip(p99(best)).map(|(half, hundredth)| {
+            format!("Half of all requests finish within {half}, one in a hundred takes {hundredth} or more")
+        }),
+    };
+    let responses = responses.unwrap_or_else(|| "How long requests took".to_owned());
     let collecting = |run: &Report| percent(any_collecting(run));
     let overlap = match other {
         _ if !collected(best) => "No SSD collected garbage".to_owned(),
@@ -557,6 +572,7 @@ fn titles(pair: &Pair<'_>) -> Titles {
         ),
     };
     let blame = match other.or(bound) {
+        _ if !collected(best) => "Nothing waits for garbage collection".to_owned(),
         Some(other) if !is_ideal(other) => format!(
             "Waiting for garbage collection is {} of the response time under {}, {} under {}",
             percent(gc_share(other)),

@@ -79,9 +79,12 @@ pub(crate) fn heading(comparison: &Comparison, means: &[Report]) -> String {
     text + "\n"
 }
 
+/// What one figure of a variant changes.
+type ChangeOf = fn(&PerMetric<Option<Versus>>) -> Option<Versus>;
+
 /// What every figure but the mean changes against the baseline; `None` with one seed, which cannot say.
 pub(super) fn changes(comparison: &Comparison, style: Style) -> Option<String> {
-    const FIGURES: [(&str, fn(&PerMetric<Option<Versus>>) -> Option<Versus>); 5] = [
+    const FIGURES: [(&str, ChangeOf); 5] = [
         ("stddev", |versus| versus.stddev),
         ("p99", |versus| versus.p99),
         ("erases", |versus| versus.erases),

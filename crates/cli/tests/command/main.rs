@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 /// The built binary with these arguments.
 fn harmonia(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_harmonia"));
-    command.args(arguments);
+    // Never the cache of whoever runs the tests.
+    command.args(arguments).env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"));
     command
 }
 

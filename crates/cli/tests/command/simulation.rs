@@ -52,6 +52,30 @@ fn a_sweep_runs_every_value_under_every_policy() {
 }
 
 #[test]
+fn seeds_give_one_row_a_policy_and_every_report_in_json() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    let compare = ["compare", &tiny, "--policies", "local,ideal", "--seeds", "3"];
+    let (status, table, stderr) = outcome(&mut harmonia(&compare));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    assert!(table.contains("seeds 1 to 3") && table.contains("Means over 3 seeds"), "{table}");
+    let (status, json, _) = outcome(&mut harmonia(&[&compare[..], &["--json"]].concat()));
+    assert_eq!(status, Some(0));
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison");
+    let seeds: Vec<u64> = comparison.runs.iter().map(|run| run.seed).collect();
+    assert_eq!((seeds, comparison.intervals.variants.len()), (vec![1, 2, 3, 1, 2, 3], 2));
+    let (status, json, _) = outcome(&mut harmonia(&["run", &tiny, "--seeds", "2", "--json"]));
+    assert_eq!(status, Some(0));
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison of one scenario");
+    assert_eq!(comparison.runs.len(), 2);
+    let (status, table, _) = outcome(&mut harmonia(&["run", &tiny, "--seeds", "2"]));
+    assert!(
+        status == Some(0) && table.contains("Means over 2 seeds") && !table.contains("vs first"),
+        "{table}"
+    );
+}
+
+#[test]
 fn out_writes_three_whole_files_and_nothing_else() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let tiny = tiny_in(folder.path());

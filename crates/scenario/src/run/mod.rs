@@ -1,5 +1,6 @@
 //! Running: age the array once, give every run its own copy of that state, drive it with its load, measure.
 //!
+//! * `cache`: aged states kept from one process to the next;
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `report`: measurements to the report;
 //! * here: which runs share an aged state, and which thread does what.
@@ -7,6 +8,7 @@
 //! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
 //! shows in a result.
 
+mod cache;
 mod drive;
 mod memory;
 mod report;
@@ -20,6 +22,8 @@ use harmonia_ssd::probe::{AuditProbe, NoProbe};
 
 use crate::{BadInput, Scenario, Variant};
 
+pub use cache::{AgedCache, CacheUsage};
+
 /// How to run, as opposed to what.
 pub struct RunOptions<'a> {
     /// Threads to use; at least 1.
@@ -32,6 +36,8 @@ pub struct RunOptions<'a> {
     pub progress: &'a dyn Progress,
     /// Sees what happens in them.
     pub observe: &'a dyn Observe,
+    /// Keeps aged states for other processes; no result depends on it.
+    pub cache: Option<&'a AgedCache>,
 }
 
 /// Gives runs their observers.
@@ -146,8 +152,19 @@ pub fn compare_seeds(
     let threads = (options.threads / at_once).max(1);
     let age_and_run = |alike: &[usize]| {
         let clock = report::Stopwatch::start();
-        let aged = precondition(alike[0], &jobs[alike[0]], threads, options)?;
-        Group { jobs: &jobs, alike, threads, ageing_ns: clock.elapsed_ns(), options }.run(aged)
+        let (first, scenario) = (alike[0], &jobs[alike[0]].variant.scenario);
+        let kept = options.cache.map(|cache| (cache, ageing_key(scenario)));
+        let loaded = kept.as_ref().and_then(|(cache, key)| cache.load(key, &scenario.array));
+        let is_new = loaded.is_none();
+        let aged = match loaded {
+            Some(aged) => aged,
+            None => precondition(first, &jobs[first], threads, options)?,
+        };
+        let group = Group { jobs: &jobs, alike, threads, ageing_ns: clock.elapsed_ns(), options };
+        if let Some((cache, key)) = kept.filter(|_| is_new) {
+            cache.store(&key, &aged, options.cancel);
+        }
+        group.run(aged)
     };
     let mut runs: Vec<Option<Report>> = jobs.iter().map(|_| None).collect();
     for (index, report) in
