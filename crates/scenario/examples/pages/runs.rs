@@ -180,6 +180,6 @@ fn sized(kib: u32, share: u32) -> Vec<String> {
     vec![
         format!("workload.size.mean={kib}KiB"),
         format!("workload.arrival.rate={}", 476.5 * f64::from(times) / f64::from(share)),
-        format!("workload.requests={}", 6000 * times / share),
+        format!("workload.requests={}", 4000 * times / share),
     ]
 }
