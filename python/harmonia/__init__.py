@@ -39,16 +39,20 @@ def run(
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
+    cache: bool = True,
 ) -> Report:
     """Simulate one scenario and return its report.
 
     ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``. ``trace`` replaces the load by a
     block trace (``format`` is found out if not given). ``threads`` defaults to one per core. ``checked`` checks
-    every invariant after every event, slowly.
+    every invariant after every event, slowly. ``cache`` keeps aged arrays in the user's cache folder, as the command
+    line does (``harmonia cache``); no result depends on it.
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
-    text = _native.run(_scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked)
+    text = _native.run(
+        _scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
+    )
     return _dictionary(text)
 
 
@@ -61,6 +65,7 @@ def compare(
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
+    cache: bool = True,
 ) -> list[Report]:
     """Simulate one scenario under several coordination policies, all on copies of the same aged array.
 
@@ -69,7 +74,8 @@ def compare(
     sweeps: each value becomes a report of its own. Other arguments are those of `run`.
     """
     text = _native.compare(
-        _scenario(scenario), list(policies), _sets(sets), _trace(trace, format), _threads(threads), checked
+        _scenario(scenario), list(policies), _sets(sets), _trace(trace, format), _threads(threads), checked,
+        _cache(cache),
     )
     runs: list[Report] = _dictionary(text)["runs"]
     return runs
@@ -100,6 +106,13 @@ def _trace(path: str | os.PathLike[str] | None, format: str | None) -> tuple[str
     if path is None and format is not None:
         raise TypeError("format: needs a trace")
     return None if path is None else (os.fspath(path), format)
+
+
+def _cache(wanted: bool) -> str | None:
+    """The folder the command line uses too; none if there is no home."""
+    places = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(os.environ.get("HOME", ""), ".cache")]
+    absolute = [place for place in places if os.path.isabs(place)]
+    return os.path.join(absolute[0], "harmonia", "aged") if wanted and absolute else None
 
 
 def _threads(threads: int | None) -> int:

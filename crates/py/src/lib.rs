@@ -87,15 +87,18 @@ mod native {
         trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
+        cache: Option<String>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
         let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
-        let report = simulate::interruptibly(py, threads, checked, |options| {
+        let report = simulate::interruptibly(py, threads, checked, cache, |options| {
             harmonia_scenario::run(&scenario, options)
         })?;
         errors::json(&report)
     }
 
+    // Every argument of the package's function of that name; it has the defaults.
+    #[allow(clippy::too_many_arguments)]
     #[pyfunction]
     fn compare(
         py: Python<'_>,
@@ -105,10 +108,11 @@ mod native {
         trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
+        cache: Option<String>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
         let variants = source.variants(&policies).map_err(|error| errors::bad_input(py, &error))?;
-        let comparison = simulate::interruptibly(py, threads, checked, |options| {
+        let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
             harmonia_scenario::compare(&variants, options)
         })?;
         errors::json(&comparison)

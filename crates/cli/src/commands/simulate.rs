@@ -5,13 +5,14 @@ use std::thread::available_parallelism;
 
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    AgedCache, Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds,
+    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Variant, compare_seeds,
 };
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
 use super::{cache, policies};
 use crate::args::{ScenarioArguments, SimulationArguments};
+use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::output::Output;
@@ -46,20 +47,26 @@ impl<'a> Session<'a> {
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
         let variant = [Variant { label: String::new(), scenario }];
-        let comparison = self.simulate(|options| compare_seeds(&variant, self.simulation.seeds, options))?;
+        let columns = self.columns(folder.as_ref());
+        let comparison = self
+            .simulate(columns.as_ref(), |options| compare_seeds(&variant, self.simulation.seeds, options))?;
         let report = match &comparison.runs[..] {
             [report] => json(report)?,
             _ => json(&comparison)?,
         };
         let resolved = self.seeds_comment() + &rerunnable(&variant[0].scenario);
-        self.finish(folder, &report, &resolved, &comparison, |style| tables::single(&comparison, style))
+        self.finish(folder.as_ref(), columns, &report, &resolved, &comparison, |style| {
+            tables::single(&comparison, style)
+        })
     }
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
         let variants = policies::variants(self.scenario, policies)?;
         let folder = self.folder()?;
-        let comparison = self.simulate(|options| compare_seeds(&variants, self.simulation.seeds, options))?;
+        let columns = self.columns(folder.as_ref());
+        let comparison = self
+            .simulate(columns.as_ref(), |options| compare_seeds(&variants, self.simulation.seeds, options))?;
         let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
@@ -70,7 +77,9 @@ impl<'a> Session<'a> {
         resolved.push_str(&self.seeds_comment());
         resolved.push_str(&rerunnable(&variants[0].scenario));
         let report = json(&comparison)?;
-        self.finish(folder, &report, &resolved, &comparison, |style| tables::comparison(&comparison, style))
+        self.finish(folder.as_ref(), columns, &report, &resolved, &comparison, |style| {
+            tables::comparison(&comparison, style)
+        })
     }
 
     /// What a scenario file does not say: how often it ran.
@@ -86,7 +95,16 @@ impl<'a> Session<'a> {
         self.simulation.out.as_deref().map(ResultFolder::open).transpose()
     }
 
-    fn simulate<T>(&self, run: impl FnOnce(&RunOptions) -> Result<T, RunError>) -> Result<T, Failure> {
+    /// Who writes requests and intervals into the folder, if that is wanted.
+    fn columns<'b>(&self, folder: Option<&'b ResultFolder>) -> Option<Columns<'b>> {
+        folder.filter(|_| self.simulation.parquet).map(|folder| Columns::of(folder, self.cancel))
+    }
+
+    fn simulate<T>(
+        &self,
+        columns: Option<&Columns<'_>>,
+        run: impl FnOnce(&RunOptions) -> Result<T, RunError>,
+    ) -> Result<T, Failure> {
         let threads = match self.simulation.threads {
             Some(threads) => threads.get(),
             None => available_parallelism().map_or(1, |cores| cores.get()),
@@ -96,12 +114,13 @@ impl<'a> Session<'a> {
         let checked = self.simulation.checked;
         let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
         let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
+        let observe: Vec<&dyn Observe> = columns.into_iter().map(|columns| columns as &dyn Observe).collect();
         let result = run(&RunOptions {
             threads,
             checked,
             cancel: self.cancel,
             progress,
-            observe: &Unobserved,
+            observe: &observe,
             cache: cache.as_ref(),
         });
         if let Some(bars) = bars {
@@ -109,13 +128,17 @@ impl<'a> Session<'a> {
         }
         let notices = cache.as_ref().map(AgedCache::notices).unwrap_or_default();
         notices.iter().for_each(|notice| self.output.detail(notice));
-        Ok(result?)
+        match columns.and_then(Columns::failure) {
+            Some(failure) => Err(failure),
+            None => Ok(result?),
+        }
     }
 
     /// Files first, so that a reader who leaves the pipe early costs nothing.
     fn finish(
         &self,
-        folder: Option<ResultFolder>,
+        folder: Option<&ResultFolder>,
+        columns: Option<Columns<'_>>,
         report: &str,
         toml: &str,
         comparison: &Comparison,
@@ -128,11 +151,10 @@ impl<'a> Session<'a> {
             let first: Vec<Report> =
                 comparison.variants().filter_map(|seeds| seeds.first().cloned()).collect();
             let picture = picture::draw(&first);
-            folder.write_all(&[
-                ("report.json", report),
-                ("scenario.toml", toml),
-                ("comparison.svg", &picture),
-            ])?;
+            let texts = [("report.json", report), ("scenario.toml", toml), ("comparison.svg", &picture)];
+            let columns = columns.map(|columns| columns.finish(&comparison.runs)).transpose()?;
+            interrupt::check(self.cancel)?;
+            folder.write_all_with(&texts, columns.unwrap_or_default())?;
         }
         if self.simulation.json {
             // A table carries its own warnings; data has no room for them.
