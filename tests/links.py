@@ -11,7 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
-    pages = [page for page in [*ROOT.glob("*.md"), *ROOT.glob("*/*.md")] if page.parent.name != "target"]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("*/*.md"), *ROOT.glob("docs/**/*.md")]
+    pages = {page for page in pages if page.parent.name != "target"}
     broken = []
     for page in sorted(pages):
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)

@@ -37,8 +37,10 @@ def main() -> None:
     check(POLICY in [entry["name"] for entry in listed["coordination"]], "`harmonia policies` does not list it")
     cargo("run", "--quiet", "-p", "harmonia-cli", "--", "compare", "tiny", "--policies", f"local,{POLICY}", "--json")
     cargo("run", "--quiet", "-p", "harmonia-scenario", "--example", "pages")
-    page = (COPY / "docs/policies.md").read_text()
-    check(f"### `{POLICY}`" in page, "docs/policies.md has no section for it")
+    page = f"policies/coordination-{POLICY}.md"
+    check(f"({page})" in (COPY / "docs/policies.md").read_text(), "docs/policies.md does not list it")
+    check("| `array.coordination.neighbours` | a whole number | 1 |" in (COPY / "docs" / page).read_text(),
+          "its page does not say what its key is")
     shutil.rmtree(COPY)
     print(f"newcomer: {POLICY} builds, is tested, listed and documented with one file and one line")
 

@@ -8,7 +8,7 @@
 use harmonia_types::SimTime;
 use harmonia_workload::trace::AUTO;
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Remap, Source, Trace, TraceConfig, TraceError, TraceSource,
+    ArrayGeometryForLoad, Limit, Next, Remap, Source, Trace, TraceConfig, TraceError, TraceSource, Volumes,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -24,7 +24,9 @@ fuzz_target!(|data: &[u8]| {
     let read = read(&trace);
     assert_eq!(trace.info().map(|info| info.rows), read);
     for remap in [Remap::Wrap, Remap::Scale, Remap::Reject] {
-        replay(&trace, remap);
+        for volumes in [Volumes::Apart, Volumes::Overlay, Volumes::Only(0)] {
+            replay(&trace, volumes, remap);
+        }
     }
 });
 
@@ -51,11 +53,12 @@ fn read(trace: &Trace) -> Result<u64, TraceError> {
     }
 }
 
-fn replay(trace: &Trace, remap: Remap) {
+fn replay(trace: &Trace, volumes: Volumes, remap: Remap) {
     let config = TraceConfig {
         path: "fuzz".into(),
         format: "msr".into(),
         time_scale: 1.5,
+        volumes,
         remap,
         limit: None,
         warmup: Limit::Requests(0),

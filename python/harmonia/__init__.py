@@ -20,13 +20,29 @@ from typing import Any
 from . import _native
 from ._native import BadInput
 
-__all__ = ["BadInput", "Report", "check", "compare", "policies", "run", "version"]
+__all__ = ["BadInput", "Comparison", "Report", "check", "compare", "policies", "replicate", "run", "version"]
 
 #: A report as printed by ``harmonia run --json``.
 Report = dict[str, Any]
 
 #: The version of Harmonia.
 version: str = _native.version
+
+
+class Comparison(list[Report]):
+    """Reports, variant by variant, each with all of its seeds; and how far to trust them.
+
+    ``intervals`` is the section of that name of ``harmonia compare --json``: the ``method``, its ``confidence``, and
+    for each of ``variants`` a mean with the half-width of its interval for every figure, and what it changes against
+    the first, with whether that is ``significant``. What cannot be said is None.
+    """
+
+    intervals: dict[str, Any]
+
+    def __init__(self, reports: Iterable[Report], intervals: dict[str, Any]) -> None:
+        super().__init__(reports)
+        self.intervals = intervals
+
 
 _POLICIES = ("local", "reactive-inclusive", "reactive-selective", "ideal")
 
@@ -60,25 +76,58 @@ def compare(
     scenario: str | os.PathLike[str],
     *,
     policies: Iterable[str] = _POLICIES,
+    seeds: int = 1,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: str | os.PathLike[str] | None = None,
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
-) -> list[Report]:
+) -> Comparison:
     """Simulate one scenario under several coordination policies, all on copies of the same aged array.
 
     ``ideal`` stands for local coordination with garbage collection that takes no time. Reports come in the order
     of ``policies``; each has its name under ``label``. A comma in a set of a scenario file or built-in scenario
-    sweeps: each value becomes a report of its own. Other arguments are those of `run`.
+    sweeps: each value becomes a report of its own. With several ``seeds``, each has an aged array of its own, reports
+    come policy by policy, then by seed, and ``intervals`` are over seeds. Other arguments are those of `run`.
     """
+    names = list(policies)
+    return _comparison(scenario, names, seeds, _sets(sets), _trace(trace, format), threads, checked, cache)
+
+
+def replicate(
+    scenario: str | os.PathLike[str],
+    *,
+    seeds: int,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    checked: bool = False,
+    cache: bool = True,
+) -> Comparison:
+    """Simulate one scenario with its own seed and those that follow, ``seeds`` in all, each on an aged array of its own.
+
+    Reports come in the order of their seeds, with ``intervals`` over them. Other arguments are those of `run`.
+    """
+    return _comparison(scenario, None, seeds, _sets(sets), _trace(trace, format), threads, checked, cache)
+
+
+def _comparison(
+    scenario: str | os.PathLike[str],
+    policies: list[str] | None,
+    seeds: int,
+    sets: list[str],
+    trace: tuple[str, str | None] | None,
+    threads: int | None,
+    checked: bool,
+    cache: bool,
+) -> Comparison:
     text = _native.compare(
-        _scenario(scenario), list(policies), _sets(sets), _trace(trace, format), _threads(threads), checked,
-        _cache(cache),
+        _scenario(scenario), (policies, max(seeds, 0)), sets, trace, _threads(threads), checked, _cache(cache)
     )
-    runs: list[Report] = _dictionary(text)["runs"]
-    return runs
+    read = _dictionary(text)
+    return Comparison(read["runs"], read["intervals"])
 
 
 def check(

@@ -9,7 +9,7 @@ class BadInput(ValueError):
     line: int | None
     column: int | None
 
-# A scenario is (what was written, whether that is text); a trace is (path, format).
+# A scenario is (what was written, whether that is text); a trace is (path, format); runs are (policies, seeds of each).
 
 def run(
     scenario: tuple[str, bool],
@@ -21,7 +21,7 @@ def run(
 ) -> str: ...
 def compare(
     scenario: tuple[str, bool],
-    policies: list[str],
+    runs: tuple[list[str] | None, int],
     sets: list[str],
     trace: tuple[str, str | None] | None,
     threads: int,

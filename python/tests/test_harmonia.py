@@ -48,6 +48,32 @@ def test_a_comparison_keeps_its_order_and_sweeps() -> None:
     assert [run["seed"] for run in swept] == [1, 2]
 
 
+def test_seeds_come_policy_by_policy_with_intervals_over_them() -> None:
+    comparison = harmonia.compare("tiny", policies=["local", "ideal"], seeds=3, sets=TINY)
+    asked = [(label, seed) for label in ("local", "ideal") for seed in (1, 2, 3)]
+    assert [(run["label"], run["seed"]) for run in comparison] == asked
+    assert comparison.intervals["method"] == "replications"
+    local, ideal = comparison.intervals["variants"]
+    means = [run["host"]["response_ns"]["all"]["mean"] for run in comparison[:3]]
+    assert local["metrics"]["mean"]["mean"] == pytest.approx(sum(means) / 3, rel=1e-12)
+    assert ideal["versus_baseline"]["mean"]["paired"] and local["versus_baseline"] is None
+    alone = harmonia.replicate("tiny", seeds=2, sets={**TINY, "array.coordination.policy": "local"})
+    assert [without_engine(run)["host"] for run in alone] == [run["host"] for run in comparison[:2]]
+
+
+def test_one_seed_has_batches_and_no_interval_of_erases() -> None:
+    intervals = harmonia.compare("tiny", policies=["local"], sets=TINY).intervals
+    metrics = intervals["variants"][0]["metrics"]
+    assert intervals["method"] == "batch-means" and metrics["mean"]["half_width"] > 0
+    assert metrics["erases"]["half_width"] is None
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 10**9])
+def test_so_many_seeds_are_refused(seeds: int) -> None:
+    with pytest.raises(harmonia.BadInput, match="1 to 1000 seeds"):
+        harmonia.replicate("tiny", seeds=seeds)
+
+
 def test_text_a_file_and_a_mapping_are_the_same_scenario(tmp_path: Path) -> None:
     text = harmonia.check("tiny", sets=TINY)
     file = tmp_path / "mine.toml"

@@ -5,6 +5,9 @@
 //! the overwrites, and within a unit they are uniform. So units can be aged one after the other, each in the cache,
 //! by any number of threads, with the same result. Every member has random streams of its own: members differ.
 //!
+//! Where a device allocates dynamically its units are not independent: it is aged by one thread, in the order of its
+//! writes, again with the same result for any number of threads.
+//!
 //! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
 
 use std::sync::Mutex;
@@ -124,6 +127,9 @@ fn age_device(
         .ok_or_else(|| AgeingError::Infeasible(format!("unknown victim policy `{}`", config.gc.victim)))?
         .build;
     let policy = build(&VictimParameters { d: config.gc.victim_d });
+    if ftl.shape().is_dynamic() {
+        return age_dynamic(config, ftl, device, (filled, overwrites), &*policy, plan);
+    }
     let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}"));
     let mut shares = vec![0; ftl.shape().units() as usize];
     multinomial(&mut rng, overwrites, &mut shares);
@@ -165,6 +171,70 @@ fn age_device(
             result
         })
     })
+}
+
+/// Ages a device whose pages may lie anywhere: one thread, page by page, because what a unit holds depends on all others.
+///
+/// Nothing takes time here, so no die collects when a page comes and no queue is longer than another: what is left of the
+/// placement rule is round robin over the units that have room.
+fn age_dynamic(
+    config: &harmonia_ssd::SsdConfig,
+    ftl: &mut Ftl,
+    device: u16,
+    (filled, overwrites): (u64, u64),
+    policy: &dyn victim::Victim,
+    plan: &AgeingPlan<'_>,
+) -> Result<Marks, AgeingError> {
+    let shape = ftl.shape().clone();
+    let most = shape.most_live.unwrap_or(u32::MAX);
+    let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
+    let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}/anywhere"));
+    let mut next = 0;
+    let mut write = |ftl: &mut Ftl, lpn: u32| {
+        let order = (0..shape.units()).map(|step| (next + step) % shape.units());
+        let room = order.into_iter().find(|&position| ftl.live_pages(shape.unit_at(position)) < most);
+        // Where nobody has room for another unit's page, it stays where it is.
+        let unit = match room {
+            Some(position) => {
+                next = (position + 1) % shape.units();
+                shape.unit_at(position)
+            }
+            None => ftl.home(lpn).unwrap_or(0),
+        };
+        if ftl.free_blocks(unit) <= shape.hard {
+            ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+        }
+        ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
+    };
+    let filled = filled.min(u64::from(shape.logical_pages)) as u32;
+    if filled == 0 {
+        return Ok(Marks::default());
+    }
+    let mut marks = Marks { units: 1, ..Marks::default() };
+    let window = u64::from(filled) / 2;
+    let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
+    let total = u64::from(filled) + overwrites;
+    let mut mark = 0;
+    for done in 0..=total {
+        while mark < 3 && done >= u64::from(filled) && done - u64::from(filled) == stops[mark] {
+            marks.programs[mark] = ftl.tally().data_programs();
+            marks.host[mark] = stops[mark];
+            mark += 1;
+        }
+        if done == total {
+            break;
+        }
+        if done.is_multiple_of(1 << 16) {
+            if plan.cancel.load(Ordering::Relaxed) {
+                return Err(AgeingError::Cancelled);
+            }
+            plan.pages_done.fetch_add((total - done).min(1 << 16), Ordering::Relaxed);
+        }
+        let lpn = if done < u64::from(filled) { done as u32 } else { rng.below(u64::from(filled)) as u32 };
+        write(ftl, lpn).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
+    }
+    marks.complete = overwrites >= 2 * window;
+    Ok(marks)
 }
 
 fn age_unit(

@@ -16,7 +16,7 @@ use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
     Tally, Trigger,
 };
-use harmonia_types::{Completion, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 const DEVICES: u16 = 3;
@@ -157,6 +157,55 @@ fn every_coordinator_gives_the_same_run_twice() {
         let config = array(entry.name, Domain::Device, SimDuration::from_us(5));
         assert_eq!(run(&config, &aged), run(&config, &aged), "{}", entry.name);
     }
+}
+
+/// Arrivals do not depend on what completes, so a member nobody reaches with messages does as it would alone.
+#[test]
+fn an_incapable_member_does_under_every_coordinator_what_it_does_under_local() {
+    let aged = aged();
+    let last = usize::from(DEVICES - 1);
+    let mut forced = 0;
+    for (domain, latency) in [(Domain::Die, 0), (Domain::Device, 0), (Domain::Device, 5_000)] {
+        let latency = SimDuration::from_us(latency);
+        let local = run(&array("local", domain, latency), &aged);
+        for entry in REGISTRY {
+            let outcome = run(&array(entry.name, domain, latency), &aged);
+            assert_eq!(outcome.tallies[last], local.tallies[last], "{}", entry.name);
+            forced += outcome.messages.forced;
+        }
+    }
+    assert!(forced > 100, "the others were forced, but only {forced} times");
+}
+
+#[test]
+fn the_load_of_an_incapable_member_is_activity_too() {
+    let config = array("proactive-idle", Domain::Device, SimDuration::from_us(5));
+    let mut array = Array::new(&config, aged().devices, None, |_| AuditProbe).expect("the defaults will do");
+    let counter = |array: &Array<AuditProbe>, name| {
+        array.policy_counters().iter().find(|counter| counter.0 == name).expect("it counts this").1
+    };
+    let mut now = SimTime::ZERO;
+    let mut submit = |array: &mut Array<AuditProbe>, gap_us, page, member| {
+        now += SimDuration::from_us(gap_us);
+        array.advance_until(now).expect("spare suffices");
+        let (id, operation) = (now.0, Operation::Write);
+        let (offset, length) = (page * PAGE, PAGE);
+        let request = HostRequest { id, arrival: now, operation, offset, length, volume: 0, member };
+        array.submit(request).expect("spare suffices");
+        now
+    };
+    let mut end = SimTime::ZERO;
+    for page in 0..300 {
+        submit(&mut array, 1_000, page, None);
+    }
+    // Nothing but the member that is no O-SSD is busy, and never silent for the 10 ms of the threshold.
+    for page in 0..20 {
+        end = submit(&mut array, 5_000, page, Some(DeviceId(DEVICES - 1)));
+    }
+    assert_eq!(counter(&array, "idle_periods"), 0);
+    array.advance_until(end + SimDuration::from_us(40_000)).expect("spare suffices");
+    assert_eq!(counter(&array, "idle_periods"), 1);
+    assert!(counter(&array, "forced_in_idle") > 0, "a capable member has registered");
 }
 
 #[test]

@@ -220,7 +220,13 @@ impl ScenarioArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SimulationArguments {
     /// Run with so many seeds, the scenario's own and those that follow, and print means with their intervals
-    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        allow_negative_numbers = true
+    )]
     pub seeds: u64,
     /// Threads to use; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
@@ -231,7 +237,7 @@ pub(crate) struct SimulationArguments {
     /// Print the report as JSON instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Also write report.json, scenario.toml and comparison.svg into this folder
+    /// Also write report.html, a page to look at, report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Also write requests.parquet and gc_intervals.parquet into that folder: every request, every interval

@@ -8,7 +8,7 @@
 //!                             .------------------+-------------------.
 //!                             v                  v                   v
 //!                       tables (stdout)    --json (stdout)   files (--out): report.json,
-//!                                                            scenario.toml, comparison.svg
+//!                                                            scenario.toml, report.html
 //! ```
 //!
 //! What must hold: data goes to stdout and everything else to stderr; a file is written whole or not at all; bad
@@ -24,7 +24,7 @@ mod files;
 mod interrupt;
 mod numbers;
 mod output;
-mod picture;
+mod page;
 mod progress;
 mod tables;
 

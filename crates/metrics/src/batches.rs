@@ -107,7 +107,7 @@ mod tests {
 
     /// The response of a request, and whether it met garbage collection.
     fn response(id: u64) -> (u64, bool) {
-        (1_000 + id % 9_973 * 31 % 997, id % 3 == 0)
+        (1_000 + id % 9_973 * 31 % 997, id.is_multiple_of(3))
     }
 
     fn recorded(first: u64, ids: impl IntoIterator<Item = u64>) -> BatchReport {

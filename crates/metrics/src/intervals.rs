@@ -207,3 +207,86 @@ impl Samples {
         Interval::of(&self.values).map(|interval| Interval { mean: self.centre, ..interval })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of which only what intervals look at is filled in.
+    fn run(label: &str, seed: u64, mean: f64, batches: &[f64]) -> Report {
+        let mut report: Report = serde_json::from_value(serde_json::json!({
+            "schema": "", "version": "", "scenario": null, "seed": seed, "simulated_ns": 0, "label": label,
+            "host": crate::HostReport::default(), "array": crate::ArrayReport::default(), "devices": [],
+            "engine": crate::EngineReport::default(), "precondition": crate::PreconditionReport::default(),
+        }))
+        .expect("a report");
+        report.host.response_ns.all.mean = Some(mean);
+        report.host.batches = BatchReport { requests: 64, mean: batches.to_vec(), gc_affected: Vec::new() };
+        report.array.erases = mean as u64;
+        report
+    }
+
+    fn mean(variant: &VariantIntervals) -> Versus {
+        variant.versus_baseline.as_ref().and_then(|versus| versus.mean).expect("a difference")
+    }
+
+    /// Seeds differ by tens, the variant by one: found because seed k is held against seed k.
+    #[test]
+    fn seeds_are_compared_one_by_one() {
+        let runs =
+            [("a", 1, 10.0), ("a", 2, 30.0), ("a", 3, 80.0), ("b", 1, 9.0), ("b", 2, 28.9), ("b", 3, 79.1)];
+        let runs = runs.map(|(label, seed, mean)| run(label, seed, mean, &[0.0; 32]));
+        let intervals = Intervals::of(&runs, 3);
+        assert_eq!((intervals.method, intervals.baseline.as_str()), (Method::Replications, "a"));
+        assert_eq!(intervals.variants[1].seeds, [1, 2, 3]);
+        let versus = mean(&intervals.variants[1]);
+        assert!((versus.difference.mean + 1.0).abs() < 1e-9 && versus.paired, "{versus:?}");
+        assert_eq!((versus.difference.samples, versus.significant), (3, Some(true)));
+        assert!(intervals.variants[0].metrics.erases.is_some_and(|erases| erases.half_width.is_some()));
+    }
+
+    #[test]
+    fn other_seeds_are_no_pairs() {
+        let runs = [("a", 1, 10.0), ("a", 2, 30.0), ("b", 2, 9.0), ("b", 3, 29.0)];
+        let versus =
+            mean(&Intervals::of(&runs.map(|(label, seed, mean)| run(label, seed, mean, &[])), 2).variants[1]);
+        assert!(!versus.paired && versus.significant == Some(false), "{versus:?}");
+    }
+
+    /// The interval of one seed stands around the mean of all requests, not around that of its full batches.
+    #[test]
+    fn one_seed_is_judged_by_its_batches() {
+        let batches: Vec<f64> = (0..12).map(f64::from).collect();
+        let slower: Vec<f64> = batches.iter().map(|mean| mean + 1.0).collect();
+        let runs = [run("a", 1, 5.6, &batches), run("b", 1, 6.5, &slower)];
+        let intervals = Intervals::of(&runs, 1);
+        let own = intervals.variants[0].metrics.mean.expect("a mean");
+        // s^2 of 0..11 is 13; t with 11 degrees of freedom 2.201.
+        assert!((own.half_width.expect("batches") - 2.201 * (13.0f64 / 12.0).sqrt()).abs() < 1e-9, "{own:?}");
+        assert_eq!((own.mean, own.samples), (5.6, 12));
+        let versus = mean(&intervals.variants[1]);
+        assert!(
+            (versus.difference.mean - 0.9).abs() < 1e-9 && versus.significant == Some(true),
+            "{versus:?}"
+        );
+        assert_eq!(intervals.variants[0].metrics.erases.map(|erases| erases.half_width), Some(None));
+        assert_eq!(intervals.variants[0].metrics.p99, None, "no run has a p99");
+    }
+
+    #[test]
+    fn too_few_batches_say_nothing() {
+        let runs = [run("a", 1, 5.0, &[5.0; 9]), run("b", 1, 6.0, &[6.0; 12])];
+        let intervals = Intervals::of(&runs, 1);
+        assert_eq!(intervals.variants[0].metrics.mean.map(|mean| mean.half_width), Some(None));
+        assert_eq!(mean(&intervals.variants[1]).significant, None);
+    }
+
+    /// A load that is longer fills longer batches: batch k of one is not batch k of the other.
+    #[test]
+    fn batches_of_other_lengths_are_no_pairs() {
+        let mut runs = [run("a", 1, 5.0, &[5.0; 20]), run("b", 1, 6.0, &[6.0; 20])];
+        assert!(mean(&Intervals::of(&runs, 1).variants[1]).paired);
+        runs[1].host.batches.requests = 128;
+        assert!(!mean(&Intervals::of(&runs, 1).variants[1]).paired);
+    }
+}

@@ -70,7 +70,7 @@ impl Source {
 /// Called `_native` in the package. A scenario is (what was written, whether that is text); a trace (path, format).
 #[pymodule(name = "_native")]
 mod native {
-    use super::{Source, errors, policies, simulate};
+    use super::{Source, Variant, errors, policies, simulate};
     use pyo3::prelude::*;
 
     #[pymodule_init]
@@ -97,13 +97,14 @@ mod native {
         errors::json(&report)
     }
 
+    /// The runs are (policies, seeds of each); without policies: the scenario's own alone.
     // Every argument of the package's function of that name; it has the defaults.
     #[allow(clippy::too_many_arguments)]
     #[pyfunction]
     fn compare(
         py: Python<'_>,
         scenario: (String, bool),
-        policies: Vec<String>,
+        runs: (Option<Vec<String>>, u64),
         sets: Vec<String>,
         trace: Option<(String, Option<String>)>,
         threads: usize,
@@ -111,9 +112,14 @@ mod native {
         cache: Option<String>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
-        let variants = source.variants(&policies).map_err(|error| errors::bad_input(py, &error))?;
+        let (policies, seeds) = runs;
+        let variants = match policies {
+            Some(policies) => source.variants(&policies),
+            None => source.load().map(|scenario| vec![Variant { label: String::new(), scenario }]),
+        };
+        let variants = variants.map_err(|error| errors::bad_input(py, &error))?;
         let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
-            harmonia_scenario::compare(&variants, options)
+            harmonia_scenario::compare_seeds(&variants, seeds, options)
         })?;
         errors::json(&comparison)
     }

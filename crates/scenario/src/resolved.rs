@@ -5,7 +5,7 @@ use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{SimDuration, units};
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
     WorkloadConfig,
 };
 use serde::{Serialize, Serializer};
@@ -227,6 +227,7 @@ struct SizeView {
 
 #[derive(Serialize)]
 struct AddressView {
+    #[serde(flatten)]
     pattern: AddressPattern,
     footprint: f64,
     skew: f64,
@@ -274,11 +275,20 @@ impl From<&SyntheticConfig> for SyntheticView {
     }
 }
 
+/// A name or the number of a volume.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum VolumesView {
+    Name(&'static str),
+    Number(u16),
+}
+
 #[derive(Serialize)]
 struct TraceView<'a> {
     path: String,
     format: &'a str,
     time_scale: f64,
+    volumes: VolumesView,
     remap: Remap,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<u64>,
@@ -294,6 +304,11 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
             path: trace.path.to_string_lossy().into_owned(),
             format: &trace.format,
             time_scale: trace.time_scale,
+            volumes: match trace.volumes {
+                Volumes::Apart => VolumesView::Name("apart"),
+                Volumes::Overlay => VolumesView::Name("overlay"),
+                Volumes::Only(volume) => VolumesView::Number(volume),
+            },
             remap: trace.remap,
             requests,
             duration,

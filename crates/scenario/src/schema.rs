@@ -105,9 +105,27 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.address.pattern",
-        "\"uniform\" or \"sequential\"",
+        "\"uniform\", \"sequential\", \"zipf\" or \"hotspot\"",
         "uniform",
-        "every position alike, or each request where the last one ended",
+        "every position alike, each request where the last one ended, pages by a zipf law, or a hot part",
+    ),
+    key(
+        "workload.address.theta",
+        "a number above 0, at most 10",
+        "0.99",
+        "exponent of the law; hot pages are scattered over the footprint (zipf)",
+    ),
+    key(
+        "workload.address.hot_space",
+        "a number above 0, below 1",
+        "0.2",
+        "share of the footprint that is hot, from its start (hotspot)",
+    ),
+    key(
+        "workload.address.hot_traffic",
+        "a number from 0 to 1",
+        "0.8",
+        "share of requests that go there (hotspot)",
     ),
     key("workload.address.footprint", "a number above 0, at most 1", "1.0", "share of the space addressed"),
     key("workload.address.skew", "a number from 0 to 1", "0", "share of requests that lie on one member"),
@@ -126,6 +144,12 @@ pub const KEYS: &[Key] = &[
         "a number above 0, at most 10^9",
         "1.0",
         "trace: arrival times are multiplied by this (0.1: ten times faster)",
+    ),
+    key(
+        "workload.volumes",
+        "\"apart\", \"overlay\" or the number of one volume, 0 to 65535",
+        "apart",
+        "trace: its volumes (disks, ASUs) one behind the other, all from address 0, or one of them only",
     ),
     key(
         "workload.remap",
@@ -208,7 +232,12 @@ pub const KEYS: &[Key] = &[
         "preset",
         "spare (T - U)/T",
     ),
-    key("ssd.ftl.allocation", "\"cwdp\"", "preset", "how a logical page finds its die and plane"),
+    key(
+        "ssd.ftl.allocation",
+        "\"cwdp\" or \"dynamic\"",
+        "preset",
+        "how a logical page finds its die and plane: by its number, or where a write is done soonest",
+    ),
     key("ssd.ftl.allocation_unit", "\"die\" or \"plane\"", "preset", "what owns a frontier and free blocks"),
     key(
         "ssd.ftl.frontiers",
@@ -216,7 +245,12 @@ pub const KEYS: &[Key] = &[
         "preset",
         "host and collected pages: one block or two",
     ),
-    key("ssd.gc.domain", "\"die\" or \"device\"", "preset", "what collects together"),
+    key(
+        "ssd.gc.domain",
+        "\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)",
+        "preset",
+        "what collects together",
+    ),
     key("ssd.gc.trigger", "\"foreground\" or \"background\"", "preset", "when thresholds are checked"),
     key(
         "ssd.gc.hard_threshold",
@@ -235,15 +269,24 @@ pub const KEYS: &[Key] = &[
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
 const PLANNED: &[(&str, &[&str])] = &[
-    ("workload.address.pattern", &["zipf", "hotspot"]),
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-    ("ssd.ftl.allocation", &["dynamic"]),
-    ("ssd.gc.domain", &["plane", "channel"]),
-    ("ssd.gc.victim", &["cost-benefit", "read-match"]),
+    ("ssd.gc.victim", &["read-match"]),
     ("ssd.gc.schedule", &["preemptive", "io-parallel", "slack"]),
     ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
 ];
+
+/// What makes no sense for the arrays there are, and why.
+const SENSELESS: &[(&str, &str, &str)] = &[(
+    "array.coordination.policy",
+    "openzfs-sit-out",
+    "needs redundancy: a read that avoids a slow member has to find its data elsewhere, and a striped array holds it once",
+)];
+
+/// Why `value` of the key at `path` makes no sense, if that is known.
+pub(crate) fn senseless(path: &str, value: &str) -> Option<&'static str> {
+    SENSELESS.iter().find(|entry| entry.0 == path && entry.1 == value).map(|entry| entry.2)
+}
 
 /// Whether `value` of the key at `path` is planned but not there yet.
 pub(crate) fn planned(path: &str, value: &str) -> bool {

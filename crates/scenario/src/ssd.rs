@@ -131,7 +131,7 @@ impl Draft {
             section,
             "allocation",
             |c| &mut c.ftl.allocation,
-            |f| f.choice(&[("cwdp", Allocation::Cwdp)]),
+            |f| f.choice(&[("cwdp", Allocation::Cwdp), ("dynamic", Allocation::Dynamic)]),
         )?;
         let frontiers = [("shared", Frontiers::Shared), ("separate", Frontiers::Separate)];
         self.set(section, "frontiers", |c| &mut c.ftl.frontiers, |f| f.choice(&frontiers))
@@ -139,7 +139,12 @@ impl Draft {
 
     fn gc(&mut self, section: &Section<'_>) -> Parsed<()> {
         self.note_table(section);
-        let domain = [("die", Domain::Die), ("device", Domain::Device)];
+        let domain = [
+            ("die", Domain::Die),
+            ("device", Domain::Device),
+            ("plane", Domain::Plane),
+            ("channel", Domain::Channel),
+        ];
         self.set(section, "domain", |c| &mut c.gc.domain, |f| f.choice(&domain))?;
         let trigger = [("foreground", Trigger::Foreground), ("background", Trigger::Background)];
         self.set(section, "trigger", |c| &mut c.gc.trigger, |f| f.choice(&trigger))?;
@@ -171,12 +176,23 @@ impl Draft {
         }
     }
 
-    /// Where and how to report an impossible device: at the key, or at the nearest table around it.
+    /// Where and how to report an impossible device: at the key, at one it does not go with that was set later or
+    /// alone, or at the nearest table around it.
     fn blame(&self, config: &SsdConfig, infeasible: &Infeasible) -> Box<Fault> {
         let preset = &config.preset;
-        let allowed = crate::schema::find(infeasible.key).map_or("", |key| key.allowed).to_owned();
-        let problem = infeasible.why.clone();
-        if let Some(origin) = self.written.get(infeasible.key) {
+        let written = |key: &&str| self.written.contains_key(*key);
+        let by_flag =
+            |key: &&str| matches!(self.written.get(*key), Some(Origin { place: Place::Set(_), .. }));
+        let candidates = || std::iter::once(infeasible.key).chain(rivals(infeasible.key).iter().copied());
+        let set = candidates().find(by_flag).or_else(|| candidates().find(written));
+        let allowed =
+            crate::schema::find(set.unwrap_or(infeasible.key)).map_or("", |key| key.allowed).to_owned();
+        let mut problem = infeasible.why.clone();
+        if let Some((set, origin)) = set.and_then(|set| Some((set, self.written.get(set)?))) {
+            if set != infeasible.key {
+                let other = resolved::value_at(config, infeasible.key).unwrap_or_default();
+                problem = format!("does not go with {} = {other}: {problem}", infeasible.key);
+            }
             let (key, value) = (origin.path.clone(), origin.value.clone());
             return Box::new(Fault { place: origin.place, key, value, problem, allowed });
         }
@@ -197,6 +213,17 @@ impl Draft {
             problem: format!("{problem} (the value is that of preset {preset})"),
             allowed,
         })
+    }
+}
+
+/// Keys that may be as much at fault as `key`, if they were set and it was not.
+fn rivals(key: &str) -> &'static [&'static str] {
+    match key {
+        "ssd.ftl.reserved_blocks" => &["ssd.gc.stop_threshold", "ssd.gc.hard_threshold", "ssd.ftl.frontiers"],
+        "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
+        "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim"],
+        "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
+        _ => &[],
     }
 }
 

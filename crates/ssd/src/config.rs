@@ -7,7 +7,10 @@ use std::fmt;
 
 use harmonia_flash::{Geometry, LinkConfig, Timing};
 use harmonia_types::Lpn;
+use harmonia_types::registry::find;
 use serde::Serialize;
+
+use crate::gc::victim::{self, VictimParameters};
 
 /// The `[ssd]` table: one member device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,6 +91,8 @@ impl Serialize for Amount {
 pub enum Allocation {
     /// Channel, way (chip), die, plane.
     Cwdp,
+    /// Every write goes where the device chooses when its page leaves the link.
+    Dynamic,
 }
 
 /// What owns a write frontier and a pool of free blocks.
@@ -150,6 +155,10 @@ pub enum Domain {
     Die,
     /// All dies of the device.
     Device,
+    /// Each plane for itself; only where planes own their blocks. The die still does nothing else meanwhile.
+    Plane,
+    /// All dies of a channel.
+    Channel,
 }
 
 /// When the check for low units runs.
@@ -183,8 +192,11 @@ pub struct Shape {
     pub page_bits: u32,
     /// Data bytes of a page.
     pub page_size: u32,
-    /// Logical pages of a unit.
+    /// Logical pages of a unit; where the allocation is dynamic, its share of them.
     pub unit_pages: u32,
+    /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs
+    /// its last spare to collect.
+    pub most_live: Option<u32>,
     /// Logical pages of the device.
     pub logical_pages: u32,
     /// Free blocks at or below which a unit is low.
@@ -261,6 +273,14 @@ impl SsdConfig {
             AllocationUnit::Die => (1, g.planes_per_die),
             AllocationUnit::Plane => (g.planes_per_die, 1),
         };
+        if self.gc.domain == Domain::Plane && units_per_die == 1 && g.planes_per_die > 1 {
+            return fail(
+                "ssd.gc.domain",
+                "`plane` needs ssd.ftl.allocation_unit = \"plane\": with one pool of free blocks a die no plane is ever \
+                 low by itself"
+                    .into(),
+            );
+        }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
         let page_bits = g.pages_per_block.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
@@ -298,7 +318,9 @@ impl SsdConfig {
                 "0 blocks leave garbage collection without a frontier of its own; at least 1 works".into(),
             );
         }
-        if hard == 0 && crate::gc::victim::MAY_TAKE_FULL.contains(&self.gc.victim.as_str()) {
+        let may_take_full = find(victim::REGISTRY, &self.gc.victim)
+            .is_some_and(|entry| (entry.build)(&VictimParameters { d: self.gc.victim_d }).may_take_full());
+        if hard == 0 && may_take_full {
             return fail(
                 "ssd.gc.hard_threshold",
                 format!(
@@ -320,7 +342,10 @@ impl SsdConfig {
         };
         // The pool must be able to stand above `stop` with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
-        let needed = stop.max(hard) + 1 + frontiers;
+        let least = stop.max(hard) + 1 + frontiers;
+        // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
+        let dynamic = self.ftl.allocation == Allocation::Dynamic;
+        let needed = least + u32::from(dynamic);
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
             let why = if needed >= blocks {
@@ -330,7 +355,7 @@ impl SsdConfig {
             } else {
                 format!(
                     "{reserved} spare blocks per allocation unit are too few for stop = {stop} blocks free and \
-                     {frontiers} write frontier(s); at least {needed} blocks ({percent}%) would work"
+                     {frontiers} write frontier(s); at least {needed} spare blocks ({percent}%) would work"
                 )
             };
             return fail("ssd.ftl.reserved_blocks", why);
@@ -344,7 +369,16 @@ impl SsdConfig {
                 format!("{logical} logical pages per device; fewer than 2^32 are supported"),
             );
         }
+        if dynamic
+            && (u64::from(blocks) << page_bits) * dies * u64::from(units_per_die) >= u64::from(u32::MAX)
+        {
+            return fail(
+                "ssd.ftl.allocation",
+                "`dynamic` supports fewer than 2^32 flash pages per device; `cwdp` supports more".into(),
+            );
+        }
         Ok(Shape {
+            most_live: dynamic.then(|| (blocks - least) * data_pages),
             dies: dies as u32,
             units_per_die,
             planes_per_unit,
@@ -367,6 +401,42 @@ impl Shape {
     /// Allocation units of the device.
     pub fn units(&self) -> u32 {
         self.dies * self.units_per_die
+    }
+
+    /// Whether any unit may hold any logical page.
+    #[inline]
+    pub fn is_dynamic(&self) -> bool {
+        self.most_live.is_some()
+    }
+
+    /// Flash pages of a unit, as its page numbers count them.
+    #[inline]
+    pub fn flash_pages(&self) -> u32 {
+        self.blocks_per_unit << self.page_bits
+    }
+
+    /// What the map adds to the page numbers of a unit: it counts through the whole device where a logical page may
+    /// lie anywhere.
+    #[inline]
+    pub(crate) fn ppn_base(&self, unit: u32) -> u32 {
+        if self.is_dynamic() { unit * self.flash_pages() } else { 0 }
+    }
+
+    /// The part of the map a unit's logical pages lie in: all of it where they may lie anywhere.
+    #[inline]
+    pub(crate) fn map_range(&self, unit: u32) -> std::ops::Range<usize> {
+        let (first, pages) = if self.is_dynamic() {
+            (0, self.logical_pages)
+        } else {
+            (unit * self.unit_pages, self.unit_pages)
+        };
+        first as usize..(first + pages) as usize
+    }
+
+    /// The unit at `position` when units are counted as writes reach them: channel, way, die, then plane.
+    #[inline]
+    pub fn unit_at(&self, position: u32) -> u32 {
+        position % self.dies * self.units_per_die + position / self.dies
     }
 
     /// The die and allocation unit of a logical page, and its number inside the unit.
@@ -407,6 +477,9 @@ impl Shape {
     /// The LPN on the device of page `lpn` of `unit`: the inverse of [`Shape::locate`].
     #[inline]
     pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
+        if self.is_dynamic() {
+            return Lpn(lpn);
+        }
         let (die, plane) = (unit / self.units_per_die, unit % self.units_per_die);
         Lpn(die + self.dies * (plane + self.units_per_die * lpn))
     }
@@ -431,6 +504,7 @@ mod tests {
                 page_bits: 2,
                 page_size: 4096,
                 unit_pages: 20,
+                most_live: None,
                 logical_pages: 20 * dies * units_per_die,
                 hard: 1,
                 soft: 2,

@@ -67,7 +67,7 @@ impl Probe for TaggedFlash {
     }
 
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
-        assert_eq!(from.unit, to.unit, "static allocation: data stays in its unit");
+        assert_eq!(from.unit, to.unit, "collected data stays in its unit");
         let tag = self.load(from, lpn);
         self.copies += 1;
         self.store(to, lpn, tag);
@@ -106,7 +106,9 @@ fn config(rng: &mut Rng) -> SsdConfig {
     let least_hard = u64::from(frontiers == Frontiers::Separate);
     let hard = draw(rng, least_hard, 3);
     let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
-    let reserved = stop + 2 + u32::from(frontiers == Frontiers::Separate) + draw(rng, 0, 2);
+    let allocation = pick(rng, &[Allocation::Cwdp, Allocation::Dynamic]);
+    let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
+    let reserved = least + u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
     SsdConfig {
         preset: "random".into(),
         geometry: Geometry {
@@ -131,14 +133,12 @@ fn config(rng: &mut Rng) -> SsdConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
         },
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Blocks(reserved),
-            allocation: Allocation::Cwdp,
-            allocation_unit,
-            frontiers,
-        },
+        ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), allocation, allocation_unit, frontiers },
         gc: GcConfig {
-            domain: pick(rng, &[Domain::Die, Domain::Device]),
+            domain: match allocation_unit {
+                AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
+                AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
+            },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
@@ -282,6 +282,6 @@ fn check(seed: u64) -> u64 {
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
-    let copies: u64 = (0..400).map(check).sum();
+    let copies: u64 = (0..600).map(check).sum();
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
 }

@@ -143,15 +143,23 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
         for schedule in schedule::REGISTRY {
             println!("victim {}, schedule {}", victim.name, schedule.name);
             for frontiers in [Frontiers::Shared, Frontiers::Separate] {
-                for domain in [Domain::Die, Domain::Device] {
+                for domain in [Domain::Die, Domain::Device, Domain::Channel, Domain::Plane] {
                     let mut config = config();
                     config.gc.victim = victim.name.into();
                     config.gc.schedule = schedule.name.into();
                     config.gc.domain = domain;
+                    if domain == Domain::Plane {
+                        config.ftl.allocation_unit = AllocationUnit::Plane;
+                        config.ftl.reserved_blocks = Amount::Blocks(6);
+                    }
                     config.ftl.frontiers = frontiers;
-                    let what = format!("{} {} {frontiers:?} {domain:?}", victim.name, schedule.name);
-                    let first = exercise(&config, &what);
-                    assert_eq!(first, exercise(&config, &what), "{what}: the same run twice");
+                    for allocation in [Allocation::Cwdp, Allocation::Dynamic] {
+                        config.ftl.allocation = allocation;
+                        let axes = format!("{frontiers:?} {domain:?} {allocation:?}");
+                        let what = format!("{} {} {axes}", victim.name, schedule.name);
+                        let first = exercise(&config, &what);
+                        assert_eq!(first, exercise(&config, &what), "{what}: the same run twice");
+                    }
                 }
             }
         }

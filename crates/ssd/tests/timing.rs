@@ -6,6 +6,7 @@
 //!
 //! A unit is 8 blocks of 4 pages, half of them spare: 16 logical pages. Low means at most 1 free block, soft 2.
 
+use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
@@ -98,9 +99,12 @@ impl Bench {
     /// A device whose unit `u` was written in the order of `written[u]`.
     fn with(config: &SsdConfig, written: &[&[u32]]) -> Self {
         let mut ftl = Ftl::new(config, 1, "device").unwrap();
-        for (unit, lpns) in written.iter().enumerate() {
+        for (unit, lpns) in (0..).zip(written) {
             for &lpn in *lpns {
-                ftl.unit(unit as u32).program(lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+                // Where a page may lie anywhere it is named by its LPN on the device.
+                let dynamic = config.ftl.allocation == Allocation::Dynamic;
+                let lpn = if dynamic { lpn * ftl.shape().units() + unit } else { lpn };
+                ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
             }
         }
         Bench { device: Device::new(config, ftl, AuditProbe).unwrap(), known: Vec::new() }
@@ -545,6 +549,190 @@ fn a_low_unit_makes_every_die_of_its_domain_collect() {
     bench.known_at(1_310, 2, 1_380, read_blame());
     bench.advance(30_000);
     assert_eq!(bench.device.counters().gc_busy, SimDuration(26_000));
+}
+
+/// Dies 0 and 2 on channel 0, dies 1 and 3 on channel 1.
+#[test]
+fn in_the_domain_of_a_channel_its_dies_collect_together_and_the_others_do_not() {
+    let mut config = two_dies();
+    config.geometry.chips_per_channel = 2;
+    config.gc.domain = Domain::Channel;
+    let mut bench = Bench::aged(&config, &[0]);
+    bench.read(0, 1, 0, 1).read(10, 2, 2, 1).read(20, 3, 1, 1).read(30, 4, 3, 1);
+    bench.known_at(1_320, 3, 1_390, read_blame());
+    bench.known_at(1_330, 4, 1_460, Blame { link: 130, ..read_blame() });
+    bench.known_at(27_300, 1, 27_370, Blame { queue_gc: 26_000, ..read_blame() });
+    // Die 2 began at 0 although it is not low; both finish at once, and the link takes one after the other.
+    let blame = Blame { queue_gc: 25_990, link: 2 * LINK, ..read_blame() };
+    bench.known_by(27_300, 2, 27_440, blame);
+    assert_eq!(bench.device.counters().gc_busy, SimDuration(52_000));
+}
+
+/// A die of two planes that own their blocks; only plane 0 is low.
+#[test]
+fn in_the_domain_of_a_plane_only_the_low_plane_is_collected_while_its_die_is_busy() {
+    for (domain, event) in [(Domain::Plane, 26_000), (Domain::Die, 52_000)] {
+        let mut config = one_die();
+        config.geometry.planes_per_die = 2;
+        config.ftl.allocation_unit = AllocationUnit::Plane;
+        config.gc.domain = domain;
+        let mut bench = Bench::aged(&config, &[0]);
+        // Page 1 lies in plane 1, whose die does nothing else meanwhile.
+        let blame = Blame { queue_gc: event, ..read_blame() };
+        bench.read(0, 1, 1, 1).known_at(event + 1_300, 1, event + 1_370, blame);
+        let erases = bench.device.ftl().erase_counts();
+        assert_eq!(erases[..8].iter().sum::<u32>(), 1);
+        assert_eq!(erases[8..].iter().sum::<u32>(), u32::from(domain == Domain::Die));
+    }
+}
+
+/// Step by step as well: on a shared bus every move is an event of its own.
+#[test]
+fn a_forced_event_collects_every_plane_whatever_the_domain() {
+    for own_pins in [true, false] {
+        let mut config = one_die();
+        config.geometry.planes_per_die = 2;
+        config.geometry.own_pins = own_pins;
+        config.timing.copyback = Copyback::Plane;
+        config.ftl.allocation_unit = AllocationUnit::Plane;
+        config.gc.domain = Domain::Plane;
+        let mut bench = Bench::aged(&config, &[0]);
+        assert_eq!(bench.read(0, 1, 0, 1).collected(), [(0, 26_000)], "the low plane");
+        let mut bench = Bench::aged(&config, &[]);
+        assert_eq!(bench.force(0).collected(), [(0, 52_000)], "both planes");
+    }
+}
+
+#[test]
+fn the_domain_of_a_plane_is_refused_where_planes_share_their_blocks() {
+    let mut config = one_die();
+    config.geometry.planes_per_die = 2;
+    config.gc.domain = Domain::Plane;
+    let why = config.resolve().unwrap_err();
+    assert_eq!(why.key, "ssd.gc.domain");
+    assert!(why.why.contains("ssd.ftl.allocation_unit"), "{why}");
+    config.geometry.planes_per_die = 1;
+    assert!(config.resolve().is_ok(), "a die of one plane is that plane");
+}
+
+/// Hysteresis: events begin at hard, and end above stop.
+#[test]
+fn a_higher_stop_makes_longer_events_and_fewer_of_them() {
+    let (mut lengths, mut counts) = (Vec::new(), Vec::new());
+    for above in 0..3 {
+        let mut config = one_die();
+        config.geometry.blocks_per_plane = 16;
+        config.ftl.reserved_blocks = Amount::Blocks(8);
+        config.gc.stop_threshold = Amount::AboveHard(above);
+        // 8 data blocks and 7 more written over: 1 free. Every block but the last has one valid page or more.
+        let pages: Vec<u32> = (0..32).chain((0..28).map(|page| page * 5 % 32)).collect();
+        let mut bench = Bench::with(&config, &[&pages]);
+        let mut rng = Rng::stream(3, "hysteresis");
+        for write in 0..400 {
+            bench.write(write * 400_000, write as u32, rng.below(32), 1);
+        }
+        let events = bench.collected();
+        assert!(bench.device.ftl().free_blocks(0) >= 1);
+        lengths.push(events.iter().map(|(from, to)| to - from).sum::<u64>() / events.len() as u64);
+        counts.push(events.len());
+    }
+    assert!(lengths.is_sorted() && lengths[0] < lengths[2], "{lengths:?}");
+    assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?}");
+}
+
+/// What a forced device collects at least; more of it is collected too early, so erases grow as well.
+#[test]
+fn more_victims_an_event_make_longer_events_and_more_erases() {
+    let (mut lengths, mut erases) = (Vec::new(), Vec::new());
+    for min_victims in [1, 2, 4] {
+        let mut config = one_die();
+        config.gc.min_victims = min_victims;
+        let mut bench = Bench::aged(&config, &[]);
+        let mut rng = Rng::stream(3, "victims");
+        for write in 0..200 {
+            bench.write(write * 400_000, write as u32, rng.below(16), 1);
+            if write % 8 == 0 {
+                bench.force(write * 400_000 + 200_000);
+            }
+        }
+        let events = bench.collected();
+        lengths.push(events.iter().map(|(from, to)| to - from).sum::<u64>() / events.len() as u64);
+        erases.push(bench.device.counters().erases);
+    }
+    assert!(lengths.is_sorted_by(|a, b| a < b), "{lengths:?}");
+    assert!(erases.is_sorted_by(|a, b| a < b), "{erases:?}");
+}
+
+/// Soft is where a device registers, stop where an event ends; they are independent of one another.
+#[test]
+fn soft_may_lie_below_stop_above_it_or_with_it() {
+    // (soft, stop) above hard; victims until free > stop; whether it is still registered then.
+    for (soft, stop, victims, registered) in
+        [(1, 0, 1, true), (1, 1, 2, false), (2, 1, 2, true), (1, 2, 3, false)]
+    {
+        let mut config = one_die();
+        config.geometry.blocks_per_plane = 9;
+        config.ftl.reserved_blocks = Amount::Blocks(5);
+        config.gc.soft_threshold = Amount::AboveHard(soft);
+        config.gc.stop_threshold = Amount::AboveHard(stop);
+        let lower = [TWO_FREE, &[12, 13, 14, 15, 0]].concat();
+        let mut bench = Bench::with(&config, &[&lower]);
+        bench.read(0, 1, 0, 1).advance(200_000);
+        assert_eq!(bench.device.counters().gc_victims, victims, "soft +{soft}, stop +{stop}");
+        let ended = Notice::GcEnded { registered };
+        assert_eq!(bench.notices().last().map(|notice| notice.1), Some(ended), "soft +{soft}, stop +{stop}");
+    }
+}
+
+/// Two dies that take what comes: pages 0, 2, 4 would all lie on die 0.
+fn anywhere() -> SsdConfig {
+    let mut config = two_dies();
+    config.ftl.allocation = Allocation::Dynamic;
+    config
+}
+
+#[test]
+fn writes_that_may_go_anywhere_go_round_and_then_to_the_shortest_queue() {
+    let mut bench = Bench::empty(&anywhere());
+    bench.write(0, 1, 0, 1).write(0, 2, 2, 1).write(0, 3, 4, 1);
+    bench.known_at(5_370, 1, 5_370, write_blame());
+    // On die 1, as soon as it is over the link.
+    bench.known_at(5_440, 2, 5_440, Blame { link: 140, ..write_blame() });
+    // Behind the first.
+    bench.known_at(10_670, 3, 10_670, Blame { link: 210, queue_host: 5_160, ..write_blame() });
+    // The read of page 0 keeps die 0, the turn is die 1's; then the turn is die 0's.
+    bench.read(20_000, 4, 0, 1).write(20_000, 5, 6, 1).write(20_000, 6, 8, 1);
+    bench.advance(40_000);
+    let queued = |token| bench.find(token).unwrap().blame.queue_host;
+    // Both queues hold one when the second page lands at 20,140; die 0's read is over at 21,300.
+    assert_eq!((queued(5), queued(6)), (0, 1_160));
+}
+
+#[test]
+fn a_write_that_may_go_anywhere_avoids_a_die_that_collects_and_reads_follow_it() {
+    let lower = [TWO_FREE, &[12]].concat();
+    let mut bench = Bench::with(&anywhere(), &[&lower, &TWO_FREE[..18]]);
+    // Die 0 collects from 0 to 26,000; page 2 lies there. Die 1 has three free blocks and room in an open one.
+    bench.read(0, 1, 0, 1).write(100, 2, 2, 1);
+    bench.known_at(5_470, 2, 5_470, write_blame());
+    bench.read(6_000, 3, 2, 1).known_at(7_300, 3, 7_370, read_blame());
+    // What it left behind on die 0 is invalid there, and die 1 holds one more.
+    assert_eq!((bench.device.ftl().live_pages(0), bench.device.ftl().live_pages(1)), (15, 17));
+    bench.read(8_000, 4, 4, 1).known_at(
+        28_600,
+        4,
+        28_670,
+        Blame { queue_gc: 18_000, queue_host: 1_300, ..read_blame() },
+    );
+}
+
+#[test]
+fn a_write_follows_an_operation_that_waits_for_its_page() {
+    let mut bench = Bench::aged(&anywhere(), &[0]);
+    // The read waits on die 0 for the event; the write must not overtake it, though die 1 is idle.
+    bench.read(0, 1, 0, 1).write(100, 2, 0, 1);
+    bench.known_at(27_300, 1, 27_370, Blame { queue_gc: 26_000, ..read_blame() });
+    assert!(bench.advance(32_600).find(2).is_some_and(|done| done.finish == SimTime(32_600)));
 }
 
 #[test]

@@ -119,13 +119,25 @@ pub enum SizeDistribution {
 }
 
 /// Where synthetic requests go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "pattern", rename_all = "kebab-case")]
 pub enum AddressPattern {
     /// Every position alike.
     Uniform,
     /// Each request starts where the last one ended, wrapping at the end of the footprint.
     Sequential,
+    /// Pages by a zipf law, hot ones scattered over the footprint.
+    Zipf {
+        /// Exponent of the law, above 0: the page of rank `k` is asked for in proportion to `k^-theta`.
+        theta: f64,
+    },
+    /// A part of the footprint takes a share of the requests.
+    Hotspot {
+        /// Share of the footprint that is hot, from its start; above 0, below 1.
+        hot_space: f64,
+        /// Share of requests that go there, 0..=1.
+        hot_traffic: f64,
+    },
 }
 
 /// A block trace.
@@ -137,12 +149,27 @@ pub struct TraceConfig {
     pub format: String,
     /// Arrival times are multiplied by this (0.1: ten times faster).
     pub time_scale: f64,
+    /// Where its volumes lie.
+    pub volumes: Volumes,
     /// What happens to addresses beyond the array.
     pub remap: Remap,
     /// Only the first part of the trace, if given.
     pub limit: Option<Limit>,
     /// The first part, simulated and discarded.
     pub warmup: Limit,
+}
+
+/// Where the volumes of a trace (disk numbers, ASUs) lie in the array's address space.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Volumes {
+    /// One behind the other, in the order of their numbers.
+    #[default]
+    Apart,
+    /// All from address 0.
+    Overlay,
+    /// This one from address 0; requests to the others are passed over.
+    Only(u16),
 }
 
 /// What happens to addresses beyond the array.

@@ -10,8 +10,7 @@
 //! A source decides *when* a request arrives, *what* it does and *where* on the array's logical space; which member
 //! serves it is the array's business, except for a request pinned by a skewed load.
 //!
-//! Not modelled: zipf and hot-spot addresses, correlation between a request and the one before
-//! it (other than a sequential address), a host that throttles an open-loop trace because it fell behind.
+//! Not modelled: correlation between a request and the one before it (other than a sequential address), a host that throttles an open-loop trace because it fell behind.
 
 mod config;
 mod geometry;
@@ -20,7 +19,7 @@ mod synthetic;
 pub mod trace;
 
 pub use config::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
     WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;

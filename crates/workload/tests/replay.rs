@@ -4,7 +4,7 @@ use std::io::Write;
 
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace, TraceConfig, TraceSource,
+    ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace, TraceConfig, TraceSource, Volumes,
     WorkloadConfig,
 };
 
@@ -23,6 +23,7 @@ fn config(remap: Remap) -> TraceConfig {
         path: "t.csv".into(),
         format: "msr".into(),
         time_scale: 1.0,
+        volumes: Volumes::Overlay,
         remap,
         limit: None,
         warmup: Limit::Requests(0),
@@ -145,4 +146,27 @@ fn a_large_file_is_replayed_whole() {
     for (row, request) in (0..).zip(&requests) {
         assert_eq!((request.arrival.0, request.offset), (row * 100, row * 512 % MIB));
     }
+}
+
+/// Three ASUs whose addresses overlap: apart they never meet, and each keeps its order and its distances.
+#[test]
+fn volumes_are_apart_unless_asked_otherwise() {
+    let rows = "5,16,512,r,0\n2,0,4096,W,0.5\n5,0,512,w,1\n9,8,0,w,1\n2,9,512,r,1.25\n";
+    let trace = Trace::from_bytes("t.spc", rows.as_bytes().to_vec(), "auto").unwrap();
+    let places = |volumes, limit| {
+        let config = TraceConfig { volumes, limit, ..config(Remap::Reject) };
+        let requests = all(&mut TraceSource::new(&trace, &config, &ARRAY).unwrap())?;
+        Ok::<_, SourceError>(requests.iter().map(|r| (r.volume, r.offset, r.length)).collect::<Vec<_>>())
+    };
+    let second = 8192; // volume 2 ends at 4608: two pages
+    let apart = [(5, second + 8192, 512), (2, 0, 4096), (5, second, 512), (9, 0, 0), (2, 4608, 512)];
+    assert_eq!(places(Volumes::default(), None).unwrap(), apart);
+    // Of the first three rows volume 2 has one page.
+    let limit = Some(Limit::Requests(3));
+    assert_eq!(places(Volumes::Apart, limit).unwrap(), [(5, 4096 + 8192, 512), (2, 0, 4096), (5, 4096, 512)]);
+    let overlay = [(5, 8192, 512), (2, 0, 4096), (5, 0, 512), (9, 0, 0), (2, 4608, 512)];
+    assert_eq!(places(Volumes::Overlay, None).unwrap(), overlay);
+    assert_eq!(places(Volumes::Only(5), None).unwrap(), [(5, 8192, 512), (5, 0, 512)]);
+    let error = places(Volumes::Only(3), None).unwrap_err();
+    assert_eq!(error.0, "t.spc: has no request of volume 3, the only one asked for");
 }

@@ -218,6 +218,88 @@ fn a_footprint_bounds_addresses_and_is_reached() {
     assert_eq!(last, Some(2096));
 }
 
+/// A footprint of 1,000 pages, asked for page by page: sorted by how often they come, the first pages have the shares
+/// of the law within five standard errors, and they are not the first pages of the space.
+#[test]
+fn zipf_pages_have_the_shares_of_the_law_wherever_they_lie() {
+    let theta = 0.99;
+    let footprint = 1000.0 * PAGE as f64 / (8 * MEMBER) as f64;
+    let config = SyntheticConfig {
+        address: AddressPattern::Zipf { theta },
+        size: SizeDistribution::Fixed { mean: PAGE },
+        footprint,
+        ..hpc()
+    };
+    let mut counts = [(0u32, 0u64); 1000];
+    for request in all(&config) {
+        let page = request.offset / PAGE;
+        counts[page as usize] = (counts[page as usize].0 + 1, page);
+    }
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let weight = |rank: usize| libm::exp(-theta * libm::log(rank as f64));
+    let sum: f64 = (1..=1000).map(weight).sum();
+    for (index, &(count, _)) in counts[..5].iter().enumerate() {
+        let share = weight(index + 1) / sum;
+        let error = (share * (1.0 - share) / N as f64).sqrt();
+        assert_near(&format!("rank {}", index + 1), f64::from(count) / N as f64, share, error);
+    }
+    let hot: Vec<u64> = counts[..5].iter().map(|count| count.1).collect();
+    assert!(
+        hot.iter().any(|&page| page >= 500) && hot.windows(2).all(|pair| pair[0].abs_diff(pair[1]) > 1),
+        "{hot:?}"
+    );
+}
+
+/// Long requests stay inside the footprint, and unaligned ones start anywhere in a page.
+#[test]
+fn zipf_requests_stay_inside_and_may_be_unaligned() {
+    let config = SyntheticConfig { address: AddressPattern::Zipf { theta: 0.3 }, footprint: 0.0001, ..hpc() };
+    let end = 210 * PAGE;
+    assert!(all(&config).iter().all(|r| r.offset % PAGE == 0 && r.offset + r.length <= end));
+    let requests = all(&SyntheticConfig { align: false, ..config });
+    assert!(requests.iter().all(|r| r.offset + r.length <= end));
+    assert!(requests.iter().filter(|r| r.offset % PAGE != 0).count() > N / 4);
+}
+
+/// Shares within five standard errors, uniform within each part, nothing across the border.
+#[test]
+fn a_hotspot_takes_its_traffic_in_its_space() {
+    let address = AddressPattern::Hotspot { hot_space: 0.25, hot_traffic: 0.9 };
+    let requests = all(&SyntheticConfig { address, ..hpc() });
+    let border = 2 * MEMBER;
+    let n = N as f64;
+    let hot: Vec<f64> = requests.iter().filter(|r| r.offset < border).map(|r| r.offset as f64).collect();
+    let cold: Vec<f64> = requests.iter().filter(|r| r.offset >= border).map(|r| r.offset as f64).collect();
+    assert_near("hot share", hot.len() as f64 / n, 0.9, (0.9 * 0.1 / n).sqrt());
+    assert!(requests.iter().all(|r| r.offset >= border || r.offset + r.length <= border));
+    for (what, offsets, start, end) in [("hot", hot, 0, border), ("cold", cold, border, 8 * MEMBER)] {
+        let width = (end - 125 * PAGE - start) as f64;
+        let error = (1.0 / 12.0 / offsets.len() as f64).sqrt();
+        let (mean, stddev) = moments(offsets.iter().map(|offset| (offset - start as f64) / width));
+        assert_near(what, mean, 0.5, error);
+        assert_near(what, stddev, (1.0f64 / 12.0).sqrt(), error);
+    }
+    // Arrivals, directions and sizes are those of the uniform load.
+    let uniform = all(&hpc());
+    assert!(
+        requests
+            .iter()
+            .zip(&uniform)
+            .all(|(a, b)| (a.arrival, a.operation, a.length) == (b.arrival, b.operation, b.length))
+    );
+}
+
+/// Skewed and hot at once: each space has hot pages of its own.
+#[test]
+fn patterns_hold_on_a_skewed_member_too() {
+    let address = AddressPattern::Hotspot { hot_space: 0.5, hot_traffic: 1.0 };
+    let config = SyntheticConfig { address, skew_fraction: 0.5, skew_member: 3, ..hpc() };
+    for request in all(&config) {
+        let space = if request.member.is_some() { MEMBER } else { 7 * MEMBER };
+        assert!(request.offset + request.length <= space / 2, "{request:?}");
+    }
+}
+
 #[test]
 fn a_skewed_request_lies_wholly_on_its_member_and_the_others_in_the_space_of_the_others() {
     let config = SyntheticConfig { skew_fraction: 0.5, skew_member: 3, ..hpc() };
@@ -302,6 +384,10 @@ fn a_closed_loop_ends_with_its_duration() {
     assert_eq!(source.next(SimTime(100), &[]), Ok(Next::End));
 }
 
+fn hot(hot_space: f64, hot_traffic: f64) -> SyntheticConfig {
+    SyntheticConfig { address: AddressPattern::Hotspot { hot_space, hot_traffic }, ..hpc() }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_value_and_reason() {
     let table: Vec<(SyntheticConfig, &str)> = vec![
@@ -344,6 +430,17 @@ fn what_cannot_be_is_refused_with_value_and_reason() {
             SyntheticConfig { size: SizeDistribution::Fixed { mean: u64::MAX }, ..hpc() },
             "exceeds the addressed",
         ),
+        (SyntheticConfig { address: AddressPattern::Zipf { theta: 0.0 }, ..hpc() }, "address.theta = 0: "),
+        (
+            SyntheticConfig { address: AddressPattern::Zipf { theta: f64::NAN }, ..hpc() },
+            "address.theta = NaN",
+        ),
+        (hot(0.0, 0.5), "address.hot_space = 0: it is a share"),
+        (hot(1.0, 0.5), "address.hot_space = 1: it is a share"),
+        (hot(0.5, 1.1), "address.hot_traffic = 1.1: it is a share"),
+        (hot(1e-9, 0.5), "at least one page must be hot"),
+        (hot(1e-5, 0.5), "exceeds the addressed space of 86016 bytes"),
+        (hot(1.0 - 1e-5, 0.5), "exceeds the addressed space of 86016 bytes"),
         (
             SyntheticConfig { skew_fraction: 0.5, skew_member: 8, ..hpc() },
             "skew_member = 8: the array has 8 members",

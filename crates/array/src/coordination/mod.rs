@@ -5,12 +5,15 @@
 //! Events, views and actions are plain data with a text form, so that a policy may live in another language.
 //! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md.
 
+mod gclock;
+mod gcsync;
 mod local;
 mod participants;
 mod proactive_idle;
 mod proactive_soft_limit;
 mod reactive_inclusive;
 mod reactive_selective;
+mod trigger;
 
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::Entry;
@@ -158,6 +161,8 @@ pub const REGISTRY: &[Entry<Build>] = &[
     reactive_selective::ENTRY,
     proactive_idle::ENTRY,
     proactive_soft_limit::ENTRY,
+    gcsync::ENTRY,
+    gclock::ENTRY,
 ];
 
 #[cfg(test)]

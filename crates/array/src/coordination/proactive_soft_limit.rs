@@ -293,8 +293,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     keys: &["collect", "poll", "horizon", "memory", "quiet", "min_fragmentation", "max_error_rate"],
     build: |parameters| {
         let config: Config = parameters.config()?;
-        if config.poll == SimDuration::ZERO {
-            return Err("poll must be above 0, expected a time such as \"5ms\"".into());
+        if config.poll < SimDuration::from_us(10) {
+            return Err("poll is too short, expected a time such as \"5ms\", at least 10us".into());
         }
         if config.memory == SimDuration::ZERO {
             return Err("memory must be above 0, expected a time such as \"100ms\"".into());

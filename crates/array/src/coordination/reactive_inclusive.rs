@@ -1,35 +1,21 @@
 //! When any member triggers, FORCE_GC goes to all of them, whatever their state.
 //!
-//! Source: paper A (IEEE TC 2012, section 4.2) and paper B (MSST 2011, section III), "reactive-inclusive". `fire_at`
-//! chooses the trigger: paper B also describes firing at the soft threshold. The member that triggered is collecting
-//! already; its directive is absorbed by the dies that do. Leaves out: any look at whether the others need it, which
-//! is what it pays for with extra erases when load is skewed.
+//! Source: paper A (IEEE TC 2012, section 4.3.1) and paper B (MSST 2011, section IV-C), "reactive-inclusive". Its keys,
+//! `fire_at` and `delay`, are those of [trigger.rs](../crates/array/src/coordination/trigger.rs): fire at hard, or at
+//! soft as paper B describes it, at once or after a delay that the member's estimate of writes left bounds. All collect
+//! anyway, so a delay wins no participants here; it only collects later. The member that triggered at hard is
+//! collecting already; its directive is absorbed by the dies that do. Leaves out: any look at whether the others need
+//! it, which is what it pays for with extra erases when load is skewed.
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
-use serde::Deserialize;
 
+use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 
-/// Keys of `[array.coordination]` with `policy = "reactive-inclusive"`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Config {
-    /// Which threshold fires.
-    fire_at: FireAt,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum FireAt {
-    Soft,
-    #[default]
-    Hard,
-}
-
 struct ReactiveInclusive {
-    fire_at: FireAt,
+    trigger: Trigger,
 }
 
 impl Coordinator for ReactiveInclusive {
@@ -37,27 +23,23 @@ impl Coordinator for ReactiveInclusive {
         Interests { devices: true, ..Interests::default() }
     }
 
-    fn on(&mut self, _: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
-        let fires = match event {
-            Event::HardThreshold(_) => true,
-            Event::SoftThreshold(_) => self.fire_at == FireAt::Soft,
-            _ => false,
-        };
-        if fires {
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        if self.trigger.fires(now, event, view, actions) {
             actions.extend(view.capable().map(|member| Action::Force(member, Stop::Internal)));
         }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.trigger.counters()
     }
 }
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-inclusive",
     summary: "the first member at its threshold makes all members collect",
-    source: "IEEE TC 2012, 4.2; MSST 2011, III",
-    keys: &["fire_at"],
-    build: |parameters| {
-        let config: Config = parameters.config()?;
-        Ok(Box::new(ReactiveInclusive { fire_at: config.fire_at }))
-    },
+    source: "IEEE TC 2012, 4.3.1; MSST 2011, IV-C",
+    keys: trigger::KEYS,
+    build: |parameters| Ok(Box::new(ReactiveInclusive { trigger: Trigger::new(parameters.config()?)? })),
 };
 
 #[cfg(test)]
@@ -68,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_hard_threshold_forces_every_capable_member() {
-        let mut policy = ReactiveInclusive { fire_at: FireAt::Hard };
+        let mut policy = ReactiveInclusive { trigger: trigger::tests::at_hard() };
         let view = members(&[true, true, false, true]);
         assert_eq!(forced(&mut policy, Event::HardThreshold(DeviceId(1)), &view), [0, 1, 3]);
         assert!(forced(&mut policy, Event::SoftThreshold(DeviceId(1)), &view).is_empty());
@@ -76,7 +58,7 @@ mod tests {
 
     #[test]
     fn fires_at_soft_when_asked_to() {
-        let mut policy = ReactiveInclusive { fire_at: FireAt::Soft };
+        let mut policy = ReactiveInclusive { trigger: trigger::tests::at_soft(0) };
         assert_eq!(forced(&mut policy, Event::SoftThreshold(DeviceId(0)), &members(&[true; 2])), [0, 1]);
     }
 }

@@ -1,23 +1,22 @@
 //! Members register at their soft threshold; the first at its hard threshold makes the registered ones collect.
 //!
-//! Source: paper A (IEEE TC 2012, section 4.2) and paper B (MSST 2011, section III), "reactive-selective", with
-//! PARTICIPATE_GGC and FORCE_GC. A registration ends when the member's event ends above its soft threshold; the
-//! participant list is kept here, from delivered messages alone. Leaves out: the optional delay before FORCE_GC.
+//! Source: paper A (IEEE TC 2012, section 4.3.1), "reactive-selective", with PARTICIPATE_GGC and FORCE_GC. A
+//! registration ends when the member stops collecting above its soft threshold. Its keys, `fire_at` and `delay`, are
+//! those of [trigger.rs](../crates/array/src/coordination/trigger.rs). `fire_at = "soft"` (the reactive soft-limit scheme
+//! both papers describe) makes sense with a `delay` alone: at once, the first to register would find nobody else on the
+//! list and collect by itself. With one, it waits for others to register, at most until it is about to reach hard by
+//! its own estimate. Leaves out: who is not on the list, however soon it will be.
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
-use serde::Deserialize;
 
 use super::participants::Participants;
+use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 
-/// No keys of its own.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Config {}
-
 struct ReactiveSelective {
+    trigger: Trigger,
     participants: Participants,
 }
 
@@ -26,23 +25,27 @@ impl Coordinator for ReactiveSelective {
         Interests { devices: true, ..Interests::default() }
     }
 
-    fn on(&mut self, _: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         self.participants.note(event);
-        if let Event::HardThreshold(_) = event {
+        if self.trigger.fires(now, event, view, actions) {
             let registered = view.capable().filter(|&member| self.participants.includes(member));
             actions.extend(registered.map(|member| Action::Force(member, Stop::Internal)));
         }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.trigger.counters()
     }
 }
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-selective",
     summary: "the first member at its hard threshold makes those at their soft threshold collect",
-    source: "IEEE TC 2012, 4.2; MSST 2011, III",
-    keys: &[],
+    source: "IEEE TC 2012, 4.3.1",
+    keys: trigger::KEYS,
     build: |parameters| {
-        parameters.config::<Config>()?;
-        Ok(Box::new(ReactiveSelective { participants: Participants::new(parameters.devices) }))
+        let trigger = Trigger::new(parameters.config()?)?;
+        Ok(Box::new(ReactiveSelective { trigger, participants: Participants::new(parameters.devices) }))
     },
 };
 
@@ -54,7 +57,8 @@ mod tests {
 
     #[test]
     fn only_the_registered_are_forced_until_they_end_above_soft() {
-        let mut policy = ReactiveSelective { participants: Participants::new(4) };
+        let mut policy =
+            ReactiveSelective { trigger: trigger::tests::at_hard(), participants: Participants::new(4) };
         let view = members(&[true, true, false, true]);
         for member in [0, 2, 3] {
             assert!(forced(&mut policy, Event::SoftThreshold(DeviceId(member)), &view).is_empty());
@@ -63,5 +67,18 @@ mod tests {
         forced(&mut policy, Event::GcEnded { device: DeviceId(0), registered: false }, &view);
         forced(&mut policy, Event::GcEnded { device: DeviceId(3), registered: true }, &view);
         assert_eq!(forced(&mut policy, Event::HardThreshold(DeviceId(3)), &view), [3]);
+    }
+
+    #[test]
+    fn a_delay_after_soft_lets_others_register() {
+        let mut policy =
+            ReactiveSelective { trigger: trigger::tests::at_soft(400), participants: Participants::new(3) };
+        let view = members(&[true; 3]);
+        for member in [2, 0] {
+            assert!(forced(&mut policy, Event::SoftThreshold(DeviceId(member)), &view).is_empty());
+        }
+        let mut actions = Vec::new();
+        policy.on(SimTime(400), &Event::Timer(1), &DeliveredView { members: &view }, &mut actions);
+        assert_eq!(actions, [0, 2].map(|member| Action::Force(DeviceId(member), Stop::Internal)));
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
+use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
     AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Variant, compare_seeds,
@@ -16,9 +17,21 @@ use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::output::Output;
+use crate::page::{self, Recordings};
 use crate::progress::{Bars, Silent};
 use crate::tables::{self, Style};
-use crate::{interrupt, numbers, picture};
+use crate::{interrupt, numbers};
+
+/// What goes into the folder of results, if one is asked for.
+struct Files<'a> {
+    folder: Option<&'a ResultFolder>,
+    report: &'a str,
+    /// The resolved scenario.
+    scenario: &'a str,
+    recordings: Vec<Option<Recording>>,
+    /// Requests and intervals as columns, if wanted.
+    columns: Option<Columns<'a>>,
+}
 
 /// One command that simulates.
 pub(crate) struct Session<'a> {
@@ -48,16 +61,16 @@ impl<'a> Session<'a> {
         let folder = self.folder()?;
         let variant = [Variant { label: String::new(), scenario }];
         let columns = self.columns(folder.as_ref());
-        let comparison = self
-            .simulate(columns.as_ref(), |options| compare_seeds(&variant, self.simulation.seeds, options))?;
-        let report = match &comparison.runs[..] {
+        let (comparison, recordings) = self.simulate(1, columns.as_ref(), |options| {
+            compare_seeds(&variant, self.simulation.seeds, options)
+        })?;
+        let report = &match &comparison.runs[..] {
             [report] => json(report)?,
             _ => json(&comparison)?,
         };
-        let resolved = self.seeds_comment() + &rerunnable(&variant[0].scenario);
-        self.finish(folder.as_ref(), columns, &report, &resolved, &comparison, |style| {
-            tables::single(&comparison, style)
-        })
+        let scenario = &(self.seeds_comment() + &rerunnable(&variant[0].scenario));
+        let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };
+        self.finish(files, &comparison, |style| tables::single(&comparison, style))
     }
 
     /// One run for each policy and each value swept.
@@ -65,8 +78,9 @@ impl<'a> Session<'a> {
         let variants = policies::variants(self.scenario, policies)?;
         let folder = self.folder()?;
         let columns = self.columns(folder.as_ref());
-        let comparison = self
-            .simulate(columns.as_ref(), |options| compare_seeds(&variants, self.simulation.seeds, options))?;
+        let (comparison, recordings) = self.simulate(variants.len(), columns.as_ref(), |options| {
+            compare_seeds(&variants, self.simulation.seeds, options)
+        })?;
         let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
@@ -76,10 +90,14 @@ impl<'a> Session<'a> {
         }
         resolved.push_str(&self.seeds_comment());
         resolved.push_str(&rerunnable(&variants[0].scenario));
-        let report = json(&comparison)?;
-        self.finish(folder.as_ref(), columns, &report, &resolved, &comparison, |style| {
-            tables::comparison(&comparison, style)
-        })
+        let files = Files {
+            folder: folder.as_ref(),
+            report: &json(&comparison)?,
+            scenario: &resolved,
+            recordings,
+            columns,
+        };
+        self.finish(files, &comparison, |style| tables::comparison(&comparison, style))
     }
 
     /// What a scenario file does not say: how often it ran.
@@ -100,11 +118,13 @@ impl<'a> Session<'a> {
         folder.filter(|_| self.simulation.parquet).map(|folder| Columns::of(folder, self.cancel))
     }
 
+    /// Simulates, recording so many variants if there is a page to write.
     fn simulate<T>(
         &self,
+        variants: usize,
         columns: Option<&Columns<'_>>,
         run: impl FnOnce(&RunOptions) -> Result<T, RunError>,
-    ) -> Result<T, Failure> {
+    ) -> Result<(T, Vec<Option<Recording>>), Failure> {
         let threads = match self.simulation.threads {
             Some(threads) => threads.get(),
             None => available_parallelism().map_or(1, |cores| cores.get()),
@@ -114,7 +134,11 @@ impl<'a> Session<'a> {
         let checked = self.simulation.checked;
         let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
         let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
-        let observe: Vec<&dyn Observe> = columns.into_iter().map(|columns| columns as &dyn Observe).collect();
+        let recordings =
+            self.simulation.out.is_some().then(|| Recordings::of(variants, self.simulation.seeds));
+        let mut observe: Vec<&dyn Observe> = Vec::new();
+        observe.extend(recordings.as_ref().map(|recordings| recordings as &dyn Observe));
+        observe.extend(columns.map(|columns| columns as &dyn Observe));
         let result = run(&RunOptions {
             threads,
             checked,
@@ -128,31 +152,27 @@ impl<'a> Session<'a> {
         }
         let notices = cache.as_ref().map(AgedCache::notices).unwrap_or_default();
         notices.iter().for_each(|notice| self.output.detail(notice));
-        match columns.and_then(Columns::failure) {
-            Some(failure) => Err(failure),
-            None => Ok(result?),
+        if let Some(failure) = columns.and_then(Columns::failure) {
+            return Err(failure);
         }
+        Ok((result?, recordings.map(Recordings::finish).unwrap_or_default()))
     }
 
     /// Files first, so that a reader who leaves the pipe early costs nothing.
     fn finish(
         &self,
-        folder: Option<&ResultFolder>,
-        columns: Option<Columns<'_>>,
-        report: &str,
-        toml: &str,
+        files: Files<'_>,
         comparison: &Comparison,
         table: impl FnOnce(Style) -> String,
     ) -> Result<(), Failure> {
         interrupt::check(self.cancel)?;
         comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
+        let Files { folder, report, scenario, recordings, columns } = files;
         if let Some(folder) = folder {
-            // Of several seeds, the first.
-            let first: Vec<Report> =
-                comparison.variants().filter_map(|seeds| seeds.first().cloned()).collect();
-            let picture = picture::draw(&first);
-            let texts = [("report.json", report), ("scenario.toml", toml), ("comparison.svg", &picture)];
+            let page = page::render(comparison, &recordings, scenario);
             let columns = columns.map(|columns| columns.finish(&comparison.runs)).transpose()?;
+            let texts =
+                [("report.html", page.as_str()), ("report.json", report), ("scenario.toml", scenario)];
             interrupt::check(self.cancel)?;
             folder.write_all_with(&texts, columns.unwrap_or_default())?;
         }

@@ -19,6 +19,7 @@ use crate::numbers;
 use crate::output::{Color, Emphasis};
 pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table};
+pub(crate) use seeds::{heading, means};
 
 /// Space and colour a table may use.
 #[derive(Debug, Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::numbers::{self, NONE};
 const NOT_SIGNIFICANT: &str = "n.s.";
 
 /// One report a variant, which holds means over its seeds where tables look; with one seed its report.
-pub(super) fn means(comparison: &Comparison) -> Vec<Report> {
+pub(crate) fn means(comparison: &Comparison) -> Vec<Report> {
     comparison.variants().map(mean_of).collect()
 }
 
@@ -70,7 +70,7 @@ fn mean_of(seeds: &[Report]) -> Report {
 }
 
 /// What all runs have in common, seeds included.
-pub(super) fn heading(comparison: &Comparison, means: &[Report]) -> String {
+pub(crate) fn heading(comparison: &Comparison, means: &[Report]) -> String {
     let more = comparison.variants().next().map_or(0, |seeds| seeds.len() as u64 - 1);
     let text = match more {
         0 => headline(means),
@@ -79,9 +79,12 @@ pub(super) fn heading(comparison: &Comparison, means: &[Report]) -> String {
     text + "\n"
 }
 
+/// What one figure of a variant changes.
+type ChangeOf = fn(&PerMetric<Option<Versus>>) -> Option<Versus>;
+
 /// What every figure but the mean changes against the baseline; `None` with one seed, which cannot say.
 pub(super) fn changes(comparison: &Comparison, style: Style) -> Option<String> {
-    const FIGURES: [(&str, fn(&PerMetric<Option<Versus>>) -> Option<Versus>); 5] = [
+    const FIGURES: [(&str, ChangeOf); 5] = [
         ("stddev", |versus| versus.stddev),
         ("p99", |versus| versus.p99),
         ("erases", |versus| versus.erases),

@@ -61,6 +61,14 @@ fn what_would_not_end_well_is_refused() {
 }
 
 #[test]
+fn seeds_that_cannot_be_counted_are_refused() {
+    refused(&["run", "tiny", "--seeds", "0"], &["0 seeds", "1 to 1000"]);
+    refused(&["compare", "tiny", "--seeds", "1000000000"], &["1000000000 seeds", "square root"]);
+    refused(&["compare", "tiny", "--seeds", "-1"], &["--seeds"]);
+    refused(&["compare", "tiny", "--seeds", "many"], &["--seeds <N>"]);
+}
+
+#[test]
 fn many_threads_are_no_more_than_enough() {
     let (status, _, stderr) = outcome(&mut harmonia(&["run", "tiny", "--threads", "40000", "--json"]));
     assert_eq!(status, Some(0), "{stderr}");

@@ -52,6 +52,30 @@ fn a_sweep_runs_every_value_under_every_policy() {
 }
 
 #[test]
+fn seeds_give_one_row_a_policy_and_every_report_in_json() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    let compare = ["compare", &tiny, "--policies", "local,ideal", "--seeds", "3"];
+    let (status, table, stderr) = outcome(&mut harmonia(&compare));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    assert!(table.contains("seeds 1 to 3") && table.contains("Means over 3 seeds"), "{table}");
+    let (status, json, _) = outcome(&mut harmonia(&[&compare[..], &["--json"]].concat()));
+    assert_eq!(status, Some(0));
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison");
+    let seeds: Vec<u64> = comparison.runs.iter().map(|run| run.seed).collect();
+    assert_eq!((seeds, comparison.intervals.variants.len()), (vec![1, 2, 3, 1, 2, 3], 2));
+    let (status, json, _) = outcome(&mut harmonia(&["run", &tiny, "--seeds", "2", "--json"]));
+    assert_eq!(status, Some(0));
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison of one scenario");
+    assert_eq!(comparison.runs.len(), 2);
+    let (status, table, _) = outcome(&mut harmonia(&["run", &tiny, "--seeds", "2"]));
+    assert!(
+        status == Some(0) && table.contains("Means over 2 seeds") && !table.contains("vs first"),
+        "{table}"
+    );
+}
+
+#[test]
 fn out_writes_three_whole_files_and_nothing_else() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let tiny = tiny_in(folder.path());
@@ -59,10 +83,10 @@ fn out_writes_three_whole_files_and_nothing_else() {
     let out_text = out.to_str().expect("UTF-8");
     let (status, json, stderr) = outcome(&mut harmonia(&["compare", &tiny, "--json", "--out", out_text]));
     assert_eq!(status, Some(0), "{stderr}");
-    assert_eq!(names_in(&out), ["comparison.svg", "report.json", "scenario.toml"]);
+    assert_eq!(names_in(&out), ["report.html", "report.json", "scenario.toml"]);
     let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("readable");
     assert_eq!(read("report.json"), json, "the file and stdout hold the same report");
-    assert!(read("comparison.svg").starts_with("<svg") && read("comparison.svg").ends_with("</svg>\n"));
+    assert!(read("report.html").starts_with("<!doctype html>") && read("report.html").ends_with("</html>\n"));
     let scenario = out.join("scenario.toml");
     let (status, _, stderr) = outcome(&mut harmonia(&["check", scenario.to_str().expect("UTF-8")]));
     assert_eq!(status, Some(0), "the scenario written is one that can be run: {stderr}");

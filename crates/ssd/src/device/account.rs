@@ -65,6 +65,9 @@ impl<P: Probe> Device<P> {
     pub(super) fn finish_op(&mut self, die: u32, handle: u32, now: SimTime) {
         let op = self.ops[handle];
         self.ops.release(handle);
+        if let Some(placement) = &mut self.placement {
+            placement.finish(die);
+        }
         let issued = self.subs[op.sub].issued;
         let slot = &self.dies[die as usize];
         let command = &slot.command;

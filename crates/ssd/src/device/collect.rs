@@ -19,16 +19,31 @@ use harmonia_flash::Copyback;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Want {
     pub goal: Goal,
+    pub units: UnitSet,
     /// It gives way to the host at every victim boundary.
     pub yields: bool,
     /// The concurrency policy lets it start.
     pub admitted: bool,
 }
 
+/// Which units of a die an event is for: all, or in the domain `plane` those that are low.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UnitSet(u64);
+
+impl UnitSet {
+    pub const ALL: UnitSet = UnitSet(u64::MAX);
+
+    /// Whether unit `unit` of the die, counted from 0, is one of them.
+    fn has(self, unit: u32) -> bool {
+        self.0 >> unit & 1 == 1
+    }
+}
+
 /// A victim being collected step by step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job {
     pub goal: Goal,
+    pub units: UnitSet,
     /// It gives way to the host at every victim boundary.
     pub yields: bool,
     /// Unit of the die, counted from 0, whose turn it is.
@@ -45,7 +60,9 @@ impl<P: Probe> Device<P> {
     /// A directive from the coordinator, delivered at `now`.
     pub fn direct(&mut self, now: SimTime, directive: Directive) {
         match directive {
-            Directive::Force(Stop::Internal) => self.demand(0..self.rules.shape.dies, self.own_event(), now),
+            Directive::Force(Stop::Internal) => {
+                self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), now)
+            }
             Directive::Force(Stop::AllReserve) => self.force_idle(now),
             Directive::Hold => self.held = true,
             Directive::Release => {
@@ -98,26 +115,43 @@ impl<P: Probe> Device<P> {
             self.notices.push((now, Notice::HardThreshold));
         }
         self.dies[die as usize].began_soft = !is_hard;
-        let dies = match self.rules.domain {
-            Domain::Die => die..die + 1,
-            Domain::Device => 0..self.rules.shape.dies,
-        };
-        self.demand(dies, self.own_event(), now);
+        let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
+        match self.rules.domain {
+            Domain::Die => self.demand(die..die + 1, self.own_event(UnitSet::ALL), now),
+            Domain::Device => self.demand(0..dies, self.own_event(UnitSet::ALL), now),
+            Domain::Channel => {
+                let channel = self.rules.geometry.channel_of(die);
+                let on_it = (0..dies).skip(channel as usize).step_by(channels as usize);
+                self.demand(on_it, self.own_event(UnitSet::ALL), now);
+            }
+            Domain::Plane => self.demand(die..die + 1, self.own_event(self.low_units(die)), now),
+        }
         self.dies[die as usize].want.is_some_and(|want| want.admitted)
     }
 
+    /// The units of a die at or below the level where events begin.
+    fn low_units(&self, die: u32) -> UnitSet {
+        let units = self.rules.shape.units_per_die;
+        let low = |unit: &u32| self.ftl.free_blocks(die * units + unit) <= self.rules.start;
+        UnitSet((0..units).filter(low).fold(0, |set, unit| set | 1 << unit))
+    }
+
     /// An event as the device's own thresholds have it.
-    fn own_event(&self) -> Want {
+    fn own_event(&self, units: UnitSet) -> Want {
         let goal = Goal { stop: self.rules.shape.stop, min_victims: self.rules.min_victims };
-        Want { goal, yields: false, admitted: false }
+        Want { goal, units, yields: false, admitted: false }
     }
 
     /// Makes dies collect; those that do, or are about to, absorb the demand.
-    pub(super) fn demand(&mut self, dies: std::ops::Range<u32>, want: Want, now: SimTime) {
+    pub(super) fn demand(&mut self, dies: impl Iterator<Item = u32>, want: Want, now: SimTime) {
         let admitted = self.concurrency.admits_all();
         for die in dies {
             let slot = &mut self.dies[die as usize];
-            if slot.collects() || slot.want.is_some() {
+            if let Some(waiting) = &mut slot.want {
+                waiting.units.0 |= want.units.0;
+                continue;
+            }
+            if slot.collects() {
                 continue;
             }
             slot.want = Some(Want { admitted, ..want });
@@ -210,7 +244,7 @@ impl<P: Probe> Device<P> {
         let units = self.rules.shape.units_per_die;
         let mut sum = Collected::default();
         let failure = self.failure(now);
-        for unit in die * units..(die + 1) * units {
+        for unit in (0..units).filter(|&unit| want.units.has(unit)).map(|unit| die * units + unit) {
             let collected = self
                 .ftl
                 .unit(unit)
@@ -310,9 +344,17 @@ impl<P: Probe> Device<P> {
             if want.yields && self.interrupted {
                 return Ok(false);
             }
-            let Want { goal, yields, .. } = want;
-            self.dies[die as usize].job =
-                Some(Job { goal, yields, unit: 0, victim: None, cursor: 0, unit_victims: 0, victims: 0 });
+            let Want { goal, units, yields, .. } = want;
+            self.dies[die as usize].job = Some(Job {
+                goal,
+                units,
+                yields,
+                unit: 0,
+                victim: None,
+                cursor: 0,
+                unit_victims: 0,
+                victims: 0,
+            });
             self.start_collecting(die, now);
             if self.schedule.needs().fresh_blocks {
                 let units = self.rules.shape.units_per_die;
@@ -342,7 +384,8 @@ impl<P: Probe> Device<P> {
         while job.unit < units {
             let unit = die * units + job.unit;
             let due = job.unit_victims < job.goal.min_victims || self.ftl.free_blocks(unit) <= job.goal.stop;
-            let chosen = if due { self.choose_victim(die, unit, now) } else { None };
+            let chosen =
+                if due && job.units.has(job.unit) { self.choose_victim(die, unit, now) } else { None };
             if let Some(block) = chosen {
                 self.ftl.unit(unit).begin(block);
                 self.dies[die as usize].job = Some(Job { victim: Some(block), cursor: 0, ..job });
@@ -438,7 +481,14 @@ impl<P: Probe> Device<P> {
         for page in
             first..first.saturating_add(pages.min(self.rules.shape.dies * self.rules.shape.units_per_die))
         {
-            let slot = &self.dies[self.rules.shape.locate(page).0 as usize];
+            let die = if self.rules.shape.is_dynamic() {
+                // A write may go elsewhere, but what it would replace lies here.
+                let Some(home) = self.ftl.home(page) else { continue };
+                home / self.rules.shape.units_per_die
+            } else {
+                self.rules.shape.locate(page).0
+            };
+            let slot = &self.dies[die as usize];
             let remaining = match slot.activity {
                 Activity::Event(_) => slot.gc_until.saturating_since(now),
                 _ if slot.job.is_some() || slot.want.is_some() => self.rules.timing.erase,

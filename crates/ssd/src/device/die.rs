@@ -302,12 +302,17 @@ impl<P: Probe> Device<P> {
                     let lpn = self.ftl.device_lpn(op.unit, op.lpn);
                     self.probe.merge(FlashPage { unit: op.unit, ppn }, lpn, origin);
                 }
+                if self.rules.shape.is_dynamic()
+                    && let Some(home) = self.ftl.home(op.lpn)
+                {
+                    // What it leaves behind there can be collected.
+                    self.dies[(home / self.rules.shape.units_per_die) as usize].exhausted = false;
+                }
                 let free = self.ftl.free_blocks(op.unit);
                 let failure = self.failure(now);
                 summaries = self
                     .ftl
-                    .unit(op.unit)
-                    .program(op.lpn, IoCause::Host, Some(origin), &mut self.probe)
+                    .program(op.unit, op.lpn, IoCause::Host, Some(origin), &mut self.probe)
                     .map_err(failure)?;
                 self.dies[die as usize].exhausted = false;
                 if self.waiting > 0 && self.ftl.free_blocks(op.unit) != free {

@@ -13,7 +13,7 @@
 
 use harmonia_types::SimTime;
 
-use super::collect::{Job, Want};
+use super::collect::{Job, UnitSet, Want};
 use super::die::{Activity, Command, Step};
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
@@ -23,12 +23,16 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// An idle-time force has arrived.
     pub(super) fn force_idle(&mut self, now: SimTime) {
-        if self.ops.live() > 0 {
+        if self.waiting_or_running() > 0 {
             return;
         }
         self.interrupted = false;
         let goal = Goal { stop: self.rules.shape.reserved_blocks.saturating_sub(1), min_victims: 0 };
-        self.demand(0..self.rules.shape.dies, Want { goal, yields: true, admitted: false }, now);
+        self.demand(
+            0..self.rules.shape.dies,
+            Want { goal, units: UnitSet::ALL, yields: true, admitted: false },
+            now,
+        );
     }
 
     /// Whether what a die should collect, or collects, gives way to the host.

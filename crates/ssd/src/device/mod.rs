@@ -16,6 +16,7 @@
 //! * `collect`: when garbage collection starts and ends;
 //! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
+//! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters.
 //!
 //! Not modelled: a write cache (a write is durable when its program ends), command overhead in the controller, power
@@ -25,6 +26,7 @@ mod account;
 mod collect;
 mod die;
 mod idle;
+mod placement;
 mod queue;
 mod status;
 
@@ -45,6 +47,7 @@ use crate::probe::{NoProbe, Probe};
 use crate::slab::Slab;
 use account::SubState;
 use die::Die;
+use placement::Placement;
 use queue::PageOp;
 
 pub use status::DeviceCounters;
@@ -128,6 +131,8 @@ pub struct Device<P: Probe = NoProbe> {
     dies: Vec<Die>,
     ops: Slab<PageOp>,
     subs: Slab<SubState>,
+    /// Which die takes a write, where that is not fixed.
+    placement: Option<Box<Placement>>,
     /// One slot per die: when it next has something to do.
     wakes: SlotQueue,
     link: Link,
@@ -198,6 +203,7 @@ impl<P: Probe> Device<P> {
             ));
         }
         let dies = shape.dies as usize;
+        let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
         let begins_at_soft = needs.begins_at_soft || policies.concurrency.begins_at_soft();
         Ok(Device {
             rules: Rules {
@@ -217,6 +223,7 @@ impl<P: Probe> Device<P> {
             schedule: policies.schedule,
             concurrency: policies.concurrency,
             dies: vec![Die::default(); dies],
+            placement,
             ops: Slab::default(),
             subs: Slab::default(),
             wakes: SlotQueue::new(dies),
@@ -261,7 +268,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn next_wakeup(&self) -> SimTime {
         let ingress = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
-        self.wakes.next_time().min(ingress)
+        self.wakes.next_time().min(ingress).min(self.next_landing())
     }
 
     /// Lets time pass up to and including `until`. With `stop_at_notice` it returns as soon as there is a notice, so
@@ -272,23 +279,32 @@ impl<P: Probe> Device<P> {
     pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
         while !stop_at_notice || self.notices.is_empty() {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
+            let landing = self.next_landing();
+            let outside = arrival.min(landing);
             match self.wakes.peek() {
                 // What the device does by itself comes before what arrives at the same moment.
-                Some((time, die)) if time <= arrival => {
+                Some((time, die)) if time <= outside => {
                     if time > until {
                         break;
                     }
                     self.events += 1;
                     self.wake(die as u32, time)?;
                 }
-                _ if arrival <= until && arrival != SimTime::NEVER => self.take_ingress()?,
-                _ => break,
+                _ if outside > until || outside == SimTime::NEVER => break,
+                _ if landing <= arrival => self.land()?,
+                _ => self.take_ingress()?,
             }
             if P::AUDIT {
                 self.audit();
             }
         }
         Ok(())
+    }
+
+    /// When a write's page next leaves the link and its die must be chosen.
+    #[inline]
+    fn next_landing(&self) -> SimTime {
+        self.placement.as_ref().map_or(SimTime::NEVER, |placement| placement.next_landing())
     }
 
     fn take_ingress(&mut self) -> Result<(), DeviceFailure> {

@@ -16,7 +16,7 @@ pub(super) struct PageOp {
     pub next: u32,
     pub previous: u32,
     pub sub: u32,
-    /// LPN inside the unit.
+    /// LPN inside the unit; the device's where the allocation is dynamic.
     pub lpn: u32,
     pub unit: u32,
     /// Page of the sub-request, counted from 0.
@@ -35,7 +35,18 @@ pub(super) enum OpKind {
     Trim,
 }
 
+impl PageOp {
+    pub fn new(sub: u32, lpn: u32, unit: u32, page: u32, kind: OpKind, ready: SimTime) -> Self {
+        PageOp { next: NO_OP, previous: NO_OP, sub, lpn, unit, page, kind, ready }
+    }
+}
+
 impl OpKind {
+    /// Whether it programs a page.
+    pub fn writes(self) -> bool {
+        matches!(self, OpKind::Write | OpKind::PartialWrite)
+    }
+
     fn class(self) -> Class {
         if self == OpKind::Read { Class::Read } else { Class::Write }
     }
@@ -75,6 +86,10 @@ impl<P: Probe> Device<P> {
         self.last_activity = now;
         let partial_head = !sub.offset.is_multiple_of(page_size);
         let partial_tail = !end.is_multiple_of(page_size);
+        if self.rules.shape.is_dynamic() {
+            let is_partial = |page| (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
+            return self.accept_anywhere(&sub, handle, (first, pages), is_partial, now);
+        }
         // Ask for all map entries at once, so that their cache misses overlap.
         for (_, unit, lpn) in self.rules.shape.walk(first, pages) {
             self.ftl.prefetch(unit, lpn);
@@ -103,14 +118,13 @@ impl<P: Probe> Device<P> {
                     (OpKind::Read, now)
                 }
             };
-            let op = PageOp { next: NO_OP, previous: NO_OP, sub: handle, lpn, unit, page, kind, ready };
-            self.enqueue(die, op, now)?;
+            self.enqueue(die, PageOp::new(handle, lpn, unit, page, kind, ready), now)?;
         }
         Ok(())
     }
 
     /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.
-    fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+    pub(super) fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         self.interrupted = true;
         let slot = &mut self.dies[die as usize];
         let mut after = slot.tail;
@@ -153,6 +167,9 @@ impl<P: Probe> Device<P> {
     /// Takes an operation out of its die's list; it stays in the slab while it runs.
     pub(super) fn unlink(&mut self, die: u32, handle: u32) {
         let op = self.ops[handle];
+        if let Some(placement) = &mut self.placement {
+            placement.begin(&op);
+        }
         let slot = &mut self.dies[die as usize];
         match op.previous {
             NO_OP => slot.head = op.next,

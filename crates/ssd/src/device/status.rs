@@ -50,6 +50,11 @@ impl<P: Probe> Device<P> {
         self.ftl.free_blocks(unit) - self.ftl.units[unit as usize].hidden.min(self.ftl.free_blocks(unit))
     }
 
+    /// Page operations that have arrived and are not done.
+    pub(super) fn waiting_or_running(&self) -> usize {
+        self.ops.live() + self.placement.as_ref().map_or(0, |placement| placement.landing())
+    }
+
     /// The O-SSD status at `now`.
     pub fn status(&self, now: SimTime) -> Status {
         let shape = &self.rules.shape;
@@ -68,7 +73,7 @@ impl<P: Probe> Device<P> {
             writes_until_hard: units.map(|unit| self.ftl.writes_until_hard(unit)).min().unwrap_or(0),
             fragmentation: if written == 0 { 0.0 } else { invalid as f64 / written as f64 },
             correctable_error_rate: None,
-            queue_depth: self.ops.live() as u32,
+            queue_depth: self.waiting_or_running() as u32,
             last_activity: self.last_activity,
             wear_mean: self.ftl.tally().erases as f64 / self.ftl.erase_counts().len() as f64,
         }

@@ -54,11 +54,16 @@ impl Ftl {
     /// Says which invariant is broken.
     pub fn audit(&self) {
         let shape = &self.shape;
+        if shape.is_dynamic() {
+            let mapped: u32 = self.units.iter().map(|unit| unit.mapped).sum();
+            let homes = (0..shape.logical_pages).filter(|&lpn| self.home(lpn).is_some());
+            assert_eq!(homes.count() as u32, mapped, "every mapped LPN has a home");
+        }
         let mut counts = vec![0u32; shape.blocks_per_unit as usize];
         for unit in 0..shape.units() {
             self.audit_unit(unit);
             counts.fill(0);
-            for lpn in 0..shape.unit_pages {
+            for lpn in 0..shape.map_range(unit).len() as u32 {
                 let Some((block, page)) = self.lookup(unit, lpn) else { continue };
                 counts[block as usize] += 1;
                 let ppn =

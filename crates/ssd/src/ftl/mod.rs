@@ -9,6 +9,10 @@
 //! entries [block]            -> state | valid pages  u16
 //! ```
 //!
+//! With dynamic allocation any unit may hold any page. Then `LPN in unit` is the device's LPN, all units share one map,
+//! and the map counts flash pages through the whole device; everything else is the same, block by block. A page that a
+//! write leaves behind in another unit is forgotten there first.
+//!
 //! The reverse map is never cleared on overwrite: a page is live exactly if the map points back at it, which saves a
 //! cache miss per write. Not modelled: mapping-table reads and writes (the map is in RAM), bad blocks, read disturb,
 //! retention, power loss.
@@ -23,6 +27,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::block::{BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Shape, SsdConfig};
+use crate::probe::{Origin, Probe};
 use crate::table::HugeTable;
 
 pub use stored::Damaged;
@@ -155,7 +160,7 @@ impl Ftl {
     #[inline]
     pub fn unit(&mut self, unit: u32) -> UnitMut<'_> {
         let shape = &self.shape;
-        let (u, pages) = (unit as usize, shape.unit_pages as usize);
+        let u = unit as usize;
         let blocks = shape.blocks_per_unit as usize;
         let groups = blocks.div_ceil(GROUP);
         let flash_pages = blocks << shape.page_bits;
@@ -163,7 +168,8 @@ impl Ftl {
             unit,
             gc_frontier: self.gc_frontier,
             state: &mut self.units[u],
-            map: &mut self.map[u * pages..][..pages],
+            base: shape.ppn_base(unit),
+            map: &mut self.map[shape.map_range(unit)],
             reverse: &mut self.reverse[u * flash_pages..][..flash_pages],
             entries: &mut self.entries[u * blocks..][..blocks],
             best: &mut self.best[u * groups..][..groups],
@@ -177,8 +183,12 @@ impl Ftl {
 
     /// Calls `work` on every unit in order, each with a scratch buffer of its own, so that callers may hand units to
     /// threads. `work` receives the units as an iterator of independent views.
+    ///
+    /// # Panics
+    /// If the allocation is dynamic: then units share their map.
     pub fn with_units<R>(&mut self, work: impl FnOnce(Vec<UnitMut<'_>>, &Shape) -> R) -> R {
         let shape = &self.shape;
+        assert!(!shape.is_dynamic(), "units that share their map are not independent");
         let pages = shape.unit_pages as usize;
         let blocks = shape.blocks_per_unit as usize;
         let mut scratches: Vec<Vec<u32>> = vec![Vec::new(); self.units.len()];
@@ -215,6 +225,7 @@ impl Ftl {
                 unit: unit as u32,
                 gc_frontier: self.gc_frontier,
                 state,
+                base: 0,
                 map,
                 reverse,
                 entries,
@@ -267,18 +278,57 @@ impl Ftl {
         self.units[unit as usize].mapped == self.shape.unit_pages
     }
 
-    /// Block and page offset that hold an LPN of a unit, if it is mapped.
+    /// Block and page offset that hold an LPN of a unit, if it is mapped; where the allocation is dynamic, if the unit
+    /// holds it.
     #[inline]
     pub fn lookup(&self, unit: u32, lpn: u32) -> Option<(u32, u32)> {
-        let ppn = self.map[unit as usize * self.shape.unit_pages as usize + lpn as usize];
-        (ppn != NONE).then(|| (ppn >> self.shape.page_bits, ppn & ((1 << self.shape.page_bits) - 1)))
+        let ppn = self.map[self.map_index(unit, lpn)].wrapping_sub(self.shape.ppn_base(unit));
+        (ppn < self.shape.flash_pages())
+            .then(|| (ppn >> self.shape.page_bits, ppn & ((1 << self.shape.page_bits) - 1)))
+    }
+
+    #[inline]
+    fn map_index(&self, unit: u32, lpn: u32) -> usize {
+        self.shape.map_range(unit).start + lpn as usize
+    }
+
+    /// Where the allocation is dynamic: the unit that holds an LPN, if it is mapped.
+    pub fn home(&self, lpn: u32) -> Option<u32> {
+        let ppn = self.map[lpn as usize];
+        (ppn != NONE).then(|| ppn / self.shape.flash_pages())
+    }
+
+    /// Live pages of a unit.
+    #[inline]
+    pub fn live_pages(&self, unit: u32) -> u32 {
+        self.units[unit as usize].mapped
+    }
+
+    /// Writes an LPN to a unit; returns how many summary pages closing its block cost.
+    ///
+    /// # Errors
+    /// If a block must be opened and none is free.
+    #[inline]
+    pub fn program<P: Probe>(
+        &mut self,
+        unit: u32,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        if self.shape.is_dynamic()
+            && let Some(home) = self.home(lpn).filter(|&home| home != unit)
+        {
+            self.unit(home).forget(lpn);
+        }
+        self.unit(unit).program(lpn, cause, origin, probe)
     }
 
     /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.
     #[inline]
     pub fn prefetch(&self, unit: u32, lpn: u32) {
-        let index = unit as usize * self.shape.unit_pages as usize + lpn as usize;
-        unit::prefetch(&self.map, index);
+        unit::prefetch(&self.map, self.map_index(unit, lpn));
     }
 
     /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.

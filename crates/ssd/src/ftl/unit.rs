@@ -20,6 +20,8 @@ pub struct UnitMut<'a> {
     pub(super) unit: u32,
     pub(super) gc_frontier: usize,
     pub(super) state: &'a mut UnitState,
+    /// What the map adds to this unit's page numbers.
+    pub(super) base: u32,
     pub(super) map: &'a mut [u32],
     pub(super) reverse: &'a mut [u32],
     pub(super) entries: &'a mut [u16],
@@ -104,11 +106,11 @@ impl UnitMut<'_> {
         probe: &mut P,
     ) -> Result<u32, OutOfBlocks> {
         let ppn = self.next_page(0)?;
-        let old = std::mem::replace(&mut self.map[lpn as usize], ppn);
+        let old = std::mem::replace(&mut self.map[lpn as usize], self.base + ppn);
         if old == NONE {
             self.state.mapped += 1;
         } else {
-            self.invalidate(old);
+            self.invalidate(old - self.base);
         }
         self.reverse[ppn as usize] = lpn;
         self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
@@ -119,12 +121,17 @@ impl UnitMut<'_> {
 
     /// Unmaps `lpn`.
     pub fn trim<P: Probe>(&mut self, lpn: u32, probe: &mut P) {
+        self.forget(lpn);
+        probe.trim(self.device_lpn(lpn));
+    }
+
+    /// Unmaps `lpn`, which this unit holds if any does.
+    pub(super) fn forget(&mut self, lpn: u32) {
         let old = std::mem::replace(&mut self.map[lpn as usize], NONE);
         if old != NONE {
-            self.invalidate(old);
+            self.invalidate(old - self.base);
             self.state.mapped -= 1;
         }
-        probe.trim(self.device_lpn(lpn));
     }
 
     /// Runs a whole garbage-collection event: victims until the goal is reached or none would free a page.
@@ -177,7 +184,8 @@ impl UnitMut<'_> {
             closed_at: self.closed_at,
             data_pages: self.shape.data_pages,
         };
-        let valid = Live { map: self.map, reverse: self.reverse, page_bits: self.shape.page_bits };
+        let page_bits = self.shape.page_bits;
+        let valid = Live { base: self.base, map: self.map, reverse: self.reverse, page_bits };
         let planes = UnitPlanes {
             first: if self.shape.units_per_die == 1 { 0 } else { self.unit % self.shape.units_per_die },
             blocks_per_plane: self.shape.blocks_per_unit / self.shape.planes_per_unit,
@@ -206,7 +214,7 @@ impl UnitMut<'_> {
         for (offset, &lpn) in self.reverse[base as usize..][..pages].iter().enumerate() {
             lpns[live] = lpn;
             offsets[live] = offset as u32;
-            live += usize::from(self.map[lpn as usize] == base | offset as u32);
+            live += usize::from(self.map[lpn as usize] == self.base + (base | offset as u32));
         }
         let mut done = 0;
         while done < live {
@@ -219,7 +227,7 @@ impl UnitMut<'_> {
                 targets.iter_mut().zip(&self.scratch[done..done + run]).enumerate()
             {
                 *target = lpn;
-                self.map[lpn as usize] = to + offset as u32;
+                self.map[lpn as usize] = self.base + to + offset as u32;
             }
             for k in 0..run {
                 let from = base | self.scratch[pages + done + k];
@@ -261,11 +269,11 @@ impl UnitMut<'_> {
         for page in cursor..self.shape.data_pages {
             let from = base | page;
             let lpn = self.reverse[from as usize];
-            if self.map[lpn as usize] != from {
+            if self.map[lpn as usize] != self.base + from {
                 continue;
             }
             let to = self.next_page(self.gc_frontier)?;
-            self.map[lpn as usize] = to;
+            self.map[lpn as usize] = self.base + to;
             self.reverse[to as usize] = lpn;
             self.entries[victim.index()] -= 1;
             let block = to >> self.shape.page_bits;
@@ -409,6 +417,7 @@ pub(super) fn prefetch(table: &[u32], index: usize) {
 
 /// The valid bitmap, derived from map and reverse map.
 struct Live<'a> {
+    base: u32,
     map: &'a [u32],
     reverse: &'a [u32],
     page_bits: u32,
@@ -418,6 +427,6 @@ impl ValidPages for Live<'_> {
     fn is_valid(&self, block: BlockId, page: u32) -> bool {
         let ppn = block.0 << self.page_bits | page;
         let lpn = self.reverse[ppn as usize];
-        lpn != NONE && self.map[lpn as usize] == ppn
+        lpn != NONE && self.map[lpn as usize] == self.base + ppn
     }
 }

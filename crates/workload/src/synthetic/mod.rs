@@ -1,18 +1,18 @@
 //! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`]), read or write.
 //!
-//! Each decision has its own random stream (`workload/arrival`, `/size`, `/address`, `/direction`, `/skew`), and each
-//! request draws once from each: changing the sizes of a scenario leaves its arrival times, directions and skew as
+//! Each decision has its own random stream (`workload/arrival`, `/size`, `/address`, `/direction`, `/skew`, `/hot`),
+//! and each request draws once from each (zipf addresses: as often as their sampler needs): changing the sizes of a scenario leaves its arrival times, directions and skew as
 //! they were, and its addresses at the same fraction of the space.
 //!
 //! Requests that would leave the addressed space do not occur: a start is drawn among those where the request fits.
 //! A size larger than that space is an error, when the source is made if the mean already is, else at that request.
 //!
-//! Not modelled: zipf and hot-spot addresses, correlated sizes or directions, think time in closed
-//! loops.
+//! Not modelled: hot addresses that move, correlated sizes or directions, think time in closed loops.
 
 mod clock;
 mod place;
 mod size;
+mod zipf;
 
 use harmonia_engine::Rng;
 use harmonia_types::{Completion, HostRequest, Operation, SimTime};

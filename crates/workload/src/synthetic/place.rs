@@ -11,11 +11,26 @@
 //!   skew, others |------ logical_bytes * (n-1)/n ------|        striped by the array over all but skew_member
 //!   skew, pinned |- member_bytes -|                             on skew_member, bypassing the stripe
 //! ```
+//!
+//! **Pattern**, inside the footprint:
+//!
+//! - *uniform*: a start among all where the request fits.
+//! - *sequential*: where the last request of the same space ended.
+//! - *zipf*: the page a request starts in follows a zipf law ([`zipf`](super::zipf)), its hot pages scattered over the
+//!   footprint; an unaligned request starts at any byte of that page. What would cross the footprint's end starts as
+//!   late as it fits instead.
+//! - *hotspot*: `hot_traffic` of the requests go to the first `hot_space` of the footprint, to the nearest page, and the
+//!   others to the rest; uniform within each, and never across the border.
+//!
+//! Striping deals the pages of any pattern but a pinned one to all members alike. Ageing overwrites uniformly, whatever
+//! the pattern: under zipf or hotspot the garbage moves to another steady state in the course of the run, so measure
+//! after a warm-up of several times the hot pages.
 
 use harmonia_engine::Rng;
 use harmonia_types::{Bytes, DeviceId};
 
 use super::check_share;
+use super::zipf::Zipf;
 use crate::{AddressPattern, ArrayGeometryForLoad, SkewRest, SyntheticConfig};
 
 /// A request's place.
@@ -29,10 +44,12 @@ pub(super) struct Placed {
 /// Chooses addresses.
 #[derive(Debug, Clone)]
 pub(super) struct Placement {
-    pattern: AddressPattern,
+    page_size: Bytes,
     /// Starts and lengths are multiples of this: the page, or one byte.
     unit: Bytes,
     rng: Rng,
+    /// Whether a request is one of the hot ones, if the pattern has such.
+    hot: Option<(f64, Rng)>,
     striped: Space,
     skew: Option<Skew>,
 }
@@ -49,8 +66,22 @@ struct Skew {
 #[derive(Debug, Clone)]
 struct Space {
     bytes: Bytes,
-    /// Where the last sequential request ended.
-    cursor: Bytes,
+    pattern: Pattern,
+}
+
+/// An [`AddressPattern`] at work in one space.
+#[derive(Debug, Clone)]
+enum Pattern {
+    Uniform,
+    Sequential {
+        /// Where the last request ended.
+        cursor: Bytes,
+    },
+    Zipf(Zipf),
+    Hotspot {
+        /// Where the hot bytes end.
+        border: Bytes,
+    },
 }
 
 impl Placement {
@@ -66,7 +97,7 @@ impl Placement {
                 config.footprint
             ));
         }
-        let space = |bytes| Space::new(bytes, config.footprint, array.page_size);
+        let space = |bytes| Space::new(bytes, config, array.page_size, seed);
         let mut logical = array.logical_bytes;
         let mut skew = None;
         if config.skew_fraction > 0.0 {
@@ -82,10 +113,18 @@ impl Placement {
                 rng: Rng::stream(seed, "workload/skew"),
             });
         }
+        let hot = match config.address {
+            AddressPattern::Hotspot { hot_traffic, .. } => {
+                check_share("address.hot_traffic", hot_traffic)?;
+                Some((hot_traffic, Rng::stream(seed, "workload/hot")))
+            }
+            _ => None,
+        };
         Ok(Placement {
-            pattern: config.address,
+            page_size: array.page_size,
             unit: if config.align { array.page_size } else { 1 },
             rng: Rng::stream(seed, "workload/address"),
+            hot,
             striped: space(logical)?,
             skew,
         })
@@ -93,61 +132,109 @@ impl Placement {
 
     /// Refuses a size that cannot be placed somewhere it may have to go.
     pub(super) fn check_fits(&self, length: Bytes) -> Result<(), String> {
-        let smallest = self.skew.iter().map(|skew| skew.space.bytes).fold(self.striped.bytes, Bytes::min);
-        self.aligned(length, smallest).map(|_| ())
+        let skewed = self.skew.iter().map(|skew| skew.space.narrowest());
+        let smallest = skewed.fold(self.striped.narrowest(), Bytes::min);
+        aligned(length, self.unit, smallest).map(|_| ())
     }
 
     /// The place of the next request of `length` bytes.
     pub(super) fn place(&mut self, length: Bytes) -> Result<Placed, String> {
-        // One draw a request, whatever it is used for: a 64-bit fraction of the starts that fit.
-        let fraction = self.rng.next_u64();
         let pinned = self.skew.as_mut().is_some_and(|skew| skew.rng.chance(skew.fraction));
-        let bytes = match &self.skew {
-            Some(skew) if pinned => skew.space.bytes,
-            _ => self.striped.bytes,
-        };
-        let length = self.aligned(length, bytes)?;
+        let hot = self.hot.as_mut().is_some_and(|(traffic, rng)| rng.chance(*traffic));
         let (space, member) = match &mut self.skew {
             Some(skew) if pinned => (&mut skew.space, Some(skew.member)),
             _ => (&mut self.striped, None),
         };
-        let offset = match self.pattern {
-            AddressPattern::Uniform => {
-                let starts = (bytes - length) / self.unit + 1;
-                ((u128::from(fraction) * u128::from(starts)) >> 64) as Bytes * self.unit
+        let (start, end) = space.stretch(hot);
+        let length = aligned(length, self.unit, end - start)?;
+        let offset = match &mut space.pattern {
+            Pattern::Uniform | Pattern::Hotspot { .. } => {
+                // One draw a request, whatever its length: a 64-bit fraction of the starts that fit.
+                let fraction = self.rng.next_u64();
+                let starts = (end - start - length) / self.unit + 1;
+                start + ((u128::from(fraction) * u128::from(starts)) >> 64) as Bytes * self.unit
             }
-            AddressPattern::Sequential => space.follow(length),
+            Pattern::Sequential { cursor } => follow(cursor, length, end),
+            Pattern::Zipf(zipf) => {
+                let page = zipf.draw(&mut self.rng) * self.page_size;
+                let inside = if self.unit == 1 { self.rng.below(self.page_size) } else { 0 };
+                (page + inside).min(end - length)
+            }
         };
         Ok(Placed { offset, length, member })
-    }
-
-    /// `length` rounded up to whole units.
-    fn aligned(&self, length: Bytes, space: Bytes) -> Result<Bytes, String> {
-        let units = length.div_ceil(self.unit);
-        units.checked_mul(self.unit).filter(|&rounded| rounded <= space).ok_or_else(|| {
-            format!("its size of {length} bytes, rounded up to whole pages if aligned, exceeds the addressed space of {space} bytes")
-        })
     }
 }
 
 impl Space {
-    fn new(bytes: Bytes, footprint: f64, page_size: Bytes) -> Result<Self, String> {
-        let pages = bytes / page_size;
+    fn new(bytes: Bytes, config: &SyntheticConfig, page_size: Bytes, seed: u64) -> Result<Self, String> {
+        let (pages, footprint) = (bytes / page_size, config.footprint);
         let addressed = ((pages as f64 * footprint).round() as u64).min(pages);
         if addressed == 0 {
             return Err(format!(
                 "address.footprint = {footprint} of {bytes} bytes is less than one page of {page_size} bytes"
             ));
         }
-        Ok(Space { bytes: addressed * page_size, cursor: 0 })
+        let pattern = match config.address {
+            AddressPattern::Uniform => Pattern::Uniform,
+            AddressPattern::Sequential => Pattern::Sequential { cursor: 0 },
+            AddressPattern::Zipf { theta } => {
+                Pattern::Zipf(Zipf::new(theta, addressed, Rng::stream(seed, "workload/scatter"))?)
+            }
+            AddressPattern::Hotspot { hot_space, .. } => {
+                Pattern::Hotspot { border: hot_pages(hot_space, addressed)? * page_size }
+            }
+        };
+        Ok(Space { bytes: addressed * page_size, pattern })
     }
 
-    /// The start behind the last request, or 0 where that one would cross the end.
-    fn follow(&mut self, length: Bytes) -> Bytes {
-        let start = if length <= self.bytes - self.cursor { self.cursor } else { 0 };
-        self.cursor = start + length;
-        start
+    /// From where to where a request may lie.
+    fn stretch(&self, hot: bool) -> (Bytes, Bytes) {
+        match self.pattern {
+            Pattern::Hotspot { border } if hot => (0, border),
+            Pattern::Hotspot { border } => (border, self.bytes),
+            _ => (0, self.bytes),
+        }
     }
+
+    /// The longest request that fits wherever it may have to go.
+    fn narrowest(&self) -> Bytes {
+        [true, false]
+            .map(|hot| self.stretch(hot))
+            .map(|(start, end)| end - start)
+            .into_iter()
+            .fold(self.bytes, Bytes::min)
+    }
+}
+
+/// `length` rounded up to whole units, if it fits into `space`.
+fn aligned(length: Bytes, unit: Bytes, space: Bytes) -> Result<Bytes, String> {
+    let units = length.div_ceil(unit);
+    units.checked_mul(unit).filter(|&rounded| rounded <= space).ok_or_else(|| {
+        format!("its size of {length} bytes, rounded up to whole pages if aligned, exceeds the addressed space of {space} bytes")
+    })
+}
+
+/// The start behind the last request, or 0 where that one would cross the end.
+fn follow(cursor: &mut Bytes, length: Bytes, end: Bytes) -> Bytes {
+    let start = if length <= end - *cursor { *cursor } else { 0 };
+    *cursor = start + length;
+    start
+}
+
+/// Hot pages among `pages`: at least one, and one left.
+fn hot_pages(hot_space: f64, pages: u64) -> Result<u64, String> {
+    if !(hot_space > 0.0 && hot_space < 1.0) {
+        return Err(format!(
+            "address.hot_space = {hot_space}: it is a share of the footprint, above 0 and below 1"
+        ));
+    }
+    let hot = (pages as f64 * hot_space).round() as u64;
+    if hot == 0 || hot >= pages {
+        return Err(format!(
+            "address.hot_space = {hot_space} of {pages} pages: at least one page must be hot and one not"
+        ));
+    }
+    Ok(hot)
 }
 
 fn check_skew(config: &SyntheticConfig, array: &ArrayGeometryForLoad) -> Result<(), String> {

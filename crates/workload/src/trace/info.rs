@@ -117,7 +117,9 @@ impl Summary {
         }
         let end = record.offset + record.length;
         self.end = self.end.max(end);
-        self.footprint.touch(record.volume, record.offset, end);
+        if record.length > 0 {
+            self.footprint.touch(record.volume, record.offset, end);
+        }
         if let Some(last) = self.last.replace(record) {
             self.gaps.add((record.time_ns - last.time_ns) as f64);
             let follows = record.volume == last.volume && record.offset == last.offset + last.length;

@@ -158,6 +158,18 @@ impl<'a> Fields<'a> {
         Ok(&rest[..end])
     }
 
+    /// The next field without the blanks and tabs around it; it may be empty, but must be there.
+    #[inline]
+    pub(super) fn padded(&mut self, column: &Column) -> Result<&'a [u8], String> {
+        let Some(rest) = self.line.get(self.at..) else { return Err(self.unexpected(column)) };
+        let end = memchr(b',', rest).unwrap_or(rest.len());
+        self.at += end + 1;
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let start = rest[..end].iter().take_while(|byte| blank(byte)).count();
+        let padding = rest[start..end].iter().rev().take_while(|byte| blank(byte)).count();
+        Ok(&rest[start..end - padding])
+    }
+
     /// Refuses fields behind the last `columns`.
     #[inline]
     pub(super) fn end(&self, columns: usize) -> Result<(), String> {

@@ -18,6 +18,8 @@ mod lines;
 mod msr;
 mod remap;
 mod replay;
+mod spc;
+mod volumes;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ pub use input::{TraceError, TraceInput};
 pub use replay::{RemapCounts, TraceSource};
 
 /// Every format, one line each.
-pub const FORMATS: &[TraceFormat] = &[msr::FORMAT];
+pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
 
 /// Name that asks for the format to be found from the content.
 pub const AUTO: &str = "auto";
@@ -46,7 +48,7 @@ pub struct TraceRecord {
     pub operation: Operation,
     /// First byte; `offset + length` does not overflow.
     pub offset: Bytes,
-    /// Length in bytes; 0 only where the format has such requests (a flush).
+    /// Length in bytes; 0 only where the format has such requests (a flush, an empty transfer).
     pub length: Bytes,
     /// Volume, disk number or ASU.
     pub volume: u16,
@@ -197,7 +199,7 @@ mod tests {
     #[test]
     fn an_unknown_format_is_answered_with_the_known_ones() {
         let error = Trace::from_bytes("t.csv", LINE.to_vec(), "msrr").unwrap_err().to_string();
-        assert_eq!(error, "t.csv: `msrr` is not a trace format: choose auto or one of msr");
+        assert_eq!(error, "t.csv: `msrr` is not a trace format: choose auto or one of msr, spc");
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //!   it fits. Stretches a smaller trace as it shrinks a larger one. Neighbours overlap when shrunk and come apart when
 //!   stretched: sequential runs are not kept.
 //!
-//! A request longer than the array is an error with any of them. Volumes share the one address space of the array.
+//! A request longer than the array is an error with any of them. What a trace of several volumes
+//! has for addresses is decided before ([`super::volumes`]).
 
 use harmonia_types::Bytes;
 

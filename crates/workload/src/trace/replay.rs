@@ -5,8 +5,9 @@
 //! another multiplies in double precision and rounds to the nearest nanosecond, each from the trace's own time, so
 //! nothing drifts; order is kept.
 //!
-//! `remap = "scale"` needs the trace's highest address and reads the whole file once before the first request,
-//! whatever the limit.
+//! Volumes lie apart, one behind the other, unless `volumes` says otherwise ([`super::volumes`]): that needs their
+//! lengths, so the rows up to the limit are read once before the first request. `remap = "scale"` needs the trace's highest address and reads the whole file,
+//! whatever the limit. A request of no bytes (SPC traces may have them) completes at once.
 //!
 //! Not modelled: a host that waits. Requests arrive when the trace says, however far the array is behind.
 
@@ -15,8 +16,9 @@ use std::sync::Arc;
 use harmonia_types::{Bytes, Completion, HostRequest, Operation, SimTime};
 
 use super::remap::Remapper;
+use super::volumes::{Ends, Regions};
 use super::{Trace, TraceError, TraceInput, TraceReader, TraceRecord};
-use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig};
+use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig, Volumes};
 
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
 const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
@@ -35,6 +37,8 @@ pub struct TraceSource {
     input: Arc<TraceInput>,
     reader: Box<dyn TraceReader>,
     time_scale: f64,
+    volumes: Volumes,
+    regions: Regions,
     remapper: Remapper,
     limit: Option<Limit>,
     issued: u64,
@@ -47,8 +51,8 @@ impl TraceSource {
     /// Replays `trace` as `config` says (its `path` and `format` are the trace's already) on `array`.
     ///
     /// # Errors
-    /// If the time scale is not a positive number or the array has no size; with `remap = "scale"`, if any of the
-    /// trace is malformed.
+    /// If the time scale is not a positive number or the array has no size; if what has to be read beforehand is
+    /// malformed, or its volumes together are longer than 2^64 bytes.
     pub fn new(
         trace: &Trace,
         config: &TraceConfig,
@@ -63,11 +67,20 @@ impl TraceSource {
             );
             return Err(input.error(None, problem));
         }
-        let trace_end = if config.remap == Remap::Scale { end_address(trace)? } else { 0 };
+        let ends = match (config.remap, config.volumes) {
+            (Remap::Scale, _) => survey(trace, None, config.time_scale)?,
+            (_, Volumes::Apart) => survey(trace, config.limit, config.time_scale)?,
+            _ => Ends::default(),
+        };
+        let regions = Regions::new(config.volumes, &ends, array.page_size);
+        let regions = regions.map_err(|problem| input.error(None, problem))?;
+        let trace_end = regions.end;
         Ok(TraceSource {
             input: Arc::clone(input),
             reader: trace.records(),
             time_scale: config.time_scale,
+            volumes: config.volumes,
+            regions,
             remapper: Remapper { remap: config.remap, array: *array, trace_end },
             limit: config.limit,
             issued: 0,
@@ -85,12 +98,17 @@ impl TraceSource {
         if self.limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if self.issued >= count)) {
             return Ok(None);
         }
-        let Some(record) = self.reader.next_record()? else { return Ok(None) };
+        let (record, start) = loop {
+            let Some(record) = self.reader.next_record()? else { return self.ended() };
+            if let Some(start) = self.regions.start(record.volume) {
+                break (record, start);
+            }
+        };
         let arrival = self.scaled(record.time_ns)?;
         if self.limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if arrival.0 >= end.0)) {
             return Ok(None);
         }
-        let (offset, length) = self.place(&record)?;
+        let (offset, length) = self.place(&record, start)?;
         let TraceRecord { operation, volume, .. } = record;
         let request =
             HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
@@ -98,28 +116,38 @@ impl TraceSource {
         Ok(Some(request))
     }
 
-    fn scaled(&self, time_ns: u64) -> Result<SimTime, TraceError> {
-        // An exact comparison: 1 is the default and means "untouched".
-        if self.time_scale == 1.0 && time_ns < LATEST_NS as u64 {
-            return Ok(SimTime(time_ns));
+    /// The end of the trace; an error if it has nothing of the one volume asked for.
+    fn ended(&self) -> Result<Option<HostRequest>, TraceError> {
+        match self.volumes {
+            Volumes::Only(volume) if self.issued == 0 => {
+                let problem = format!("has no request of volume {volume}, the only one asked for");
+                Err(self.input.error(None, problem))
+            }
+            _ => Ok(None),
         }
-        let scaled = (time_ns as f64 * self.time_scale).round();
-        if scaled < LATEST_NS {
-            return Ok(SimTime(scaled as u64));
-        }
-        Err(self.error(format!(
-            "a request {time_ns} ns into the trace arrives after 2^63 ns (292 years) at time_scale = {}",
-            self.time_scale
-        )))
     }
 
-    fn place(&mut self, record: &TraceRecord) -> Result<(Bytes, Bytes), TraceError> {
-        if record.operation == Operation::Flush {
+    fn scaled(&self, time_ns: u64) -> Result<SimTime, TraceError> {
+        scaled(time_ns, self.time_scale).ok_or_else(|| {
+            self.error(format!(
+                "a request {time_ns} ns into the trace arrives after 2^63 ns (292 years) at time_scale = {}",
+                self.time_scale
+            ))
+        })
+    }
+
+    /// Where a record of a volume that begins at `start` goes.
+    fn place(&mut self, record: &TraceRecord, start: Bytes) -> Result<(Bytes, Bytes), TraceError> {
+        if record.operation == Operation::Flush || record.length == 0 {
             return Ok((0, 0));
         }
-        let placed =
-            self.remapper.place(record.offset, record.length).map_err(|problem| self.error(problem))?;
-        self.counts.moved += u64::from(placed.0 != record.offset);
+        // Cannot overflow: the region holds the record.
+        let offset = start + record.offset;
+        let placed = self.remapper.place(offset, record.length).map_err(|problem| match start {
+            0 => self.error(problem),
+            _ => self.error(format!("{problem} (volume {} begins at {start})", record.volume)),
+        })?;
+        self.counts.moved += u64::from(placed.0 != offset);
         self.counts.cut += u64::from(placed.1 != record.length);
         Ok(placed)
     }
@@ -150,12 +178,31 @@ impl Source for TraceSource {
     }
 }
 
-/// First byte behind the highest address of the trace.
-fn end_address(trace: &Trace) -> Result<Bytes, TraceError> {
-    let mut reader = trace.records();
-    let mut end = 0;
-    while let Some(record) = reader.next_record()? {
-        end = end.max(record.offset + record.length);
+/// A time of the trace as it is replayed; `None` beyond 2^63 ns.
+fn scaled(time_ns: u64, time_scale: f64) -> Option<SimTime> {
+    // An exact comparison: 1 is the default and means "untouched".
+    if time_scale == 1.0 && time_ns < LATEST_NS as u64 {
+        return Some(SimTime(time_ns));
     }
-    Ok(end)
+    let scaled = (time_ns as f64 * time_scale).round();
+    (scaled < LATEST_NS).then_some(SimTime(scaled as u64))
+}
+
+/// How long the volumes are in the part of the trace up to `limit`.
+fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<Ends, TraceError> {
+    let mut reader = trace.records();
+    let mut ends = Ends::default();
+    let mut rows = 0;
+    loop {
+        if limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if rows >= count)) {
+            return Ok(ends);
+        }
+        let Some(record) = reader.next_record()? else { return Ok(ends) };
+        let beyond = |end: u64| scaled(record.time_ns, time_scale).is_none_or(|time| time.0 >= end);
+        if limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if beyond(end.0))) {
+            return Ok(ends);
+        }
+        ends.see(&record);
+        rows += 1;
+    }
 }

@@ -1,7 +1,7 @@
 //! The best of `victim_d` closed blocks drawn at random: greedy's quality at a constant cost.
 //!
 //! Source: Van Houdt, SIGMETRICS 2013; Li et al., SIGMETRICS 2013. Drawn with replacement among all
-//! closed blocks; ties go to the block drawn first. If all those drawn are full, a full one is taken, so the hard
+//! closed blocks; ties go to the block drawn first, which is any of them alike, as the source's mean-field model assumes. If all those drawn are full, a full one is taken, so the hard
 //! threshold must be at least 1. Leaves out: wear.
 
 use harmonia_engine::Rng;
@@ -24,6 +24,10 @@ impl Victim for DChoices {
             }
         }
         Some(best)
+    }
+
+    fn may_take_full(&self) -> bool {
+        true
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which block to collect next: pure functions over block metadata, one file each.
 
+mod cost_benefit;
 mod d_choices;
 mod fifo;
 mod greedy;
@@ -15,6 +16,12 @@ use crate::block::{BlockId, BlockTable};
 pub trait Victim: Send + Sync {
     /// The closed block to collect in this allocation unit, or `None` if collecting none would free a page.
     fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId>;
+
+    /// Whether it may take a block without an invalid page: that fills a block before it frees one, so collection
+    /// must start while one is free, and a hard threshold of 0 is refused.
+    fn may_take_full(&self) -> bool {
+        false
+    }
 }
 
 /// What a victim policy may look at: one allocation unit.
@@ -74,15 +81,12 @@ pub struct VictimParameters {
     pub d: u32,
 }
 
-/// Policies that may take a block without an invalid page: it fills a block before it frees one, so collection must
-/// start while one is free.
-pub(crate) const MAY_TAKE_FULL: &[&str] = &["random", "d-choices"];
-
 /// Builds a victim policy.
 pub type Build = fn(&VictimParameters) -> Box<dyn Victim>;
 
 /// All victim policies.
-pub const REGISTRY: &[Entry<Build>] = &[greedy::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY];
+pub const REGISTRY: &[Entry<Build>] =
+    &[greedy::ENTRY, cost_benefit::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY];
 
 #[cfg(test)]
 mod tests {

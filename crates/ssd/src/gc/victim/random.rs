@@ -17,6 +17,10 @@ impl Victim for Random {
     fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId> {
         view.blocks.random_closed(rng)
     }
+
+    fn may_take_full(&self) -> bool {
+        true
+    }
 }
 
 pub(super) const ENTRY: Entry<Build> = Entry {

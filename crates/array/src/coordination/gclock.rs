@@ -1,0 +1,162 @@
+//! One member collects at a time: whoever has the token.
+//!
+//! Source: GCLock (beside GCSync among the schemes the IODA artifact, SOSP 2021, compares with): one token for the
+//! array, released when its holder's collection ends and a grace period has passed. Members queue for it, first come
+//! first served, when they register at their soft threshold; the holder is forced. The protocol is advisory: a member at
+//! its hard threshold collects without it. As with gcsync, this sets members apart, which pays where redundancy can read
+//! around the holder; striping without redundancy waits for every one of them in turn. Leaves out: any look at how
+//! urgently the members in the queue need it.
+
+use std::collections::VecDeque;
+
+use harmonia_ssd::interface::Stop;
+use harmonia_types::registry::Entry;
+use harmonia_types::{DeviceId, SimDuration, SimTime};
+use serde::Deserialize;
+
+use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+
+/// Keys of `[array.coordination]` with `policy = "gclock"`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// How long the token rests after its holder's collection ended.
+    grace: SimDuration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { grace: SimDuration::from_us(1_000) }
+    }
+}
+
+/// Where the token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Free,
+    /// With a member that was forced.
+    Held(DeviceId),
+    /// Nowhere until the timer rings.
+    Resting,
+}
+
+struct GcLock {
+    grace: SimDuration,
+    token: Token,
+    /// Registered members that wait for it, the first to be served first.
+    queue: VecDeque<DeviceId>,
+}
+
+impl GcLock {
+    /// Gives the token to the first in the queue, if it is free.
+    fn grant(&mut self, actions: &mut Vec<Action>) {
+        if self.token == Token::Free
+            && let Some(member) = self.queue.pop_front()
+        {
+            self.token = Token::Held(member);
+            actions.push(Action::Force(member, Stop::Internal));
+        }
+    }
+
+    fn enqueue(&mut self, member: DeviceId, view: &DeliveredView<'_>) {
+        if view.members[member.index()].capable && !self.queue.contains(&member) {
+            self.queue.push_back(member);
+        }
+    }
+}
+
+impl Coordinator for GcLock {
+    fn interests(&self) -> Interests {
+        Interests { devices: true, ..Interests::default() }
+    }
+
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        match *event {
+            Event::SoftThreshold(member) => self.enqueue(member, view),
+            Event::GcEnded { device, registered } => {
+                if self.token == Token::Held(device) {
+                    self.token = Token::Resting;
+                    actions.push(Action::Timer(now + self.grace, 0));
+                }
+                if registered {
+                    self.enqueue(device, view);
+                } else {
+                    self.queue.retain(|&member| member != device);
+                }
+            }
+            Event::Timer(_) => self.token = Token::Free,
+            _ => {}
+        }
+        self.grant(actions);
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "gclock",
+    summary: "members at their soft threshold collect one after the other, whoever holds the token",
+    source: "GCLock; rule from the IODA artifact, SOSP 2021",
+    keys: &["grace"],
+    build: |parameters| {
+        let Config { grace } = parameters.config()?;
+        if grace < SimDuration::from_us(1) {
+            return Err("grace is too short, expected a time such as \"1ms\", at least 1us".into());
+        }
+        Ok(Box::new(GcLock { grace, token: Token::Free, queue: VecDeque::new() }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::members;
+    use super::*;
+
+    fn on(policy: &mut GcLock, now: u64, event: Event) -> Vec<Action> {
+        let (members, mut actions) = (members(&[true, true, true, false]), Vec::new());
+        policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        actions
+    }
+
+    fn policy() -> GcLock {
+        GcLock { grace: SimDuration(10), token: Token::Free, queue: VecDeque::new() }
+    }
+
+    fn soft(member: u16) -> Event {
+        Event::SoftThreshold(DeviceId(member))
+    }
+
+    fn ended(member: u16, registered: bool) -> Event {
+        Event::GcEnded { device: DeviceId(member), registered }
+    }
+
+    fn force(member: u16) -> [Action; 1] {
+        [Action::Force(DeviceId(member), Stop::Internal)]
+    }
+
+    #[test]
+    fn the_token_goes_round_in_order_and_rests_after_every_collection() {
+        let mut policy = policy();
+        assert_eq!(on(&mut policy, 0, soft(2)), force(2));
+        for member in [0, 1, 3] {
+            assert_eq!(on(&mut policy, 1, soft(member)), []);
+        }
+        assert_eq!(on(&mut policy, 50, ended(2, true)), [Action::Timer(SimTime(60), 0)], "and queues again");
+        assert_eq!(on(&mut policy, 60, Event::Timer(0)), force(0));
+        assert_eq!(on(&mut policy, 90, ended(0, false)), [Action::Timer(SimTime(100), 0)]);
+        assert_eq!(on(&mut policy, 100, Event::Timer(0)), force(1));
+        on(&mut policy, 130, ended(1, false));
+        assert_eq!(on(&mut policy, 140, Event::Timer(0)), force(2));
+        on(&mut policy, 150, ended(2, false));
+        assert_eq!(on(&mut policy, 160, Event::Timer(0)), [], "nobody is left, the incapable one included");
+    }
+
+    #[test]
+    fn who_collected_on_its_own_leaves_the_queue() {
+        let mut policy = policy();
+        on(&mut policy, 0, soft(0));
+        on(&mut policy, 0, soft(1));
+        on(&mut policy, 0, soft(2));
+        assert_eq!(on(&mut policy, 10, ended(1, false)), [], "it did not have the token");
+        on(&mut policy, 20, ended(0, false));
+        assert_eq!(on(&mut policy, 30, Event::Timer(0)), force(2));
+    }
+}

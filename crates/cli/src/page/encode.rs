@@ -1,0 +1,151 @@
+//! A recording as bytes in Base64, and the few numbers that say how to read them; `assets/recording.js` reads them.
+//!
+//! Integers are LEB128: seven bits a byte, the lowest first. In this order:
+//!
+//! ```text
+//!   for each level        slices; their counts; cells of p50, of p99, of the slowest, a byte each
+//!   requests              number; for each: id and arrival since the one before, operation and reasons, bytes,
+//!                         which parts of the blame are not zero, those parts
+//!   for each member       GC intervals: number; for each: pause before it, length, time in it not spent collecting
+//!   for each window whose GC is exact, for each member    the same
+//! ```
+
+use harmonia_metrics::recording::{CELLS_PER_OCTAVE, FIRST_OCTAVE, GcSpan, Kept, Reason, Recording};
+use harmonia_types::{Operation, SimTime};
+use serde_json::{Value, json};
+
+/// What goes into the page.
+pub(super) struct Encoded {
+    /// How to read the bytes.
+    pub header: Value,
+    /// The bytes in Base64.
+    pub base64: String,
+}
+
+pub(super) fn recording(recording: &Recording) -> Encoded {
+    let mut bytes = Bytes::default();
+    for level in &recording.levels {
+        bytes.integer(level.slices.len() as u64);
+        level.slices.iter().for_each(|slice| bytes.integer(slice.count));
+        bytes.0.extend(level.slices.iter().map(|slice| slice.p50));
+        bytes.0.extend(level.slices.iter().map(|slice| slice.p99));
+        bytes.0.extend(level.slices.iter().map(|slice| slice.max));
+    }
+    requests(&mut bytes, recording);
+    recording.gc.members.iter().for_each(|spans| intervals(&mut bytes, recording.from, spans));
+    for spans in recording.windows.iter().filter_map(|window| window.gc.as_ref()).flatten() {
+        intervals(&mut bytes, recording.from, spans);
+    }
+    let since = |time: SimTime| time.saturating_since(recording.from).as_ns();
+    let windows: Vec<Value> = recording
+        .windows
+        .iter()
+        .map(|window| {
+            let reason = match window.reason {
+                Reason::Slowest => "slowest",
+                Reason::Usual => "usual",
+            };
+            json!({"reason": reason, "first": window.first, "last": window.last, "from": since(window.from),
+                "to": since(window.to), "exact": window.gc.is_some()})
+        })
+        .collect();
+    let header = json!({
+        "length": since(recording.end), "start": recording.from.as_ns(), "requests": recording.requests,
+        "stride": recording.stride, "windows": windows, "gap": recording.gc.gap_ns,
+        "members": recording.gc.members.len(),
+        "widths": recording.levels.iter().map(|level| level.width_ns).collect::<Vec<_>>(),
+        "cellsPerOctave": CELLS_PER_OCTAVE, "firstOctave": FIRST_OCTAVE,
+    });
+    Encoded { header, base64: base64(&bytes.0) }
+}
+
+fn requests(bytes: &mut Bytes, recording: &Recording) {
+    bytes.integer(recording.kept.len() as u64);
+    let (mut id, mut arrival) = (0, recording.from);
+    for Kept { completion, why } in &recording.kept {
+        bytes.integer(completion.id - id);
+        // A trace's arrivals never run backwards either: its reader refuses.
+        bytes.integer(completion.arrival.saturating_since(arrival).as_ns());
+        (id, arrival) = (completion.id, completion.arrival.max(arrival));
+        let operation = match completion.operation {
+            Operation::Read => 0,
+            Operation::Write => 1,
+            Operation::Trim => 2,
+            Operation::Flush => 3,
+        };
+        bytes.0.push(operation | u8::from(completion.gc_affected) << 2 | why.bits() << 3);
+        bytes.integer(completion.length);
+        let blame = &completion.blame;
+        let parts = [
+            blame.service,
+            blame.transfer,
+            blame.link,
+            blame.queue_host,
+            blame.queue_gc,
+            blame.parity,
+            blame.reconstruct,
+        ];
+        let present = parts.iter().enumerate().map(|(bit, &part)| u8::from(part > 0) << bit);
+        bytes.0.push(present.sum());
+        parts.into_iter().filter(|&part| part > 0).for_each(|part| bytes.integer(part));
+    }
+}
+
+fn intervals(bytes: &mut Bytes, from: SimTime, spans: &[GcSpan]) {
+    bytes.integer(spans.len() as u64);
+    let mut reached = from;
+    for span in spans {
+        let length = (span.end - span.start).as_ns();
+        bytes.integer(span.start.saturating_since(reached).as_ns());
+        bytes.integer(length);
+        bytes.integer(length.saturating_sub(span.busy_ns));
+        reached = span.end;
+    }
+}
+
+#[derive(Default)]
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn integer(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+}
+
+/// RFC 4648 with padding.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for triple in bytes.chunks(3) {
+        let byte = |index: usize| u32::from(triple.get(index).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for sextet in 0..4 {
+            let letter = ALPHABET[(bits >> (18 - 6 * sextet)) as usize & 63];
+            text.push(if sextet <= triple.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of RFC 4648, section 10.
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        let shown = ["", "f", "fo", "foo", "foob", "fooba", "foobar"].map(|text| base64(text.as_bytes()));
+        assert_eq!(shown, ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]);
+    }
+
+    #[test]
+    fn integers_take_a_byte_for_seven_bits() {
+        let mut bytes = Bytes::default();
+        [0, 127, 128, 300].into_iter().for_each(|value| bytes.integer(value));
+        assert_eq!(bytes.0, [0, 127, 0x80, 1, 0xac, 2]);
+    }
+}

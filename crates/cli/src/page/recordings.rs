@@ -1,0 +1,86 @@
+//! The recordings of a comparison: one recorder a run, sharing what the page may weigh.
+
+use std::sync::Mutex;
+
+use harmonia_metrics::Observer;
+use harmonia_metrics::recording::{Limits, Recorder, Recording};
+use harmonia_scenario::Observe;
+use harmonia_types::{Completion, DeviceId, SimTime};
+
+/// Runs that are recorded in full detail: more of them share as much.
+const FULL_RUNS: usize = 6;
+/// Detail is halved so many times at most; a longer sweep is recorded up to the run with which the page is full.
+const HALVINGS_MAX: u32 = 3;
+
+/// What was recorded, variant by variant.
+pub(crate) struct Recordings {
+    limits: Limits,
+    seeds: usize,
+    variants: Vec<Mutex<Option<Recording>>>,
+}
+
+impl Recordings {
+    /// Recorders for so many variants, each of which runs with so many seeds; the first seed is recorded.
+    pub(crate) fn of(variants: usize, seeds: u64) -> Self {
+        let halvings = variants.div_ceil(FULL_RUNS).max(1).next_power_of_two().ilog2().min(HALVINGS_MAX);
+        let full = Limits::default();
+        let limits = Limits {
+            slices: full.slices >> halvings,
+            sample: full.sample >> halvings,
+            window_part: full.window_part >> halvings,
+            intervals: full.intervals >> halvings,
+        };
+        let recorded = variants.min(FULL_RUNS << HALVINGS_MAX);
+        Recordings {
+            limits,
+            seeds: seeds.max(1) as usize,
+            variants: (0..recorded).map(|_| Mutex::new(None)).collect(),
+        }
+    }
+
+    /// By variant, what was recorded of it.
+    pub(crate) fn finish(self) -> Vec<Option<Recording>> {
+        let inner =
+            |slot: Mutex<Option<Recording>>| slot.into_inner().unwrap_or_else(|lock| lock.into_inner());
+        self.variants.into_iter().map(inner).collect()
+    }
+}
+
+impl Observe for Recordings {
+    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
+        let slot = self.variants.get(run / self.seeds).filter(|_| run.is_multiple_of(self.seeds))?;
+        Some(Box::new(Delivering { slot, recorder: Some(Recorder::new(self.limits)) }))
+    }
+}
+
+/// A recorder that leaves its recording where it belongs.
+struct Delivering<'a> {
+    slot: &'a Mutex<Option<Recording>>,
+    recorder: Option<Recorder>,
+}
+
+impl Observer for Delivering<'_> {
+    fn begin(&mut self, from: SimTime, members: usize) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(from, members);
+        }
+    }
+
+    fn completion(&mut self, completion: &Completion) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.completion(completion);
+        }
+    }
+
+    fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.gc_interval(member, start, end);
+        }
+    }
+
+    fn end(&mut self, end: SimTime) {
+        if let (Some(recorder), Ok(mut slot)) = (self.recorder.take(), self.slot.lock()) {
+            *slot = Some(recorder.finish(end));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! A page for every registered policy, and the page that lists them.
+
+use std::fmt::Write;
+
+use harmonia_array::coordination;
+use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_types::registry::Entry;
+
+use super::own_keys::{own_keys, shared_modules};
+use super::{GENERATED, root};
+
+/// A kind of policies.
+struct Kind {
+    name: &'static str,
+    question: &'static str,
+    /// The scenario key that names one.
+    key: &'static str,
+    /// Where the policies lie, one file each.
+    folder: &'static str,
+    policies: Vec<Policy>,
+}
+
+/// What its registry says of a policy.
+struct Policy {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    keys: &'static [&'static str],
+}
+
+fn policies<F>(registry: &[Entry<F>]) -> Vec<Policy> {
+    let policy =
+        |&Entry { name, summary, source, keys, .. }: &Entry<F>| Policy { name, summary, source, keys };
+    registry.iter().map(policy).collect()
+}
+
+fn kinds() -> [Kind; 4] {
+    [
+        Kind {
+            name: "coordination",
+            question: "who collects when, across the members of the array?",
+            key: "array.coordination.policy",
+            folder: "crates/array/src/coordination",
+            policies: policies(coordination::REGISTRY),
+        },
+        Kind {
+            name: "victim",
+            question: "which block is collected?",
+            key: "ssd.gc.victim",
+            folder: "crates/ssd/src/gc/victim",
+            policies: policies(victim::REGISTRY),
+        },
+        Kind {
+            name: "schedule",
+            question: "does a die serve the host or collect next?",
+            key: "ssd.gc.schedule",
+            folder: "crates/ssd/src/gc/schedule",
+            policies: policies(schedule::REGISTRY),
+        },
+        Kind {
+            name: "concurrency",
+            question: "how many dies of a device collect at once?",
+            key: "ssd.gc.concurrency.policy",
+            folder: "crates/ssd/src/gc/concurrency",
+            policies: policies(concurrency::REGISTRY),
+        },
+    ]
+}
+
+/// `docs/policies.md` and everything in `docs/policies/`.
+pub fn pages() -> Vec<(String, String)> {
+    let kinds = kinds();
+    let mut pages = vec![("docs/policies.md".to_owned(), index(&kinds))];
+    for kind in &kinds {
+        let page = |policy| (format!("docs/{}", path(kind, policy)), page(kind, policy));
+        pages.extend(kind.policies.iter().map(page));
+    }
+    pages
+}
+
+/// Of a policy's page, below `docs`.
+fn path(kind: &Kind, policy: &Policy) -> String {
+    format!("policies/{}-{}.md", kind.name, policy.name)
+}
+
+fn index(kinds: &[Kind]) -> String {
+    let mut page = format!("# Policies\n\n{GENERATED}");
+    page.push_str(
+        "What decides about garbage collection, one page each: the rule, its source, what it leaves out, its keys. \
+         The kinds are independent of one another, and of where and when collection starts (`ssd.gc.domain`, \
+         `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md)): every combination runs. [What \
+         garbage collection does](concepts.md) explains the words.\n\nTheir sources: paper A is *Coordinating Garbage \
+         Collection for Arrays of Solid-State Drives* (IEEE TC 2012), paper B *Harmonia* (MSST 2011), paper C \
+         on parallel garbage collection and I/O (HPDC 2018).\n",
+    );
+    for kind in kinds {
+        let title = kind.name[..1].to_uppercase() + &kind.name[1..];
+        let _ = write!(page, "\n## {title}: {}\n\nKey `{}`.\n\n", kind.question, kind.key);
+        page.push_str("| policy | what it does | source |\n|---|---|---|\n");
+        for policy in &kind.policies {
+            let (name, path) = (policy.name, path(kind, policy));
+            let _ = writeln!(page, "| [`{name}`]({path}) | {} | {} |", policy.summary, policy.source);
+        }
+    }
+    page.push_str(
+        "\n`ideal` in `harmonia compare` is coordination `local` with the schedule `ideal`: the lower bound.\n\nA \
+         policy is one file and one line in its registry: [CONTRIBUTING.md](../CONTRIBUTING.md) shows how to add \
+         one. Its page appears here by itself.\n",
+    );
+    page
+}
+
+fn page(kind: &Kind, policy: &Policy) -> String {
+    let file = format!("{}/{}.rs", kind.folder, policy.name.replace('-', "_"));
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    let source = read(&file);
+    let shared: Vec<_> =
+        shared_modules(&source).map(|module| format!("{}/{module}.rs", kind.folder)).collect();
+    let mut page = format!("# `{}` ({})\n\n{GENERATED}", policy.name, kind.name);
+    page.push_str(&module_text(&source));
+    page.push_str("\n## Keys\n\n");
+    if policy.keys.is_empty() {
+        page.push_str("None of its own.\n");
+    } else {
+        page.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
+    }
+    let table = kind.key.rsplit_once('.').map_or("", |(table, _)| table);
+    let sources: Vec<_> =
+        std::iter::once(source.clone()).chain(shared.iter().map(|file| read(file))).collect();
+    for key in own_keys(&sources, policy.keys) {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let (name, takes, default) = (key.name, cell(&key.takes), cell(&key.default));
+        let _ = writeln!(page, "| `{table}.{name}` | {takes} | {default} | {} |", cell(&key.meaning));
+    }
+    let _ = write!(page, "\n## Use\n\n```sh\n{}\n```\n", example(kind, policy));
+    let _ = write!(page, "\nCode: [{file}](../../{file})");
+    for file in shared {
+        let _ = write!(page, ", [{file}](../../{file})");
+    }
+    page.push_str(". Others: [policies](../policies.md).\n");
+    page
+}
+
+/// A command that shows what the policy does, beside the first of its kind.
+fn example(kind: &Kind, policy: &Policy) -> String {
+    let first = kind.policies.first().map_or("", |policy| policy.name);
+    let names = if first == policy.name { first.to_owned() } else { format!("{first},{}", policy.name) };
+    match kind.name {
+        "coordination" => format!("harmonia compare hpc-w --policies {names},ideal"),
+        _ => format!("harmonia compare hpc-w --policies local --set {}={names}", kind.key),
+    }
+}
+
+/// The comment a file opens with; links in it are relative to `docs`.
+fn module_text(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let text: String = lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect();
+    text.replace("Source:", "**Source:**")
+        .replace("Leaves out:", "**Leaves out:**")
+        .replace("](../", "](../../")
+}

@@ -1,0 +1,243 @@
+//! Dynamic allocation: a write goes to the die that can take it soonest, chosen when its page leaves the link.
+//!
+//! The rule, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
+//! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
+//! round robin.
+//!
+//! What binds it: operations on one page keep their order, so a write whose page has an operation waiting follows it to
+//! its unit; a write of part of a page goes where the rest of the page lies; and a unit whose live pages have used up
+//! all spare but what collecting needs takes no page from elsewhere. Reads and trims go where the page lies. Collected
+//! pages stay in their unit.
+//!
+//! Source: SSDsim (Hu et al., ICS 2011), which hands writes to idle chips in round robin and serves collecting chips'
+//! collection first. Ours: that a write is bound when its page leaves the link, not when a chip is idle, and therefore
+//! looks at queues; the limit on live pages. Leaves out: moving data between units to even them out.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use harmonia_types::{Lpn, Operation, SimTime};
+
+use super::queue::{OpKind, PageOp};
+use super::{Device, DeviceFailure, SubRequest};
+use crate::config::Shape;
+use crate::probe::Probe;
+
+/// No unit: the operation is not bound yet.
+const UNBOUND: u32 = u32::MAX;
+
+/// What a device with dynamic allocation remembers.
+#[derive(Debug)]
+pub(super) struct Placement {
+    /// Operations whose data is not over the link, and those behind them on the same page; in order of readiness.
+    landing: VecDeque<PageOp>,
+    /// Pages that operations wait for, begun ones not included.
+    waiting: BTreeMap<u32, Waiting>,
+    /// Writes bound to each unit that have not begun.
+    promised: Vec<u32>,
+    /// Operations waiting at or running on each die.
+    depth: Vec<u32>,
+    /// Where the next search begins.
+    next: u32,
+}
+
+/// Operations that wait for a page.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    /// In `landing`.
+    landing: u32,
+    /// At a die, all at the same unit.
+    bound: u32,
+    unit: u32,
+}
+
+impl Placement {
+    pub fn new(shape: &Shape) -> Self {
+        Placement {
+            landing: VecDeque::new(),
+            waiting: BTreeMap::new(),
+            promised: vec![0; shape.units() as usize],
+            depth: vec![0; shape.dies as usize],
+            next: 0,
+        }
+    }
+
+    /// When the next operation can be bound.
+    pub fn next_landing(&self) -> SimTime {
+        self.landing.front().map_or(SimTime::NEVER, |op| op.ready)
+    }
+
+    /// Operations not bound yet.
+    pub fn landing(&self) -> usize {
+        self.landing.len()
+    }
+
+    fn waiting(&mut self, lpn: u32) -> &mut Waiting {
+        self.waiting.entry(lpn).or_insert(Waiting { landing: 0, bound: 0, unit: UNBOUND })
+    }
+
+    /// Puts an operation behind everything ready no later, and behind earlier ones on the same page.
+    fn land_later(&mut self, mut op: PageOp) {
+        let mut place = self.landing.len();
+        while let Some(other) = place.checked_sub(1).map(|before| &self.landing[before]) {
+            if other.lpn == op.lpn {
+                op.ready = op.ready.max(other.ready);
+                break;
+            }
+            if other.ready <= op.ready {
+                break;
+            }
+            place -= 1;
+        }
+        self.waiting(op.lpn).landing += 1;
+        self.landing.insert(place, op);
+    }
+
+    /// An operation is bound to a unit of a die.
+    fn bind(&mut self, die: u32, op: &PageOp) {
+        let waiting = self.waiting(op.lpn);
+        debug_assert!(waiting.bound == 0 || waiting.unit == op.unit, "operations on a page wait at one unit");
+        waiting.bound += 1;
+        waiting.unit = op.unit;
+        self.promised[op.unit as usize] += u32::from(op.kind.writes());
+        self.depth[die as usize] += 1;
+    }
+
+    /// A bound operation begins.
+    pub fn begin(&mut self, op: &PageOp) {
+        self.promised[op.unit as usize] -= u32::from(op.kind.writes());
+        let waiting = self.waiting(op.lpn);
+        waiting.bound -= 1;
+        if waiting.bound + waiting.landing == 0 {
+            self.waiting.remove(&op.lpn);
+        }
+    }
+
+    /// A bound operation is done.
+    pub fn finish(&mut self, die: u32) {
+        self.depth[die as usize] -= 1;
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// One page of a sub-request has arrived: it is bound at once, or when its data is over the link.
+    pub(super) fn place_later(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some(placement) = &mut self.placement else {
+            unreachable!("asked for with dynamic allocation only")
+        };
+        self.interrupted = true;
+        let follows = placement.waiting.get(&op.lpn).is_some_and(|waiting| waiting.landing > 0);
+        if follows || op.ready > now {
+            placement.land_later(PageOp { unit: UNBOUND, ..op });
+            return Ok(());
+        }
+        self.place(op, now)
+    }
+
+    /// The first operation that waits for the link is due.
+    pub(super) fn land(&mut self) -> Result<(), DeviceFailure> {
+        let Some(placement) = &mut self.placement else { return Ok(()) };
+        let Some(op) = placement.landing.pop_front() else { return Ok(()) };
+        placement.waiting(op.lpn).landing -= 1;
+        self.events += 1;
+        self.place(op, op.ready)
+    }
+
+    /// Whether a read must go to a die although its page is unmapped: something waits that may map it.
+    pub(super) fn page_is_awaited(&self, lpn: u32) -> bool {
+        self.placement.as_ref().is_some_and(|placement| placement.waiting.contains_key(&lpn))
+    }
+
+    /// Binds an operation to a unit and queues it at its die.
+    fn place(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some(placement) = &mut self.placement else { return Ok(()) };
+        let bound =
+            placement.waiting.get(&op.lpn).filter(|waiting| waiting.bound > 0).map(|waiting| waiting.unit);
+        let nothing_waits = placement.waiting.get(&op.lpn).is_some_and(|w| w.bound + w.landing == 0);
+        if nothing_waits {
+            placement.waiting.remove(&op.lpn);
+        }
+        let home = self.ftl.home(op.lpn);
+        let unit = match (bound, op.kind) {
+            (Some(unit), _) => unit,
+            (None, OpKind::Read | OpKind::Trim) if home.is_none() => {
+                // What it waited for was trimmed.
+                match op.kind {
+                    OpKind::Read => self.finish_unmapped_read(op.sub, op.page, 0, op.lpn, now),
+                    _ => {
+                        self.probe.trim(Lpn(op.lpn));
+                        self.finish_page_at(op.sub, op.page, now);
+                    }
+                }
+                return Ok(());
+            }
+            (None, OpKind::Write) => self.soonest(home),
+            (None, _) => home.unwrap_or_else(|| self.soonest(None)),
+        };
+        let die = unit / self.rules.shape.units_per_die;
+        let op = PageOp { unit, ..op };
+        if let Some(placement) = &mut self.placement {
+            placement.bind(die, &op);
+        }
+        self.enqueue(die, op, now)
+    }
+
+    /// The unit a write should go to; `home` holds its page now.
+    fn soonest(&mut self, home: Option<u32>) -> u32 {
+        let shape = &self.rules.shape;
+        let Some(placement) = &mut self.placement else {
+            unreachable!("asked for with dynamic allocation only")
+        };
+        let most = shape.most_live.unwrap_or(0);
+        let held = |unit: u32| self.ftl.live_pages(unit) + placement.promised[unit as usize];
+        let rank = |step: u32| {
+            let position = (placement.next + step) % shape.units();
+            let unit = shape.unit_at(position);
+            let die = unit / shape.units_per_die;
+            let slot = &self.dies[die as usize];
+            let collects = slot.collects() || slot.want.is_some();
+            (held(unit) < most).then_some((collects, placement.depth[die as usize], step, position))
+        };
+        match (0..shape.units()).filter_map(rank).min() {
+            Some((.., position)) => {
+                placement.next = (position + 1) % shape.units();
+                shape.unit_at(position)
+            }
+            // Nobody has room for a page of another: it stays, or goes where there is most room.
+            None => home.unwrap_or_else(|| (0..shape.units()).min_by_key(|&unit| held(unit)).unwrap_or(0)),
+        }
+    }
+
+    /// The pages of a sub-request, where any die may take them.
+    pub(super) fn accept_anywhere(
+        &mut self,
+        sub: &SubRequest,
+        handle: u32,
+        (first, pages): (u32, u32),
+        is_partial: impl Fn(u32) -> bool,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        for page in 0..pages {
+            let lpn = first + page;
+            let (kind, ready) = match sub.operation {
+                Operation::Write => {
+                    let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
+                    (kind, self.link.take(now, self.rules.link_page))
+                }
+                Operation::Trim if is_partial(page) => {
+                    self.finish_page_at(handle, page, now);
+                    continue;
+                }
+                Operation::Trim => (OpKind::Trim, now),
+                Operation::Read | Operation::Flush => {
+                    if self.ftl.home(lpn).is_none() && !self.page_is_awaited(lpn) {
+                        self.finish_unmapped_read(handle, page, 0, lpn, now);
+                        continue;
+                    }
+                    (OpKind::Read, now)
+                }
+            };
+            self.place_later(PageOp::new(handle, lpn, UNBOUND, page, kind, ready), now)?;
+        }
+        Ok(())
+    }
+}

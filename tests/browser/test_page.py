@@ -1,0 +1,213 @@
+"""Does report.html work in a real browser: alone, by keyboard, on a phone, in the dark, and does it tell the truth?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from conftest import COMMANDS, HOSTILE, Opened
+
+Open = Callable[..., Opened]
+ALL = pytest.mark.parametrize("name", COMMANDS)
+SECTIONS = ["findings", "table", "responses", "timeline", "overlap", "blame", "wear", "scenario"]
+
+
+@ALL
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_asks_for_nothing_and_complains_of_nothing(opened: Open, name: str, scheme: str) -> None:
+    page = opened(name, scheme=scheme)
+    for button in page.page.locator("button:visible").all():
+        button.click()
+    assert page.requests == [page.written.path.as_uri()]
+    assert page.complaints == []
+
+
+@ALL
+def test_every_section_is_there_and_not_empty(opened: Open, name: str) -> None:
+    page = opened(name).page
+    assert [section.get_attribute("id") for section in page.locator("main > section").all()] == SECTIONS
+    assert all(len(page.locator(f"#{section}").inner_text()) > 80 for section in SECTIONS)
+    runs = page.locator("#table tbody tr").count()
+    assert page.locator("#responses-chart path").count() == min(runs, 12)
+    for chart in ["overlap", "wear"]:
+        assert page.locator(f"#{chart}-chart h3").count() == runs
+    assert page.locator("#blame-chart rect").count() >= runs
+    assert painted(page, "#timeline-canvas") > 500 and painted(page, "#timeline-map") > 200
+    everything = page.locator("body").inner_html().replace(page.locator("#scenario").inner_html(), "")
+    assert not re.search(r"\bNaN\b|\bundefined\b|\bInfinity\b", re.sub(r"<script.*?</script>", "", everything, flags=re.S))
+
+
+def painted(page, canvas: str) -> int:
+    """Pixels of a canvas that are not blank."""
+    return page.evaluate("""(selector) => {
+        const canvas = document.querySelector(selector);
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        let painted = 0;
+        for (let at = 3; at < data.length; at += 4) painted += data[at] > 0;
+        return painted;
+    }""", canvas)
+
+
+def span(page) -> float:
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return float(page.locator("#timeline-canvas").get_attribute("data-span"))
+
+
+def test_the_timeline_works_by_keyboard_alone(opened: Open) -> None:
+    page = opened("comparison").page
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "timeline-canvas":
+            break
+    assert page.evaluate("document.activeElement.id") == "timeline-canvas", "the tab key reaches it"
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid", "the focus is seen"
+    whole = span(page)
+    page.keyboard.press("+")
+    assert span(page) == pytest.approx(whole / 2)
+    start = float(page.locator("#timeline-canvas").get_attribute("data-from"))
+    page.keyboard.press("ArrowRight")
+    span(page)
+    assert float(page.locator("#timeline-canvas").get_attribute("data-from")) > start
+    page.keyboard.press("-")
+    assert span(page) == pytest.approx(whole)
+    page.keyboard.press("s")
+    assert page.locator("#request").is_visible()
+    for _ in range(40):
+        page.keyboard.press("+")
+    assert span(page) <= 10_000, "down to one request"
+    first = page.locator("#request h3").inner_text()
+    page.keyboard.press("n")
+    assert page.locator("#request h3").inner_text() != first
+    page.keyboard.press("Escape")
+    assert span(page) == whole and not page.locator("#request").is_visible()
+
+
+@pytest.mark.parametrize("name", ["comparison", "single", "overloaded"])
+def test_the_slowest_request_is_that_of_the_report_and_its_parts_add_up(opened: Open, name: str) -> None:
+    opened_page = opened(name)
+    opened_page.page.click("[data-do=slowest]")
+    cells = opened_page.page.locator("#request tbody tr td:nth-child(2)").all_inner_texts()
+    ns = [round(float(cell.replace(",", "")) * 1000) for cell in cells]
+    assert sum(ns[:-1]) == ns[-1] == opened_page.written.runs[0]["host"]["response_ns"]["all"]["max"]
+
+
+def test_a_click_on_a_request_shows_it(opened: Open) -> None:
+    page = opened("comparison").page
+    page.click("[data-do=slowest]")
+    page.locator("#request").evaluate("(node) => { node.hidden = true; }")
+    box = page.locator("#timeline-canvas").bounding_box()
+    # The chosen request begins two fifths into the view, which spans five times its length.
+    page.mouse.click(box["x"] + 58 + (box["width"] - 64) * 0.5, box["y"] + 21)
+    assert page.locator("#request").is_visible()
+
+
+@ALL
+def test_nothing_is_wider_than_a_phone(opened: Open, name: str) -> None:
+    page = opened(name, width=400).page
+    page.click("[data-do=slowest]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    for picture in page.locator("#responses-chart svg, .multiples svg, .bars svg").all():
+        box = picture.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 400
+    clipped = page.evaluate("""() => [...document.querySelectorAll("svg text")].filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.width > 0 && (box.left < -1 || box.right > 401);
+    }).map((text) => text.textContent)""")
+    assert clipped == []
+
+
+CONTRAST = """() => {
+    const channel = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+    const behind = (node) => {
+        for (; node; node = node.parentElement) {
+            const color = numbers(getComputedStyle(node).backgroundColor);
+            if (color.length === 3 || color[3] > 0) return color;
+        }
+        return [255, 255, 255];
+    };
+    const poor = [];
+    for (const node of document.querySelectorAll("body *")) {
+        const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+        if (!own || node.closest("script, style, noscript, defs, title, .skip") || node.getClientRects().length === 0) continue;
+        const style = getComputedStyle(node);
+        const [a, b] = [light(numbers(node.closest("svg") ? style.fill : style.color)), light(behind(node))].sort((x, y) => y - x);
+        const ratio = (a + 0.05) / (b + 0.05);
+        if (ratio < 4.5) poor.push(`${node.tagName} ${node.className.baseVal ?? node.className}: ${ratio.toFixed(2)} ${node.textContent.slice(0, 30)}`);
+    }
+    return poor;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(opened: Open, scheme: str) -> None:
+    page = opened("comparison", scheme=scheme).page
+    page.click("[data-do=slowest]")
+    assert page.evaluate(CONTRAST) == []
+
+
+def test_the_button_turns_light_into_dark(opened: Open) -> None:
+    page = opened("comparison").page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.click("#theme")
+    dark = page.evaluate(ground)
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(20, 23, 26)")
+    assert page.evaluate(CONTRAST) == []
+    page.click("#theme")
+    assert page.evaluate(ground) == light
+
+
+def test_the_words_agree_with_the_report(opened: Open) -> None:
+    opened_page = opened("comparison")
+    runs = opened_page.written.runs
+    mean = {run["label"]: run["host"]["response_ns"]["all"]["mean"] for run in runs}
+    buildable = {label: value for label, value in mean.items() if label != "ideal"}
+    best = min(buildable, key=buildable.__getitem__)
+    gain = (1 - mean[best] / mean["local"]) * 100
+    headline = opened_page.page.locator("h1").inner_text()
+    assert best in headline and headline.endswith(f"by {gain:.0f}%")
+    said = opened_page.page.locator("#findings > p").all_inner_texts()
+    assert f"Under {best} a request takes {mean[best] / 1e6:.3f} ms on average, under local {mean['local'] / 1e6:.3f} ms" in said[0]
+    gc_share = {run["label"]: run["host"]["blame_ns"]["queue_gc"] / sum(run["host"]["blame_ns"].values()) for run in runs}
+    assert f"was {gc_share['local'] * 100:.0f}% of the response time, and {gc_share[best] * 100:.0f}%" in said[1]
+    rows = opened_page.page.locator("#table tbody tr")
+    for index, run in enumerate(runs):
+        row = rows.nth(index).inner_text()
+        assert f"{run['array']['erases']:,}" in row and f"{mean[run['label']] / 1e6:.3f}"[:5] in row
+
+
+def test_what_must_be_known_first_is_said(opened: Open) -> None:
+    notes = lambda name: " ".join(opened(name).page.locator(".caution").all_inner_texts())  # noqa: E731
+    assert "does not keep up" in notes("overloaded")
+    assert "No garbage was collected" in notes("no-gc")
+    assert "does not keep up" not in notes("comparison") and "No garbage" not in notes("comparison")
+
+
+def test_a_name_cannot_break_out(opened: Open) -> None:
+    page = opened("hostile").page
+    assert page.evaluate("window.broken") is None
+    name = HOSTILE.replace('\\"', '"')
+    assert name in page.locator(".kicker").inner_text() and name in page.title()
+
+
+def test_the_slow_ones_have_an_axis_of_their_own(opened: Open) -> None:
+    page = opened("comparison").page
+    page.get_by_text("The slow ones").click()
+    assert "1 in 100" in page.locator("#responses-chart").inner_text()
+    page.locator("#responses-chart").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#responses-readout").inner_text().startswith("Done within")
+
+
+def test_switching_runs_keeps_the_moment_and_the_request(opened: Open) -> None:
+    page = opened("comparison").page
+    page.click("[data-do=slowest]")
+    before = (page.locator("#request h3").inner_text(), span(page))
+    page.locator("#timeline-runs").get_by_text("ideal").click()
+    after = (page.locator("#request h3").inner_text(), span(page))
+    assert before[1] == after[1] and "under ideal" in after[0]
+    assert before[0].split(" under ")[0] == after[0].split(" under ")[0], "the same request"
