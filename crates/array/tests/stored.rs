@@ -144,6 +144,7 @@ fn the_state_of_another_array_is_not_taken() {
 fn the_same_version_ages_alike() {
     const VERSION: u32 = 1;
     const GOLDEN: &[(&str, u64)] = &[
+        ("cost-benefit", 0x2998_5d36_e8bf_31b1),
         ("d-choices", 0x0313_db3c_5b36_3761),
         ("random", 0x845e_8a87_90fe_b4f0),
         ("fifo", 0x3b11_0de3_78d8_214d),
