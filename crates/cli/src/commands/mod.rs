@@ -4,6 +4,7 @@ mod cache;
 mod check;
 mod lists;
 mod policies;
+mod reproduce;
 mod shell;
 mod simulate;
 mod trace;
@@ -25,6 +26,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Compare { scenario, policies, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
+        Command::Reproduce(options) => reproduce::reproduce(&options, no_progress, output),
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod parquet;
+mod reproduction;
 mod shell;
 mod simulation;
 
