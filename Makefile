@@ -7,18 +7,20 @@ SHELL := /bin/bash
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 VENV := $(TARGET)/venv
 TOOLS := $(TARGET)/tools
+BROWSER_VENV := $(TARGET)/browser
+CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2> /dev/null)))
 # Where `cargo install` puts the command.
 BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
 SWARM ?= 100000
 
 .PHONY: help demo test check bench fuzz swarm docs reproduce findings clean \
-	prerequisites prerequisites-python fmt clippy rustdoc examples python newcomer links
+	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links
 
 help:
-	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/)'
+	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
 	@echo 'make test    all tests of the Rust code'
-	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, newcomer, demo, a minute of fuzzing'
+	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
@@ -34,14 +36,14 @@ demo: prerequisites
 	*":$(BIN):"*) echo 'The harmonia command works from any folder.' ;; \
 	*) echo 'To use harmonia from any folder: export PATH="$(BIN):$$PATH"' ;; \
 	esac
-	@echo "Picture: $(CURDIR)/demo/comparison.svg"
+	@echo "Look at it: file://$(CURDIR)/demo/report.html"
 
 test: prerequisites
 	cargo test --locked
 
 # One after the other, so that the first failure is the last thing printed.
-check: prerequisites prerequisites-python
-	@for step in fmt links clippy rustdoc test examples python newcomer demo; do \
+check: prerequisites prerequisites-python prerequisites-browser
+	@for step in fmt links clippy rustdoc test examples python browser newcomer demo; do \
 		echo "== $$step ($$SECONDS s)"; $(MAKE) --no-print-directory $$step; \
 	done
 	@echo '== fuzz'; $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
@@ -58,7 +60,7 @@ rustdoc:
 
 # Every built-in scenario is validated; the small ones run. `make demo` runs a big one.
 examples:
-	@trace=fuzz/seeds/msr_reader/rows.csv; \
+	@export XDG_CACHE_HOME=$(TARGET)/cache; trace=fuzz/seeds/msr_reader/rows.csv; \
 	harmonia() { cargo run --quiet --locked -p harmonia-cli -- "$$@"; }; \
 	for scenario in examples/*.toml; do \
 		echo "check $$scenario"; \
@@ -82,6 +84,16 @@ python: prerequisites-python $(VENV)/ready
 	$(VENV)/bin/python -m pytest --quiet
 	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests
 	$(VENV)/bin/python -m mypy.stubtest harmonia
+
+$(BROWSER_VENV)/ready: tests/browser/requirements.txt
+	python3 -m venv $(BROWSER_VENV)
+	$(BROWSER_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/browser/requirements.txt
+	touch $@
+
+# The page of results in the system's own browser; nothing but the driver is installed.
+browser: prerequisites-python prerequisites-browser $(BROWSER_VENV)/ready
+	cargo build --quiet --locked -p harmonia-cli
+	BROWSER_PATH="$(CHROMIUM)" HARMONIA="$(TARGET)/debug/harmonia" $(BROWSER_VENV)/bin/python -m pytest --quiet tests/browser
 
 newcomer: prerequisites-python
 	CARGO_TARGET_DIR=$(TARGET) python3 tests/newcomer.py
@@ -149,4 +161,10 @@ prerequisites-python:
 		echo 'missing: Python 3.10 or newer; Debian, Ubuntu: apt install python3 python3-venv'; exit 1; \
 	elif ! python3 -c 'import ensurepip, venv' 2> /dev/null; then \
 		echo 'missing: the venv module of Python; Debian, Ubuntu: apt install python3-venv'; exit 1; \
+	fi
+
+prerequisites-browser:
+	@if [ -z "$(CHROMIUM)" ]; then \
+		echo 'missing: a browser to test the page with; Debian: apt install chromium; elsewhere: Chrome or Chromium, CHROMIUM=/path/to/it'; \
+		exit 1; \
 	fi

@@ -17,6 +17,7 @@ SECTIONS = ["findings", "table", "responses", "timeline", "overlap", "blame", "w
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_asks_for_nothing_and_complains_of_nothing(opened: Open, name: str, scheme: str) -> None:
     page = opened(name, scheme=scheme)
+    show_all(page.page)
     for button in page.page.locator("button:visible").all():
         button.click()
     assert page.requests == [page.written.path.as_uri()]
@@ -26,6 +27,7 @@ def test_it_asks_for_nothing_and_complains_of_nothing(opened: Open, name: str, s
 @ALL
 def test_every_section_is_there_and_not_empty(opened: Open, name: str) -> None:
     page = opened(name).page
+    show_all(page)
     assert [section.get_attribute("id") for section in page.locator("main > section").all()] == SECTIONS
     assert all(len(page.locator(f"#{section}").inner_text()) > 80 for section in SECTIONS)
     runs = page.locator("#table tbody tr").count()
@@ -36,6 +38,12 @@ def test_every_section_is_there_and_not_empty(opened: Open, name: str) -> None:
     assert painted(page, "#timeline-canvas") > 500 and painted(page, "#timeline-map") > 200
     everything = page.locator("body").inner_html().replace(page.locator("#scenario").inner_html(), "")
     assert not re.search(r"\bNaN\b|\bundefined\b|\bInfinity\b", re.sub(r"<script.*?</script>", "", everything, flags=re.S))
+
+
+def show_all(page) -> None:
+    """A sweep shows its first runs until asked for more."""
+    for _ in range(page.locator("button.more").count()):
+        page.locator("button.more").first.click()
 
 
 def painted(page, canvas: str) -> int:
@@ -116,6 +124,19 @@ def test_nothing_is_wider_than_a_phone(opened: Open, name: str) -> None:
         return box.width > 0 && (box.left < -1 || box.right > 401);
     }).map((text) => text.textContent)""")
     assert clipped == []
+
+
+@ALL
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_figure_runs_into_the_next(opened: Open, name: str, width: int) -> None:
+    page = opened(name, width=width).page
+    over = page.evaluate("""() => [...document.querySelectorAll("#table td, #table th")].flatMap((cell) => {
+        const box = cell.getBoundingClientRect();
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return [...range.getClientRects()].filter((text) => text.left < box.left - 1 || text.right > box.right + 1).map(() => cell.textContent);
+    })""")
+    assert over == []
 
 
 CONTRAST = """() => {

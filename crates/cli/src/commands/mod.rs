@@ -5,6 +5,7 @@ mod check;
 mod lists;
 mod policies;
 mod reproduce;
+mod shell;
 mod simulate;
 mod trace;
 
@@ -30,6 +31,8 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),
         Command::Check { scenario } => check::check(&scenario, output),
+        Command::Completions { shell } => shell::completions(shell, output),
+        Command::Man { out } => shell::man(out.as_deref(), output),
         Command::Cache { command, options } => cache::cache(command.as_ref(), &options, output),
         Command::Trace(TraceCommand::Info { file, format, json }) => {
             trace::info(&file, format.as_deref(), json, output)

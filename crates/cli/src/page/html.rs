@@ -37,6 +37,11 @@ pub(super) fn named(name: &str) -> String {
     format!("{NAME_BEGIN}{clean}{NAME_END}")
 }
 
+/// Text with places where a long key may be broken.
+pub(super) fn breakable(text: &str) -> String {
+    escaped(text).replace('=', "=<wbr>").replace('.', ".<wbr>")
+}
+
 /// JSON that no HTML parser takes for the end of its script, or for a comment: every `<`, `>` and `&` is written as an
 /// escape, which JSON allows wherever they can occur, inside strings.
 pub(super) fn json(value: &serde_json::Value) -> String {

@@ -21,6 +21,7 @@ mod table;
 mod tests;
 mod words;
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use harmonia_array::coordination;
@@ -51,7 +52,7 @@ const SCRIPTS: [&str; 8] = [
 /// The page about these runs; of each variant the first seed may have been recorded. `scenario` is the resolved
 /// scenario as text.
 pub(crate) fn render(comparison: &Comparison, recordings: &[Option<Recording>], scenario: &str) -> String {
-    let runs = &tables::means(comparison);
+    let runs = &shortened(tables::means(comparison));
     let intervals = &comparison.intervals;
     let seeds = intervals.variants.first().map_or(1, |variant| variant.seeds.len());
     let recording = |run: usize| recordings.get(run).and_then(Option::as_ref);
@@ -99,6 +100,24 @@ pub(crate) fn render(comparison: &Comparison, recordings: &[Option<Recording>], 
         "script" => format!("(() => {{\n\"use strict\";\n{script}}})();"),
         other => unreachable!("the page has no slot {other}"),
     })
+}
+
+/// The runs with keys of their labels cut to their last part, as in `devices=8` for `array.devices=8`, unless two
+/// labels would then be alike.
+fn shortened(mut runs: Vec<Report>) -> Vec<Report> {
+    let short = |label: &str| {
+        let words = label.split(' ').map(|word| match word.split_once('=') {
+            Some((key, value)) => format!("{}={value}", key.rsplit('.').next().unwrap_or(key)),
+            None => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let labels: Vec<String> = runs.iter().map(|run| short(&run.label)).collect();
+    let different: BTreeSet<&String> = labels.iter().collect();
+    if different.len() == runs.len() {
+        runs.iter_mut().zip(labels).for_each(|(run, label)| run.label = label);
+    }
+    runs
 }
 
 /// A template with its `{{slots}}` filled; what fills one is not looked at again.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use harmonia_metrics::{Intervals, Method, Report, Versus};
 
-use super::html::escaped;
+use super::html::{breakable, escaped};
 use crate::numbers::{self, NONE, or_none};
 use crate::tables::{is_ideal, label};
 
@@ -91,7 +91,7 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
     for (row, run) in runs.iter().enumerate() {
         let variant = intervals.variants.get(row);
         let class = if is_ideal(run) { " class=\"bound\"" } else { "" };
-        let _ = write!(text, "<tr{class}><th scope=\"row\">{}</th>", escaped(label(run)));
+        let _ = write!(text, "<tr{class}><th scope=\"row\">{}</th>", breakable(label(run)));
         for (index, (column, lowest)) in COLUMNS.iter().zip(lowest).enumerate() {
             let value = column.figure.and_then(|figure| figure(run));
             let best = !is_ideal(run) && value.is_some() && value == lowest;
@@ -99,7 +99,7 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
             let mean = variant.filter(|_| index == 0).and_then(|variant| variant.metrics.mean?.half_width);
             let shown = (column.show)(run);
             let behind = mean.map(|ns| behind(&numbers::plus_minus(ns / 1e6, &shown))).unwrap_or_default();
-            let _ = write!(text, "<td{class}>{shown}{behind}</td>");
+            let _ = write!(text, "<td{class}><span class=\"value\">{shown}</span>{behind}</td>");
             if index == 0 && runs.len() > 1 {
                 let versus = variant.and_then(|variant| variant.versus_baseline.as_ref()?.mean);
                 let _ = write!(text, "<td>{}</td>", against_first(run, &runs[0], versus.as_ref()));

@@ -1,1 +1,172 @@
+use harmonia_metrics::recording::{Limits, Recorder};
+use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus};
+use harmonia_types::{Blame, Completion, DeviceId, Operation, SimTime};
+
 use super::*;
+use crate::tables::tests::{four_runs, run};
+
+fn comparison(runs: Vec<Report>) -> Comparison {
+    Comparison { runs, intervals: Intervals::default() }
+}
+
+/// Words as a reader meets them.
+fn said(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> String {
+    let words = words::of(runs, intervals, growth);
+    let cautions = words.cautions.iter().map(|caution| format!("Note: {caution}"));
+    let titles = [words.titles.responses, words.titles.overlap, words.titles.blame, words.titles.wear];
+    let titles = titles.into_iter().map(|title| format!("| {title}"));
+    let lines =
+        [format!("# {}", words.headline)].into_iter().chain(words.paragraphs).chain(cautions).chain(titles);
+    escaped(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn without_collections() -> Report {
+    let mut run = run("local", "blocking", 0, 0, &[1.0, 0.0, 0.0, 0.0, 0.0]);
+    run.devices
+        .iter_mut()
+        .for_each(|device| (device.erases, device.gc_victims, device.gc_busy_ns) = (0, 0, 0));
+    run
+}
+
+/// What the mean of the second run changes, with such an interval and such a verdict.
+fn versus(relative: f64, half_width: f64, significant: bool) -> Intervals {
+    let interval = |mean| Interval { mean, half_width: Some(half_width), samples: 5 };
+    let versus = Versus {
+        difference: interval(-1.0),
+        relative: Some(interval(relative)),
+        significant: Some(significant),
+        paired: true,
+    };
+    let variant = |label: &str, versus_baseline| VariantIntervals {
+        label: label.to_owned(),
+        seeds: vec![1, 2, 3, 4, 5],
+        metrics: PerMetric { mean: Some(interval(1e6)), ..PerMetric::default() },
+        versus_baseline,
+    };
+    let changed = PerMetric { mean: Some(versus), ..PerMetric::default() };
+    Intervals {
+        method: Method::Replications,
+        confidence: 0.95,
+        baseline: "local".to_owned(),
+        variants: vec![variant("local", None), variant("reactive-inclusive", Some(changed))],
+    }
+}
+
+#[test]
+fn the_words_follow_from_the_figures() {
+    let four = four_runs();
+    let none = Intervals::default();
+    let mut unsteady = four[..2].to_vec();
+    unsteady[1].precondition.steady = false;
+    let mut dear = four.clone();
+    dear[1].array.erases = 48_000;
+    let mut apart = four.clone();
+    for (devices, run) in apart.iter_mut().enumerate() {
+        run.scenario["array"] = serde_json::json!({"devices": devices});
+    }
+    let nothing = Report { host: harmonia_metrics::HostReport::default(), ..four[0].clone() };
+    let text = [
+        ("four policies", said(&four, &none, &[])),
+        ("one run", said(&four[..1], &none, &[])),
+        ("one policy and the bound", said(&[four[0].clone(), four[3].clone()], &none, &[])),
+        ("the baseline is best", said(&[four[1].clone(), four[0].clone()], &none, &[])),
+        ("with an interval", said(&four[..2], &versus(-0.68, 0.02, true), &[])),
+        ("maybe chance", said(&four[..2], &versus(-0.68, 0.9, false), &[])),
+        ("four times the erases", said(&dear, &none, &[])),
+        ("a sweep", said(&apart, &none, &[])),
+        ("no collections", said(&[without_collections(), without_collections()], &none, &[])),
+        ("one does not keep up", said(&unsteady, &none, &[Some(7.0), None])),
+        ("none keeps up", said(&four[..1], &none, &[Some(7.0)])),
+        ("no request", said(&[nothing], &none, &[])),
+    ];
+    let text: Vec<String> = text.iter().map(|(name, text)| format!("-- {name} --\n{text}\n")).collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+fn recording() -> Recording {
+    let mut recorder = Recorder::new(Limits { slices: 4, sample: 4, window_part: 2, intervals: 4 });
+    recorder.begin(SimTime(1_000), 2);
+    for id in 0..40 {
+        let arrival = SimTime(1_000 + id * 1_000);
+        let completion = Completion {
+            id,
+            operation: Operation::Write,
+            offset: 0,
+            length: 4096,
+            arrival,
+            finish: SimTime(arrival.0 + 700 + id),
+            blame: Blame { service: 300, queue_gc: 400 + id, ..Blame::default() },
+            gc_affected: true,
+        };
+        recorder.completion(&completion);
+    }
+    recorder.gc_interval(DeviceId(1), SimTime(2_000), SimTime(9_000));
+    recorder.end(SimTime(41_000));
+    recorder.finish(SimTime(41_000))
+}
+
+#[test]
+fn the_page_is_whole_and_asks_for_nothing() {
+    let page = render(&comparison(four_runs()), &[Some(recording())], "name = \"hpc-w\"\n");
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
+    assert!(!page.contains("{{") && !page.contains("NaN"));
+    // The only addresses: the name of the SVG elements, which is not one, and the empty icon.
+    let addresses = page.replace("http://www.w3.org/2000/svg", "").replace("href=\"data:,\"", "");
+    for fetched in ["http:", "https:", "src=", "url(\"", "@import", "<link rel=\"style"] {
+        assert!(!addresses.contains(fetched), "{fetched}");
+    }
+    assert!(page.contains("id=\"recording-0\"") && !page.contains("id=\"recording-1\""));
+}
+
+#[test]
+fn names_cannot_break_out_of_the_page() {
+    let name = "</script><script>alert(1)</script>{{data}}<!--\u{2}\u{3}";
+    let mut runs =
+        vec![run(name, "blocking", 10, 5, &[0.9, 0.1]), run("local", "blocking", 20, 5, &[0.9, 0.1])];
+    runs[0].scenario["name"] = name.into();
+    let page = render(&comparison(runs), &[], name);
+    let of_ours = SCRIPTS.concat().matches("<script").count();
+    assert_eq!(page.matches("<script").count() - of_ours, 2, "the data and the program");
+    assert!(!page.contains("alert(1)</script>") && page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+}
+
+#[test]
+fn keys_in_labels_are_cut_unless_that_makes_two_alike() {
+    let labelled = |labels: [&str; 2]| -> Vec<String> {
+        let runs = labels.map(|label| run(label, "blocking", 1, 1, &[1.0])).to_vec();
+        shortened(runs).into_iter().map(|run| run.label).collect()
+    };
+    assert_eq!(
+        labelled(["local ssd.gc.victim=fifo, array.devices=2", "local ssd.gc.victim=fifo, array.devices=4"]),
+        ["local victim=fifo, devices=2", "local victim=fifo, devices=4"]
+    );
+    assert_eq!(labelled(["a.x=1", "b.x=1"]), ["a.x=1", "b.x=1"]);
+}
+
+/// The bytes of a small recording, worked out by hand.
+#[test]
+fn a_recording_is_written_as_its_reader_expects() {
+    let mut recorder = Recorder::new(Limits { slices: 4, sample: 4, window_part: 2, intervals: 4 });
+    recorder.begin(SimTime(1_000), 1);
+    recorder.completion(&Completion {
+        id: 5,
+        operation: Operation::Write,
+        offset: 0,
+        length: 300,
+        arrival: SimTime(1_010),
+        finish: SimTime(1_310),
+        blame: Blame { service: 100, queue_gc: 200, ..Blame::default() },
+        gc_affected: true,
+    });
+    recorder.gc_interval(DeviceId(0), SimTime(1_050), SimTime(1_150));
+    let encode::Encoded { header, base64 } = encode::recording(&recorder.finish(SimTime(1_310)));
+    let level = [1, 1, 1, 1, 1];
+    let request = [1, 5, 10, 1 | 1 << 2 | 0b11 << 3, 0xac, 2, 1 | 1 << 4, 100, 0xc8, 1];
+    let interval = [1, 50, 100, 0];
+    let bytes = [&level[..], &request, &interval].concat();
+    assert_eq!(base64, encode::base64(&bytes));
+    assert_eq!(
+        (&header["length"], &header["stride"], &header["members"]),
+        (&json!(310), &json!(1), &json!(1))
+    );
+}

@@ -52,11 +52,17 @@ pub(super) fn of(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>])
             paragraphs: vec![
                 "There is nothing to say: no request completed in the measured part.".to_owned(),
             ],
-            ..Words::default()
+            cautions: Vec::new(),
+            titles: Titles {
+                responses: "How long requests took".to_owned(),
+                overlap: "How many SSDs collected at once".to_owned(),
+                blame: "Where the time went".to_owned(),
+                wear: "Erased blocks".to_owned(),
+            },
         };
     };
     Words {
-        headline: headline(runs, &pair),
+        headline: headline(runs, &pair, &overloaded(runs, growth)),
         paragraphs: paragraphs(runs, &pair),
         cautions: cautions(runs, intervals, growth),
         titles: titles(&pair),
@@ -69,7 +75,7 @@ struct Pair<'a> {
     /// The baseline, or, where that is the best, the worst one could build; none if there is nothing to choose.
     other: Option<&'a Report>,
     bound: Option<&'a Report>,
-    /// Others whose mean differs from the best by less than [`ALIKE`].
+    /// Others whose mean differs from the best by less than [`ALIKE`], or than either's interval is wide.
     peers: Vec<&'a Report>,
     /// How the two differ in their mean and in their 99th percentile, where one of them is the baseline.
     versus: [Option<Versus>; 2],
@@ -79,18 +85,20 @@ impl<'a> Pair<'a> {
     fn of(runs: &'a [Report], intervals: &Intervals) -> Option<Self> {
         let ran: Vec<&Report> = runs.iter().filter(|run| mean(run).is_some()).collect();
         let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = ran.iter().partition(|run| is_ideal(run));
-        let (choices, bound) = match buildable.is_empty() {
-            true => (&ideal, None),
-            false => (&buildable, lowest(&ideal)),
-        };
+        let choices = if buildable.is_empty() { &ideal } else { &buildable };
         let best = lowest(choices)?;
+        let bound = ideal.iter().copied().find(|run| !is_ideal(best) && alike(run, best));
         let worst = choices.iter().copied().max_by(|a, b| mean(a).total_cmp_to(mean(b)))?;
         let base = choices.first().copied()?;
         let other = if std::ptr::eq(base, best) { worst } else { base };
+        let half_width = |run: &Report| {
+            let index = runs.iter().position(|other| std::ptr::eq(other, run));
+            index.and_then(|index| intervals.variants.get(index)?.metrics.mean?.half_width).unwrap_or(0.0)
+        };
         let is_peer = |run: &&'a Report| {
-            !std::ptr::eq(*run, best)
-                && !std::ptr::eq(*run, other)
-                && change(mean_ns(run), mean_ns(best)) < ALIKE
+            let more = mean_ns(run) - mean_ns(best);
+            let chance = half_width(run).max(half_width(best)).max(ALIKE * mean_ns(best));
+            !std::ptr::eq(*run, best) && !std::ptr::eq(*run, other) && more < chance
         };
         let peers = choices.iter().copied().filter(is_peer).collect();
         let index = |wanted: &Report| runs.iter().position(|run| std::ptr::eq(run, wanted));
@@ -179,10 +187,14 @@ fn more(ratio: f64) -> String {
     if ratio >= 2.0 { format!("{ratio:.1} times as many") } else { format!("{} more", percent(ratio - 1.0)) }
 }
 
-fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
+fn headline(runs: &[Report], pair: &Pair<'_>, overloaded: &[&Report]) -> String {
     let Pair { best, other, bound, peers, .. } = pair;
     if !runs.iter().any(collected) {
         return "No garbage collection happened, so there was nothing to coordinate".to_owned();
+    }
+    let grows = |run: &Report| overloaded.iter().any(|grows| std::ptr::eq(*grows, run));
+    if grows(best) {
+        return "The array does not keep up with the load".to_owned();
     }
     let Some(other) = other else {
         return match bound {
@@ -198,6 +210,9 @@ fn headline(runs: &[Report], pair: &Pair<'_>) -> String {
             ),
         };
     };
+    if grows(other) {
+        return format!("{} keeps up with the load, {} does not", name(best), name(other));
+    }
     let gain = -change(mean_ns(best), mean_ns(other));
     if gain < ALIKE {
         return "The choice makes no difference to the mean response time here".to_owned();
@@ -237,7 +252,7 @@ fn paragraphs(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
             why.extend(collecting(best));
         }
     }
-    why.extend(bound.map(|bound| to_the_bound(best, *other, bound)));
+    why.extend(bound.filter(|_| runs.iter().any(collected)).map(|bound| to_the_bound(best, *other, bound)));
     let paragraphs = [what, why].into_iter().filter(|sentences| !sentences.is_empty());
     paragraphs.map(|sentences| sentences.join(" ")).collect()
 }
@@ -257,10 +272,10 @@ fn setting(runs: &[Report]) -> String {
     }
     if runs.iter().all(|run| alike(run, first)) {
         return format!(
-            "{} served the same {requests} requests {} times, each time from the same used state and under another \
-             policy for garbage collection.",
+            "{} served the same {requests} requests {}, each time from the same used state and under another policy \
+             for garbage collection.",
             capital(&ssds),
-            runs.len()
+            if runs.len() == 2 { "twice".to_owned() } else { format!("{} times", runs.len()) }
         );
     }
     format!("{} runs were compared; they differ in what their names say.", runs.len())
@@ -310,7 +325,7 @@ fn on_average(pair: &Pair<'_>, other: &Report) -> String {
     if !peers.is_empty() {
         let names: Vec<String> = peers.iter().map(|run| name(run)).collect();
         let verb = if peers.len() == 1 { "does" } else { "do" };
-        let _ = write!(text, "; {} {verb} as well, within 1%", names.join(", "));
+        let _ = write!(text, "; {} {verb} as well, as far as one can tell", names.join(", "));
     }
     text + "."
 }
@@ -324,7 +339,10 @@ fn slowest_hundredth(runs: &[Report], pair: &Pair<'_>, other: &Report) -> Option
     let mut text = format!("The slowest one in a hundred takes {} or more", ms(ours));
     let chance = pair.versus[1].is_some_and(|versus| versus.significant == Some(false));
     let _ = match difference {
-        d if d.abs() < ALIKE_TAIL || chance => {
+        d if chance && d.abs() >= ALIKE_TAIL => {
+            write!(text, " against {} under {}, a difference that may be chance", ms(theirs), name(other))
+        }
+        d if d.abs() < ALIKE_TAIL => {
             write!(text, ", as under {} ({}): no clear difference in the tail", name(other), ms(theirs))
         }
         d if d < 0.0 => write!(text, " against {}: {} less", ms(theirs), percent(d)),
@@ -359,7 +377,7 @@ fn mechanism(best: &Report, other: &Report) -> Option<String> {
 fn price(runs: &[Report], best: &Report) -> Option<String> {
     let base = &runs[0];
     let erases = |run: &Report| run.array.erases as f64;
-    if base.array.erases == 0 {
+    if base.array.erases == 0 || !alike(best, base) {
         return None;
     }
     let mut text = match erases(best) / erases(base) {
@@ -381,7 +399,8 @@ fn price(runs: &[Report], best: &Report) -> Option<String> {
             name(base)
         ),
     };
-    let costly = runs.iter().filter(|run| !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
+    let costly =
+        runs.iter().filter(|run| alike(run, base) && !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
     let costly = costly.max_by_key(|run| run.array.erases).filter(|run| erases(run) / erases(base) > 1.05);
     if let Some(run) = costly.filter(|run| erases(run) > erases(best) * 1.05) {
         let ratio = more(erases(run) / erases(base));
@@ -427,7 +446,7 @@ fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String
         name(bound),
         ms(mean_ns(bound))
     );
-    if let Some(other) = other {
+    if let Some(other) = other.filter(|other| alike(other, bound)) {
         let (cost, left) = (mean_ns(other) - mean_ns(bound), mean_ns(best) - mean_ns(bound));
         if cost > ALIKE * mean_ns(bound) && left >= 0.0 {
             let _ = write!(
@@ -442,6 +461,12 @@ fn to_the_bound(best: &Report, other: Option<&Report>, bound: &Report) -> String
     text + "."
 }
 
+/// The runs whose responses grow throughout.
+fn overloaded<'a>(runs: &'a [Report], growth: &[Option<f64>]) -> Vec<&'a Report> {
+    let grows = |growth: &Option<f64>| growth.is_some_and(|growth| growth >= GROWTH_OVERLOADED);
+    runs.iter().zip(growth).filter(|(_, growth)| grows(growth)).map(|(run, _)| run).collect()
+}
+
 fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> Vec<String> {
     let mut cautions = Vec::new();
     let names = |which: &[&Report]| match which.len() {
@@ -449,12 +474,7 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
         _ => format!(" ({})", which.iter().map(|run| name(run)).collect::<Vec<_>>().join(", ")),
     };
     let of = |test: &dyn Fn(&Report) -> bool| runs.iter().filter(|run| test(run)).collect::<Vec<_>>();
-    let overloaded: Vec<&Report> = runs
-        .iter()
-        .zip(growth)
-        .filter(|(_, growth)| growth.is_some_and(|growth| growth >= GROWTH_OVERLOADED))
-        .map(|(run, _)| run)
-        .collect();
+    let overloaded = overloaded(runs, growth);
     if !overloaded.is_empty() {
         cautions.push(format!(
             "The array does not keep up with the load{}: requests arrive faster than they are served and response \
@@ -518,18 +538,23 @@ fn titles(pair: &Pair<'_>) -> Titles {
     let Pair { best, other, bound, .. } = *pair;
     let p50 = |run: &Report| run.host.response_ns.all.p50.map(|ns| ms(ns as f64));
     let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ms(ns as f64));
-    let responses = match (other, p50(best), p99(best)) {
-        (Some(other), Some(ours), _) if p50(other).is_some() => format!(
-            "Half of all requests finish within {ours} under {}, within {} under {}",
-            name(best),
-            p50(other).unwrap_or_default(),
-            name(other)
-        ),
-        (None, Some(half), Some(hundredth)) => {
-            format!("Half of all requests finish within {half}, one in a hundred takes {hundredth} or more")
-        }
-        _ => "How long requests took".to_owned(),
+    let both = |begin: &str, figure: &dyn Fn(&Report) -> Option<String>, other: &Report| {
+        let figures = figure(best).zip(figure(other));
+        figures.map(|(ours, theirs)| {
+            format!("{begin} {ours} under {}, {theirs} under {}", name(best), name(other))
+        })
     };
+    let median = |run: &Report| run.host.response_ns.all.p50.unwrap_or(0) as f64;
+    let responses = match other {
+        Some(other) if change(median(best), median(other)).abs() >= ALIKE_TAIL => {
+            both("Half of all requests finish within", &p50, other)
+        }
+        Some(other) => both("99 of 100 requests finish within", &p99, other),
+        None => p50(best).zip(p99(best)).map(|(half, hundredth)| {
+            format!("Half of all requests finish within {half}, one in a hundred takes {hundredth} or more")
+        }),
+    };
+    let responses = responses.unwrap_or_else(|| "How long requests took".to_owned());
     let collecting = |run: &Report| percent(any_collecting(run));
     let overlap = match other {
         _ if !collected(best) => "No SSD collected garbage".to_owned(),
@@ -547,6 +572,7 @@ fn titles(pair: &Pair<'_>) -> Titles {
         ),
     };
     let blame = match other.or(bound) {
+        _ if !collected(best) => "Nothing waits for garbage collection".to_owned(),
         Some(other) if !is_ideal(other) => format!(
             "Waiting for garbage collection is {} of the response time under {}, {} under {}",
             percent(gc_share(other)),

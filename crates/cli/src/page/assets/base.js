@@ -83,8 +83,15 @@ function swatch(index) {
     svg("line", { x1: 1, x2: 29, y1: 5, y2: 5, stroke: color, "stroke-width": width, "stroke-dasharray": dash, "stroke-linecap": dash === "1 4" ? "round" : null }));
 }
 
-// A radio button for each option; calls back with the index chosen.
+// A radio button for each option, or a list if there are many; calls back with the index chosen.
 function choice(node, name, options, chosen, onChange) {
+  if (options.length > 6) {
+    const list = html("select", { "aria-label": node.getAttribute("aria-label") }, ...options.map((option, index) => html("option", { value: index }, option)));
+    list.addEventListener("change", () => onChange(Number(list.value)));
+    node.removeAttribute("role");
+    node.replaceChildren(list);
+    return;
+  }
   node.replaceChildren(...options.map((option, index) => {
     const input = html("input", { type: "radio", name, value: index });
     input.checked = index === chosen;
@@ -106,6 +113,21 @@ function drawn(node, draw) {
   new ResizeObserver(update).observe(node);
   update();
   return () => draw(width);
+}
+
+// Draws the first runs, and all of them once asked to: a sweep has more than anyone looks at.
+function first(node, draw) {
+  const few = 8;
+  let shown = data.runs.slice(0, few);
+  const redraw = drawn(node, (width) => node.replaceChildren(...shown.map((run, index) => draw(run, index, width))));
+  if (data.runs.length <= few) return;
+  const button = html("button", { type: "button", class: "more" }, `Show all ${data.runs.length} runs`);
+  button.addEventListener("click", () => {
+    shown = data.runs;
+    button.remove();
+    redraw();
+  });
+  node.after(button);
 }
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -36,14 +36,12 @@ function blameChart() {
   const occurring = data.parts.map((_, part) => part).filter((part) => data.runs.some((run) => run.blame[part] > 0));
   byId("blame-legend").replaceChildren(...occurring.map(partKey));
   const high = Math.max(1, ...data.runs.map((run) => sum(run.blame)));
-  drawn(node, (width) => {
-    node.replaceChildren(...data.runs.map((run, index) => {
-      const total = sum(run.blame);
-      const shown = occurring.filter((part) => run.blame[part] > 0).map((part) => `${data.parts[part].name} ${percent(run.blame[part] / total)}`);
-      return html("div", { class: "bars" },
-        html("h3", {}, swatch(index), run.label, html("span", { class: "value" }, `${duration(total)} on average`)),
-        stackedBar(width, high, run.blame, shown.join(", ")),
-        html("p", { class: "readout" }, shown.join(" · ")));
-    }));
+  first(node, (run, index, width) => {
+    const total = sum(run.blame);
+    const shown = occurring.filter((part) => run.blame[part] > 0).map((part) => `${data.parts[part].name} ${percent(run.blame[part] / total)}`);
+    return html("div", { class: "bars" },
+      html("h3", {}, swatch(index), html("span", {}, run.label), html("span", { class: "value" }, `${duration(total)} on average`)),
+      stackedBar(width, high, run.blame, shown.join(", ")),
+      html("p", { class: "readout" }, shown.join(" · ")));
   });
 }

@@ -39,16 +39,13 @@ function overlapChart() {
   const node = byId("overlap-chart");
   const high = Math.max(0.001, ...data.runs.flatMap((run) => run.collecting.slice(1)));
   const { ticks } = linearTicks(0, high, 4);
-  drawn(node, (width) => {
-    const each = panelWidth(width);
-    node.replaceChildren(...data.runs.map((run, index) => {
-      const none = run.collecting[0] ?? 1;
-      const note = none >= 1 ? "no SSD collecting all of the time" : `no SSD collecting ${percent(none)} of the time; otherwise:`;
-      return panel(index, note, columns(each, 170, {
-        values: run.collecting.slice(1), labels: run.collecting.slice(1).map((_, k) => String(k + 1)), high, ticks,
-        show: percent, color: "var(--gc)", axis: "SSDs collecting at once",
-        about: run.collecting.map((share, k) => `${k}: ${percent(share)}`).join(", "),
-      }));
+  first(node, (run, index, width) => {
+    const none = run.collecting[0] ?? 1;
+    const note = none >= 1 ? "at no time did any SSD collect" : `no SSD collecting ${percent(none)} of the time; otherwise:`;
+    return panel(index, note, columns(panelWidth(width), 170, {
+      values: run.collecting.slice(1), labels: run.collecting.slice(1).map((_, k) => String(k + 1)), high, ticks,
+      show: percent, color: "var(--gc)", axis: "SSDs collecting at once",
+      about: run.collecting.map((share, k) => `${k}: ${percent(share)}`).join(", "),
     }));
   });
 }
@@ -58,17 +55,15 @@ function wearChart() {
   const high = Math.max(1, ...data.runs.flatMap((run) => run.devices.map((device) => device.erases)));
   const { ticks } = linearTicks(0, high, 4);
   const most = Math.max(1, ...data.runs.flatMap((run) => run.devices.map((device) => device.wear[2])));
-  drawn(node, (width) => {
+  first(node, (run, index, width) => {
+    const { color } = pen(index);
     const each = panelWidth(width);
-    node.replaceChildren(...data.runs.map((run, index) => {
-      const { color } = pen(index);
-      const note = `${count(run.erases)} blocks erased${index > 0 && data.runs[0].erases > 0 ? `, ${against(run.erases, data.runs[0].erases)}` : ""}`;
-      const bars = columns(each, 160, {
-        values: run.devices.map((device) => device.erases), labels: run.devices.map((_, device) => String(device)), high, ticks,
-        show: brief, color, axis: "erases in the run, by SSD", about: run.devices.map((device, n) => `SSD ${n}: ${count(device.erases)} erases`).join(", "),
-      });
-      return panel(index, note, html("div", {}, bars, wearRanges(each, run, color, most)));
-    }));
+    const note = `${count(run.erases)} blocks erased${index > 0 && data.runs[0].erases > 0 ? `, ${against(run.erases, data.runs[0].erases)}` : ""}`;
+    const bars = columns(each, 160, {
+      values: run.devices.map((device) => device.erases), labels: run.devices.map((_, device) => String(device)), high, ticks,
+      show: brief, color, axis: "erases in the run, by SSD", about: run.devices.map((device, n) => `SSD ${n}: ${count(device.erases)} erases`).join(", "),
+    });
+    return panel(index, note, html("div", {}, bars, wearRanges(each, run, color, most)));
   });
 }
 

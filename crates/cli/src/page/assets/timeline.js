@@ -352,7 +352,7 @@ class Timeline {
       const met = metGc(requests.flags[i]);
       const [x, y, length] = [this.x(requests.arrival[i]), this.y(requests.response[i]), requests.response[i] * perTime];
       context.fillStyle = context.strokeStyle = met ? pens.gc : pens.plain;
-      if (length > 5) context.fillRect(x, y - 0.75, length, 1.5);
+      if (length > 5 && this.drawnRequests.length <= 600) context.fillRect(x, y - 0.75, length, 1.5);
       mark(context, x, y, met ? size * 1.25 : size, met);
     }
     if (this.selected !== null) this.paintSelected(context, pens, perTime);
