@@ -147,9 +147,9 @@ impl<'a> Session<'a> {
         if let Some(folder) = folder {
             let page = page::render(comparison, &recordings, scenario);
             folder.write_all(&[
-                ("report.html", &page),
                 ("report.json", report),
                 ("scenario.toml", scenario),
+                ("report.html", &page),
             ])?;
         }
         if self.simulation.json {
