@@ -58,7 +58,7 @@ rustdoc:
 
 # Every built-in scenario is validated; the small ones run. `make demo` runs a big one.
 examples:
-	@trace=fuzz/seeds/msr_reader/rows.csv; \
+	@export XDG_CACHE_HOME=$(TARGET)/cache; trace=fuzz/seeds/msr_reader/rows.csv; \
 	harmonia() { cargo run --quiet --locked -p harmonia-cli -- "$$@"; }; \
 	for scenario in examples/*.toml; do \
 		echo "check $$scenario"; \

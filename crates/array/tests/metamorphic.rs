@@ -473,6 +473,8 @@ fn domains_that_hold_the_same_dies_are_the_same() {
 fn with_one_place_to_choose_dynamic_allocation_is_static() {
     let mut busy = 0;
     for seed in 0..PAIRS {
+        // Not trims: one of an unmapped page has no die to wait for.
+        let operations = &[Operation::Write, Operation::Write, Operation::Read, Operation::Flush];
         let mut rng = Rng::stream(seed, "one place");
         let mut config = array(&mut rng, 2, "local");
         let mut outcome = |allocation| {
@@ -486,7 +488,7 @@ fn with_one_place_to_choose_dynamic_allocation_is_static() {
             };
             let states = [state(0), state(1)];
             let layout = Layout::raid0(2, config.stripe_unit, member_bytes(&states));
-            let load = load(&mut Rng::stream(seed, "one place, load"), layout.logical_bytes(), MIXED);
+            let load = load(&mut Rng::stream(seed, "one place, load"), layout.logical_bytes(), operations);
             run(&config, &states, &load).0
         };
         let fixed = outcome(Allocation::Cwdp);

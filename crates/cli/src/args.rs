@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use harmonia_scenario::TraceFile;
 use harmonia_types::units::parse_bytes;
 
@@ -48,6 +49,17 @@ const TRACE_EXAMPLES: &str = "\
 Examples:
   harmonia trace info web_3.csv
   harmonia trace info web_3.csv --format msr --json";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  harmonia completions bash > ~/.local/share/bash-completion/completions/harmonia
+  harmonia completions zsh > ~/.zfunc/_harmonia
+  harmonia completions fish > ~/.config/fish/completions/harmonia.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  harmonia man | man -l -
+  harmonia man --out ~/.local/share/man/man1";
 
 const CACHE_EXAMPLES: &str = "\
 Examples:
@@ -129,6 +141,19 @@ pub(crate) enum Command {
     Check {
         #[command(flatten)]
         scenario: ScenarioArguments,
+    },
+    /// Print the completion script of a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write one for every command
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// Write harmonia.1 and a page for every subcommand into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Show where aged arrays are kept between commands, or remove them
     #[command(after_help = CACHE_EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -215,6 +240,9 @@ pub(crate) struct SimulationArguments {
     /// Also write report.html, a page to look at, report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Also write requests.parquet and gc_intervals.parquet into that folder: every request, every interval
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
     /// Age the array anew, and do not keep it; see `harmonia cache`
     #[arg(long)]
     pub no_cache: bool,

@@ -712,18 +712,15 @@ fn writes_that_may_go_anywhere_go_round_and_then_to_the_shortest_queue() {
 fn a_write_that_may_go_anywhere_avoids_a_die_that_collects_and_reads_follow_it() {
     let lower = [TWO_FREE, &[12]].concat();
     let mut bench = Bench::with(&anywhere(), &[&lower, &TWO_FREE[..18]]);
-    // Die 0 collects from 0 to 26,000; page 2 lies there. Die 1 has three free blocks and room in an open one.
-    bench.read(0, 1, 0, 1).write(100, 2, 2, 1);
-    bench.known_at(5_470, 2, 5_470, write_blame());
-    bench.read(6_000, 3, 2, 1).known_at(7_300, 3, 7_370, read_blame());
+    // Die 0 collects from 0 to 26,000; page 2 lies there. Die 1 has three free blocks and room in an open one, but the
+    // longer queue: a read that runs and one that waits.
+    bench.read(0, 1, 0, 1).read(50, 2, 1, 1).read(50, 3, 3, 1).write(100, 4, 2, 1);
+    bench.known_at(7_950, 4, 7_950, Blame { queue_host: 2_480, ..write_blame() });
+    bench.read(9_000, 5, 2, 1).known_at(10_300, 5, 10_370, read_blame());
     // What it left behind on die 0 is invalid there, and die 1 holds one more.
     assert_eq!((bench.device.ftl().live_pages(0), bench.device.ftl().live_pages(1)), (15, 17));
-    bench.read(8_000, 4, 4, 1).known_at(
-        28_600,
-        4,
-        28_670,
-        Blame { queue_gc: 18_000, queue_host: 1_300, ..read_blame() },
-    );
+    let blame = Blame { queue_gc: 15_000, queue_host: 1_300, ..read_blame() };
+    bench.read(11_000, 6, 4, 1).known_at(28_600, 6, 28_670, blame);
 }
 
 #[test]

@@ -89,13 +89,14 @@ impl GcSync {
             return;
         }
         // What took no time has won nothing, and would not if it were done again at this moment.
-        let is_futile = |at: SimTime| now <= at + self.message_latency * 2;
-        if self.is_open(member, now) && !self.forced_at[member.index()].is_some_and(is_futile) {
+        let heard = self.forced_at[member.index()].map(|at| at + self.message_latency * 2);
+        if self.is_open(member, now) && heard.is_none_or(|heard| heard < now) {
             self.forced_at[member.index()] = Some(now);
             self.is_forced[member.index()] = true;
             actions.push(Action::Force(member, Stop::Internal));
         } else if !std::mem::replace(&mut self.is_armed[member.index()], true) {
-            actions.push(Action::Timer(self.next_slot(member, now), u64::from(member.0)));
+            let from = heard.map_or(now, |heard| heard.max(now));
+            actions.push(Action::Timer(self.next_slot(member, from), u64::from(member.0)));
         }
     }
 }

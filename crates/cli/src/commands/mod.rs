@@ -4,6 +4,7 @@ mod cache;
 mod check;
 mod lists;
 mod policies;
+mod shell;
 mod simulate;
 mod trace;
 
@@ -28,6 +29,8 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),
         Command::Check { scenario } => check::check(&scenario, output),
+        Command::Completions { shell } => shell::completions(shell, output),
+        Command::Man { out } => shell::man(out.as_deref(), output),
         Command::Cache { command, options } => cache::cache(command.as_ref(), &options, output),
         Command::Trace(TraceCommand::Info { file, format, json }) => {
             trace::info(&file, format.as_deref(), json, output)
