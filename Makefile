@@ -14,7 +14,7 @@ BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
 SWARM ?= 100000
 
-.PHONY: help demo test check bench fuzz swarm docs clean \
+.PHONY: help demo test check bench fuzz swarm docs reproduce findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links
 
 help:
@@ -25,6 +25,8 @@ help:
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make docs    write the generated pages of docs/'
+	@echo 'make reproduce run every experiment behind docs/findings.md (an hour on two cores; goes on where it was stopped)'
+	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
 
 demo: prerequisites
@@ -58,7 +60,7 @@ rustdoc:
 
 # Every built-in scenario is validated; the small ones run. `make demo` runs a big one.
 examples:
-	@trace=fuzz/seeds/msr_reader/rows.csv; \
+	@export XDG_CACHE_HOME=$(TARGET)/cache; trace=fuzz/seeds/msr_reader/rows.csv; \
 	harmonia() { cargo run --quiet --locked -p harmonia-cli -- "$$@"; }; \
 	for scenario in examples/*.toml; do \
 		echo "check $$scenario"; \
@@ -121,6 +123,15 @@ fuzz: prerequisites
 
 swarm: prerequisites
 	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test swarm -- --nocapture
+
+# Runs are kept below target/; delete the folder after changing the simulator.
+reproduce: prerequisites
+	cargo run --release --locked -p harmonia-cli -- reproduce --out $(TARGET)/reproduction
+	cp $(TARGET)/reproduction/results.json experiments/results.json
+	$(MAKE) --no-print-directory findings
+
+findings: prerequisites
+	cargo run --quiet --locked -p harmonia-reproduce --example findings
 
 docs: prerequisites
 	cargo run --quiet --locked -p harmonia-scenario --example pages

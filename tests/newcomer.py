@@ -75,7 +75,7 @@ def add(file: str, module: str) -> None:
 
 
 def cargo(*arguments: str) -> str:
-    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET)}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET), "XDG_CACHE_HOME": str(TARGET / "cache")}
     result = subprocess.run(
         ["cargo", *arguments], cwd=COPY, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )

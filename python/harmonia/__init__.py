@@ -55,16 +55,20 @@ def run(
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
+    cache: bool = True,
 ) -> Report:
     """Simulate one scenario and return its report.
 
     ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``. ``trace`` replaces the load by a
     block trace (``format`` is found out if not given). ``threads`` defaults to one per core. ``checked`` checks
-    every invariant after every event, slowly.
+    every invariant after every event, slowly. ``cache`` keeps aged arrays in the user's cache folder, as the command
+    line does (``harmonia cache``); no result depends on it.
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
-    text = _native.run(_scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked)
+    text = _native.run(
+        _scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
+    )
     return _dictionary(text)
 
 
@@ -78,6 +82,7 @@ def compare(
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
+    cache: bool = True,
 ) -> Comparison:
     """Simulate one scenario under several coordination policies, all on copies of the same aged array.
 
@@ -87,7 +92,7 @@ def compare(
     come policy by policy, then by seed, and ``intervals`` are over seeds. Other arguments are those of `run`.
     """
     names = list(policies)
-    return _comparison(scenario, names, seeds, _sets(sets), _trace(trace, format), threads, checked)
+    return _comparison(scenario, names, seeds, _sets(sets), _trace(trace, format), threads, checked, cache)
 
 
 def replicate(
@@ -99,12 +104,13 @@ def replicate(
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
+    cache: bool = True,
 ) -> Comparison:
     """Simulate one scenario with its own seed and those that follow, ``seeds`` in all, each on an aged array of its own.
 
     Reports come in the order of their seeds, with ``intervals`` over them. Other arguments are those of `run`.
     """
-    return _comparison(scenario, None, seeds, _sets(sets), _trace(trace, format), threads, checked)
+    return _comparison(scenario, None, seeds, _sets(sets), _trace(trace, format), threads, checked, cache)
 
 
 def _comparison(
@@ -115,9 +121,10 @@ def _comparison(
     trace: tuple[str, str | None] | None,
     threads: int | None,
     checked: bool,
+    cache: bool,
 ) -> Comparison:
     text = _native.compare(
-        _scenario(scenario), (policies, max(seeds, 0)), sets, trace, _threads(threads), checked
+        _scenario(scenario), (policies, max(seeds, 0)), sets, trace, _threads(threads), checked, _cache(cache)
     )
     read = _dictionary(text)
     return Comparison(read["runs"], read["intervals"])
@@ -148,6 +155,13 @@ def _trace(path: str | os.PathLike[str] | None, format: str | None) -> tuple[str
     if path is None and format is not None:
         raise TypeError("format: needs a trace")
     return None if path is None else (os.fspath(path), format)
+
+
+def _cache(wanted: bool) -> str | None:
+    """The folder the command line uses too; none if there is no home."""
+    places = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(os.environ.get("HOME", ""), ".cache")]
+    absolute = [place for place in places if os.path.isabs(place)]
+    return os.path.join(absolute[0], "harmonia", "aged") if wanted and absolute else None
 
 
 def _threads(threads: int | None) -> int:

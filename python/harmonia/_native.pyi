@@ -17,6 +17,7 @@ def run(
     trace: tuple[str, str | None] | None,
     threads: int,
     checked: bool,
+    cache: str | None,
 ) -> str: ...
 def compare(
     scenario: tuple[str, bool],
@@ -25,6 +26,7 @@ def compare(
     trace: tuple[str, str | None] | None,
     threads: int,
     checked: bool,
+    cache: str | None,
 ) -> str: ...
 def check(
     scenario: tuple[str, bool], sets: list[str], trace: tuple[str, str | None] | None

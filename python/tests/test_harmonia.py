@@ -15,6 +15,14 @@ import pytest
 TINY = {"workload.requests": 2000}
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Never the cache of whoever runs the tests."""
+    home = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    return home
+
+
 def without_engine(report: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in report.items() if key != "engine"}
 
@@ -108,6 +116,21 @@ def test_the_interpreter_runs_on_while_a_simulation_does() -> None:
         ticks += 1
     worker.join()
     assert ticks > 3, "the interpreter lock was held"
+
+
+def test_aged_arrays_are_kept_where_the_command_line_keeps_them(own_cache: Path) -> None:
+    sets = {
+        "array.devices": 1,
+        "workload.requests": 200,
+        "workload.warmup": 0,
+        "precondition.overwrite": 0,
+        "ssd.geometry.blocks_per_plane": 64,
+    }
+    without = harmonia.run("hpc-w", sets=sets, cache=False)
+    assert not list(own_cache.iterdir())
+    first, second = (harmonia.run("hpc-w", sets=sets) for _ in range(2))
+    assert len(list((own_cache / "harmonia" / "aged").glob("*.aged"))) == 1
+    assert without_engine(first) == without_engine(second) == without_engine(without)
 
 
 def test_ctrl_c_ends_a_run() -> None:

@@ -126,6 +126,19 @@ def test_nothing_is_wider_than_a_phone(opened: Open, name: str) -> None:
     assert clipped == []
 
 
+@ALL
+@pytest.mark.parametrize("width", [400, 1280])
+def test_no_figure_runs_into_the_next(opened: Open, name: str, width: int) -> None:
+    page = opened(name, width=width).page
+    over = page.evaluate("""() => [...document.querySelectorAll("#table td, #table th")].flatMap((cell) => {
+        const box = cell.getBoundingClientRect();
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return [...range.getClientRects()].filter((text) => text.left < box.left - 1 || text.right > box.right + 1).map(() => cell.textContent);
+    })""")
+    assert over == []
+
+
 CONTRAST = """() => {
     const channel = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
     const numbers = (color) => color.match(/[\\d.]+/g).map(Number);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use common::{one_die, raid0};
 use harmonia_array::{AGEING_VERSION, AgedState, AgeingPlan, ArrayConfig, age};
 use harmonia_ssd::gc::victim;
-use harmonia_ssd::{AllocationUnit, Amount, Frontiers, SsdConfig};
+use harmonia_ssd::{Allocation, AllocationUnit, Amount, Frontiers, SsdConfig};
 use xxhash_rust::xxh3::xxh3_64;
 
 const KEY: &str = "two members";
@@ -49,14 +49,16 @@ fn read(config: &ArrayConfig, bytes: &[u8]) -> Result<AgedState, String> {
 /// Every unit in turn: shared and separate frontiers, all and half of the space in use.
 #[test]
 fn what_is_read_back_is_what_was_aged() {
-    for (frontiers, unit, fill) in [
-        (Frontiers::Shared, AllocationUnit::Die, 1.0),
-        (Frontiers::Separate, AllocationUnit::Plane, 1.0),
-        (Frontiers::Separate, AllocationUnit::Die, 0.5),
-        (Frontiers::Shared, AllocationUnit::Plane, 0.0),
+    for (allocation, frontiers, unit, fill) in [
+        (Allocation::Cwdp, Frontiers::Shared, AllocationUnit::Die, 1.0),
+        (Allocation::Cwdp, Frontiers::Separate, AllocationUnit::Plane, 1.0),
+        (Allocation::Cwdp, Frontiers::Separate, AllocationUnit::Die, 0.5),
+        (Allocation::Cwdp, Frontiers::Shared, AllocationUnit::Plane, 0.0),
+        (Allocation::Dynamic, Frontiers::Shared, AllocationUnit::Plane, 1.0),
+        (Allocation::Dynamic, Frontiers::Separate, AllocationUnit::Die, 0.5),
     ] {
         let mut ssd = device();
-        (ssd.ftl.frontiers, ssd.ftl.allocation_unit) = (frontiers, unit);
+        (ssd.ftl.allocation, ssd.ftl.frontiers, ssd.ftl.allocation_unit) = (allocation, frontiers, unit);
         let config = raid0(&ssd, 2, 4096);
         let state = aged(&config, fill);
         let written = bytes(&state);
@@ -142,10 +144,12 @@ fn the_state_of_another_array_is_not_taken() {
 fn the_same_version_ages_alike() {
     const VERSION: u32 = 1;
     const GOLDEN: &[(&str, u64)] = &[
+        ("cost-benefit", 0x2998_5d36_e8bf_31b1),
         ("d-choices", 0x0313_db3c_5b36_3761),
         ("random", 0x845e_8a87_90fe_b4f0),
         ("fifo", 0x3b11_0de3_78d8_214d),
         ("greedy", 0x5ec7_e9cb_38a9_4968),
+        ("cost-benefit", 0x2998_5d36_e8bf_31b1),
     ];
     assert_eq!(AGEING_VERSION, VERSION, "the hashes here are those of another version");
     for entry in victim::REGISTRY {

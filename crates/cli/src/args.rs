@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use harmonia_scenario::TraceFile;
 use harmonia_types::units::parse_bytes;
 
@@ -48,6 +49,27 @@ const TRACE_EXAMPLES: &str = "\
 Examples:
   harmonia trace info web_3.csv
   harmonia trace info web_3.csv --format msr --json";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  harmonia completions bash > ~/.local/share/bash-completion/completions/harmonia
+  harmonia completions zsh > ~/.zfunc/_harmonia
+  harmonia completions fish > ~/.config/fish/completions/harmonia.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  harmonia man | man -l -
+  harmonia man --out ~/.local/share/man/man1";
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  harmonia reproduce --list                          claims and experiments, without running anything
+  harmonia reproduce response-hpc-w skew-erases      what two claims need
+  harmonia reproduce array-size                      all runs of an experiment
+  harmonia reproduce --out results                   everything: about an hour on two cores
+
+Finished runs are kept in the folder: the same command goes on where it was stopped. Delete the folder after
+changing the code.";
 
 const CACHE_EXAMPLES: &str = "\
 Examples:
@@ -113,6 +135,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         simulation: SimulationArguments,
     },
+    /// Hold the papers' claims against simulations
+    #[command(after_help = REPRODUCE_EXAMPLES)]
+    Reproduce(ReproduceArguments),
     /// List the policies: coordination, victim, schedule and concurrency
     #[command(
         after_help = "Examples:\n  harmonia policies\n  harmonia policies --json | jq -r '.coordination[].name'"
@@ -129,6 +154,19 @@ pub(crate) enum Command {
     Check {
         #[command(flatten)]
         scenario: ScenarioArguments,
+    },
+    /// Print the completion script of a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page, or write one for every command
+    #[command(after_help = MAN_EXAMPLES)]
+    Man {
+        /// Write harmonia.1 and a page for every subcommand into this folder
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
     },
     /// Show where aged arrays are kept between commands, or remove them
     #[command(after_help = CACHE_EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -215,12 +253,42 @@ pub(crate) struct SimulationArguments {
     /// Also write report.html, a page to look at, report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Also write requests.parquet and gc_intervals.parquet into that folder: every request, every interval
+    #[arg(long, requires = "out")]
+    pub parquet: bool,
     /// Age the array anew, and do not keep it; see `harmonia cache`
     #[arg(long)]
     pub no_cache: bool,
     /// How much the cache of aged arrays may hold [default: 8GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
     pub cache_limit: Option<u64>,
+}
+
+/// What is reproduced.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArguments {
+    /// Claims and experiments; see --list [default: all]
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// List claims and experiments, and run nothing
+    #[arg(long, conflicts_with_all = ["seeds", "threads"])]
+    pub list: bool,
+    /// Run every variant with the seeds 1 to N, each on an aged array of its own
+    #[arg(long, value_name = "N", default_value_t = harmonia_reproduce::experiment::SEEDS,
+          value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Run nothing: judge by the runs that the folder already has
+    #[arg(long, conflicts_with = "list")]
+    pub kept: bool,
+    /// Keep runs in this folder and write results.json, claims.json, findings.md and its figures there
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub out: PathBuf,
+    /// Threads to use; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Print claims and verdicts as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Options of the lists.

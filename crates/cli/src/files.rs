@@ -40,16 +40,24 @@ impl ResultFolder {
     /// Names the file and the reason; files that were there before are then as they were, unless a rename fails
     /// half-way, which takes a folder of that name or a broken disk.
     pub(crate) fn write_all(&self, files: &[(&str, &str)]) -> Result<(), Failure> {
-        let failed = |name: &str, error: &io::Error| {
-            let target = self.path.join(name);
-            Failure::BadInput(format!("cannot write {}: {}", target.display(), plain(error)))
-        };
-        let mut written = Vec::with_capacity(files.len());
+        self.write_all_with(files, Vec::new())
+    }
+
+    /// As [`ResultFolder::write_all`], along with files written under temporary names already.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn write_all_with<'n>(
+        &self,
+        files: &[(&'n str, &str)],
+        mut written: Vec<(&'n str, NamedTempFile)>,
+    ) -> Result<(), Failure> {
         for (name, text) in files {
-            written.push((name, self.write_temporary(text).map_err(|error| failed(name, &error))?));
+            let file = self.write_temporary(text).map_err(|error| self.cannot_write(name, &error))?;
+            written.push((name, file));
         }
         for (name, file) in written {
-            file.persist(self.path.join(name)).map_err(|error| failed(name, &error.error))?;
+            file.persist(self.path.join(name)).map_err(|error| self.cannot_write(name, &error.error))?;
         }
         // The renames are durable once the folder is. Some file systems refuse to sync a folder: the files are whole
         // all the same.
@@ -57,11 +65,22 @@ impl ResultFolder {
         Ok(())
     }
 
+    /// An empty file under a temporary name, gone when it is dropped.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn temporary(&self) -> io::Result<NamedTempFile> {
+        tempfile::Builder::new().prefix(".harmonia-").permissions(readable_by_all()).tempfile_in(&self.path)
+    }
+
+    /// What to say when a file of the folder cannot be written.
+    pub(crate) fn cannot_write(&self, name: &str, error: &io::Error) -> Failure {
+        let target = self.path.join(name);
+        Failure::BadInput(format!("cannot write {}: {}", target.display(), plain(error)))
+    }
+
     fn write_temporary(&self, text: &str) -> io::Result<NamedTempFile> {
-        let mut file = tempfile::Builder::new()
-            .prefix(".harmonia-")
-            .permissions(readable_by_all())
-            .tempfile_in(&self.path)?;
+        let mut file = self.temporary()?;
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
         Ok(file)

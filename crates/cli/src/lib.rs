@@ -17,6 +17,7 @@
 //! Nothing here simulates, and no number is computed here that is not a ratio of two numbers of the report.
 
 mod args;
+mod columns;
 mod commands;
 mod failure;
 mod files;

@@ -87,16 +87,19 @@ mod native {
         trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
+        cache: Option<String>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
         let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
-        let report = simulate::interruptibly(py, threads, checked, |options| {
+        let report = simulate::interruptibly(py, threads, checked, cache, |options| {
             harmonia_scenario::run(&scenario, options)
         })?;
         errors::json(&report)
     }
 
     /// The runs are (policies, seeds of each); without policies: the scenario's own alone.
+    // Every argument of the package's function of that name; it has the defaults.
+    #[allow(clippy::too_many_arguments)]
     #[pyfunction]
     fn compare(
         py: Python<'_>,
@@ -106,6 +109,7 @@ mod native {
         trace: Option<(String, Option<String>)>,
         threads: usize,
         checked: bool,
+        cache: Option<String>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
         let (policies, seeds) = runs;
@@ -114,7 +118,7 @@ mod native {
             None => source.load().map(|scenario| vec![Variant { label: String::new(), scenario }]),
         };
         let variants = variants.map_err(|error| errors::bad_input(py, &error))?;
-        let comparison = simulate::interruptibly(py, threads, checked, |options| {
+        let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
             harmonia_scenario::compare_seeds(&variants, seeds, options)
         })?;
         errors::json(&comparison)

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use harmonia_scenario::{RunError, RunOptions, Silent, Unobserved};
+use harmonia_scenario::{AgedCache, RunError, RunOptions, Silent, Unobserved};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -18,16 +18,18 @@ pub(crate) fn interruptibly<T: Send>(
     py: Python<'_>,
     threads: usize,
     checked: bool,
+    cache: Option<String>,
     work: impl FnOnce(&RunOptions<'_>) -> Result<T, RunError> + Send,
 ) -> PyResult<T> {
     let cancel = AtomicBool::new(false);
+    let cache = cache.map(|folder| AgedCache::new(folder.into(), AgedCache::MOST_BYTES));
     let options = RunOptions {
         threads: threads.max(1),
         checked,
         cancel: &cancel,
         progress: &Silent,
         observe: &Unobserved,
-        cache: None,
+        cache: cache.as_ref(),
     };
     let (result, signal) = py.detach(|| {
         std::thread::scope(|scope| {

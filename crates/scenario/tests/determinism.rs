@@ -36,6 +36,7 @@ fn variants() -> Vec<Variant> {
         ),
         variant("random victims", &["ssd.gc.victim=random", "ssd.gc.trigger=background"]),
         variant("three", &["array.devices=3", "workload.address.skew=0.3", "workload.align=false"]),
+        variant("dynamic", &["ssd.ftl.allocation=dynamic", "ssd.gc.domain=channel"]),
         variant(
             "planes",
             &["ssd.ftl.allocation_unit=plane", "ssd.ftl.frontiers=separate", "ssd.geometry.own_pins=true"],

@@ -4,6 +4,8 @@ mod cache;
 mod check;
 mod lists;
 mod policies;
+mod reproduce;
+mod shell;
 mod simulate;
 mod trace;
 
@@ -24,10 +26,13 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Compare { scenario, policies, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
+        Command::Reproduce(options) => reproduce::reproduce(&options, no_progress, output),
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),
         Command::Check { scenario } => check::check(&scenario, output),
+        Command::Completions { shell } => shell::completions(shell, output),
+        Command::Man { out } => shell::man(out.as_deref(), output),
         Command::Cache { command, options } => cache::cache(command.as_ref(), &options, output),
         Command::Trace(TraceCommand::Info { file, format, json }) => {
             trace::info(&file, format.as_deref(), json, output)

@@ -6,13 +6,14 @@ use std::thread::available_parallelism;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Unobserved, Variant, compare_seeds,
+    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Variant, compare_seeds,
 };
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 
 use super::{cache, policies};
 use crate::args::{ScenarioArguments, SimulationArguments};
+use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::output::Output;
@@ -23,11 +24,13 @@ use crate::{interrupt, numbers};
 
 /// What goes into the folder of results, if one is asked for.
 struct Files<'a> {
-    folder: Option<ResultFolder>,
+    folder: Option<&'a ResultFolder>,
     report: &'a str,
     /// The resolved scenario.
     scenario: &'a str,
     recordings: Vec<Option<Recording>>,
+    /// Requests and intervals as columns, if wanted.
+    columns: Option<Columns<'a>>,
 }
 
 /// One command that simulates.
@@ -57,14 +60,16 @@ impl<'a> Session<'a> {
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
         let variant = [Variant { label: String::new(), scenario }];
-        let (comparison, recordings) =
-            self.simulate(1, |options| compare_seeds(&variant, self.simulation.seeds, options))?;
+        let columns = self.columns(folder.as_ref());
+        let (comparison, recordings) = self.simulate(1, columns.as_ref(), |options| {
+            compare_seeds(&variant, self.simulation.seeds, options)
+        })?;
         let report = &match &comparison.runs[..] {
             [report] => json(report)?,
             _ => json(&comparison)?,
         };
         let scenario = &(self.seeds_comment() + &rerunnable(&variant[0].scenario));
-        let files = Files { folder, report, scenario, recordings };
+        let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };
         self.finish(files, &comparison, |style| tables::single(&comparison, style))
     }
 
@@ -72,8 +77,10 @@ impl<'a> Session<'a> {
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
         let variants = policies::variants(self.scenario, policies)?;
         let folder = self.folder()?;
-        let (comparison, recordings) = self
-            .simulate(variants.len(), |options| compare_seeds(&variants, self.simulation.seeds, options))?;
+        let columns = self.columns(folder.as_ref());
+        let (comparison, recordings) = self.simulate(variants.len(), columns.as_ref(), |options| {
+            compare_seeds(&variants, self.simulation.seeds, options)
+        })?;
         let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
@@ -83,7 +90,13 @@ impl<'a> Session<'a> {
         }
         resolved.push_str(&self.seeds_comment());
         resolved.push_str(&rerunnable(&variants[0].scenario));
-        let files = Files { folder, report: &json(&comparison)?, scenario: &resolved, recordings };
+        let files = Files {
+            folder: folder.as_ref(),
+            report: &json(&comparison)?,
+            scenario: &resolved,
+            recordings,
+            columns,
+        };
         self.finish(files, &comparison, |style| tables::comparison(&comparison, style))
     }
 
@@ -100,10 +113,16 @@ impl<'a> Session<'a> {
         self.simulation.out.as_deref().map(ResultFolder::open).transpose()
     }
 
+    /// Who writes requests and intervals into the folder, if that is wanted.
+    fn columns<'b>(&self, folder: Option<&'b ResultFolder>) -> Option<Columns<'b>> {
+        folder.filter(|_| self.simulation.parquet).map(|folder| Columns::of(folder, self.cancel))
+    }
+
     /// Simulates, recording so many variants if there is a page to write.
     fn simulate<T>(
         &self,
         variants: usize,
+        columns: Option<&Columns<'_>>,
         run: impl FnOnce(&RunOptions) -> Result<T, RunError>,
     ) -> Result<(T, Vec<Option<Recording>>), Failure> {
         let threads = match self.simulation.threads {
@@ -117,13 +136,15 @@ impl<'a> Session<'a> {
         let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
         let recordings =
             self.simulation.out.is_some().then(|| Recordings::of(variants, self.simulation.seeds));
-        let observe: &dyn Observe = recordings.as_ref().map_or(&Unobserved, |recordings| recordings);
+        let mut observe: Vec<&dyn Observe> = Vec::new();
+        observe.extend(recordings.as_ref().map(|recordings| recordings as &dyn Observe));
+        observe.extend(columns.map(|columns| columns as &dyn Observe));
         let result = run(&RunOptions {
             threads,
             checked,
             cancel: self.cancel,
             progress,
-            observe,
+            observe: &observe,
             cache: cache.as_ref(),
         });
         if let Some(bars) = bars {
@@ -131,6 +152,9 @@ impl<'a> Session<'a> {
         }
         let notices = cache.as_ref().map(AgedCache::notices).unwrap_or_default();
         notices.iter().for_each(|notice| self.output.detail(notice));
+        if let Some(failure) = columns.and_then(Columns::failure) {
+            return Err(failure);
+        }
         Ok((result?, recordings.map(Recordings::finish).unwrap_or_default()))
     }
 
@@ -143,14 +167,14 @@ impl<'a> Session<'a> {
     ) -> Result<(), Failure> {
         interrupt::check(self.cancel)?;
         comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
-        let Files { folder, report, scenario, recordings } = files;
+        let Files { folder, report, scenario, recordings, columns } = files;
         if let Some(folder) = folder {
             let page = page::render(comparison, &recordings, scenario);
-            folder.write_all(&[
-                ("report.html", &page),
-                ("report.json", report),
-                ("scenario.toml", scenario),
-            ])?;
+            let columns = columns.map(|columns| columns.finish(&comparison.runs)).transpose()?;
+            let texts =
+                [("report.html", page.as_str()), ("report.json", report), ("scenario.toml", scenario)];
+            interrupt::check(self.cancel)?;
+            folder.write_all_with(&texts, columns.unwrap_or_default())?;
         }
         if self.simulation.json {
             // A table carries its own warnings; data has no room for them.

@@ -99,7 +99,7 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
             let mean = variant.filter(|_| index == 0).and_then(|variant| variant.metrics.mean?.half_width);
             let shown = (column.show)(run);
             let behind = mean.map(|ns| behind(&numbers::plus_minus(ns / 1e6, &shown))).unwrap_or_default();
-            let _ = write!(text, "<td{class}>{shown}{behind}</td>");
+            let _ = write!(text, "<td{class}><span class=\"value\">{shown}</span>{behind}</td>");
             if index == 0 && runs.len() > 1 {
                 let versus = variant.and_then(|variant| variant.versus_baseline.as_ref()?.mean);
                 let _ = write!(text, "<td>{}</td>", against_first(run, &runs[0], versus.as_ref()));

@@ -136,7 +136,19 @@ fn presets_and_formats_are_listed() {
 
 #[test]
 fn help_is_data_and_has_examples() {
-    for command in ["run", "compare", "policies", "presets", "formats", "check", "trace"] {
+    for command in [
+        "run",
+        "compare",
+        "reproduce",
+        "policies",
+        "presets",
+        "formats",
+        "check",
+        "trace",
+        "cache",
+        "completions",
+        "man",
+    ] {
         let (status, stdout, stderr) = outcome(&mut harmonia(&[command, "--help"]));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{command}");
         assert!(stdout.contains(&format!("Examples:\n  harmonia {command}")), "{command}: {stdout}");

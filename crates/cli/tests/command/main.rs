@@ -1,6 +1,9 @@
 //! The `harmonia` command as a user or a script meets it: exit statuses, messages, what lands where.
 
 mod arguments;
+mod parquet;
+mod reproduction;
+mod shell;
 mod simulation;
 
 use std::path::Path;

@@ -55,6 +55,15 @@ impl Observe for Unobserved {
     }
 }
 
+/// Several at once: a run is watched by all that want to.
+impl Observe for Vec<&dyn Observe> {
+    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
+        let all: Vec<Box<dyn Observer + '_>> =
+            self.iter().filter_map(|observe| observe.observer(run)).collect();
+        if all.is_empty() { None } else { Some(Box::new(all)) }
+    }
+}
+
 /// What a run is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {

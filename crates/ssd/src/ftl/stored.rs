@@ -123,10 +123,16 @@ impl Ftl {
             scratch: Vec::new(),
             shape,
         };
+        if ftl.shape.is_dynamic() {
+            // The units share one map, as if they were one unit.
+            ftl.read_map(0..unit_count, &mut vec![0; unit_count * blocks], source)?;
+        }
         let mut valid = vec![0; blocks];
         for unit in 0..unit_count {
             ftl.check_blocks(unit)?;
-            ftl.read_map(unit, &mut valid, source)?;
+            if !ftl.shape.is_dynamic() {
+                ftl.read_map(unit..unit + 1, &mut valid, source)?;
+            }
             let range = unit * blocks..(unit + 1) * blocks;
             let (entries, erases) = (&ftl.entries[range.clone()], &ftl.erases[range]);
             ftl.best
@@ -170,13 +176,20 @@ impl Ftl {
         Err(wrong(format!("unit {unit}: block states, open blocks and free blocks contradict each other")))
     }
 
-    /// Reads the map of a unit and rebuilds its part of the reverse map. `valid` is room for a count by block.
-    fn read_map(&mut self, unit: usize, valid: &mut [u32], source: &mut dyn Read) -> Result<(), Damaged> {
+    /// Reads the map of units that share one and rebuilds their part of the reverse map. `valid` is room for a count by
+    /// block.
+    fn read_map(
+        &mut self,
+        units: std::ops::Range<usize>,
+        valid: &mut [u32],
+        source: &mut dyn Read,
+    ) -> Result<(), Damaged> {
         let (pages, blocks) = (self.shape.unit_pages as usize, self.shape.blocks_per_unit as usize);
         let flash_pages = blocks << self.shape.page_bits;
-        let map = &mut self.map[unit * pages..][..pages];
+        let unit = units.start;
+        let map = &mut self.map[units.start * pages..units.end * pages];
         source.read_exact(cast_slice_mut(map))?;
-        let reverse = &mut self.reverse[unit * flash_pages..][..flash_pages];
+        let reverse = &mut self.reverse[units.start * flash_pages..units.end * flash_pages];
         let page_mask = (1u32 << self.shape.page_bits) - 1;
         valid.fill(0);
         for (lpn, &ppn) in map.iter().enumerate().filter(|(_, ppn)| **ppn != NONE) {
@@ -187,9 +200,10 @@ impl Ftl {
             *block += 1;
             reverse[ppn as usize] = lpn as u32;
         }
-        let entries = &self.entries[unit * blocks..][..blocks];
+        let entries = &self.entries[units.start * blocks..units.end * blocks];
+        let mapped: u32 = self.units[units].iter().map(|unit| unit.mapped).sum();
         let agree = entries.iter().zip(&*valid).all(|(&entry, &valid)| valid_of(entry) == valid);
-        if !agree || valid.iter().sum::<u32>() != self.units[unit].mapped {
+        if !agree || valid.iter().sum::<u32>() != mapped {
             return Err(wrong(format!("unit {unit}: valid pages contradict the map")));
         }
         Ok(())

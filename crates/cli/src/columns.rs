@@ -1,0 +1,366 @@
+//! `--parquet`: every measured request and every interval of garbage collection, as columns on disk.
+//!
+//! ```text
+//! requests.parquet       run, seed, request, arrival_ns, finish_ns, response_ns, operation, offset, length,
+//!                        the parts of blame in ns, gc_affected
+//! gc_intervals.parquet   run, seed, device, start_ns, end_ns
+//! ```
+//!
+//! Runs go on at the same time, so each writes row groups to temporary files of its own in the folder of results; at
+//! the end these are joined in the order of the runs, already encoded, with the run's label and seed in front. The
+//! bytes do not depend on the number of threads, and memory holds one row group a run. Nothing is renamed until all of
+//! it is written.
+//!
+//! Integers are stored as differences, compressed with LZ4: pages of Zstandard are smaller, but its C sources cost more
+//! to build than the rest of this format. Parquet is written column by column without Arrow, for the same reason.
+//! Leaves out: page indexes.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use harmonia_metrics::{Observer, Report};
+use harmonia_scenario::Observe;
+use harmonia_types::{Completion, DeviceId, Operation, SimTime};
+use parquet::basic::{Compression, Encoding};
+use parquet::column::writer::ColumnCloseResult;
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{ColumnPath, TypePtr};
+use tempfile::NamedTempFile;
+
+use crate::failure::Failure;
+use crate::files::ResultFolder;
+
+/// Rows that are encoded together: some megabytes of memory a run.
+const GROUP_ROWS: usize = 1 << 16;
+
+const OPERATIONS: [&str; 4] = ["read", "write", "trim", "flush"];
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integer,
+    /// Below 2^64.
+    Unsigned,
+    Flag,
+    Operation,
+    Text,
+}
+
+/// One of the two files.
+struct Table {
+    name: &'static str,
+    columns: &'static [(&'static str, Kind)],
+}
+
+/// What the joined files have in front of each run's own columns.
+const OF_RUN: [(&str, Kind); 2] = [("run", Kind::Text), ("seed", Kind::Unsigned)];
+
+const REQUESTS: Table = Table {
+    name: "requests.parquet",
+    columns: &[
+        ("request", Kind::Integer),
+        ("arrival_ns", Kind::Integer),
+        ("finish_ns", Kind::Integer),
+        ("response_ns", Kind::Integer),
+        ("operation", Kind::Operation),
+        ("offset", Kind::Unsigned),
+        ("length", Kind::Unsigned),
+        ("service_ns", Kind::Integer),
+        ("transfer_ns", Kind::Integer),
+        ("queue_host_ns", Kind::Integer),
+        ("queue_gc_ns", Kind::Integer),
+        ("parity_ns", Kind::Integer),
+        ("reconstruct_ns", Kind::Integer),
+        ("link_ns", Kind::Integer),
+        ("gc_affected", Kind::Flag),
+    ],
+};
+
+const INTERVALS: Table = Table {
+    name: "gc_intervals.parquet",
+    columns: &[("device", Kind::Integer), ("start_ns", Kind::Integer), ("end_ns", Kind::Integer)],
+};
+
+/// Writes the columns of all runs of a comparison.
+pub(crate) struct Columns<'a> {
+    folder: &'a ResultFolder,
+    /// Set when the disk gives out: hours of simulating should not follow.
+    cancel: &'a AtomicBool,
+    done: Mutex<BTreeMap<usize, [Written; 2]>>,
+    failed: Mutex<Option<(&'static str, ParquetError)>>,
+}
+
+/// A finished file of one run.
+struct Written {
+    file: NamedTempFile,
+    metadata: ParquetMetaData,
+}
+
+impl<'a> Columns<'a> {
+    /// Columns for files of this folder.
+    pub(crate) fn of(folder: &'a ResultFolder, cancel: &'a AtomicBool) -> Self {
+        Columns { folder, cancel, done: Mutex::default(), failed: Mutex::default() }
+    }
+
+    /// What went wrong while runs wrote, if anything did.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map(|(name, error)| self.folder.cannot_write(name, &io_error(error)))
+    }
+
+    /// The two whole files, still under temporary names, with what these reports say of the runs.
+    pub(crate) fn finish(
+        self,
+        runs: &[Report],
+    ) -> std::result::Result<Vec<(&'static str, NamedTempFile)>, Failure> {
+        let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = Vec::new();
+        let mut intervals = Vec::new();
+        for (index, [of_requests, of_intervals]) in done {
+            requests.push((&runs[index], of_requests));
+            intervals.push((&runs[index], of_intervals));
+        }
+        let join = |table: &Table, parts| {
+            let joined =
+                self.folder.temporary().map_err(ParquetError::from).and_then(|file| join(table, parts, file));
+            joined
+                .map(|file| (table.name, file))
+                .map_err(|error| self.folder.cannot_write(table.name, &io_error(error)))
+        };
+        Ok(vec![join(&REQUESTS, requests)?, join(&INTERVALS, intervals)?])
+    }
+
+    fn fail(&self, name: &'static str, error: ParquetError) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((name, error));
+        self.cancel.store(true, Ordering::SeqCst);
+    }
+}
+
+impl Observe for Columns<'_> {
+    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
+        let requests = self.part(&REQUESTS)?;
+        let intervals = self.part(&INTERVALS)?;
+        Some(Box::new(RunColumns { columns: self, run, parts: Some([requests, intervals]) }))
+    }
+}
+
+impl Columns<'_> {
+    fn part(&self, table: &'static Table) -> Option<Part> {
+        let part =
+            self.folder.temporary().map_err(ParquetError::from).and_then(|file| Part::new(table, file));
+        part.map_err(|error| self.fail(table.name, error)).ok()
+    }
+}
+
+/// Writes the columns of one run.
+struct RunColumns<'a> {
+    columns: &'a Columns<'a>,
+    run: usize,
+    /// None once they are closed or have failed.
+    parts: Option<[Part; 2]>,
+}
+
+impl RunColumns<'_> {
+    fn push<const N: usize>(&mut self, which: usize, row: [i64; N]) {
+        let Some(parts) = &mut self.parts else { return };
+        if let Err(error) = parts[which].push(row) {
+            self.columns.fail(parts[which].table.name, error);
+            self.parts = None;
+        }
+    }
+}
+
+impl Observer for RunColumns<'_> {
+    fn begin(&mut self, _: SimTime, _: usize) {}
+
+    fn completion(&mut self, completion: &Completion) {
+        let blame = &completion.blame;
+        let operation = match completion.operation {
+            Operation::Read => 0,
+            Operation::Write => 1,
+            Operation::Trim => 2,
+            Operation::Flush => 3,
+        };
+        let row = [
+            completion.id,
+            completion.arrival.0,
+            completion.finish.0,
+            completion.response().as_ns(),
+            operation,
+            completion.offset,
+            completion.length,
+            blame.service,
+            blame.transfer,
+            blame.queue_host,
+            blame.queue_gc,
+            blame.parity,
+            blame.reconstruct,
+            blame.link,
+            u64::from(completion.gc_affected),
+        ];
+        self.push(0, row.map(u64::cast_signed));
+    }
+
+    fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
+        self.push(1, [u64::from(member.0), start.0, end.0].map(u64::cast_signed));
+    }
+
+    fn end(&mut self, _: SimTime) {
+        let Some([requests, intervals]) = self.parts.take() else { return };
+        match (requests.close(), intervals.close()) {
+            (Ok(requests), Ok(intervals)) => {
+                let mut done = self.columns.done.lock().unwrap_or_else(PoisonError::into_inner);
+                done.insert(self.run, [requests, intervals]);
+            }
+            (Err(error), _) => self.columns.fail(REQUESTS.name, error),
+            (_, Err(error)) => self.columns.fail(INTERVALS.name, error),
+        }
+    }
+}
+
+/// One run's rows of one table, on their way to a file.
+struct Part {
+    table: &'static Table,
+    file: NamedTempFile,
+    writer: SerializedFileWriter<File>,
+    columns: Vec<Vec<i64>>,
+}
+
+impl Part {
+    fn new(table: &'static Table, file: NamedTempFile) -> Result<Self> {
+        let writer =
+            SerializedFileWriter::new(file.reopen()?, schema(table.columns)?, properties(table.columns))?;
+        let columns = table.columns.iter().map(|_| Vec::with_capacity(GROUP_ROWS)).collect();
+        Ok(Part { table, file, writer, columns })
+    }
+
+    fn push<const N: usize>(&mut self, row: [i64; N]) -> Result<()> {
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.push(value);
+        }
+        if self.columns[0].len() < GROUP_ROWS { Ok(()) } else { self.flush() }
+    }
+
+    /// Writes the rows gathered as a row group.
+    fn flush(&mut self) -> Result<()> {
+        if self.columns[0].is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for ((_, kind), values) in self.table.columns.iter().zip(&mut self.columns) {
+            let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
+            match kind {
+                Kind::Integer | Kind::Unsigned => {
+                    column.typed::<Int64Type>().write_batch(values, None, None)?;
+                }
+                Kind::Flag => {
+                    let flags: Vec<bool> = values.iter().map(|&value| value != 0).collect();
+                    column.typed::<BoolType>().write_batch(&flags, None, None)?;
+                }
+                Kind::Operation | Kind::Text => {
+                    let texts: Vec<ByteArray> =
+                        values.iter().map(|&value| ByteArray::from(OPERATIONS[value as usize])).collect();
+                    column.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
+                }
+            }
+            column.close()?;
+            values.clear();
+        }
+        group.close().map(|_| ())
+    }
+
+    fn close(mut self) -> Result<Written> {
+        self.flush()?;
+        Ok(Written { file: self.file, metadata: self.writer.close()? })
+    }
+}
+
+/// Copies the row groups of all runs into one file, each with its run in front.
+fn join(table: &Table, parts: Vec<(&Report, Written)>, file: NamedTempFile) -> Result<NamedTempFile> {
+    let columns = [&OF_RUN[..], table.columns].concat();
+    let mut writer = SerializedFileWriter::new(file.reopen()?, schema(&columns)?, properties(&columns))?;
+    // A run's parts go as soon as they are copied.
+    for (report, part) in parts {
+        let source = part.file.reopen()?;
+        for from in part.metadata.row_groups() {
+            let rows = usize::try_from(from.num_rows()).unwrap_or_default();
+            let mut group = writer.next_row_group()?;
+            let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
+            let label = vec![ByteArray::from(report.label.as_str()); rows];
+            column.typed::<ByteArrayType>().write_batch(&label, None, None)?;
+            column.close()?;
+            let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
+            column.typed::<Int64Type>().write_batch(&vec![report.seed.cast_signed(); rows], None, None)?;
+            column.close()?;
+            for column in from.columns() {
+                let encoded = ColumnCloseResult {
+                    bytes_written: column.compressed_size().unsigned_abs(),
+                    rows_written: rows as u64,
+                    metadata: column.clone(),
+                    bloom_filter: None,
+                    column_index: None,
+                    offset_index: None,
+                };
+                group.append_column(&source, encoded)?;
+            }
+            group.close()?;
+        }
+    }
+    writer.close()?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
+fn schema(columns: &[(&str, Kind)]) -> Result<TypePtr> {
+    let column = |(name, kind): &(&str, Kind)| match kind {
+        Kind::Integer => format!("required int64 {name};"),
+        Kind::Unsigned => format!("required int64 {name} (INTEGER(64,false));"),
+        Kind::Flag => format!("required boolean {name};"),
+        Kind::Operation | Kind::Text => format!("required binary {name} (STRING);"),
+    };
+    let columns: String = columns.iter().map(column).collect();
+    parse_message_type(&format!("message harmonia {{ {columns} }}")).map(Arc::new)
+}
+
+/// Integers as differences of neighbours; texts, of which there are few, in a dictionary.
+fn properties(columns: &[(&str, Kind)]) -> WriterPropertiesPtr {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::LZ4_RAW)
+        .set_created_by(format!("harmonia {}", env!("CARGO_PKG_VERSION")))
+        .set_offset_index_disabled(true)
+        .set_dictionary_enabled(false);
+    for (name, kind) in columns {
+        let path = ColumnPath::from(*name);
+        properties = match kind {
+            Kind::Integer | Kind::Unsigned => {
+                properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
+            Kind::Flag => properties,
+            Kind::Operation | Kind::Text => properties.set_column_dictionary_enabled(path, true),
+        };
+    }
+    Arc::new(properties.build())
+}
+
+fn too_few_columns() -> ParquetError {
+    ParquetError::General("the table has fewer columns than its rows".into())
+}
+
+/// The error of the disk, where it is one.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(source) => io::Error::other(source.to_string()),
+        },
+        other => io::Error::other(other.to_string()),
+    }
+}

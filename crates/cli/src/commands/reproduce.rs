@@ -1,0 +1,204 @@
+//! `harmonia reproduce`: run what the claims need, print the verdicts, write the pages.
+
+use std::cell::Cell as Counter;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::thread::available_parallelism;
+
+use harmonia_reproduce::assessment::Assessment;
+use harmonia_reproduce::campaign::{self, Watch};
+use harmonia_reproduce::claims::{Claim, Test, claims};
+use harmonia_reproduce::experiment::{Experiment, Job};
+use harmonia_reproduce::{Results, assess, experiments, findings};
+use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved};
+
+use super::cache;
+use crate::args::ReproduceArguments;
+use crate::failure::Failure;
+use crate::files::ResultFolder;
+use crate::interrupt;
+use crate::output::{Emphasis, Output};
+use crate::progress::{Bars, Silent};
+use crate::tables::{Cell, Table};
+
+/// Carries out the command.
+///
+/// # Errors
+/// If an ID is unknown, a folder cannot be written, or it is interrupted; what was run is kept.
+pub(crate) fn reproduce(
+    arguments: &ReproduceArguments,
+    no_progress: bool,
+    output: &Output,
+) -> Result<(), Failure> {
+    let experiments = experiments()?;
+    let choice = Choice::of(&arguments.ids, &experiments)?;
+    if arguments.list {
+        return list(&choice, &experiments, arguments.json, output);
+    }
+    let cancel = interrupt::watch()?;
+    let folder = ResultFolder::open(&arguments.out)?;
+    let mut jobs = Vec::new();
+    for experiment in &experiments {
+        jobs.extend(experiment.jobs(arguments.seeds, |variant| choice.needs(&experiment.id, variant))?);
+    }
+    let bars = (output.shows_progress() && !no_progress).then(Bars::new);
+    let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
+    let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let cache = cache::of_user(AgedCache::MOST_BYTES);
+    let options =
+        RunOptions { threads, checked: false, cancel, progress, observe: &Unobserved, cache: cache.as_ref() };
+    let watch = Teller { output, last: Counter::new(usize::MAX) };
+    let runs = arguments.out.join("runs");
+    let measured = match arguments.kept {
+        true => campaign::kept(&jobs, &runs),
+        false => campaign::run(&jobs, &runs, &options, &watch),
+    };
+    if let Some(bars) = bars {
+        bars.clear();
+    }
+    cache.as_ref().map(AgedCache::notices).unwrap_or_default().iter().for_each(|line| output.detail(line));
+    let mut results = earlier(&arguments.out);
+    results.extend(measured?);
+    interrupt::check(cancel)?;
+    let assessments = assess(&choice.claims, &results);
+    let json = json(&assessments)?;
+    write(&folder, &arguments.out, &results, &json)?;
+    if arguments.json { output.data(&json) } else { output.data(&table(&assessments, output)) }
+}
+
+/// What was asked for.
+struct Choice {
+    claims: Vec<Claim>,
+    /// Experiments asked for as a whole.
+    whole: Vec<String>,
+    /// By experiment, the variants that the claims read.
+    variants: BTreeMap<String, Vec<String>>,
+}
+
+impl Choice {
+    /// Everything, or what these names stand for.
+    fn of(ids: &[String], experiments: &[Experiment]) -> Result<Choice, Failure> {
+        let all = claims();
+        let is_claim = |id: &String| all.iter().any(|claim| claim.id == id);
+        let is_experiment = |id: &String| experiments.iter().any(|experiment| experiment.id == *id);
+        if let Some(unknown) = ids.iter().find(|id| !is_claim(id) && !is_experiment(id)) {
+            let names =
+                all.iter().map(|claim| claim.id).chain(experiments.iter().map(|known| known.id.as_str()));
+            let near = names
+                .max_by(|a, b| strsim::jaro_winkler(a, unknown).total_cmp(&strsim::jaro_winkler(b, unknown)));
+            let near = near.unwrap_or_default();
+            return Err(Failure::BadInput(format!(
+                "`{unknown}` is neither a claim nor an experiment; did you mean `{near}`? \
+                 `harmonia reproduce --list` lists them"
+            )));
+        }
+        let whole: Vec<String> = match ids {
+            [] => experiments.iter().map(|experiment| experiment.id.clone()).collect(),
+            ids => ids.iter().filter(|id| is_experiment(id)).cloned().collect(),
+        };
+        let reads_whole = |claim: &Claim| match &claim.test {
+            Test::Measured(measure, _) => {
+                measure.experiments().iter().any(|read| whole.iter().any(|whole| whole == read))
+            }
+            Test::Impossible(_) => ids.is_empty(),
+        };
+        let chosen = |claim: &Claim| ids.iter().any(|id| id == claim.id) || reads_whole(claim);
+        let claims: Vec<Claim> = all.iter().filter(|claim| chosen(claim)).cloned().collect();
+        let mut variants: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for claim in &claims {
+            let Test::Measured(measure, _) = &claim.test else { continue };
+            for (experiment, variant) in measure.cells() {
+                variants.entry(experiment.to_owned()).or_default().push(variant.to_owned());
+            }
+        }
+        Ok(Choice { claims, whole, variants })
+    }
+
+    fn needs(&self, experiment: &str, variant: &str) -> bool {
+        self.whole.iter().any(|whole| whole == experiment)
+            || self.variants.get(experiment).is_some_and(|read| read.iter().any(|read| read == variant))
+    }
+}
+
+/// Says what is done, a line a batch.
+struct Teller<'a> {
+    output: &'a Output,
+    last: Counter<usize>,
+}
+
+impl Watch for Teller<'_> {
+    fn batch(&self, done: usize, total: usize, next: &Job) {
+        if self.last.replace(done) != done {
+            let Job { experiment, variant, seed, .. } = next;
+            self.output.notice(&format!("{done} of {total} runs; next: {experiment} {variant}, seed {seed}"));
+        }
+    }
+}
+
+/// Results of an earlier command in this folder; a damaged file is as good as none.
+fn earlier(folder: &Path) -> Results {
+    let text = std::fs::read_to_string(folder.join("results.json")).unwrap_or_default();
+    Results::from_json(&text).unwrap_or_default()
+}
+
+fn write(folder: &ResultFolder, path: &Path, results: &Results, claims: &str) -> Result<(), Failure> {
+    let pages = findings::pages(results);
+    let figures = ResultFolder::open(&path.join("figures"))?;
+    let files: Vec<(&str, &str)> =
+        pages.figures.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    figures.write_all(&files)?;
+    folder.write_all(&[
+        ("results.json", &results.to_json()),
+        ("claims.json", claims),
+        ("findings.md", &pages.findings),
+    ])
+}
+
+fn json(assessments: &[Assessment]) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(assessments).map(|text| text + "\n");
+    text.map_err(|error| Failure::Internal(format!("cannot write the verdicts as JSON: {error}")))
+}
+
+fn table(assessments: &[Assessment], output: &Output) -> String {
+    use harmonia_reproduce::verdict::Verdict;
+    let color = output.stdout_color();
+    let mut table = Table::new(["claim", "claimed", "accepted", "measured", "verdict"]);
+    let mut counts: BTreeMap<Verdict, usize> = BTreeMap::new();
+    for one in assessments {
+        *counts.entry(one.verdict).or_default() += 1;
+        let verdict = Cell::from(one.verdict.text());
+        let verdict = match one.verdict {
+            Verdict::Within => verdict.with(Emphasis::Good),
+            Verdict::NotReproduced => verdict.with(Emphasis::Warning),
+            _ => verdict,
+        };
+        let claimed = one.claimed.split(" (").next().unwrap_or_default();
+        table.push(vec![
+            one.id.into(),
+            claimed.into(),
+            one.accepted.as_str().into(),
+            one.shown.as_str().into(),
+            verdict,
+        ]);
+    }
+    let counts: Vec<String> =
+        counts.iter().map(|(verdict, count)| format!("{count} {}", verdict.text())).collect();
+    format!("{}\n{}\n", table.render(output.columns(), color), counts.join(", "))
+}
+
+fn list(choice: &Choice, experiments: &[Experiment], as_json: bool, output: &Output) -> Result<(), Failure> {
+    if as_json {
+        return output.data(&json(&assess(&choice.claims, &Results::default()))?);
+    }
+    let mut text = String::from("Claims\n");
+    for claim in &choice.claims {
+        text.push_str(&format!("  {:28} {}: {}. {}\n", claim.id, claim.words, claim.claimed, claim.source));
+    }
+    text.push_str("\nExperiments (variants)\n");
+    for experiment in experiments {
+        let variants = experiment.variants().len();
+        text.push_str(&format!("  {:28} {} ({variants})\n", experiment.id, experiment.question));
+    }
+    output.data(&text)
+}

@@ -1,0 +1,191 @@
+//! A claim with what was measured for it and the verdict, and the tables made of them.
+
+use std::fmt::Write;
+
+use harmonia_metrics::Interval;
+use serde::Serialize;
+
+use crate::claims::{Claim, Test, Unit};
+use crate::results::Results;
+use crate::verdict::{Expected, Verdict};
+
+/// A claim held against the results.
+#[derive(Debug, Clone, Serialize)]
+pub struct Assessment {
+    /// The claim's name.
+    pub id: &'static str,
+    /// Paper, section, figure.
+    pub source: &'static str,
+    /// What it says.
+    pub words: &'static str,
+    /// The figure as published.
+    pub claimed: &'static str,
+    /// What is accepted, in words.
+    pub accepted: String,
+    /// Mean and interval over seeds, in percent, as a ratio, or in nanoseconds; null if nothing was measured.
+    pub measured: Option<Interval>,
+    /// The measurement in words.
+    pub shown: String,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Why it cannot be measured; empty if it can.
+    pub why: &'static str,
+    /// Unit of the measurement.
+    #[serde(skip)]
+    pub unit: Unit,
+    /// What is accepted.
+    #[serde(skip)]
+    pub expected: Option<Expected>,
+}
+
+/// Holds claims against results.
+pub fn assess(claims: &[Claim], results: &Results) -> Vec<Assessment> {
+    claims.iter().map(|claim| of(claim, results)).collect()
+}
+
+fn of(claim: &Claim, results: &Results) -> Assessment {
+    let mut assessment = Assessment {
+        id: claim.id,
+        source: claim.source,
+        words: claim.words,
+        claimed: claim.claimed,
+        accepted: String::new(),
+        measured: None,
+        shown: "-".into(),
+        verdict: Verdict::NotMeasured,
+        why: "",
+        unit: claim.unit,
+        expected: None,
+    };
+    match &claim.test {
+        Test::Impossible(why) => {
+            assessment.verdict = Verdict::NotReproducibleHere;
+            assessment.why = why;
+        }
+        Test::Measured(measure, expected) => {
+            assessment.accepted = accepted(expected, claim.unit);
+            assessment.expected = Some(*expected);
+            assessment.measured = measure.interval(results);
+            if let Some(measured) = &assessment.measured {
+                assessment.verdict = expected.judge(measured);
+                assessment.shown = shown(measured, claim.unit);
+            }
+        }
+    }
+    assessment
+}
+
+/// A number in its unit, without the unit.
+fn number(value: f64, unit: Unit) -> String {
+    let value = if unit == Unit::Ns { value / 1e6 } else { value };
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = match value.abs() {
+        size if unit == Unit::Percent && size >= 0.95 => 1,
+        size if size >= 9.95 => 1,
+        size if size >= 0.095 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.decimals$}");
+    // "-0.00" would claim a direction.
+    if text.trim_start_matches('-').chars().all(|digit| matches!(digit, '0' | '.')) {
+        text.trim_start_matches('-').to_owned()
+    } else {
+        text
+    }
+}
+
+/// The unit as it follows a number.
+fn suffix(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Percent => "%",
+        Unit::Times => "x",
+        Unit::Plain => "",
+        Unit::Ns => " ms",
+    }
+}
+
+/// A measurement with its interval: "73.7% ± 0.4".
+pub fn shown(measured: &Interval, unit: Unit) -> String {
+    let mean = format!("{}{}", number(measured.mean, unit), suffix(unit));
+    match measured.half_width {
+        Some(half_width) => format!("{mean} ± {}", number(half_width, unit)),
+        None => format!("{mean} (one seed)"),
+    }
+}
+
+/// What is accepted, in words: "63% to 79%".
+fn accepted(expected: &Expected, unit: Unit) -> String {
+    let value = |value: f64| format!("{}{}", number(value, unit), suffix(unit));
+    match *expected {
+        Expected::Between { low, high, .. } => format!("{} to {}", value(low), value(high)),
+        Expected::Above(bound) => format!("above {}", value(bound)),
+        Expected::Below(bound) => format!("below {}", value(bound)),
+    }
+}
+
+/// A Markdown table of assessments.
+pub fn markdown<'a>(assessments: impl IntoIterator<Item = &'a Assessment>) -> String {
+    let mut table =
+        String::from("| claim | claimed | accepted | measured | verdict |\n|---|---|---|---|---|\n");
+    for one in assessments {
+        let words = format!("{} ({})", one.words, one.source);
+        let verdict = match one.why {
+            "" => one.verdict.text().to_owned(),
+            why => format!("{}: {why}", one.verdict.text()),
+        };
+        let _ = writeln!(
+            table,
+            "| `{}`: {words} | {} | {} | {} | **{verdict}** |",
+            one.id,
+            one.claimed,
+            if one.accepted.is_empty() { "-" } else { &one.accepted },
+            one.shown,
+        );
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::{Quantity, lowered, tests::means};
+
+    fn claim(test: Test) -> Claim {
+        Claim { id: "x", source: "a paper", words: "it helps", claimed: "71%", unit: Unit::Percent, test }
+    }
+
+    fn tested() -> Claim {
+        let measure = lowered(Quantity::Mean, "x", "local", "inclusive");
+        claim(Test::Measured(measure, Expected::about(71.0, 8.0, 0.0)))
+    }
+
+    #[test]
+    fn a_claim_is_held_against_the_results() {
+        let results = means(&[("local", &[1000, 1000, 1000]), ("inclusive", &[300, 290, 280])]);
+        let [one] = &assess(&[tested()], &results)[..] else { unreachable!() };
+        assert_eq!((one.verdict, one.accepted.as_str()), (Verdict::Within, "63.0% to 79.0%"));
+        assert_eq!(one.shown, "71.0% ± 2.5");
+        assert!(markdown([one]).contains("| 71% | 63.0% to 79.0% | 71.0% ± 2.5 | **within** |"));
+    }
+
+    #[test]
+    fn what_is_missing_and_what_cannot_be_is_not_called_reproduced() {
+        let results = means(&[("local", &[1000])]);
+        assert_eq!(assess(&[tested()], &results)[0].verdict, Verdict::NotMeasured);
+        let impossible = &assess(&[claim(Test::Impossible("hardware"))], &results)[0];
+        assert_eq!(impossible.verdict, Verdict::NotReproducibleHere);
+        assert!(markdown([impossible]).contains("**not reproducible here: hardware**"));
+    }
+
+    #[test]
+    fn numbers_have_as_many_digits_as_they_can_bear() {
+        assert_eq!(
+            [73.66, 0.156, 0.0004, -0.0001].map(|value| number(value, Unit::Percent)),
+            ["73.7", "0.16", "0.000", "0.000"]
+        );
+        assert_eq!([3.958, 1.0, 12.34].map(|value| number(value, Unit::Times)), ["3.96", "1.00", "12.3"]);
+        assert_eq!(number(5_012_000.0, Unit::Ns), "5.01");
+    }
+}

@@ -1,0 +1,33 @@
+//! What the papers claim, held against what the simulator measures.
+//!
+//! ```text
+//!   experiments/*.toml --> experiment --> campaign --> results (one summary a run, kept in a folder)
+//!                                                        |
+//!   claims (the papers' figures, our tolerances) --> measure --> verdict --> tables, findings, figures
+//! ```
+//!
+//! * [`experiment`], [`experiments`]: named configurations and what is varied in them;
+//! * [`campaign`], [`store`]: runs what is missing, and keeps what is done;
+//! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
+//! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
+//! * [`assessment`]: claims with their verdicts;
+//! * [`findings`], `figure`: the pages and pictures made of them.
+//!
+//! A verdict is a function of the results, and pages are a function of the results: both are made again at any time
+//! without a simulation.
+
+pub mod assessment;
+pub mod campaign;
+pub mod claims;
+pub mod experiment;
+mod figure;
+pub mod findings;
+pub mod measure;
+pub mod results;
+pub mod store;
+pub mod summary;
+pub mod verdict;
+
+pub use assessment::{Assessment, assess};
+pub use experiment::{Experiment, experiments};
+pub use results::Results;

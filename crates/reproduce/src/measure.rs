@@ -1,0 +1,221 @@
+//! What a claim asks of the runs: a small expression over the results, evaluated seed by seed.
+//!
+//! Every seed has an aged array and a load of its own, which all variants share, so a comparison is one of pairs and
+//! the interval is that of the values of the seeds (Student's t; see [`Interval`]).
+
+use std::collections::BTreeMap;
+
+use harmonia_metrics::Interval;
+
+use crate::results::Results;
+use crate::summary::Summary;
+
+/// A figure of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Mean response time. Unit: ns.
+    Mean,
+    /// Its standard deviation. Unit: ns.
+    Stddev,
+    /// Its variance. Unit: ns^2.
+    Variance,
+    /// Its coefficient of variation. Unit: ratio.
+    Cv,
+    /// 99th percentile. Unit: ns.
+    P99,
+    /// 99.9th percentile. Unit: ns.
+    P999,
+    /// Blocks erased. Unit: count.
+    Erases,
+    /// Share of requests that met garbage collection. Unit: fraction.
+    GcAffected,
+    /// Share of time in which any member collects. Unit: fraction.
+    TimeInGc,
+}
+
+impl Quantity {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Mean => "mean response time",
+            Quantity::Stddev => "standard deviation",
+            Quantity::Variance => "variance",
+            Quantity::Cv => "coefficient of variation",
+            Quantity::P99 => "99th percentile",
+            Quantity::P999 => "99.9th percentile",
+            Quantity::Erases => "erases",
+            Quantity::GcAffected => "requests that met garbage collection",
+            Quantity::TimeInGc => "time with a member collecting",
+        }
+    }
+
+    /// Its value; `None` where the run has none.
+    pub fn of(self, run: &Summary) -> Option<f64> {
+        let ns = |ns: Option<u64>| ns.map(|ns| ns as f64);
+        let (mean, stddev) = (ns(run.all.mean), ns(run.all.stddev));
+        match self {
+            Quantity::Mean => mean,
+            Quantity::Stddev => stddev,
+            Quantity::Variance => stddev.map(|stddev| stddev * stddev),
+            Quantity::Cv => stddev.zip(mean).map(|(stddev, mean)| stddev / mean),
+            Quantity::P99 => ns(run.all.p99),
+            Quantity::P999 => ns(run.all.p999),
+            Quantity::Erases => Some(run.erases as f64),
+            Quantity::GcAffected => Some(run.gc_affected),
+            Quantity::TimeInGc => run.devices_in_gc.first().map(|none| 1.0 - none),
+        }
+    }
+}
+
+/// An expression over the results.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Measure {
+    /// A figure of a variant of an experiment.
+    Of(Quantity, &'static str, String),
+    /// The first less the second.
+    Minus(Box<Measure>, Box<Measure>),
+    /// The first divided by the second.
+    Over(Box<Measure>, Box<Measure>),
+    /// By how many percent the second is below the first.
+    Lowered(Box<Measure>, Box<Measure>),
+    /// Their mean.
+    Average(Vec<Measure>),
+    /// The highest of them.
+    Highest(Vec<Measure>),
+    /// The lowest of them.
+    Lowest(Vec<Measure>),
+}
+
+/// By how many percent `quantity` of `after` is below that of `before`, two variants of an experiment.
+pub fn lowered(quantity: Quantity, experiment: &'static str, before: &str, after: &str) -> Measure {
+    let of = |variant: &str| Box::new(Measure::Of(quantity, experiment, variant.to_owned()));
+    Measure::Lowered(of(before), of(after))
+}
+
+/// `quantity` of `this` divided by that of `other`, two variants of an experiment.
+pub fn ratio(quantity: Quantity, experiment: &'static str, this: &str, other: &str) -> Measure {
+    let of = |variant: &str| Box::new(Measure::Of(quantity, experiment, variant.to_owned()));
+    Measure::Over(of(this), of(other))
+}
+
+impl Measure {
+    /// Its value for every seed that has all it needs.
+    pub fn by_seed(&self, results: &Results) -> BTreeMap<u64, f64> {
+        match self {
+            Measure::Of(quantity, experiment, variant) => {
+                let runs = results.runs(experiment, variant);
+                runs.into_iter().filter_map(|(seed, run)| Some((seed, quantity.of(run)?))).collect()
+            }
+            Measure::Minus(a, b) => both(a, b, results, |a, b| a - b),
+            Measure::Over(a, b) => both(a, b, results, |a, b| a / b),
+            Measure::Lowered(before, after) => {
+                both(before, after, results, |before, after| 100.0 * (1.0 - after / before))
+            }
+            Measure::Average(of) => {
+                all(of, results, |values| values.iter().sum::<f64>() / values.len() as f64)
+            }
+            Measure::Highest(of) => {
+                all(of, results, |values| values.iter().copied().fold(f64::MIN, f64::max))
+            }
+            Measure::Lowest(of) => all(of, results, |values| values.iter().copied().fold(f64::MAX, f64::min)),
+        }
+    }
+
+    /// Its interval over the seeds; `None` where a run is missing.
+    pub fn interval(&self, results: &Results) -> Option<Interval> {
+        let values: Vec<f64> =
+            self.by_seed(results).into_values().filter(|value| value.is_finite()).collect();
+        Interval::of(&values)
+    }
+
+    /// Experiments it reads.
+    pub fn experiments(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> =
+            self.cells().into_iter().map(|(experiment, _)| experiment).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// Experiment and variant of everything it reads.
+    pub fn cells(&self) -> Vec<(&'static str, &str)> {
+        match self {
+            Measure::Of(_, experiment, variant) => vec![(experiment, variant.as_str())],
+            Measure::Minus(a, b) | Measure::Over(a, b) | Measure::Lowered(a, b) => {
+                [a.cells(), b.cells()].concat()
+            }
+            Measure::Average(of) | Measure::Highest(of) | Measure::Lowest(of) => {
+                of.iter().flat_map(Measure::cells).collect()
+            }
+        }
+    }
+}
+
+fn both(
+    a: &Measure,
+    b: &Measure,
+    results: &Results,
+    combine: impl Fn(f64, f64) -> f64,
+) -> BTreeMap<u64, f64> {
+    let b = b.by_seed(results);
+    let pairs = a.by_seed(results).into_iter();
+    pairs.filter_map(|(seed, a)| b.get(&seed).map(|&b| (seed, combine(a, b)))).collect()
+}
+
+fn all(of: &[Measure], results: &Results, combine: impl Fn(&[f64]) -> f64) -> BTreeMap<u64, f64> {
+    let values: Vec<BTreeMap<u64, f64>> = of.iter().map(|measure| measure.by_seed(results)).collect();
+    let Some(first) = values.first() else { return BTreeMap::new() };
+    let of_seed =
+        |seed: &u64| values.iter().map(|values| values.get(seed).copied()).collect::<Option<Vec<f64>>>();
+    first.keys().filter_map(|seed| Some((*seed, combine(&of_seed(seed)?)))).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::summary::{Outcome, Times};
+
+    /// Results of an experiment `x`: variants with the mean of each seed.
+    pub(crate) fn means(variants: &[(&str, &[u64])]) -> Results {
+        let mut results = Results::default();
+        for (variant, means) in variants {
+            for (index, &mean) in means.iter().enumerate() {
+                let all = Times { mean: Some(mean), stddev: Some(mean / 2), ..Times::default() };
+                let summary = Summary { all, ..Summary::default() };
+                results.insert("0", "x", variant, index as u64 + 1, Outcome::Measured(summary));
+            }
+        }
+        results
+    }
+
+    fn values(measure: &Measure, results: &Results) -> Vec<f64> {
+        measure.by_seed(results).into_values().collect()
+    }
+
+    #[test]
+    fn a_comparison_is_made_seed_by_seed() {
+        let results = means(&[("before", &[100, 200]), ("after", &[30, 40])]);
+        let lowered = lowered(Quantity::Mean, "x", "before", "after");
+        assert_eq!(values(&lowered, &results), [70.0, 80.0]);
+        assert_eq!(values(&ratio(Quantity::Variance, "x", "before", "after"), &results)[1], 25.0);
+        assert_eq!(lowered.interval(&results).expect("two seeds").mean, 75.0);
+    }
+
+    #[test]
+    fn a_seed_that_lacks_a_run_is_left_out() {
+        let results = means(&[("a", &[1, 2, 3]), ("b", &[1, 2])]);
+        let of = |variant: &str| Measure::Of(Quantity::Mean, "x", variant.to_owned());
+        assert_eq!(values(&Measure::Average(vec![of("a"), of("b")]), &results).len(), 2);
+        assert_eq!(values(&Measure::Highest(vec![of("a"), of("none")]), &results), [0.0; 0]);
+        assert_eq!(of("none").interval(&results), None);
+    }
+
+    #[test]
+    fn extremes_and_averages_are_those_of_the_seed() {
+        let results = means(&[("a", &[1, 9]), ("b", &[5, 5])]);
+        let of = || ["a", "b"].map(|variant| Measure::Of(Quantity::Mean, "x", variant.to_owned())).to_vec();
+        assert_eq!(values(&Measure::Highest(of()), &results), [5.0, 9.0]);
+        assert_eq!(values(&Measure::Lowest(of()), &results), [1.0, 5.0]);
+        assert_eq!(values(&Measure::Average(of()), &results), [3.0, 7.0]);
+    }
+}

@@ -1,0 +1,132 @@
+//! What is kept of a run: the figures that a claim may ask for, and no more.
+//!
+//! Times are whole nanoseconds and shares have six decimals, so that a thousand runs fit into a file that one can
+//! commit. Leaves out: distributions beyond four percentiles, blame, single members.
+
+use std::collections::BTreeMap;
+
+use harmonia_metrics::{DistributionSummary, Report};
+use serde::{Deserialize, Serialize};
+
+/// What a run showed, or why it could not be run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It ran.
+    Measured(Summary),
+    /// It was refused, such as for a load that the array cannot keep up with; the message.
+    Refused(String),
+}
+
+/// The figures of one run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Host requests measured. Unit: count.
+    pub requests: u64,
+    /// Length of the measured window. Unit: ns.
+    pub simulated_ns: u64,
+    /// Response time of all requests.
+    pub all: Times,
+    /// Of reads.
+    pub read: Times,
+    /// Of writes.
+    pub write: Times,
+    /// Blocks erased. Unit: count.
+    pub erases: u64,
+    /// Valid pages moved. Unit: pages.
+    pub gc_pages_moved: u64,
+    /// Data pages the host wrote. Unit: pages.
+    pub host_pages_written: u64,
+    /// Flash data pages programmed per host data page; null without writes. Unit: ratio.
+    pub write_amplification: Option<f64>,
+    /// Share of requests that met garbage collection. Unit: fraction.
+    pub gc_affected: f64,
+    /// Share of time with 0, 1, .. members collecting. Unit: fraction.
+    pub devices_in_gc: Vec<f64>,
+    /// Ageing had reached a steady state.
+    pub steady: bool,
+    /// What coordination counted. Unit: count.
+    pub coordination: BTreeMap<String, u64>,
+}
+
+/// A response time; null where there are too few requests to say. Unit: ns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// Requests. Unit: count.
+    pub count: u64,
+    /// Mean.
+    pub mean: Option<u64>,
+    /// Standard deviation.
+    pub stddev: Option<u64>,
+    /// Median.
+    pub p50: Option<u64>,
+    /// 99th percentile.
+    pub p99: Option<u64>,
+    /// 99.9th percentile.
+    pub p999: Option<u64>,
+    /// Largest.
+    pub max: Option<u64>,
+}
+
+impl From<&DistributionSummary> for Times {
+    fn from(times: &DistributionSummary) -> Self {
+        let whole = |ns: Option<f64>| ns.map(|ns| ns.round() as u64);
+        Times {
+            count: times.count,
+            mean: whole(times.mean),
+            stddev: whole(times.stddev),
+            p50: times.p50,
+            p99: times.p99,
+            p999: times.p999,
+            max: times.max,
+        }
+    }
+}
+
+impl From<&Report> for Summary {
+    fn from(report: &Report) -> Self {
+        let (host, array) = (&report.host, &report.array);
+        let response = &host.response_ns;
+        let met = response.gc_affected_read.count + response.gc_affected_write.count;
+        Summary {
+            requests: host.requests,
+            simulated_ns: report.simulated_ns,
+            all: (&response.all).into(),
+            read: (&response.read).into(),
+            write: (&response.write).into(),
+            erases: array.erases,
+            gc_pages_moved: array.gc_pages_moved,
+            host_pages_written: array.host_pages_written,
+            write_amplification: array.write_amplification.map(six_decimals),
+            gc_affected: six_decimals(met as f64 / host.requests.max(1) as f64),
+            devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
+            steady: report.precondition.steady,
+            coordination: array.coordination.counters.clone(),
+        }
+    }
+}
+
+fn six_decimals(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_survives_being_written() {
+        let times = Times { count: 3, mean: Some(5), max: Some(9), ..Times::default() };
+        let summary = Summary { requests: 3, all: times, gc_affected: 0.333333, ..Summary::default() };
+        for outcome in [Outcome::Measured(summary), Outcome::Refused("too fast".into())] {
+            let text = serde_json::to_string(&outcome).expect("JSON");
+            assert_eq!(serde_json::from_str::<Outcome>(&text).expect("an outcome"), outcome);
+        }
+    }
+
+    #[test]
+    fn times_are_rounded_to_whole_nanoseconds_not_cut() {
+        let times = DistributionSummary { mean: Some(2.6), stddev: None, ..DistributionSummary::default() };
+        assert_eq!((Times::from(&times).mean, Times::from(&times).stddev), (Some(3), None));
+    }
+}

@@ -1,0 +1,144 @@
+//! The rules by which a measurement is held against a claim.
+//!
+//! A tolerance is ours and was set before measuring; the interval is that of the mean over seeds, 95%.
+//!
+//! ```text
+//!   no effect        accepted: claimed value and tolerance
+//!      |              [=======x=======]
+//!      |                 |--o--|             within: the whole interval lies in what is accepted
+//!      |     |--o--|                         direction only: it lies on the claimed side of no effect
+//!   |--o--|                                  not reproduced: it does not
+//! ```
+
+use harmonia_metrics::Interval;
+
+/// What a claim lets one expect.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Expected {
+    /// A value from `low` to `high`. `no_effect` is what the value would be if there were nothing to claim; `None`
+    /// where that is what is claimed.
+    Between {
+        /// Lowest accepted.
+        low: f64,
+        /// Highest accepted.
+        high: f64,
+        /// Value of no effect.
+        no_effect: Option<f64>,
+    },
+    /// Any value above this; no figure is claimed.
+    Above(f64),
+    /// Any value below this; no figure is claimed.
+    Below(f64),
+}
+
+/// What became of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The measurement lies within the tolerance.
+    Within,
+    /// It has the claimed direction and not the claimed size.
+    DirectionOnly,
+    /// It has not.
+    NotReproduced,
+    /// It cannot be measured by this simulator.
+    NotReproducibleHere,
+    /// Its runs are missing.
+    NotMeasured,
+}
+
+impl Verdict {
+    /// In words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Verdict::Within => "within",
+            Verdict::DirectionOnly => "direction only",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::NotReproducibleHere => "not reproducible here",
+            Verdict::NotMeasured => "not measured",
+        }
+    }
+}
+
+impl Expected {
+    /// `value`, give or take `tolerance`.
+    pub fn about(value: f64, tolerance: f64, no_effect: f64) -> Expected {
+        Expected::Between { low: value - tolerance, high: value + tolerance, no_effect: Some(no_effect) }
+    }
+
+    /// No difference, give or take `tolerance`.
+    pub fn same(value: f64, tolerance: f64) -> Expected {
+        Expected::Between { low: value - tolerance, high: value + tolerance, no_effect: None }
+    }
+
+    /// Holds a measurement against it.
+    pub fn judge(&self, measured: &Interval) -> Verdict {
+        let (bottom, top) = (measured.low(), measured.high());
+        match *self {
+            Expected::Between { low, high, no_effect } => {
+                let on_the_claimed_side =
+                    |none: f64| if low + high > 2.0 * none { bottom > none } else { top < none };
+                if bottom >= low && top <= high {
+                    Verdict::Within
+                } else if no_effect.is_some_and(on_the_claimed_side) {
+                    Verdict::DirectionOnly
+                } else {
+                    Verdict::NotReproduced
+                }
+            }
+            Expected::Above(bound) if bottom > bound => Verdict::Within,
+            Expected::Below(bound) if top < bound => Verdict::Within,
+            Expected::Above(_) | Expected::Below(_) => Verdict::NotReproduced,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(mean: f64, half_width: f64) -> Interval {
+        Interval { mean, half_width: Some(half_width), samples: 3 }
+    }
+
+    #[test]
+    fn the_whole_interval_must_be_accepted() {
+        let claim = Expected::about(71.0, 8.0, 0.0);
+        assert_eq!(claim.judge(&interval(73.0, 6.0)), Verdict::Within);
+        assert_eq!(claim.judge(&interval(73.0, 6.1)), Verdict::DirectionOnly, "its upper end is not");
+        assert_eq!(claim.judge(&interval(89.0, 1.0)), Verdict::DirectionOnly);
+    }
+
+    #[test]
+    fn a_direction_needs_an_interval_that_leaves_no_effect_out() {
+        let rise = Expected::about(3.5, 1.0, 1.0);
+        assert_eq!(rise.judge(&interval(1.2, 0.1)), Verdict::DirectionOnly);
+        assert_eq!(rise.judge(&interval(1.2, 0.2)), Verdict::NotReproduced);
+        assert_eq!(rise.judge(&interval(0.5, 0.1)), Verdict::NotReproduced, "the other direction");
+        let fall = Expected::about(-79.0, 10.0, 0.0);
+        assert_eq!(fall.judge(&interval(-5.0, 4.0)), Verdict::DirectionOnly);
+        assert_eq!(fall.judge(&interval(5.0, 4.0)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn a_claim_of_no_difference_has_no_direction() {
+        let same = Expected::same(1.0, 0.03);
+        assert_eq!(same.judge(&interval(1.01, 0.019)), Verdict::Within);
+        assert_eq!(same.judge(&interval(1.05, 0.01)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn a_claim_without_a_figure_is_settled_by_the_seeds_or_not() {
+        assert_eq!(Expected::Above(0.0).judge(&interval(1.0, 0.9)), Verdict::Within);
+        assert_eq!(Expected::Above(0.0).judge(&interval(1.0, 1.0)), Verdict::NotReproduced);
+        assert_eq!(Expected::Below(0.0).judge(&interval(-1.0, 0.9)), Verdict::Within);
+        assert_eq!(Expected::Below(0.0).judge(&interval(1.0, 0.9)), Verdict::NotReproduced);
+    }
+
+    /// Nothing can be said of the spread of one seed: its value is held against the claim as it is.
+    #[test]
+    fn one_seed_is_judged_by_its_value() {
+        let one = Interval { mean: 70.0, half_width: None, samples: 1 };
+        assert_eq!(Expected::about(71.0, 8.0, 0.0).judge(&one), Verdict::Within);
+    }
+}
