@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 /// What a run showed, or why it could not be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "nearly every run is measured")]
 pub enum Outcome {
     /// It ran.
     Measured(Summary),

@@ -119,7 +119,7 @@ fn another_seed_gives_another_run() {
     assert_eq!(one, host("seed=1"));
 }
 
-/// All that differs between a policy nobody can hear and none is the name.
+/// All that differs between a policy nobody can hear and none is the name, and counters of its own that count nothing.
 #[test]
 fn reactive_policies_without_capable_members_report_as_local_does() {
     let deaf = "array.member=[{ index = 0, capable = false }, { index = 1, capable = false }, \
@@ -138,6 +138,7 @@ fn reactive_policies_without_capable_members_report_as_local_does() {
             compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
         report.scenario = serde_json::Value::Null;
         report.array.coordination.policy.clear();
+        report.array.coordination.counters.retain(|_, count| *count > 0);
         bytes(&report)
     };
     let local = sections("local");

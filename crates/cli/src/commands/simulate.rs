@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
             let page = page::render(comparison, &recordings, scenario);
             let columns = columns.map(|columns| columns.finish(&comparison.runs)).transpose()?;
             let texts =
-                [("report.html", page.as_str()), ("report.json", report), ("scenario.toml", scenario)];
+                [("report.json", report), ("scenario.toml", scenario), ("report.html", page.as_str())];
             interrupt::check(self.cancel)?;
             folder.write_all_with(&texts, columns.unwrap_or_default())?;
         }

@@ -52,7 +52,7 @@ impl Axis {
 
     fn logarithmic(low: f64, high: f64) -> Axis {
         let round = || (-9..12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power)));
-        let low = round().filter(|round| *round <= low * 1.000_001).last().unwrap_or(low);
+        let low = round().rfind(|round| *round <= low * 1.000_001).unwrap_or(low);
         let high = round().find(|round| *round >= high * 0.999_999 && *round > low).unwrap_or(low * 10.0);
         let inside: Vec<f64> =
             round().filter(|round| *round >= low * 0.999_999 && *round <= high * 1.000_001).collect();

@@ -65,8 +65,8 @@ pub fn statements(runs: &Runs) -> Vec<(&'static str, bool)> {
             gains.windows(2).all(|pair| pair[0] < pair[1])
         }),
         ("between bursts there is time to collect", {
-            mean("bursts 3000 proactive-idle") < 0.5 * mean("bursts 3000 reactive-selective")
-                && runs.erases("bursts 3000 proactive-idle") > runs.erases("bursts 3000 reactive-selective")
+            mean("bursts 10000 proactive-idle") < 0.5 * mean("bursts 10000 reactive-selective")
+                && runs.erases("bursts 10000 proactive-idle") > runs.erases("bursts 10000 reactive-selective")
         }),
         ("a saturated array gains little", {
             nearly(took("closed reactive-inclusive"), took("closed local"), 0.05)

@@ -87,11 +87,11 @@ impl Svg {
         let _ = writeln!(self.text, "<path class=\"{class}\"{dashes} d=\"{path}\"/>");
     }
 
-    /// Dots: lines of no length, which their caps make round (`free`) or square (`hit`).
+    /// Dots: lines of hardly any length (renderers differ about none), which their caps make round (`free`) or square (`hit`).
     pub fn dots(&mut self, class: &str, points: impl Iterator<Item = (f64, f64)>) {
         let mut path = String::new();
         for (x, y) in points {
-            let _ = write!(path, "M{} {}h0", number(x), number(y));
+            let _ = write!(path, "M{} {}h.01", number(x), number(y));
         }
         let _ = writeln!(self.text, "<path class=\"{class}\" d=\"{path}\"/>");
     }

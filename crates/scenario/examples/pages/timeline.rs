@@ -93,20 +93,22 @@ const PLOT_HEIGHT: f64 = 110.0;
 const ROW: f64 = 12.0;
 /// Between a panel's plot and its rows.
 const GAP: f64 = 10.0;
-/// Top of the response-time axis, in ms.
-const MS_MAX: u64 = 15;
+/// Between ticks of the response-time axis, in ms.
+const MS_STEP: u64 = 5;
 
 /// Draws runs below one another on one axis of time.
 pub fn draw(title: &str, runs: &[(&str, &Beginning)]) -> String {
     let rows = |run: &Beginning| run.collecting.len() as f64 * ROW;
     let height: f64 = runs.iter().map(|(_, run)| 26.0 + PLOT_HEIGHT + GAP + rows(run) + 14.0).sum();
+    let longest = runs.iter().flat_map(|(_, run)| &run.requests).map(|request| request.1).max().unwrap_or(0);
+    let ms_max = (longest / 1_000_000 / MS_STEP + 1) * MS_STEP;
     let mut svg = Svg::new(40.0 + height + 30.0, title);
     legend(&mut svg);
     let mut top = 40.0;
     for (label, run) in runs {
         svg.text(LEFT, top + 14.0, Anchor::Start, "head", label);
         top += 26.0;
-        panel(&mut svg, top, run);
+        panel(&mut svg, top, ms_max, run);
         top += PLOT_HEIGHT + GAP + rows(run) + 14.0;
     }
     for ms in (0..=300).step_by(50) {
@@ -131,23 +133,20 @@ fn x(ns: u64) -> f64 {
     LEFT + PLOT_WIDTH * ns as f64 / LENGTH_NS as f64
 }
 
-fn panel(svg: &mut Svg, top: f64, run: &Beginning) {
+fn panel(svg: &mut Svg, top: f64, ms_max: u64, run: &Beginning) {
     let bottom = top + PLOT_HEIGHT;
     let rows_bottom = bottom + GAP + run.collecting.len() as f64 * ROW;
     for (start, end) in union(&run.collecting) {
         svg.rect("shade", x(start), top, x(end) - x(start), rows_bottom - top);
     }
-    let y = |ns: u64| bottom - PLOT_HEIGHT * ns as f64 / (MS_MAX * 1_000_000) as f64;
-    for ms in (0..=MS_MAX).step_by(5) {
+    let y = |ns: u64| bottom - PLOT_HEIGHT * ns as f64 / (ms_max * 1_000_000) as f64;
+    for ms in (0..=ms_max).step_by(MS_STEP as usize) {
         svg.line("grid", "", &[(LEFT, y(ms * 1_000_000)), (LEFT + PLOT_WIDTH, y(ms * 1_000_000))]);
         svg.text(LEFT - 6.0, y(ms * 1_000_000) + 4.0, Anchor::End, "tick", &format!("{ms} ms"));
     }
     for (class, affected) in [("free", false), ("hit", true)] {
         let of_class = run.requests.iter().filter(|request| request.2 == affected);
-        svg.dots(
-            class,
-            of_class.map(|&(arrival, response, _)| (x(arrival), y(response.min(MS_MAX * 1_000_000)))),
-        );
+        svg.dots(class, of_class.map(|&(arrival, response, _)| (x(arrival), y(response))));
     }
     for (member, intervals) in run.collecting.iter().enumerate() {
         let row = bottom + GAP + member as f64 * ROW;
