@@ -25,7 +25,7 @@ help:
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make docs    write the generated pages of docs/'
-	@echo 'make reproduce run every experiment behind docs/findings.md (an hour on two cores; goes on where it was stopped)'
+	@echo 'make reproduce run every experiment behind docs/findings.md (a quarter of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
 

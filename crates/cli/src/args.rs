@@ -66,7 +66,7 @@ Examples:
   harmonia reproduce --list                          claims and experiments, without running anything
   harmonia reproduce response-hpc-w skew-erases      what two claims need
   harmonia reproduce array-size                      all runs of an experiment
-  harmonia reproduce --out results                   everything: about an hour on two cores
+  harmonia reproduce --out results                   everything: a quarter of an hour on two cores
 
 Finished runs are kept in the folder: the same command goes on where it was stopped. Delete the folder after
 changing the code.";
