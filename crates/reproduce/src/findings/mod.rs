@@ -118,7 +118,7 @@ fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) 
          `harmonia reproduce` runs them again; `make findings` writes this page from their results.\n\n\
          A number after ± is the half-width of a 95% confidence interval over seeds (Student's t); each seed has an aged \
          array and a load of its own, which all policies share, so policies are compared in pairs. **Within**: the whole \
-         interval lies in the accepted range, which was set before measuring. **Direction only**: it does not, but it \
+         interval lies in the accepted range, which was set before measuring unless the claim says otherwise. **Direction only**: it does not, but it \
          lies on the claimed side of no effect. **Not reproduced**: neither. The papers' enterprise traces are not public; \
          ours are synthetic stand-ins with their published rate, size and read share, and nothing else of them.\n\n{}",
         results.len(),
