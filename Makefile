@@ -138,7 +138,7 @@ docs: prerequisites
 
 clean:
 	cargo clean
-	rm -rf demo fuzz/target fuzz/artifacts fuzz/corpus python/harmonia/*.so
+	rm -rf demo reproduction fuzz/target fuzz/artifacts fuzz/corpus python/harmonia/*.so
 
 prerequisites:
 	@missing=0; \
