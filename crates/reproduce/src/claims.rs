@@ -1,9 +1,9 @@
 //! The table of claims: what the papers say, how far off we accept, and what is measured for it.
 //!
 //! Sources: *IEEE TC 2012*, Kim et al., Coordinating Garbage Collection for Arrays of Solid-state Drives; *MSST 2011*,
-//! Kim et al., Harmonia. The only place in code with figures of a paper. Tolerances were set before measuring; a reading added later says so. One
-//! configuration, A/B, serves all claims (`experiments/configuration-ab.toml`); nothing is tuned to one of them.
-//! Leaves out: figures that can only be read off a plot.
+//! Kim et al., Harmonia. The only place in code with figures of a paper. Tolerances were set before measuring; a
+//! reading added later says so. One configuration, A/B, serves all claims (`experiments/configuration-ab.toml`);
+//! nothing is tuned to one of them. Leaves out: figures that can only be read off a plot.
 
 use crate::measure::Quantity::{Erases, Mean, Stddev, Variance};
 use crate::measure::{Measure, Quantity, lowered, ratio};

@@ -1,6 +1,7 @@
 //! The page of findings and its pictures, made of results alone.
 //!
-//! * `catalogue`: what was asked, in the order of the page;
+//! * `catalogue`: what was asked, against the papers' claims, in the order of the page;
+//! * `trade_offs`: sweeps of one key;
 //! * `soft_limit`: proactive-soft-limit against everything else;
 //! * `write`: figures and sentences out of results.
 //!
@@ -9,6 +10,7 @@
 
 mod catalogue;
 mod soft_limit;
+mod trade_offs;
 mod write;
 
 use std::fmt::Write;
