@@ -204,6 +204,7 @@ impl UnitMut<'_> {
         self.begin(victim);
         let pages = self.shape.data_pages as usize;
         let base = victim.0 << self.shape.page_bits;
+        let mapped = self.base + base;
         // Ask for all map entries at once, gather without branches, then write: the cache misses overlap.
         for &lpn in &self.reverse[base as usize..][..pages] {
             prefetch(self.map, lpn as usize);
@@ -214,7 +215,7 @@ impl UnitMut<'_> {
         for (offset, &lpn) in self.reverse[base as usize..][..pages].iter().enumerate() {
             lpns[live] = lpn;
             offsets[live] = offset as u32;
-            live += usize::from(self.map[lpn as usize] == self.base + (base | offset as u32));
+            live += usize::from(self.map[lpn as usize] == mapped + offset as u32);
         }
         let mut done = 0;
         while done < live {
@@ -222,12 +223,13 @@ impl UnitMut<'_> {
             let block = to >> self.shape.page_bits;
             let room = self.shape.data_pages - (to & ((1 << self.shape.page_bits) - 1));
             let run = (room as usize).min(live - done);
+            let mapped_to = self.base + to;
             let targets = &mut self.reverse[to as usize..][..run];
             for (offset, (target, &lpn)) in
                 targets.iter_mut().zip(&self.scratch[done..done + run]).enumerate()
             {
                 *target = lpn;
-                self.map[lpn as usize] = self.base + to + offset as u32;
+                self.map[lpn as usize] = mapped_to + offset as u32;
             }
             for k in 0..run {
                 let from = base | self.scratch[pages + done + k];
