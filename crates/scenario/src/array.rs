@@ -185,8 +185,14 @@ fn blame(
             let field = own_field(section, name, &entry.node);
             let why = printable(&why, 300);
             // serde's wording: "unknown variant `x`, expected `a` or `b`".
-            let (problem, allowed) =
-                why.rsplit_once(", expected ").unwrap_or((&why, "what the policy takes"));
+            let (problem, allowed) = match why.rsplit_once(", expected ") {
+                Some((problem, "u64")) => (problem, "a whole number, 0 or more"),
+                Some(said) => said,
+                None if why.ends_with("for a duration") || why.contains("is not a duration") => {
+                    (&*why, "a time such as \"25us\" or \"1.5ms\"")
+                }
+                None => (&*why, "what the policy takes"),
+            };
             return field.fault_allowing(format!("the policy refuses it: {problem}"), allowed);
         }
     }

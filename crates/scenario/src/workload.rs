@@ -319,7 +319,10 @@ fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
 fn volumes(field: &Field<'_>) -> Parsed<Volumes> {
     match field.node.value {
         Value::Integer(_) => Ok(Volumes::Only(field.count(0, u32::from(u16::MAX))? as u16)),
-        _ => field.choice(&[("apart", Volumes::Apart), ("overlay", Volumes::Overlay)]),
+        // A name that is unknown may have been meant as a number: the key's own words allow both.
+        _ => field
+            .choice(&[("apart", Volumes::Apart), ("overlay", Volumes::Overlay)])
+            .map_err(|fault| Box::new(Fault { allowed: field.fault("").allowed, ..*fault })),
     }
 }
 

@@ -226,3 +226,21 @@ fn what_a_killed_process_left_goes_in_time() {
     cache.clear().expect("removed");
     assert_eq!(states(folder.path()).len(), 2, "only states are removed");
 }
+
+/// Whoever puts a file of their own into the folder finds it there again, whatever it is called.
+#[test]
+fn only_what_is_named_like_a_state_is_counted_and_removed() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let state = format!("{:032x}.aged", 0xabc);
+    let foreign = ["mine.aged".to_owned(), state.to_uppercase(), format!("0{state}"), "notes.txt".to_owned()];
+    for name in foreign.iter().chain([&state]) {
+        std::fs::write(folder.path().join(name), "x").expect("written");
+    }
+    let cache = cache(folder.path(), AgedCache::MOST_BYTES);
+    assert_eq!(cache.usage().expect("readable").files, 1);
+    assert_eq!(cache.clear().expect("removed").files, 1);
+    assert!(!folder.path().join(&state).exists());
+    for name in &foreign {
+        assert!(folder.path().join(name).exists(), "{name}");
+    }
+}

@@ -263,7 +263,10 @@ impl Coordinator for ProactiveSoftLimit {
                     self.seize(now, view, actions);
                 }
             }
-            Event::SoftThreshold(_) if self.config.collect == Collect::Push => self.is_due = true,
+            Event::SoftThreshold(_) if self.config.collect == Collect::Push => {
+                self.is_due = true;
+                self.seize(now, view, actions);
+            }
             Event::GcEnded { device, .. } => self.paces[device.index()].last = None,
             Event::HardThreshold(_) => {
                 let before = actions.len();
@@ -439,6 +442,8 @@ mod tests {
         assert_eq!(bench.on(0, arrival()), [], "no polling");
         bench.on(1, Event::SoftThreshold(DeviceId(2)));
         assert_eq!(bench.on(2, completion()), force(&[2]));
+        // A notice that took its time and comes when all is quiet.
+        assert_eq!(bench.on(3, Event::SoftThreshold(DeviceId(1))), force(&[1, 2]));
     }
 
     #[test]

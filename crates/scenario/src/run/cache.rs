@@ -191,7 +191,7 @@ impl AgedCache {
             let path = entry?.path();
             // Another process may remove it meanwhile.
             let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-            let is_state = path.to_string_lossy().ends_with(SUFFIX) && metadata.is_file();
+            let is_state = is_state_name(&path) && metadata.is_file();
             if let Some(used) = metadata.modified().ok().filter(|_| is_state) {
                 states.push(Stored { path, bytes: metadata.len(), used });
             }
@@ -219,6 +219,14 @@ struct Stored {
 #[expect(clippy::disallowed_types, reason = "decides which file goes first, never what a result is")]
 fn touch(file: &File) {
     let _ = file.set_modified(std::time::SystemTime::now());
+}
+
+/// Whether a file is called what [`AgedCache::path`] calls one: anything else is somebody else's.
+fn is_state_name(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_hash =
+        |hash: &str| hash.len() == 32 && hash.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    name.strip_suffix(SUFFIX).is_some_and(is_hash)
 }
 
 /// The key of a state that this version of ageing made.
