@@ -166,7 +166,7 @@ fn policies(runs: &[Report]) -> String {
         format!(
             "<dt>{}</dt><dd>{}</dd>\n",
             escaped(name),
-            escaped(&summary.replace("GC", "garbage collection"))
+            escaped(&summary.replace("GC", "garbage collection").replace("member", "SSD"))
         )
     });
     pairs.collect()

@@ -83,7 +83,7 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
     for (index, column) in COLUMNS.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{}</th>", column.heading);
         if index == 0 && runs.len() > 1 {
-            text.push_str("<th scope=\"col\">mean against<br>the first</th>");
+            text.push_str("<th scope=\"col\">mean against<br>the baseline</th>");
         }
     }
     text.push_str("</tr></thead><tbody>\n");

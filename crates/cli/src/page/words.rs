@@ -154,6 +154,13 @@ fn gc_share(run: &Report) -> f64 {
     }
 }
 
+/// Share of the requests that met garbage collection.
+fn met_gc(run: &Report) -> f64 {
+    let response = &run.host.response_ns;
+    let met = response.gc_affected_read.count + response.gc_affected_write.count;
+    if run.host.requests == 0 { 0.0 } else { met as f64 / run.host.requests as f64 }
+}
+
 /// Share of time with at least one member collecting.
 fn any_collecting(run: &Report) -> f64 {
     1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)
@@ -223,17 +230,30 @@ fn headline(runs: &[Report], pair: &Pair<'_>, overloaded: &[&Report]) -> String 
     if std::ptr::eq(*best, &runs[0]) {
         return format!("{} answers fastest, {} ahead of {}", name(best), percent(gain), name(other));
     }
+    let tail = tail_besides(pair, other);
     match peers.as_slice() {
-        [] => format!("{} cuts the mean response time by {}", name(best), percent(gain)),
+        [] => format!("{} cuts the mean response time by {}{tail}", name(best), percent(gain)),
         [peer] => {
-            format!("{} and {} cut the mean response time by {}", name(best), name(peer), percent(gain))
+            format!("{} and {} cut the mean response time by {}{tail}", name(best), name(peer), percent(gain))
         }
         _ => format!(
-            "{} and {} others cut the mean response time by {}",
+            "{} and {} others cut the mean response time by {}{tail}",
             name(best),
             peers.len(),
             percent(gain)
         ),
+    }
+}
+
+/// What a better mean must not hide: a tail that is not better.
+fn tail_besides(pair: &Pair<'_>, other: &Report) -> &'static str {
+    let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ns as f64);
+    let Some((ours, theirs)) = p99(pair.best).zip(p99(other)) else { return "" };
+    match change(ours, theirs) {
+        d if d.abs() < ALIKE_TAIL => ", but not the tail",
+        _ if pair.versus[1].is_some_and(|versus| versus.significant == Some(false)) => "",
+        d if d > 0.0 => ", but lengthens the tail",
+        _ => "",
     }
 }
 
@@ -261,24 +281,58 @@ fn paragraphs(runs: &[Report], pair: &Pair<'_>) -> Vec<String> {
 fn setting(runs: &[Report]) -> String {
     let first = &runs[0];
     let devices = first.devices.len();
-    let ssds = if devices == 1 { "one SSD".to_owned() } else { format!("an array of {devices} SSDs") };
+    let level = first.scenario.pointer("/array/level").and_then(serde_json::Value::as_str);
+    let ssds = match level {
+        _ if devices == 1 => "one SSD".to_owned(),
+        Some(level) => format!("a {level} array of {devices} SSDs"),
+        None => format!("an array of {devices} SSDs"),
+    };
     let requests = numbers::count(first.host.requests);
     if runs.len() == 1 {
         return format!(
-            "{} was simulated serving {requests} requests under {}.",
+            "{} was simulated serving {requests} requests under {}{}.",
             capital(&ssds),
-            name(first)
+            name(first),
+            load(runs)
         );
     }
     if runs.iter().all(|run| alike(run, first)) {
         return format!(
             "{} served the same {requests} requests {}, each time from the same used state and under another policy \
-             for garbage collection.",
+             for garbage collection{}.",
             capital(&ssds),
-            if runs.len() == 2 { "twice".to_owned() } else { format!("{} times", runs.len()) }
+            if runs.len() == 2 { "twice".to_owned() } else { format!("{} times", runs.len()) },
+            load(runs)
         );
     }
     format!("{} runs were compared; they differ in what their names say.", runs.len())
+}
+
+/// What the requests are, as in ": 80% writes, 500 KiB each on average, 477 a second"; the rate where all runs had the
+/// same.
+fn load(runs: &[Report]) -> String {
+    let host = &runs[0].host;
+    let (moving, bytes) = (host.read_requests + host.write_requests, host.bytes_read + host.bytes_written);
+    if moving == 0 || bytes == 0 {
+        return String::new();
+    }
+    let mut text = match host.write_requests as f64 / moving as f64 {
+        0.0 => ": all reads".to_owned(),
+        1.0 => ": all writes".to_owned(),
+        writes => format!(": {} writes", percent(writes)),
+    };
+    let _ = write!(text, ", {} KiB each on average", figure(bytes as f64 / moving as f64 / 1024.0));
+    let rate = |run: &Report| run.host.requests as f64 / (run.simulated_ns as f64 / 1e9);
+    let first = rate(&runs[0]);
+    if first.is_finite() && runs.iter().all(|run| change(rate(run), first).abs() < ALIKE) {
+        let _ = write!(text, ", {} a second", figure(first));
+    }
+    text
+}
+
+/// A number of moderate size, with a decimal where it is small.
+fn figure(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1}") } else { numbers::count(value.round() as u64) }
 }
 
 /// Whether two runs differ in policy alone.
@@ -362,12 +416,14 @@ fn mechanism(best: &Report, other: &Report) -> Option<String> {
         return None;
     }
     Some(format!(
-        "Some SSD was collecting garbage {} of the time under {}, {} under {}; waiting for it was {} of the response \
-         time, and {}.",
+        "Some SSD was collecting garbage {} of the time under {}, {} under {}. In that order, it held up {} and {} of \
+         the requests, and waiting for it was {} and {} of the response time.",
         percent(any_collecting(other)),
         name(other),
         percent(any_collecting(best)),
         name(best),
+        percent(met_gc(other)),
+        percent(met_gc(best)),
         percent(gc_share(other)),
         percent(gc_share(best))
     ))
@@ -525,9 +581,10 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
     if runs.len() > 1 && intervals.method == Method::BatchMeans {
         cautions.push(match has_interval {
             true => "One random seed: the intervals say how much chance there is in this load, not what another used \
-                     array would do. --seeds 5 tells."
+                     array would do. Run it again with --seeds 5 to see that too."
                 .to_owned(),
-            false => "One random seed and too few requests to tell chance from policy: --seeds 5 or a longer load would."
+            false => "One random seed and too few requests to tell chance from policy: run it again with --seeds 5, or with a \
+                      longer load."
                 .to_owned(),
         });
     }

@@ -34,7 +34,11 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 function blameChart() {
   const node = byId("blame-chart");
   const occurring = data.parts.map((_, part) => part).filter((part) => data.runs.some((run) => run.blame[part] > 0));
-  byId("blame-legend").replaceChildren(...occurring.map(partKey));
+  byId("blame-legend").replaceChildren(...occurring.map((part) => {
+    const key = partKey(part);
+    key.append(html("span", { class: "meaning" }, data.parts[part].meaning));
+    return key;
+  }));
   const high = Math.max(1, ...data.runs.map((run) => sum(run.blame)));
   first(node, (run, index, width) => {
     const total = sum(run.blame);

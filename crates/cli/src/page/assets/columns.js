@@ -90,6 +90,6 @@ const brief = (value) => value >= 1e6 ? `${digits(value / 1e6)} M` : value >= 1e
 
 function against(value, base) {
   const change = value / base - 1;
-  if (Math.abs(change) < 0.0005) return "as many as the first";
-  return `${change > 0 ? "+" : "−"}${percent(Math.abs(change))} against the first`;
+  if (Math.abs(change) < 0.0005) return "as many as the baseline";
+  return `${change > 0 ? "+" : "−"}${percent(Math.abs(change))} against the baseline`;
 }

@@ -81,6 +81,7 @@ function responsesChart() {
   node.tabIndex = 0;
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", "Response times; left and right arrow keys read the lines off");
+  byId("responses-alike").textContent = alikeText(within);
   const redraw = drawn(node, draw);
   choice(byId("responses-view"), "responses-view", ["All requests", "The slow ones"], 0, (index) => {
     slow = index === 1;
@@ -95,6 +96,21 @@ function responsesChart() {
     });
     return button;
   }));
+}
+
+// Which lines lie on top of one another, so that nobody looks for the one that is hidden.
+function alikeText(within) {
+  const runs = data.runs.slice(0, 12).filter((run) => run.cdf.ns.length > 0);
+  // By the width of a line: 2% in time or 1% in share.
+  const under = (a, b) => a.cdf.ns.every((ns) => within(a, ns) <= within(b, ns * 1.02) + 0.01);
+  const alike = (a, b) => under(a, b) && under(b, a);
+  const groups = [];
+  for (const run of runs) {
+    const group = groups.find((group) => alike(group[0], run));
+    group ? group.push(run) : groups.push([run]);
+  }
+  const names = groups.filter((group) => group.length > 1).map((group) => group.map((run) => run.label).join(", "));
+  return names.map((text) => ` These lie on top of one another: ${text}.`).join("");
 }
 
 // 10, 1,000, 100 k, 10 M.

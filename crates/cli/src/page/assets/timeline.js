@@ -51,14 +51,16 @@ class Timeline {
   listen() {
     const { canvas } = this;
     for (const button of document.querySelectorAll("#timeline [data-do]")) button.addEventListener("click", () => this.act(button.dataset.do));
-    canvas.addEventListener("keydown", (event) => {
+    const keys = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const action = { "+": "in", "=": "in", "-": "out", "_": "out", ArrowLeft: "left", ArrowRight: "right", Escape: "reset", Home: "reset", n: "next", p: "previous", s: "slowest here" }[event.key];
       if (action) {
         event.preventDefault();
         this.act(action);
       }
-    });
+    };
+    // The buttons too: whoever has just pressed one goes on with the keys.
+    for (const node of [canvas, document.querySelector("#timeline .buttons")]) node.addEventListener("keydown", keys);
     canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
