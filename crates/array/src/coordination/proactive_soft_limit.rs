@@ -1,6 +1,7 @@
 //! The O-RAID watches how fast each member nears its hard threshold and picks a quiet moment just before.
 //!
-//! 1. Every `poll` it asks every capable member for its status (two messages each).
+//! 1. Every `poll` it asks every capable member for its status (two messages each); where answers take longer than
+//!    that, at the first multiple of `poll` after they are in.
 //! 2. Two answers tell how fast a member's writes-until-hard shrink, hence when it will reach hard: its deadline.
 //! 3. A collection is due once the soonest deadline is at most `horizon` away; it is ordered at the first moment with
 //!    at most `quiet` requests outstanding.
@@ -159,11 +160,15 @@ impl ProactiveSoftLimit {
         if !self.is_active && self.outstanding == 0 {
             return;
         }
+        if self.awaited > 0 {
+            // Answers of two rounds at once would never be complete.
+            return self.arm(now, actions);
+        }
         self.is_active = false;
         self.polls += 1;
         let before = actions.len();
         actions.extend(view.capable().map(Action::Query));
-        self.awaited += (actions.len() - before) as u32;
+        self.awaited = (actions.len() - before) as u32;
         self.arm(now, actions);
     }
 
@@ -384,6 +389,19 @@ mod tests {
         assert_eq!(pace.deadline(), SimTime(100 * MS), "blocks were freed: that is no pace");
         pace.note(SimTime(30 * MS), 0, memory);
         assert_eq!(pace.deadline(), SimTime(30 * MS));
+    }
+
+    /// With messages slower than the period rounds would overlap, and none would ever be complete.
+    #[test]
+    fn a_round_begins_when_the_answers_of_the_last_are_in() {
+        let mut bench = Bench::new(Collect::Pull);
+        bench.on(MS, arrival());
+        assert_eq!(bench.on(5 * MS, Event::Timer(0)).len(), 4, "three queries and the next timer");
+        assert_eq!(bench.on(10 * MS, Event::Timer(0)), [Action::Timer(SimTime(15 * MS), 0)]);
+        for member in 0..3 {
+            bench.on(12 * MS, Event::Status(DeviceId(member)));
+        }
+        assert_eq!(bench.on(15 * MS, Event::Timer(0)).len(), 4);
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl Ftl {
     }
 
     /// One allocation unit, to be read or changed.
-    #[inline]
+    #[inline(always)]
     pub fn unit(&mut self, unit: u32) -> UnitMut<'_> {
         let shape = &self.shape;
         let u = unit as usize;
