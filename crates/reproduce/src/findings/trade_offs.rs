@@ -104,10 +104,10 @@ pub(super) fn message_latency(reader: &Reader<'_>) -> Finding {
                     .into(),
             ),
             (
-                reader.below(&soft_limit("1ms"), 1.0) && !reader.below(&soft_limit("10ms"), 1.0),
+                reader.below(&soft_limit("1ms"), 1.0) && reader.below(&soft_limit("10ms"), 1.0),
                 format!(
-                    "Proactive-soft-limit's mean is {} that of selective at 1 ms and {} at 10 ms, where what it knows is \
-                     too old.",
+                    "Proactive-soft-limit's mean is {} that of selective at 1 ms and {} at 10 ms: who decides ahead of \
+                     the threshold has time for messages.",
                     reader.say(&soft_limit("1ms"), Unit::Times),
                     reader.say(&soft_limit("10ms"), Unit::Times),
                 ),
