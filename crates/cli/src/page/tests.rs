@@ -170,3 +170,22 @@ fn a_recording_is_written_as_its_reader_expects() {
         (&json!(310), &json!(1), &json!(1))
     );
 }
+
+/// However wide the intervals: who is half as slow again is not said to do as well, let alone in the headline.
+#[test]
+fn a_peer_is_close_to_the_best() {
+    let mut runs = four_runs();
+    runs.truncate(3);
+    let mut wide = versus(-0.68, 0.02, true);
+    wide.variants.push(wide.variants[1].clone());
+    let half_width = 1e9;
+    for variant in &mut wide.variants {
+        variant.metrics.mean = Some(Interval { mean: 1e6, half_width: Some(half_width), samples: 5 });
+    }
+    let best = runs[1].host.response_ns.all.mean.expect("a mean");
+    for (more, is_peer) in [(1.04, true), (1.5, false)] {
+        runs[2].host.response_ns.all.mean = Some(best * more);
+        let words = words::of(&runs, &wide, &[]);
+        assert_eq!(words.headline.contains(label(&runs[2])), is_peer, "{more}: {}", words.headline);
+    }
+}

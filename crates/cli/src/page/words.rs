@@ -14,6 +14,8 @@ use crate::tables::{is_ideal, label};
 
 /// Differences below this share are called none.
 const ALIKE: f64 = 0.01;
+/// Beyond this share a run is no peer of the best, whatever chance may have done.
+const PEER: f64 = 0.05;
 /// Differences of a 99th percentile below this share are called none: a tail is known less well than a mean.
 const ALIKE_TAIL: f64 = 0.02;
 /// Fewer collected blocks than this over all members are few to judge a policy by.
@@ -75,7 +77,7 @@ struct Pair<'a> {
     /// The baseline, or, where that is the best, the worst one could build; none if there is nothing to choose.
     other: Option<&'a Report>,
     bound: Option<&'a Report>,
-    /// Others whose mean differs from the best by less than [`ALIKE`], or than either's interval is wide.
+    /// Others whose mean differs from the best by less than [`ALIKE`], or than either's interval is wide and [`PEER`].
     peers: Vec<&'a Report>,
     /// How the two differ in their mean and in their 99th percentile, where one of them is the baseline.
     versus: [Option<Versus>; 2],
@@ -98,6 +100,7 @@ impl<'a> Pair<'a> {
         let is_peer = |run: &&'a Report| {
             let more = mean_ns(run) - mean_ns(best);
             let chance = half_width(run).max(half_width(best)).max(ALIKE * mean_ns(best));
+            let chance = chance.min(PEER * mean_ns(best));
             !std::ptr::eq(*run, best) && !std::ptr::eq(*run, other) && more < chance
         };
         let peers = choices.iter().copied().filter(is_peer).collect();
@@ -284,7 +287,7 @@ fn setting(runs: &[Report]) -> String {
     let level = first.scenario.pointer("/array/level").and_then(serde_json::Value::as_str);
     let ssds = match level {
         _ if devices == 1 => "one SSD".to_owned(),
-        Some(level) => format!("a {level} array of {devices} SSDs"),
+        Some(level) => format!("a {} array of {devices} SSDs", level.replace("raid", "RAID-")),
         None => format!("an array of {devices} SSDs"),
     };
     let requests = numbers::count(first.host.requests);
