@@ -161,8 +161,8 @@ impl ProactiveSoftLimit {
             return;
         }
         if self.awaited > 0 {
-            // Answers of two rounds at once would never be complete.
-            return self.arm(now, actions);
+            // Answers of two rounds at once would never be complete; the last answer sets the timer again.
+            return;
         }
         self.is_active = false;
         self.polls += 1;
@@ -266,6 +266,7 @@ impl Coordinator for ProactiveSoftLimit {
                 if self.awaited == 0 {
                     self.judge(now, view);
                     self.seize(now, view, actions);
+                    self.arm(now, actions);
                 }
             }
             Event::SoftThreshold(_) if self.config.collect == Collect::Push => {
@@ -397,10 +398,10 @@ mod tests {
         let mut bench = Bench::new(Collect::Pull);
         bench.on(MS, arrival());
         assert_eq!(bench.on(5 * MS, Event::Timer(0)).len(), 4, "three queries and the next timer");
-        assert_eq!(bench.on(10 * MS, Event::Timer(0)), [Action::Timer(SimTime(15 * MS), 0)]);
-        for member in 0..3 {
-            bench.on(12 * MS, Event::Status(DeviceId(member)));
-        }
+        assert_eq!(bench.on(10 * MS, Event::Timer(0)), [], "nor does it look again before they are");
+        assert_eq!(bench.on(12 * MS, Event::Status(DeviceId(0))), []);
+        assert_eq!(bench.on(12 * MS, Event::Status(DeviceId(1))), []);
+        assert_eq!(bench.on(12 * MS, Event::Status(DeviceId(2))), [Action::Timer(SimTime(15 * MS), 0)]);
         assert_eq!(bench.on(15 * MS, Event::Timer(0)).len(), 4);
     }
 
