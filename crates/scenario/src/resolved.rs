@@ -275,20 +275,12 @@ impl From<&SyntheticConfig> for SyntheticView {
     }
 }
 
-/// A name or the number of a volume.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum VolumesView {
-    Name(&'static str),
-    Number(u16),
-}
-
 #[derive(Serialize)]
 struct TraceView<'a> {
     path: String,
     format: &'a str,
     time_scale: f64,
-    volumes: VolumesView,
+    volumes: &'a str,
     remap: Remap,
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<u64>,
@@ -301,13 +293,13 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
     fn from(trace: &'a TraceConfig) -> Self {
         let (requests, duration) = limit_keys(trace.limit);
         TraceView {
-            path: trace.path.to_string_lossy().into_owned(),
-            format: &trace.format,
+            path: trace.paths[0].to_string_lossy().into_owned(),
+            format: &trace.options.format,
             time_scale: trace.time_scale,
-            volumes: match trace.volumes {
-                Volumes::Apart => VolumesView::Name("apart"),
-                Volumes::Overlay => VolumesView::Name("overlay"),
-                Volumes::Only(volume) => VolumesView::Number(volume),
+            volumes: match (&trace.options.only, trace.volumes) {
+                (Some(name), _) => name,
+                (None, Volumes::Apart) => "apart",
+                (None, Volumes::Overlay) => "overlay",
             },
             remap: trace.remap,
             requests,

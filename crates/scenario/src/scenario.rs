@@ -228,7 +228,7 @@ impl Document {
         workload::fits(&root, &workload, &room)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.
-            config.path.clone_from(&trace.path);
+            config.paths = vec![trace.path.clone()];
         }
         Ok(Scenario { name, seed, workload, precondition, array })
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harmonia_workload::trace::{AUTO, FORMATS};
+use harmonia_workload::trace::{AUTO, FORMATS, TraceOptions};
 use harmonia_workload::{
     AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
     WorkloadConfig,
@@ -302,27 +302,33 @@ fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
     let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
     let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
     let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
-    let volumes = section.field("volumes").map(|field| volumes(&field)).transpose()?;
+    let (volumes, only) = match section.field("volumes") {
+        Some(field) => volumes(&field)?,
+        None => (Volumes::default(), None),
+    };
     let limit = limit(section)?;
     Ok(TraceConfig {
-        path: folder.map_or_else(|| name.into(), |folder| folder.join(name)),
-        format: format.unwrap_or(AUTO).to_owned(),
+        paths: vec![folder.map_or_else(|| name.into(), |folder| folder.join(name))],
+        options: TraceOptions { format: format.unwrap_or(AUTO).to_owned(), only, ..TraceOptions::default() },
         time_scale: scale.unwrap_or(1.0),
-        volumes: volumes.unwrap_or_default(),
+        volumes,
+        align: false,
         remap: remap.unwrap_or(Remap::Reject),
         limit,
         warmup: warmup(section, limit)?.unwrap_or(Limit::Requests(0)),
     })
 }
 
-/// Where a trace's volumes lie: a name, or the number of the one that is wanted.
-fn volumes(field: &Field<'_>) -> Parsed<Volumes> {
+/// Where a trace's volumes lie, or the one that is wanted.
+fn volumes(field: &Field<'_>) -> Parsed<(Volumes, Option<String>)> {
     match field.node.value {
-        Value::Integer(_) => Ok(Volumes::Only(field.count(0, u32::from(u16::MAX))? as u16)),
-        // A name that is unknown may have been meant as a number: the key's own words allow both.
-        _ => field
-            .choice(&[("apart", Volumes::Apart), ("overlay", Volumes::Overlay)])
-            .map_err(|fault| Box::new(Fault { allowed: field.fault("").allowed, ..*fault })),
+        Value::Integer(number) if number >= 0 => Ok((Volumes::Overlay, Some(number.to_string()))),
+        _ => match field.text()? {
+            "apart" => Ok((Volumes::Apart, None)),
+            "overlay" => Ok((Volumes::Overlay, None)),
+            "" => Err(field.fault("is not the name of a volume")),
+            name => Ok((Volumes::Overlay, Some(name.to_owned()))),
+        },
     }
 }
 

@@ -180,10 +180,10 @@ fn a_trace_is_found_beside_its_scenario_or_where_the_flag_says() {
             WorkloadConfig::Synthetic(_) => panic!("not a trace"),
         }
     };
-    assert_eq!(path(None, &[]).path, Path::new("runs/web.csv"));
-    assert_eq!(path(None, &["workload.path=web.csv"]).path, Path::new("web.csv"));
+    assert_eq!(path(None, &[]).paths, [Path::new("runs/web.csv")]);
+    assert_eq!(path(None, &["workload.path=web.csv"]).paths, [Path::new("web.csv")]);
     let other = path(Some(&TraceFile { path: "other.csv".into(), format: None }), &[]);
-    assert_eq!((other.path.as_path(), other.format.as_str()), (Path::new("other.csv"), "auto"));
+    assert_eq!((other.paths[0].as_path(), other.options.format.as_str()), (Path::new("other.csv"), "auto"));
     assert_eq!((other.time_scale, other.limit), (0.1, Some(Limit::Requests(10))));
 }
 
@@ -193,7 +193,7 @@ fn a_trace_replaces_a_synthetic_load_and_keeps_only_flags() {
     let scenario = Scenario::load("hpc-w", &["workload.requests=7".into()], Some(&trace)).unwrap();
     let WorkloadConfig::Trace(load) = scenario.workload else { panic!("not a trace") };
     assert_eq!(
-        (load.limit, load.warmup, load.format.as_str()),
+        (load.limit, load.warmup, load.options.format.as_str()),
         (Some(Limit::Requests(7)), Limit::Requests(0), "msr")
     );
     let wrong = TraceFile { path: "my.csv".into(), format: Some("mrs".into()) };

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use harmonia_types::{Bytes, SimDuration};
 use serde::Serialize;
 
+use crate::trace::TraceOptions;
+
 /// The `[workload]` table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -143,14 +145,16 @@ pub enum AddressPattern {
 /// A block trace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TraceConfig {
-    /// The file, as the scenario names it, resolved against the scenario's folder.
-    pub path: PathBuf,
-    /// Format name from the registry, or `auto`.
-    pub format: String,
+    /// Its files or patterns of their names, as the scenario has them, resolved against the scenario's folder.
+    pub paths: Vec<PathBuf>,
+    /// How they are read.
+    pub options: TraceOptions,
     /// Arrival times are multiplied by this (0.1: ten times faster).
     pub time_scale: f64,
     /// Where its volumes lie.
     pub volumes: Volumes,
+    /// Whether requests are widened to whole pages; otherwise a page written in part costs a read before its program.
+    pub align: bool,
     /// What happens to addresses beyond the array.
     pub remap: Remap,
     /// Only the first part of the trace, if given.
@@ -168,8 +172,6 @@ pub enum Volumes {
     Apart,
     /// All from address 0.
     Overlay,
-    /// This one from address 0; requests to the others are passed over.
-    Only(u16),
 }
 
 /// What happens to addresses beyond the array.

@@ -25,7 +25,7 @@ pub use config::{
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};
 pub use synthetic::Synthetic;
-pub use trace::{Trace, TraceError, TraceInfo, TraceSource};
+pub use trace::{Trace, TraceError, TraceInfo, TraceOptions, TraceSource};
 
 impl WorkloadConfig {
     /// The source this configuration describes, for an array of this geometry under the root `seed`.
@@ -38,7 +38,7 @@ impl WorkloadConfig {
                 Ok(Box::new(Synthetic::new(config, *array, seed).map_err(SourceError)?))
             }
             WorkloadConfig::Trace(config) => {
-                let trace = Trace::open(&config.path, &config.format)?;
+                let trace = Trace::open(&config.paths, &config.options)?;
                 Ok(Box::new(TraceSource::new(&trace, config, array)?))
             }
         }

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
+use harmonia_workload::trace::Place;
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace, TraceConfig, TraceSource, Volumes,
-    WorkloadConfig,
+    ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace, TraceConfig, TraceOptions,
+    TraceSource, Volumes, WorkloadConfig,
 };
 
 const MIB: u64 = 1 << 20;
@@ -20,18 +21,19 @@ const ROWS: &str = "1000,h,2,Read,32256,8192,5\n\
 
 fn config(remap: Remap) -> TraceConfig {
     TraceConfig {
-        path: "t.csv".into(),
-        format: "msr".into(),
+        paths: vec!["t.csv".into()],
+        options: TraceOptions::of_format("msr"),
         time_scale: 1.0,
         volumes: Volumes::Overlay,
         remap,
+        align: false,
         limit: None,
         warmup: Limit::Requests(0),
     }
 }
 
 fn source(config: &TraceConfig) -> TraceSource {
-    let trace = Trace::from_bytes("t.csv", ROWS.as_bytes().to_vec(), "auto").unwrap();
+    let trace = Trace::from_bytes("t.csv", ROWS.as_bytes().to_vec(), &TraceOptions::default()).unwrap();
     TraceSource::new(&trace, config, &ARRAY).unwrap()
 }
 
@@ -95,7 +97,7 @@ fn time_scale_multiplies_and_one_is_exact() {
     assert_eq!(scaled(1e6), [0, 1_000_000_000, 2_000_000_000, 3_000_000_000]);
     // 2^53 + 1 and 100 times more ticks: no double holds it.
     let rows = "0,h,0,Read,0,1,1\n90071992547409931,h,0,Read,0,1,1\n";
-    let trace = Trace::from_bytes("t", rows.as_bytes().to_vec(), "msr").unwrap();
+    let trace = Trace::from_bytes("t", rows.as_bytes().to_vec(), &TraceOptions::of_format("msr")).unwrap();
     let requests = all(&mut TraceSource::new(&trace, &config(Remap::Wrap), &ARRAY).unwrap()).unwrap();
     assert_eq!(requests[1].arrival.0, 9_007_199_254_740_993_100);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -123,11 +125,11 @@ fn a_limit_is_of_requests_or_of_scaled_time() {
 #[test]
 fn a_malformed_line_ends_the_replay_with_its_place() {
     let rows = format!("{ROWS}1040,h,0,Read,0,");
-    let trace = Trace::from_bytes("t.csv", rows.into_bytes(), "auto").unwrap();
+    let trace = Trace::from_bytes("t.csv", rows.into_bytes(), &TraceOptions::default()).unwrap();
     let error = all(&mut TraceSource::new(&trace, &config(Remap::Wrap), &ARRAY).unwrap()).unwrap_err();
     assert!(error.0.starts_with("t.csv:5: ") && error.0.contains("truncated"), "{error}");
     let error = TraceSource::new(&trace, &config(Remap::Scale), &ARRAY).err().unwrap();
-    assert_eq!(error.line, Some(5));
+    assert_eq!(error.place, Place::Line(5));
 }
 
 /// Through the configuration and a real file, larger than the step in which memory is given back.
@@ -140,7 +142,7 @@ fn a_large_file_is_replayed_whole() {
     }
     assert!(file.as_file().metadata().unwrap().len() > 16 << 20);
     let workload =
-        WorkloadConfig::Trace(TraceConfig { path: file.path().to_owned(), ..config(Remap::Reject) });
+        WorkloadConfig::Trace(TraceConfig { paths: vec![file.path().to_owned()], ..config(Remap::Reject) });
     let requests = all(&mut *workload.build(&ARRAY, 1).unwrap()).unwrap();
     assert_eq!(requests.len() as u64, rows);
     for (row, request) in (0..).zip(&requests) {
@@ -152,21 +154,43 @@ fn a_large_file_is_replayed_whole() {
 #[test]
 fn volumes_are_apart_unless_asked_otherwise() {
     let rows = "5,16,512,r,0\n2,0,4096,W,0.5\n5,0,512,w,1\n9,8,0,w,1\n2,9,512,r,1.25\n";
-    let trace = Trace::from_bytes("t.spc", rows.as_bytes().to_vec(), "auto").unwrap();
+    let trace = Trace::from_bytes("t.spc", rows.as_bytes().to_vec(), &TraceOptions::default()).unwrap();
     let places = |volumes, limit| {
         let config = TraceConfig { volumes, limit, ..config(Remap::Reject) };
-        let requests = all(&mut TraceSource::new(&trace, &config, &ARRAY).unwrap())?;
-        Ok::<_, SourceError>(requests.iter().map(|r| (r.volume, r.offset, r.length)).collect::<Vec<_>>())
+        let requests = all(&mut TraceSource::new(&trace, &config, &ARRAY).unwrap()).unwrap();
+        requests.iter().map(|r| (r.volume, r.offset, r.length)).collect::<Vec<_>>()
     };
+    // Volumes are numbered as they appear: 5 is 0, 2 is 1, 9 is 2. They lie in the order of their names.
     let second = 8192; // volume 2 ends at 4608: two pages
-    let apart = [(5, second + 8192, 512), (2, 0, 4096), (5, second, 512), (9, 0, 0), (2, 4608, 512)];
-    assert_eq!(places(Volumes::default(), None).unwrap(), apart);
+    let apart = [(0, second + 8192, 512), (1, 0, 4096), (0, second, 512), (2, 0, 0), (1, 4608, 512)];
+    assert_eq!(places(Volumes::default(), None), apart);
     // Of the first three rows volume 2 has one page.
     let limit = Some(Limit::Requests(3));
-    assert_eq!(places(Volumes::Apart, limit).unwrap(), [(5, 4096 + 8192, 512), (2, 0, 4096), (5, 4096, 512)]);
-    let overlay = [(5, 8192, 512), (2, 0, 4096), (5, 0, 512), (9, 0, 0), (2, 4608, 512)];
-    assert_eq!(places(Volumes::Overlay, None).unwrap(), overlay);
-    assert_eq!(places(Volumes::Only(5), None).unwrap(), [(5, 8192, 512), (5, 0, 512)]);
-    let error = places(Volumes::Only(3), None).unwrap_err();
-    assert_eq!(error.0, "t.spc: has no request of volume 3, the only one asked for");
+    assert_eq!(places(Volumes::Apart, limit), [(0, 4096 + 8192, 512), (1, 0, 4096), (0, 4096, 512)]);
+    let overlay = [(0, 8192, 512), (1, 0, 4096), (0, 0, 512), (2, 0, 0), (1, 4608, 512)];
+    assert_eq!(places(Volumes::Overlay, None), overlay);
+}
+
+/// What is read is decided before it is placed: one volume, a window of time.
+#[test]
+fn a_part_of_a_trace_begins_at_0() {
+    let rows = "5,16,512,r,1\n2,0,4096,W,1.5\n5,0,512,w,2\n2,9,512,r,2.25\n";
+    let places = |options| {
+        let trace = Trace::from_bytes("t.spc", rows.as_bytes().to_vec(), &options)?;
+        let requests = all(&mut TraceSource::new(&trace, &config(Remap::Reject), &ARRAY)?)?;
+        Ok::<_, SourceError>(requests.iter().map(|r| (r.arrival.0, r.offset, r.length)).collect::<Vec<_>>())
+    };
+    let spc = TraceOptions::of_format("spc");
+    let only = |name: &str| TraceOptions { only: Some(name.to_owned()), ..spc.clone() };
+    assert_eq!(places(only("5")).unwrap(), [(0, 8192, 512), (1_000_000_000, 0, 512)]);
+    let error = places(only("3")).unwrap_err().0;
+    assert_eq!(error, "t.spc: has no request of volume `3`, the only one asked for: it has 5, 2");
+    let window = |start, end| TraceOptions {
+        start: Some(SimDuration(start)),
+        end: Some(SimDuration(end)),
+        ..spc.clone()
+    };
+    assert_eq!(places(window(500_000_000, 1_250_000_000)).unwrap(), [(0, 0, 4096), (500_000_000, 0, 512)]);
+    let error = places(window(1_000_000_001, 1_250_000_000)).unwrap_err().0;
+    assert_eq!(error, "t.spc: has no request in the window between start and end");
 }

@@ -189,10 +189,10 @@ impl<'a> Session<'a> {
 /// The resolved scenario as a file that means the same from any folder.
 fn rerunnable(scenario: &Scenario) -> String {
     let mut scenario = scenario.clone();
-    if let WorkloadConfig::Trace(trace) = &mut scenario.workload
-        && let Ok(absolute) = std::path::absolute(&trace.path)
-    {
-        trace.path = absolute;
+    if let WorkloadConfig::Trace(trace) = &mut scenario.workload {
+        for path in &mut trace.paths {
+            *path = std::path::absolute(&*path).unwrap_or_else(|_| path.clone());
+        }
     }
     scenario.to_toml()
 }

@@ -12,7 +12,7 @@ use crate::output::Output;
 /// Prints the summary of a trace.
 pub(crate) fn info(file: &Path, format: Option<&str>, json: bool, output: &Output) -> Result<(), Failure> {
     let bad = |error: TraceError| Failure::BadInput(error.to_string());
-    let trace = Trace::open(file, format.unwrap_or(AUTO)).map_err(bad)?;
+    let trace = Trace::open_file(file, format.unwrap_or(AUTO)).map_err(bad)?;
     if let Some(decision) = trace.decision() {
         output.detail(&decision);
     }

@@ -150,7 +150,7 @@ impl Summary {
 
 /// Reads `trace` to its end.
 pub(super) fn describe(trace: &Trace) -> Result<TraceInfo, TraceError> {
-    let mut reader = trace.records();
+    let mut reader = trace.records()?;
     let mut summary = Summary::default();
     while let Some(record) = reader.next_record()? {
         summary.add(record);
@@ -158,7 +158,7 @@ pub(super) fn describe(trace: &Trace) -> Result<TraceInfo, TraceError> {
     let span_s = summary.last.map_or(0.0, |last| last.time_ns as f64 / NS_PER_S);
     let (footprint_bytes, volumes) = summary.footprint.total();
     Ok(TraceInfo {
-        file: trace.input().name().to_owned(),
+        file: trace.name(),
         format: trace.format().name,
         rows: summary.all.requests,
         span_s,
@@ -181,9 +181,13 @@ pub(super) fn describe(trace: &Trace) -> Result<TraceInfo, TraceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::TraceOptions;
 
     fn info(text: &str) -> TraceInfo {
-        Trace::from_bytes("t", text.as_bytes().to_vec(), "msr").unwrap().info().unwrap()
+        Trace::from_bytes("t", text.as_bytes().to_vec(), &TraceOptions::of_format("msr"))
+            .unwrap()
+            .info()
+            .unwrap()
     }
 
     #[test]

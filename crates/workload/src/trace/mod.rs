@@ -1,37 +1,50 @@
-//! Block traces: read, described, replayed.
+//! Block traces: read, described, replayed, written.
 //!
-//! [`FORMATS`] is the registry. **A new format = one file + one line here**: the file holds what the format is and
-//! where its definition comes from, its [`TraceReader`], its `FORMAT` entry and tests on literal lines. The command
-//! line's list, `format = "auto"`, the replay and `trace info` iterate or use the registry and need no change.
+//! ```text
+//!   formats/   one file a format: what one row means                   [`FORMATS`] is the registry
+//!   read/      files to records: unpacking, lines, order, merging, tolerance
+//!   options    how a trace is to be read where files of one format differ
+//!   info       what a trace holds
+//!   write      a trace in another format
+//!   replay     a trace as a workload (volumes: where its disks lie; remap: what does not fit the array)
+//! ```
 //!
-//! A reader turns its file into [`TraceRecord`]s in file order: bytes, nanoseconds since the first record, nothing
-//! dropped. What it cannot read is an error that names file and line, what stands there and what should: a truncated
-//! or malformed line is never skipped.
+//! **A new format = one file + one line in [`formats`].** The command line's list, `format = "auto"`, the replay,
+//! `trace info` and the page of formats use the registry and need no change.
 //!
-//! Not modelled: the response times a trace recorded (its devices are not ours), host names, waiting of one traced
-//! request for another. Compressed files and formats other than those listed are not read yet.
+//! A trace is one or more files of one format, plain or packed (gz, zst), turned into [`TraceRecord`]s in the order of
+//! time: bytes, nanoseconds since the first record, nothing dropped in silence. What cannot be read is an error that
+//! names file and line, what stands there and what should; what is passed over, mended or tolerated is counted with its
+//! reason ([`ReadLog`]).
+//!
+//! Not modelled: the response times a trace recorded (its devices are not ours), waiting of one traced request for
+//! another.
 
 mod footprint;
+mod formats;
 mod info;
-mod input;
-mod lines;
-mod msr;
+mod options;
+mod read;
+mod record;
 mod remap;
 mod replay;
-mod spc;
 mod volumes;
+mod write;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use harmonia_types::{Bytes, Operation};
-
+pub use formats::{FORMATS, TraceFormat};
 pub use info::{MeanSizeBytes, TraceInfo};
-pub use input::{TraceError, TraceInput};
+pub use options::{Action, TraceOptions, UnitOptions, Units};
+pub use read::{Place, ReadLog, TraceError, TraceInput, TraceReader};
+pub use record::{TraceRecord, VolumeNames};
 pub use replay::{RemapCounts, TraceSource};
+pub use write::{Out, TraceWriter, Written};
 
-/// Every format, one line each.
-pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
+use formats::{Fit, Head};
+use options::Setting;
+use read::fields::excerpt;
 
 /// Name that asks for the format to be found from the content.
 pub const AUTO: &str = "auto";
@@ -39,78 +52,61 @@ pub const AUTO: &str = "auto";
 /// How much of a file a format may look at to recognise itself, in bytes.
 const SNIFF_BYTES: usize = 64 * 1024;
 
-/// One row of a trace, in the units of the simulator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TraceRecord {
-    /// Arrival, in ns since the first record's; never less than the record before.
-    pub time_ns: u64,
-    /// What it does.
-    pub operation: Operation,
-    /// First byte; `offset + length` does not overflow.
-    pub offset: Bytes,
-    /// Length in bytes; 0 only where the format has such requests (a flush, an empty transfer).
-    pub length: Bytes,
-    /// Volume, disk number or ASU.
-    pub volume: u16,
-}
-
-/// Reads one trace from its first record to its last.
-pub trait TraceReader: Send {
-    /// The next record; `None` behind the last.
-    ///
-    /// # Errors
-    /// If the file does not go on as its format says. Asked again, the reader gives the same error.
-    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError>;
-
-    /// Line (binary formats: record) the last record came from, counted from 1; 0 before the first.
-    fn line(&self) -> u64;
-}
-
-/// One registered format.
-#[derive(Debug, Clone, Copy)]
-pub struct TraceFormat {
-    /// What `format = "..."` says.
-    pub name: &'static str,
-    /// One line for `harmonia formats`: columns and units.
-    pub summary: &'static str,
-    /// Who publishes traces in it, or where it is defined.
-    pub source: &'static str,
-    /// A reader at the start of the input.
-    pub open: fn(Arc<TraceInput>) -> Box<dyn TraceReader>,
-    /// Whether content that begins with these bytes (at most 64 KiB) is in this format.
-    pub sniff: fn(&[u8]) -> bool,
-}
-
 /// A trace whose format is known; can be read any number of times.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    input: Arc<TraceInput>,
+    inputs: Vec<Arc<TraceInput>>,
     format: &'static TraceFormat,
-    detected: bool,
+    options: TraceOptions,
+    /// Why `auto` decided as it did.
+    reason: Option<String>,
 }
 
 impl Trace {
-    /// Opens the file `path` as `format`: a name from [`FORMATS`], or `auto`.
+    /// Opens the files that `paths` name (patterns and sets of blktrace included) as one trace.
     ///
     /// # Errors
-    /// If the file is missing, unreadable, empty or not a regular file, the format unknown, or, with `auto`, no
-    /// format or more than one fits the content.
-    pub fn open(path: &Path, format: &str) -> Result<Self, TraceError> {
-        Self::of(TraceInput::open(path)?, format)
+    /// If a file is missing, unreadable, empty or not a regular file, the format or an option unknown to it, or, with
+    /// `auto`, no format or more than one fits the content.
+    pub fn open(paths: &[PathBuf], options: &TraceOptions) -> Result<Self, TraceError> {
+        let files = read::paths::expand(paths)?;
+        let inputs = files.iter().map(|file| TraceInput::open(file)).collect::<Result<Vec<_>, _>>()?;
+        Self::of(inputs, options)
+    }
+
+    /// Opens one file in the format of this name, or `auto`, with nothing else to be said.
+    ///
+    /// # Errors
+    /// As [`Trace::open`].
+    pub fn open_file(path: &Path, format: &str) -> Result<Self, TraceError> {
+        Self::open(&[path.to_owned()], &TraceOptions::of_format(format))
     }
 
     /// A trace in memory; `name` stands for the file in errors. Behaves as [`Trace::open`] on a file of these bytes.
     ///
     /// # Errors
     /// As [`Trace::open`].
-    pub fn from_bytes(name: &str, bytes: Vec<u8>, format: &str) -> Result<Self, TraceError> {
-        Self::of(TraceInput::from_bytes(name, bytes)?, format)
+    pub fn from_bytes(name: &str, bytes: Vec<u8>, options: &TraceOptions) -> Result<Self, TraceError> {
+        Self::of(vec![TraceInput::from_bytes(name, bytes)?], options)
     }
 
-    fn of(input: TraceInput, format: &str) -> Result<Self, TraceError> {
-        let detected = format == AUTO;
-        let format = if detected { detect(&input)? } else { named(&input, format)? };
-        Ok(Trace { input: Arc::new(input), format, detected })
+    fn of(inputs: Vec<TraceInput>, options: &TraceOptions) -> Result<Self, TraceError> {
+        let inputs: Vec<Arc<TraceInput>> = inputs.into_iter().map(Arc::new).collect();
+        let Some(first) = inputs.first() else {
+            return Err(TraceError {
+                file: "trace".into(),
+                place: Place::File,
+                problem: "no file is named".into(),
+            });
+        };
+        let (format, reason) = if options.format == AUTO {
+            let (format, reason) = detect(&inputs)?;
+            (format, Some(reason))
+        } else {
+            (named(first, &options.format)?, None)
+        };
+        Setting::new(format, options).map_err(|problem| first.error(problem))?;
+        Ok(Trace { inputs, format, options: options.clone(), reason })
     }
 
     /// The format it is read as.
@@ -118,16 +114,31 @@ impl Trace {
         self.format
     }
 
-    /// What the person who wrote `format = "auto"` should be told: which format was decided on. `None` where the
+    /// What the person who wrote `format = "auto"` should be told: which format was decided on and why. `None` where the
     /// format was named.
     pub fn decision(&self) -> Option<String> {
-        let Trace { input, format, detected } = self;
-        detected.then(|| format!("{}: read as {} ({})", input.name(), format.name, format.summary))
+        let Trace { format, reason, .. } = self;
+        let reason = reason.as_ref()?;
+        Some(format!("{}: read as {}, because {reason} ({})", self.name(), format.name, format.summary))
     }
 
     /// A reader at the first record.
-    pub fn records(&self) -> Box<dyn TraceReader> {
-        (self.format.open)(Arc::clone(&self.input))
+    ///
+    /// # Errors
+    /// If a file is not what its format says from its first bytes on.
+    pub fn records(&self) -> Result<TraceReader, TraceError> {
+        let Trace { format, options, .. } = self;
+        let setting = self.setting()?;
+        let open = |input: &Arc<TraceInput>| {
+            let rows = (format.open)(input, setting).map_err(|problem| input.error(problem))?;
+            Ok((rows, Arc::clone(input)))
+        };
+        let files = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let distinct = !options.same_volumes.unwrap_or(format.global_volumes);
+        let sort_window_ns = options.sort_window.map_or(format.sort_window_ns, |window| window.0);
+        let spread = options.spread.unwrap_or(format.coarse_clock);
+        let tick_ns = if spread { setting.time_ns } else { 0 };
+        Ok(TraceReader::new(files, distinct, (sort_window_ns, tick_ns), options))
     }
 
     /// Reads the whole trace once and describes it.
@@ -138,35 +149,101 @@ impl Trace {
         info::describe(self)
     }
 
-    /// The bytes behind it, for errors of its users.
-    pub(crate) fn input(&self) -> &Arc<TraceInput> {
-        &self.input
+    /// The file, or the first and how many more.
+    pub fn name(&self) -> String {
+        match &self.inputs[..] {
+            [only] => only.name().to_owned(),
+            [first, rest @ ..] => format!("{} and {} more", first.name(), rest.len()),
+            [] => String::new(),
+        }
+    }
+
+    /// The names of its files.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.inputs.iter().map(|input| input.name())
+    }
+
+    /// An error about the trace as a whole.
+    pub(crate) fn error(&self, problem: String) -> TraceError {
+        TraceError { file: self.name(), place: Place::File, problem }
+    }
+
+    fn setting(&self) -> Result<Setting, TraceError> {
+        Setting::new(self.format, &self.options).map_err(|problem| self.error(problem))
     }
 }
 
 fn named(input: &TraceInput, name: &str) -> Result<&'static TraceFormat, TraceError> {
     FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
-        input.error(None, format!("`{name}` is not a trace format: choose auto or one of {}", names(FORMATS)))
+        input.error(format!("`{name}` is not a trace format: choose auto or one of {}", names(FORMATS)))
     })
 }
 
-fn detect(input: &TraceInput) -> Result<&'static TraceFormat, TraceError> {
-    let head = &input.bytes()[..input.bytes().len().min(SNIFF_BYTES)];
-    choose(FORMATS, head).map_err(|problem| input.error(None, problem))
+/// The one format all files fit, and why the first does.
+fn detect(inputs: &[Arc<TraceInput>]) -> Result<(&'static TraceFormat, String), TraceError> {
+    let mut decided: Option<(&TraceInput, &'static TraceFormat, String)> = None;
+    for input in inputs {
+        let bytes = input.head(SNIFF_BYTES + 1)?;
+        let complete = bytes.len() <= SNIFF_BYTES;
+        let head = Head { bytes: &bytes[..bytes.len().min(SNIFF_BYTES)], complete };
+        let (format, reason) = choose(FORMATS, &head).map_err(|problem| input.error(problem))?;
+        match &decided {
+            Some((first, other, _)) if other.name != format.name => {
+                return Err(input.error(format!(
+                    "its content is in format {}, but that of {} in {}: files read as one are of one format",
+                    format.name,
+                    first.name(),
+                    other.name
+                )));
+            }
+            Some(_) => {}
+            None => decided = Some((input, format, reason)),
+        }
+    }
+    match decided {
+        Some((_, format, reason)) => Ok((format, reason)),
+        None => {
+            Err(TraceError { file: "trace".into(), place: Place::File, problem: "no file is named".into() })
+        }
+    }
 }
 
-/// The one format of `formats` that `head` fits.
-fn choose<'a>(formats: &'a [TraceFormat], head: &[u8]) -> Result<&'a TraceFormat, String> {
-    let fitting: Vec<&TraceFormat> = formats.iter().filter(|format| (format.sniff)(head)).collect();
-    match fitting[..] {
-        [format] => Ok(format),
-        [] => Err(format!(
+/// The one format of `formats` that `head` fits, and why.
+fn choose<'a>(formats: &'a [TraceFormat], head: &Head<'_>) -> Result<(&'a TraceFormat, String), String> {
+    let mut fitting = Vec::new();
+    let mut closest: Option<(usize, &TraceFormat, String)> = None;
+    for format in formats {
+        match (format.sniff)(head) {
+            Fit::Yes(reason) => fitting.push((format, reason)),
+            Fit::No { fitting, problem } => {
+                if fitting > closest.as_ref().map_or(0, |closest| closest.0) {
+                    closest = Some((fitting, format, problem));
+                }
+            }
+        }
+    }
+    match (&mut fitting[..], closest) {
+        ([_], _) => Ok(fitting.remove(0)),
+        ([], Some((_, format, problem))) => Err(format!(
+            "its content is in none of the known trace formats ({}); {} comes closest, but {problem}",
+            names(formats),
+            format.name
+        )),
+        ([], None) => Err(format!(
             "its first line `{}` is in none of the known trace formats ({}): name the format to see what is wrong",
-            lines::excerpt(lines::first_line(head)),
+            excerpt(first_line(head.bytes)),
             names(formats)
         )),
-        _ => Err(format!("its content fits more than one format ({}): name the one meant", names(fitting))),
+        _ => Err(format!(
+            "its content fits more than one format ({}): name the one meant",
+            names(fitting.into_iter().map(|(format, _)| format))
+        )),
     }
+}
+
+fn first_line(head: &[u8]) -> &[u8] {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn names<'a>(formats: impl IntoIterator<Item = &'a TraceFormat>) -> String {
@@ -179,27 +256,37 @@ mod tests {
 
     const LINE: &[u8] = b"128166372003061629,web,3,Read,0,4096,100\n";
 
+    fn open(bytes: &[u8], format: &str) -> Result<Trace, String> {
+        Trace::from_bytes("t.csv", bytes.to_vec(), &TraceOptions::of_format(format))
+            .map_err(|error| error.to_string())
+    }
+
     #[test]
     fn auto_says_what_it_decided_and_a_named_format_says_nothing() {
-        let auto = Trace::from_bytes("t.csv", LINE.to_vec(), AUTO).unwrap();
+        let auto = open(LINE, AUTO).unwrap();
         assert_eq!(auto.format().name, "msr");
-        assert!(auto.decision().unwrap().starts_with("t.csv: read as msr ("));
-        assert_eq!(Trace::from_bytes("t.csv", LINE.to_vec(), "msr").unwrap().decision(), None);
+        assert!(
+            auto.decision().unwrap().starts_with("t.csv: read as msr, because its first 1 lines all fit (")
+        );
+        assert_eq!(open(LINE, "msr").unwrap().decision(), None);
     }
 
     #[test]
     fn auto_refuses_none_and_two() {
         let twice = [FORMATS[0], TraceFormat { name: "other", ..FORMATS[0] }];
-        let error = choose(&twice, LINE).unwrap_err();
+        let error = choose(&twice, &Head { bytes: LINE, complete: true }).unwrap_err();
         assert!(error.contains("more than one") && error.contains("msr, other"), "{error}");
-        let error = choose(&twice, b"hello\0\nworld").unwrap_err();
+        let error = choose(&twice, &Head { bytes: b"hello\0\nworld", complete: true }).unwrap_err();
         assert!(error.contains(r"`hello\x00`") && error.contains("none"), "{error}");
     }
 
     #[test]
     fn an_unknown_format_is_answered_with_the_known_ones() {
-        let error = Trace::from_bytes("t.csv", LINE.to_vec(), "msrr").unwrap_err().to_string();
-        assert_eq!(error, "t.csv: `msrr` is not a trace format: choose auto or one of msr, spc");
+        let error = open(LINE, "msrr").unwrap_err();
+        assert!(
+            error.starts_with("t.csv: `msrr` is not a trace format: choose auto or one of msr, spc"),
+            "{error}"
+        );
     }
 
     #[test]

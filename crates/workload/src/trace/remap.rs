@@ -45,6 +45,14 @@ impl Remapper {
         }
     }
 
+    /// A placed request widened to whole pages of the array.
+    pub(super) fn widened(&self, (offset, length): (Bytes, Bytes)) -> (Bytes, Bytes) {
+        let ArrayGeometryForLoad { logical_bytes, page_size, .. } = self.array;
+        let start = offset - offset % page_size;
+        let end = (offset + length).next_multiple_of(page_size).min(logical_bytes);
+        (start, end - start)
+    }
+
     fn scaled(&self, offset: Bytes, length: Bytes) -> Bytes {
         let ArrayGeometryForLoad { logical_bytes: size, page_size, .. } = self.array;
         let inside = offset % page_size;
@@ -103,6 +111,14 @@ mod tests {
         assert_eq!(halve.place(2 * MIB - 3596, 3596), Ok((MIB - 3596, 3596)));
         let double = remapper(Remap::Scale, 2 * MIB, MIB);
         assert_eq!(double.place(MIB - 4096, 4096), Ok((2 * MIB - 8192, 4096)));
+    }
+
+    #[test]
+    fn widened_requests_are_whole_pages_inside_the_array() {
+        let rule = remapper(Remap::Reject, MIB, 0);
+        assert_eq!(rule.widened((4096, 4096)), (4096, 4096));
+        assert_eq!(rule.widened((4095, 2)), (0, 8192));
+        assert_eq!(rule.widened((MIB - 1, 1)), (MIB - 4096, 4096));
     }
 
     #[test]

@@ -11,13 +11,11 @@
 //!
 //! Not modelled: a host that waits. Requests arrive when the trace says, however far the array is behind.
 
-use std::sync::Arc;
-
 use harmonia_types::{Bytes, Completion, HostRequest, Operation, SimTime};
 
 use super::remap::Remapper;
 use super::volumes::{Ends, Regions};
-use super::{Trace, TraceError, TraceInput, TraceReader, TraceRecord};
+use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord, VolumeNames};
 use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig, Volumes};
 
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
@@ -34,11 +32,10 @@ pub struct RemapCounts {
 
 /// Replays a trace.
 pub struct TraceSource {
-    input: Arc<TraceInput>,
-    reader: Box<dyn TraceReader>,
+    reader: TraceReader,
     time_scale: f64,
-    volumes: Volumes,
     regions: Regions,
+    align: bool,
     remapper: Remapper,
     limit: Option<Limit>,
     issued: u64,
@@ -48,7 +45,7 @@ pub struct TraceSource {
 }
 
 impl TraceSource {
-    /// Replays `trace` as `config` says (its `path` and `format` are the trace's already) on `array`.
+    /// Replays `trace` as `config` says (its `paths` and `options` are the trace's already) on `array`.
     ///
     /// # Errors
     /// If the time scale is not a positive number or the array has no size; if what has to be read beforehand is
@@ -58,29 +55,27 @@ impl TraceSource {
         config: &TraceConfig,
         array: &ArrayGeometryForLoad,
     ) -> Result<Self, TraceError> {
-        let input = trace.input();
-        array.check().map_err(|problem| input.error(None, problem))?;
+        array.check().map_err(|problem| trace.error(problem))?;
         if !(config.time_scale.is_finite() && config.time_scale > 0.0) {
             let problem = format!(
                 "time_scale = {}: times are multiplied by it, so it must be above 0",
                 config.time_scale
             );
-            return Err(input.error(None, problem));
+            return Err(trace.error(problem));
         }
-        let ends = match (config.remap, config.volumes) {
+        let (ends, names) = match (config.remap, config.volumes) {
             (Remap::Scale, _) => survey(trace, None, config.time_scale)?,
             (_, Volumes::Apart) => survey(trace, config.limit, config.time_scale)?,
-            _ => Ends::default(),
+            _ => Default::default(),
         };
-        let regions = Regions::new(config.volumes, &ends, array.page_size);
-        let regions = regions.map_err(|problem| input.error(None, problem))?;
+        let regions = Regions::new(config.volumes, &ends, &names, array.page_size);
+        let regions = regions.map_err(|problem| trace.error(problem))?;
         let trace_end = regions.end;
         Ok(TraceSource {
-            input: Arc::clone(input),
-            reader: trace.records(),
+            reader: trace.records()?,
             time_scale: config.time_scale,
-            volumes: config.volumes,
             regions,
+            align: config.align,
             remapper: Remapper { remap: config.remap, array: *array, trace_end },
             limit: config.limit,
             issued: 0,
@@ -94,37 +89,26 @@ impl TraceSource {
         self.counts
     }
 
+    /// What was done so far to the rows beside reading them.
+    pub fn log(&self) -> &ReadLog {
+        self.reader.log()
+    }
+
     fn advance(&mut self) -> Result<Option<HostRequest>, TraceError> {
         if self.limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if self.issued >= count)) {
             return Ok(None);
         }
-        let (record, start) = loop {
-            let Some(record) = self.reader.next_record()? else { return self.ended() };
-            if let Some(start) = self.regions.start(record.volume) {
-                break (record, start);
-            }
-        };
+        let Some(record) = self.reader.next_record()? else { return Ok(None) };
         let arrival = self.scaled(record.time_ns)?;
         if self.limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if arrival.0 >= end.0)) {
             return Ok(None);
         }
-        let (offset, length) = self.place(&record, start)?;
+        let (offset, length) = self.place(&record)?;
         let TraceRecord { operation, volume, .. } = record;
         let request =
             HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
         self.issued += 1;
         Ok(Some(request))
-    }
-
-    /// The end of the trace; an error if it has nothing of the one volume asked for.
-    fn ended(&self) -> Result<Option<HostRequest>, TraceError> {
-        match self.volumes {
-            Volumes::Only(volume) if self.issued == 0 => {
-                let problem = format!("has no request of volume {volume}, the only one asked for");
-                Err(self.input.error(None, problem))
-            }
-            _ => Ok(None),
-        }
     }
 
     fn scaled(&self, time_ns: u64) -> Result<SimTime, TraceError> {
@@ -136,25 +120,29 @@ impl TraceSource {
         })
     }
 
-    /// Where a record of a volume that begins at `start` goes.
-    fn place(&mut self, record: &TraceRecord, start: Bytes) -> Result<(Bytes, Bytes), TraceError> {
+    /// Where a record goes.
+    fn place(&mut self, record: &TraceRecord) -> Result<(Bytes, Bytes), TraceError> {
         if record.operation == Operation::Flush || record.length == 0 {
             return Ok((0, 0));
         }
+        let start = self.regions.start(record.volume);
         // Cannot overflow: the region holds the record.
         let offset = start + record.offset;
         let placed = self.remapper.place(offset, record.length).map_err(|problem| match start {
             0 => self.error(problem),
-            _ => self.error(format!("{problem} (volume {} begins at {start})", record.volume)),
+            _ => {
+                let name = &self.reader.volumes().names()[usize::from(record.volume)];
+                self.error(format!("{problem} (volume {name} begins at {start})"))
+            }
         })?;
         self.counts.moved += u64::from(placed.0 != offset);
         self.counts.cut += u64::from(placed.1 != record.length);
-        Ok(placed)
+        Ok(if self.align { self.remapper.widened(placed) } else { placed })
     }
 
     /// An error about the record just read.
     fn error(&self, problem: String) -> TraceError {
-        self.input.error(Some(self.reader.line()), problem)
+        self.reader.error(problem)
     }
 }
 
@@ -188,21 +176,22 @@ fn scaled(time_ns: u64, time_scale: f64) -> Option<SimTime> {
     (scaled < LATEST_NS).then_some(SimTime(scaled as u64))
 }
 
-/// How long the volumes are in the part of the trace up to `limit`.
-fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<Ends, TraceError> {
-    let mut reader = trace.records();
+/// How long the volumes are in the part of the trace up to `limit`, and what they are called.
+fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<(Ends, VolumeNames), TraceError> {
+    let mut reader = trace.records()?;
     let mut ends = Ends::default();
     let mut rows = 0;
     loop {
         if limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if rows >= count)) {
-            return Ok(ends);
+            break;
         }
-        let Some(record) = reader.next_record()? else { return Ok(ends) };
+        let Some(record) = reader.next_record()? else { break };
         let beyond = |end: u64| scaled(record.time_ns, time_scale).is_none_or(|time| time.0 >= end);
         if limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if beyond(end.0))) {
-            return Ok(ends);
+            break;
         }
         ends.see(&record);
         rows += 1;
     }
+    Ok((ends, reader.volumes().clone()))
 }

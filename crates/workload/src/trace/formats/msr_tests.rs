@@ -3,21 +3,16 @@
 use harmonia_types::Operation::{Read, Write};
 use proptest::prelude::*;
 
+use super::super::testing::{assert_refused, detected, read};
 use super::*;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceOptions, TraceRecord};
 
-fn read_all(text: &[u8]) -> Result<Vec<TraceRecord>, String> {
-    let trace = Trace::from_bytes("t.csv", text.to_vec(), "msr").map_err(|error| error.to_string())?;
-    let mut reader = trace.records();
-    let mut records = Vec::new();
-    while let Some(record) = reader.next_record().map_err(|error| error.to_string())? {
-        records.push(record);
-    }
-    Ok(records)
+fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
+    TraceRecord { time_ns, operation, offset, length, volume }
 }
 
-fn record(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+fn parse(line: &[u8]) -> Result<Row, String> {
+    Msr::new(super::super::plain(&FORMAT)).row(line)
 }
 
 #[test]
@@ -26,79 +21,96 @@ fn reads_ticks_bytes_and_either_case_and_line_end() {
                  128166465299039421,web,0,WRITE,1,1,0\n\
                  128166465299119535,h,65535,wRite,18446744072635809791,1073741824,7";
     let expected = [
-        record(0, Read, 32256, 8192, 3),
-        record(0, Write, 1, 1, 0),
-        record(8_011_400, Write, 18446744072635809791, 1 << 30, 65535),
+        record(0, Read, 32256, 8192, 0),
+        record(0, Write, 1, 1, 1),
+        record(8_011_400, Write, 18446744072635809791, 1 << 30, 2),
     ];
-    assert_eq!(read_all(text).unwrap(), expected);
+    assert_eq!(read(text, "msr").unwrap(), expected);
+}
+
+#[test]
+fn a_volume_is_a_disk_of_a_host() {
+    let text = b"1,web,3,Read,0,1,0\n2,prxy,3,Read,0,1,0\n3,web,0,Read,0,1,0\n4,web,3,Read,0,1,0\n";
+    let trace = Trace::from_bytes("t", text.to_vec(), &TraceOptions::of_format("msr")).unwrap();
+    let mut reader = trace.records().unwrap();
+    let mut volumes = Vec::new();
+    while let Some(record) = reader.next_record().unwrap() {
+        volumes.push(record.volume);
+    }
+    assert_eq!(volumes, [0, 1, 2, 0]);
+    assert_eq!(reader.volumes().names(), ["web_3", "prxy_3", "web_0"]);
 }
 
 #[test]
 fn a_header_is_passed_on_the_first_line_only_and_counted() {
     let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\r\n";
     let row = "10,h,0,Read,0,512,1\n";
-    let trace = Trace::from_bytes("t", format!("{header}{row}").into_bytes(), "auto").unwrap();
-    let mut reader = trace.records();
-    assert_eq!(reader.next_record().unwrap(), Some(record(0, Read, 0, 512, 0)));
-    assert_eq!((reader.line(), reader.next_record().unwrap()), (2, None));
-    assert!(
-        read_all(format!("{row}{header}").as_bytes()).unwrap_err().starts_with("t.csv:2: found `Timestamp`")
+    let text = format!("{header}{row}");
+    assert_eq!(detected(text.as_bytes()), Ok("msr"));
+    assert_eq!(read(text.as_bytes(), "msr").unwrap(), [record(0, Read, 0, 512, 0)]);
+    assert_refused(
+        "msr",
+        &[
+            (format!("{header}{row}x").as_bytes(), "t:3: found `x`"),
+            (format!("{row}{header}").as_bytes(), "t:2: found `Timestamp`"),
+        ],
     );
 }
 
 /// (content, what the error must say): each names file and line, what was found and what is expected.
 #[test]
 fn malformed_input_is_refused_with_its_place() {
-    let table: &[(&[u8], &str)] = &[
-        (b"", "t.csv: is empty"),
-        (
-            b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n",
-            "t.csv:2: found the end of the file",
-        ),
-        (b"\n", "t.csv:1: found `` in field 1 (Timestamp), expected 100 ns ticks"),
-        (b"1,h,0,Read,0,512,1\n\n", "t.csv:2: found ``"),
-        (
-            b"1,h,0,Read,0,512,1\n0,h,0,Read,0,512,1\n",
-            "t.csv:2: found timestamp 0 behind 1 of the row before",
-        ),
-        (
-            b"1,h,0,Read,0,512\n",
-            "t.csv:1: found the end of the line `1,h,0,Read,0,512`, expected field 7 (Resp",
-        ),
-        (b"1,h,0,Read,0,512,1,9\n", "t.csv:1: found `9` behind the last field, expected 7 fields"),
-        (b"1,h,0,Read,0,512,1,\n", "t.csv:1: found `` behind the last field, expected 7 fields"),
-        (b"1,h,0,Reed,0,512,1\n", "t.csv:1: found `Reed` in field 4 (Type), expected Read or Write"),
-        (b"1,h,0,Read,0,0,1\n", "t.csv:1: found 0 in field 6 (Size), expected 1 to 1073741824 bytes"),
-        (b"1,h,0,Read,0,1073741825,1\n", "t.csv:1: found 1073741825 in field 6 (Size)"),
-        (b"1,h,0,Read,-5,512,1\n", "t.csv:1: found `-5` in field 5 (Offset)"),
-        (b"1,h,0,Read,18446744073709551615,1,1\n", "ends beyond 2^64"),
-        (b"18446744073709551616,h,0,Read,0,1,1\n", "t.csv:1: found `18446744073709551616` in field 1"),
-        (
-            b"0,h,0,Read,0,1,1\n184467440737095517,h,0,Read,0,1,1\n",
-            "t.csv:2: found timestamp 184467440737095517, ",
-        ),
-        (b"1,h,65536,Read,0,512,1\n", "t.csv:1: found 65536 in field 3 (DiskNumber)"),
-        (b"1,,0,Read,0,512,1\n", "t.csv:1: found `` in field 2 (Hostname)"),
-        (b"1,h\0,0,Read,0,512,1\n", r"t.csv:1: found `h\x00` in field 2 (Hostname)"),
-        (b"1,h,0,Read,0,51\x002,1\n", r"t.csv:1: found `51\x002` in field 6 (Size)"),
-        (b"\xef\xbb\xbf1,h,0,Read,0,512,1\n", r"t.csv:1: found `\xef\xbb\xbf1` in field 1"),
-        (
-            b"1,h,0,Read,0,512,1\n2,h,0,Re",
-            "t.csv:2: found `Re` in field 4 (Type), expected Read or Write (the last",
-        ),
-        (b"1,h,0,Read,0,512,1\n2,h,0,Read,0,512,", "truncated"),
-        (b"1,h,0,Read,0,512,1\n2,h,0,Read,0,512", "truncated"),
-    ];
-    for (text, expected) in table {
-        let error = read_all(text).unwrap_err();
-        assert!(error.contains(expected), "{}\n  said: {error}\n  not:  {expected}", text.escape_ascii());
-    }
+    assert_refused(
+        "msr",
+        &[
+            (b"", "t: is empty"),
+            (b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n", "t: has no request in it"),
+            (b"\n", "t:1: found `` in field 1 (Timestamp), expected 100 ns ticks"),
+            (b"1,h,0,Read,0,512,1\n\n", "t:2: found ``"),
+            (
+                b"1,h,0,Read,0,512,1\n0,h,0,Read,0,512,1\n",
+                "t:2: found a time 0.0000001 s before that of the row before",
+            ),
+            (
+                b"1,h,0,Read,0,512\n",
+                "t:1: found the end of the line `1,h,0,Read,0,512`, expected field 7 (Resp",
+            ),
+            (b"1,h,0,Read,0,512,1,9\n", "t:1: found `9` behind the last field, expected 7 fields"),
+            (b"1,h,0,Read,0,512,1,\n", "t:1: found `` behind the last field, expected 7 fields"),
+            (b"1,h,0,Reed,0,512,1\n", "t:1: found `Reed` in field 4 (Type), expected Read or Write"),
+            (
+                b"1,h,0,Read,0,0,1\n",
+                "t:1: found `0` in field 6 (Size), expected bytes, a whole number below 2^64, at least 1",
+            ),
+            (
+                b"1,h,0,Read,0,1073741825,1\n",
+                "t:1: found a request of 1073741825 x 1 bytes, expected at most 1 GiB",
+            ),
+            (b"1,h,0,Read,-5,512,1\n", "t:1: found `-5` in field 5 (Offset)"),
+            (b"1,h,0,Read,18446744073709551615,1,1\n", "expected an end below 2^64 bytes"),
+            (b"18446744073709551616,h,0,Read,0,1,1\n", "t:1: found `18446744073709551616` in field 1"),
+            (
+                b"0,h,0,Read,0,1,1\n184467440737095517,h,0,Read,0,1,1\n",
+                "t:2: found `184467440737095517` in field 1",
+            ),
+            (b"1,,0,Read,0,512,1\n", "t:1: found `` in field 2 (Hostname)"),
+            (b"1,h\0,0,Read,0,512,1\n", r"t:1: found `h\x00` in field 2 (Hostname)"),
+            (b"1,h,0,Read,0,51\x002,1\n", r"t:1: found `51\x002` in field 6 (Size)"),
+            (
+                b"1,h,0,Read,0,512,1\n2,h,0,Re",
+                "t:2: found `Re` in field 4 (Type), expected Read or Write (the last",
+            ),
+            (b"1,h,0,Read,0,512,1\n2,h,0,Read,0,512,", "truncated"),
+            (b"1,h,0,Read,0,512,1\n2,h,0,Read,0,512", "truncated"),
+        ],
+    );
 }
 
 #[test]
 fn asked_again_the_reader_gives_the_same_error() {
     let text = b"5,h,0,Read,0,512,1\n4,h,0,Read,0,512,1\n6,h,0,Read,0,512,1\n".to_vec();
-    let mut reader = Trace::from_bytes("t", text, "msr").unwrap().records();
+    let mut reader =
+        Trace::from_bytes("t", text, &TraceOptions::of_format("msr")).unwrap().records().unwrap();
     assert!(reader.next_record().is_ok());
     let first = reader.next_record();
     assert!(first.is_err());
@@ -117,11 +129,11 @@ fn oracle(line: &str) -> Option<Row> {
         _ => return None,
     };
     let row = Row {
-        ticks: number(ticks)?,
+        time_ns: number(ticks)?.checked_mul(100)?,
         operation,
         offset: number(offset)?,
         length: number(length)?,
-        volume: number(disk)?.try_into().ok()?,
+        volume: number(disk).map(|_| 0)?,
     };
     let sizes = row.length > 0 && row.length <= 1 << 30 && row.offset.checked_add(row.length).is_some();
     (sizes && !host.is_empty() && !host.contains(|c: char| c < ' ')).then_some(row)
@@ -171,17 +183,17 @@ proptest! {
             rows.iter().map(|(t, o, w)| format!("{t},h,1,{},{o},512,0", if *w { "Write" } else { "Read" })).collect();
         let text = lines.iter().map(|line| format!("{line}{end}")).collect::<String>();
         let expected: Vec<Row> = lines.iter().map(|line| oracle(line).unwrap()).collect();
-        let wrong = expected.windows(2).position(|pair| pair[1].ticks < pair[0].ticks);
-        match (read_all(text.as_bytes()), wrong) {
+        let wrong = expected.windows(2).position(|pair| pair[1].time_ns < pair[0].time_ns);
+        match (read(text.as_bytes(), "msr"), wrong) {
             (Ok(records), None) => {
                 prop_assert_eq!(records.len(), expected.len());
                 for (record, row) in records.iter().zip(&expected) {
-                    prop_assert_eq!(record.time_ns, (row.ticks - expected[0].ticks) * 100);
+                    prop_assert_eq!(record.time_ns, row.time_ns - expected[0].time_ns);
                     prop_assert_eq!((record.operation, record.offset), (row.operation, row.offset));
                 }
             }
             (Err(error), Some(index)) => {
-                prop_assert!(error.starts_with(&format!("t.csv:{}: found timestamp", index + 2)), "{}", error);
+                prop_assert!(error.starts_with(&format!("t:{}: found a time", index + 2)), "{}", error);
             }
             (read, wrong) => prop_assert!(false, "{read:?} {wrong:?}"),
         }

@@ -5,20 +5,24 @@
 //! system would kill the process with SIGBUS): do not replay a file that something truncates.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use memmap2::Mmap;
 
+use super::Place;
+use super::window::Window;
 use crate::SourceError;
 
 /// What is wrong with a trace, worded for the person who has it. Displayed as `file:line: problem`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}{}: {problem}", .line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[error("{file}{place}: {problem}")]
 pub struct TraceError {
     /// The file, as it was named.
     pub file: String,
-    /// Line (binary formats: record), counted from 1, if the problem is in one.
-    pub line: Option<u64>,
+    /// Where in it.
+    pub place: Place,
     /// What was found and what is expected.
     pub problem: String,
 }
@@ -29,11 +33,61 @@ impl From<TraceError> for SourceError {
     }
 }
 
+/// A way of packing that is undone while reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::trace) enum Packing {
+    /// gzip, RFC 1952.
+    Gzip,
+    /// Zstandard, RFC 8878.
+    Zstd,
+}
+
+/// First bytes of packed files that are not unpacked here, with what unpacks them.
+const FOREIGN: [(&[u8], &str); 7] = [
+    (b"\xfd7zXZ\0", "packed with xz: unpack it first (xz -d)"),
+    (b"BZh", "packed with bzip2: unpack it first (bzip2 -d)"),
+    (b"PK\x03\x04", "packed with zip: unpack it first (unzip)"),
+    (b"\x04\x22\x4d\x18", "packed with lz4: unpack it first (lz4 -d)"),
+    (b"7z\xbc\xaf\x27\x1c", "packed with 7-zip: unpack it first (7z x)"),
+    (b"\xff\xfe", "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"),
+    (b"\xfe\xff", "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"),
+];
+
+impl Packing {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
+            _ => None,
+        }
+    }
+
+    fn suffix(self) -> &'static str {
+        match self {
+            Packing::Gzip => "gz",
+            Packing::Zstd => "zst",
+        }
+    }
+
+    /// Words that unpacking stopped with `error` behind so many unpacked bytes.
+    #[cold]
+    pub(super) fn broken(self, byte: u64, error: &io::Error) -> String {
+        let suffix = self.suffix();
+        match error.kind() {
+            io::ErrorKind::UnexpectedEof => format!(
+                "its {suffix} data ends in the middle, behind {byte} unpacked bytes: the file is truncated"
+            ),
+            _ => format!("its {suffix} data is damaged behind {byte} unpacked bytes: {error}"),
+        }
+    }
+}
+
 /// The bytes of one trace, never empty, and the name errors give it.
 #[derive(Debug)]
 pub struct TraceInput {
     name: String,
     content: Content,
+    packing: Option<Packing>,
 }
 
 #[derive(Debug)]
@@ -44,9 +98,9 @@ enum Content {
 
 impl TraceInput {
     /// Maps a regular file.
-    pub(super) fn open(path: &Path) -> Result<Self, TraceError> {
+    pub(in crate::trace) fn open(path: &Path) -> Result<Self, TraceError> {
         let name = path.display().to_string();
-        let fail = |problem: String| TraceError { file: name.clone(), line: None, problem };
+        let fail = |problem: String| TraceError { file: name.clone(), place: Place::File, problem };
         // Asked before opening: opening a FIFO would wait for its writer.
         let metadata = path.metadata().map_err(|error| fail(format!("cannot be read: {error}")))?;
         if metadata.is_dir() {
@@ -65,13 +119,41 @@ impl TraceInput {
         // ever parsed as untrusted text. Shrinking the file is excluded in the module's documentation.
         let mapping = unsafe { Mmap::map(&file) };
         let mapping = mapping.map_err(|error| fail(format!("cannot be mapped into memory: {error}")))?;
-        Ok(TraceInput { name, content: Content::Mapped(mapping) })
+        Self::of(name, Content::Mapped(mapping))
     }
 
     /// Takes bytes that are already in memory.
-    pub(super) fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, TraceError> {
-        let input = TraceInput { name: name.to_owned(), content: Content::Memory(bytes) };
-        if input.bytes().is_empty() { Err(input.error(None, EMPTY.into())) } else { Ok(input) }
+    pub(in crate::trace) fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, TraceError> {
+        Self::of(name.to_owned(), Content::Memory(bytes))
+    }
+
+    fn of(name: String, content: Content) -> Result<Self, TraceError> {
+        let mut input = TraceInput { name, content, packing: None };
+        if input.bytes().is_empty() {
+            return Err(input.error(EMPTY.into()));
+        }
+        if let Some((_, what)) = FOREIGN.iter().find(|(first, _)| input.bytes().starts_with(first)) {
+            return Err(input.error(format!("is {what}")));
+        }
+        input.packing = Packing::of(input.bytes());
+        Ok(input)
+    }
+
+    /// How the bytes are packed, if they are.
+    pub(in crate::trace) fn packing(&self) -> Option<Packing> {
+        self.packing
+    }
+
+    /// The first bytes, unpacked, at most `count`; fewer where the file ends or is damaged before.
+    pub(in crate::trace) fn head(self: &Arc<Self>, count: usize) -> Result<Vec<u8>, TraceError> {
+        let mut window = Window::new(self).map_err(|problem| self.error(problem))?;
+        // Damage further on is the reader's to report, with its place.
+        match window.holds(count) {
+            Err(problem) if window.bytes().is_empty() => return Err(self.error(problem)),
+            _ => {}
+        }
+        let bytes = window.bytes();
+        Ok(bytes[..bytes.len().min(count)].to_vec())
     }
 
     /// All bytes.
@@ -88,9 +170,16 @@ impl TraceInput {
         &self.name
     }
 
-    /// An error about this input, at `line` if given.
-    pub fn error(&self, line: Option<u64>, problem: String) -> TraceError {
-        TraceError { file: self.name.clone(), line, problem }
+    /// An error about this input as a whole.
+    #[cold]
+    pub fn error(&self, problem: String) -> TraceError {
+        self.error_at(Place::File, problem)
+    }
+
+    /// An error about a place of this input.
+    #[cold]
+    pub fn error_at(&self, place: Place, problem: String) -> TraceError {
+        TraceError { file: self.name.clone(), place, problem }
     }
 
     /// Gives back the memory of bytes `from..to`; they can still be read, from the file again.

@@ -1,0 +1,120 @@
+//! The formats, one file each.
+//!
+//! A file holds what the format is and where its definition comes from (its module documentation), the grammar and
+//! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
+//! compression are the business of [`super::read`]. Tests on literal content stand beside it.
+
+mod msr;
+mod spc;
+#[cfg(test)]
+pub(super) mod testing;
+
+use std::io;
+use std::sync::Arc;
+
+use super::options::{Setting, Units};
+use super::read::lines::{LineFormat, Parsed, first_lines};
+use super::read::{ReadLog, RowReader, TraceInput};
+use super::write::{Out, TraceWriter};
+
+/// Every format, one line each.
+pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
+
+/// One registered format.
+#[derive(Debug, Clone, Copy)]
+pub struct TraceFormat {
+    /// What `format = "..."` says.
+    pub name: &'static str,
+    /// One line for `harmonia formats`: columns and units.
+    pub summary: &'static str,
+    /// Who publishes traces in it, or where it is defined.
+    pub source: &'static str,
+    /// What a file looks like: shown as it is on the format's page.
+    pub grammar: &'static str,
+    /// Rules that the grammar does not show, one sentence or two each.
+    pub rules: &'static [&'static str],
+    /// What can be chosen, with the values it has unless chosen.
+    pub units: Units,
+    /// Whether it records several events of a request, of which one is its arrival.
+    pub has_actions: bool,
+    /// How late rows may be unless told otherwise, in ns.
+    pub sort_window_ns: u64,
+    /// Whether its clock ticks so slowly that requests of one tick are spread over it.
+    pub coarse_clock: bool,
+    /// Whether a volume's name means the same volume in every file.
+    pub global_volumes: bool,
+    /// A reader at the start of the input.
+    pub(super) open: fn(&Arc<TraceInput>, Setting) -> Result<Box<dyn RowReader>, String>,
+    /// How well content fits.
+    pub(super) sniff: fn(&Head<'_>) -> Fit,
+    /// A writer to an output that is empty, if it can be written.
+    pub write: Option<fn(Out) -> io::Result<Box<dyn TraceWriter>>>,
+}
+
+/// The first bytes of a file, unpacked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head<'a> {
+    /// At most 64 KiB.
+    pub(super) bytes: &'a [u8],
+    /// Whether that is all.
+    pub(super) complete: bool,
+}
+
+/// How well content fits a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It does, for this reason.
+    Yes(String),
+    /// It does not: words for the first line that does not fit, and how many of the first lines do.
+    No {
+        /// Lines or records that fit.
+        fitting: usize,
+        /// What is wrong with the first that does not.
+        problem: String,
+    },
+}
+
+/// At most so many lines are looked at.
+const SNIFF_LINES: usize = 200;
+
+/// A text fits if most of its first lines do, one of them a request: a file with a malformed line still is what it is,
+/// and the reader says where it is malformed.
+fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
+    let (mut rows, mut lines, mut fitting, mut first_problem) = (0, 0, 0, None);
+    let mut log = ReadLog::default();
+    for line in first_lines(head.bytes, head.complete).take(SNIFF_LINES) {
+        lines += 1;
+        match format.parse(line, &mut log) {
+            Ok(parsed) => {
+                fitting += 1;
+                rows += usize::from(matches!(parsed, Parsed::Row(_)));
+            }
+            Err(problem) => {
+                first_problem.get_or_insert_with(|| format!("line {lines}: {problem}"));
+            }
+        }
+    }
+    if rows > 0 && 2 * fitting > lines {
+        return Fit::Yes(match first_problem {
+            None => format!("its first {lines} lines all fit"),
+            Some(problem) => format!("{fitting} of its first {lines} lines fit; {problem}"),
+        });
+    }
+    Fit::No { fitting, problem: first_problem.unwrap_or_else(|| "no request in its first lines".to_owned()) }
+}
+
+/// The setting of a format that nobody changed.
+const fn plain(format: &TraceFormat) -> Setting {
+    const fn or(value: Option<u64>, default: u64) -> u64 {
+        match value {
+            Some(value) => value,
+            None => default,
+        }
+    }
+    let Units { time_ns, address, size, read_is } = format.units;
+    let read_is = match read_is {
+        Some(value) => value,
+        None => 0,
+    };
+    Setting { time_ns: or(time_ns, 1), address: or(address, 1), size: or(size, 1), read_is, action: None }
+}

@@ -1,0 +1,148 @@
+//! How a trace is to be read, where files of one format differ in the wild.
+
+use harmonia_types::{Bytes, SimDuration};
+use serde::Serialize;
+
+use super::AUTO;
+use super::formats::TraceFormat;
+
+/// What its reader is told about a trace beside the files. `None` leaves a matter to the format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TraceOptions {
+    /// Format name from the registry, or `auto`.
+    pub format: String,
+    /// Units and polarity of columns, where the file has others than its format says.
+    pub units: UnitOptions,
+    /// blkparse and blktrace: which event of a request is its arrival.
+    pub action: Option<Action>,
+    /// Rows that come later than their time by up to this are sorted in; a row later than that is malformed.
+    pub sort_window: Option<SimDuration>,
+    /// Whether rows that share a timestamp of a coarse clock (seconds) are spread evenly up to the next one.
+    pub spread: Option<bool>,
+    /// Whether a volume's name means the same volume in every file (`false`: each file has volumes of its own).
+    pub same_volumes: Option<bool>,
+    /// Only the volume of this name.
+    pub only: Option<String>,
+    /// Only what arrives at this time or later, counted from the first record of the trace; becomes time 0.
+    pub start: Option<SimDuration>,
+    /// Only what arrives before this time, counted from the first record of the trace.
+    pub end: Option<SimDuration>,
+    /// So many malformed rows are passed over and counted; the next is an error.
+    pub skip_bad: u64,
+}
+
+/// Units of columns. Each has an effect only on formats that have such a column and is refused with others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct UnitOptions {
+    /// Unit of times, in ns.
+    pub time_ns: Option<u64>,
+    /// Unit of addresses, in bytes.
+    pub address: Option<Bytes>,
+    /// Unit of sizes, in bytes.
+    pub size: Option<Bytes>,
+    /// The value, 0 or 1, of the operation's column (DiskSim: of bit 0 of its flags) that means read.
+    pub read_is: Option<u8>,
+}
+
+/// An event in the life of a request, as blkparse names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Q: handed to the block layer; the application's view.
+    Queued,
+    /// D: handed to the device.
+    Issued,
+    /// C: completed.
+    Completed,
+}
+
+impl Default for TraceOptions {
+    fn default() -> Self {
+        TraceOptions {
+            format: AUTO.to_owned(),
+            units: UnitOptions::default(),
+            action: None,
+            sort_window: None,
+            spread: None,
+            same_volumes: None,
+            only: None,
+            start: None,
+            end: None,
+            skip_bad: 0,
+        }
+    }
+}
+
+impl TraceOptions {
+    /// Nothing but a format.
+    pub fn of_format(format: &str) -> Self {
+        TraceOptions { format: format.to_owned(), ..TraceOptions::default() }
+    }
+}
+
+/// The units a format has unless told otherwise; `None` where it has no such column, or writes the unit out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Units {
+    /// Unit of times, in ns.
+    pub time_ns: Option<u64>,
+    /// Unit of addresses, in bytes.
+    pub address: Option<Bytes>,
+    /// Unit of sizes, in bytes.
+    pub size: Option<Bytes>,
+    /// The value that means read.
+    pub read_is: Option<u8>,
+}
+
+impl Units {
+    /// A format that leaves nothing to choose.
+    pub const NONE: Units = Units { time_ns: None, address: None, size: None, read_is: None };
+}
+
+/// What a format's reader works with: the units after the options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) time_ns: u64,
+    pub(super) address: Bytes,
+    pub(super) size: Bytes,
+    pub(super) read_is: u8,
+    /// The event asked for; `None` leaves the choice to the format's rule.
+    pub(super) action: Option<Action>,
+}
+
+/// Units beyond these are misunderstandings.
+const MOST_BYTES: Bytes = 1 << 30;
+const MOST_NS: u64 = 3_600_000_000_000;
+
+impl Setting {
+    /// The units of `format`, changed by `options`.
+    pub(super) fn new(format: &TraceFormat, options: &TraceOptions) -> Result<Self, String> {
+        let TraceFormat { name, units, has_actions, .. } = format;
+        let UnitOptions { time_ns, address, size, read_is } = options.units;
+        let refuse = |what: &str| format!("format `{name}` has no {what} to choose");
+        let pick = |asked: Option<u64>, own: Option<u64>, most: u64, what: &str| match (asked, own) {
+            (Some(_), None) => Err(refuse(what)),
+            (Some(asked), Some(_)) if asked == 0 || asked > most => {
+                Err(format!("a {what} of {asked} is not possible: choose 1 to {most}"))
+            }
+            (asked, own) => Ok(asked.or(own).unwrap_or(1)),
+        };
+        if options.action.is_some() && !has_actions {
+            return Err(format!(
+                "format `{name}` has no events to choose from: only blkparse and blktrace have"
+            ));
+        }
+        Ok(Setting {
+            time_ns: pick(time_ns, units.time_ns, MOST_NS, "time unit")?,
+            address: pick(address, units.address, MOST_BYTES, "address unit")?,
+            size: pick(size, units.size, MOST_BYTES, "size unit")?,
+            read_is: match (read_is, units.read_is) {
+                (Some(_), None) => return Err(refuse("value for reads")),
+                (Some(value), Some(_)) if value > 1 => {
+                    return Err(format!("read_is = {value}: choose 0 or 1"));
+                }
+                (asked, own) => asked.or(own).unwrap_or(0),
+            },
+            action: options.action,
+        })
+    }
+}

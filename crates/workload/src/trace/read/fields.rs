@@ -1,0 +1,334 @@
+//! The checked reading of a line's fields. The fast path does no allocation; the cold functions word the errors.
+
+use memchr::memchr;
+
+/// An error quotes at most this many bytes of the file.
+const EXCERPT_BYTES: usize = 60;
+/// Any number of so many decimal digits is below 2^64.
+const SAFE_DIGITS: usize = 19;
+
+/// A column: its place, counted from 1, its name and what it holds, for errors.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::trace) struct Column {
+    pub(in crate::trace) place: usize,
+    pub(in crate::trace) name: &'static str,
+    pub(in crate::trace) holds: &'static str,
+}
+
+impl Column {
+    /// Words that `found` is not what the column holds.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::trace) fn misread(&self, found: &[u8]) -> String {
+        let Column { place, name, holds } = self;
+        format!("found `{}` in field {place} ({name}), expected {holds}", excerpt(found))
+    }
+}
+
+/// The fields of a line, read from the left: separated by commas, each exactly one.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::trace) struct Fields<'a> {
+    line: &'a [u8],
+    /// Start of the next field; beyond the line's end when there is none.
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    #[inline]
+    pub(in crate::trace) fn new(line: &'a [u8]) -> Self {
+        Fields { line, at: 0 }
+    }
+
+    /// The next field as a whole number below 2^64: digits only.
+    #[inline]
+    pub(in crate::trace) fn number(&mut self, column: &Column) -> Result<u64, String> {
+        let rest = self.line.get(self.at..).unwrap_or_default();
+        let mut value = 0u64;
+        let mut digits = 0;
+        while let Some(&byte) = rest.get(digits) {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            // Cannot wrap below SAFE_DIGITS; a longer number is read again, with checks.
+            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+            digits += 1;
+        }
+        let ends = matches!(rest.get(digits), None | Some(b','));
+        if digits == 0 || !ends {
+            return Err(self.unexpected(column));
+        }
+        if digits > SAFE_DIGITS {
+            value = whole(&rest[..digits]).ok_or_else(|| self.unexpected(column))?;
+        }
+        self.at += digits + 1;
+        Ok(value)
+    }
+
+    /// The next field as text: not empty, no control characters.
+    #[inline]
+    pub(in crate::trace) fn text(&mut self, column: &Column) -> Result<&'a [u8], String> {
+        let rest = self.line.get(self.at..).unwrap_or_default();
+        let mut end = 0;
+        while let Some(&byte) = rest.get(end) {
+            if byte == b',' {
+                break;
+            }
+            if byte < b' ' {
+                return Err(self.unexpected(column));
+            }
+            end += 1;
+        }
+        if end == 0 {
+            return Err(self.unexpected(column));
+        }
+        self.at += end + 1;
+        Ok(&rest[..end])
+    }
+
+    /// The next field without the blanks and tabs around it; it may be empty, but must be there.
+    #[inline]
+    pub(in crate::trace) fn padded(&mut self, column: &Column) -> Result<&'a [u8], String> {
+        let Some(rest) = self.line.get(self.at..) else { return Err(self.unexpected(column)) };
+        let end = memchr(b',', rest).unwrap_or(rest.len());
+        self.at += end + 1;
+        Ok(trimmed(&rest[..end]))
+    }
+
+    /// Refuses fields behind the last `columns`.
+    #[inline]
+    pub(in crate::trace) fn end(&self, columns: usize) -> Result<(), String> {
+        if self.at > self.line.len() { Ok(()) } else { Err(self.surplus(columns)) }
+    }
+
+    #[cold]
+    fn surplus(&self, columns: usize) -> String {
+        surplus(self.line.get(self.at..).unwrap_or_default(), columns)
+    }
+
+    /// Words that the next field is not what `column` holds.
+    #[cold]
+    #[inline(never)]
+    fn unexpected(&self, column: &Column) -> String {
+        match self.line.get(self.at..) {
+            None => missing(self.line, column),
+            Some(rest) => column.misread(&rest[..memchr(b',', rest).unwrap_or(rest.len())]),
+        }
+    }
+}
+
+/// The fields of a line, read from the left: separated by any number of blanks and tabs.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::trace) struct Words<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    #[inline]
+    pub(in crate::trace) fn new(line: &'a [u8]) -> Self {
+        Words { line, at: 0 }
+    }
+
+    /// The next word; never empty.
+    #[inline]
+    pub(in crate::trace) fn word(&mut self, column: &Column) -> Result<&'a [u8], String> {
+        self.next().ok_or_else(|| missing(self.line, column))
+    }
+
+    /// The next word as a whole number below 2^64: digits only.
+    #[inline]
+    pub(in crate::trace) fn number(&mut self, column: &Column) -> Result<u64, String> {
+        let word = self.word(column)?;
+        whole(word).ok_or_else(|| column.misread(word))
+    }
+
+    /// What is left of the line, without the blanks before it.
+    pub(in crate::trace) fn rest(&self) -> &'a [u8] {
+        trimmed(self.line.get(self.at..).unwrap_or_default())
+    }
+
+    /// Refuses words behind the last `columns`.
+    #[inline]
+    pub(in crate::trace) fn end(&self, columns: usize) -> Result<(), String> {
+        match self.rest() {
+            [] => Ok(()),
+            rest => Err(surplus(rest, columns)),
+        }
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.line.get(self.at..)?;
+        let start = rest.iter().position(|byte| !is_blank(byte))?;
+        let rest = &rest[start..];
+        let length = rest.iter().position(is_blank).unwrap_or(rest.len());
+        self.at += start + length;
+        Some(&rest[..length])
+    }
+}
+
+#[inline]
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// `text` without the blanks and tabs around it.
+#[inline]
+pub(in crate::trace) fn trimmed(text: &[u8]) -> &[u8] {
+    let start = text.iter().take_while(|byte| is_blank(byte)).count();
+    let padding = text[start..].iter().rev().take_while(|byte| is_blank(byte)).count();
+    &text[start..text.len() - padding]
+}
+
+/// A whole number below 2^64: at least one decimal digit and nothing else.
+#[inline]
+pub(in crate::trace) fn whole(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |value, byte| match byte {
+        b'0'..=b'9' => value.checked_mul(10)?.checked_add(u64::from(byte - b'0')),
+        _ => None,
+    })
+}
+
+/// A decimal number times `unit`, rounded down, if that is below 2^64: at least one digit before the point and, if
+/// there is a point, one behind; no sign, no exponent.
+#[inline]
+pub(in crate::trace) fn decimal(text: &[u8], unit: u64) -> Option<u64> {
+    let point = text.iter().position(|&byte| byte == b'.');
+    let (units, fraction) = point.map_or((text, &b"0"[..]), |point| (&text[..point], &text[point + 1..]));
+    if fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    // Further digits are worth less than one, as units are below 10^15.
+    let kept = &fraction[..fraction.len().min(SAFE_DIGITS)];
+    let scale = 10u64.pow(kept.len() as u32);
+    let part = u128::from(whole(kept)?) * u128::from(unit) / u128::from(scale);
+    whole(units)?.checked_mul(unit)?.checked_add(part as u64)
+}
+
+#[cold]
+fn missing(line: &[u8], column: &Column) -> String {
+    let Column { place, name, holds } = column;
+    format!("found the end of the line `{}`, expected field {place} ({name}): {holds}", excerpt(line))
+}
+
+#[cold]
+fn surplus(found: &[u8], columns: usize) -> String {
+    format!("found `{}` behind the last field, expected {columns} fields", excerpt(found))
+}
+
+/// Bytes of the file as an error may show them: escaped, and not too many.
+pub(in crate::trace) fn excerpt(bytes: &[u8]) -> String {
+    match bytes.get(..EXCERPT_BYTES) {
+        Some(start) if bytes.len() > EXCERPT_BYTES => format!("{}...", start.escape_ascii()),
+        _ => bytes.escape_ascii().to_string(),
+    }
+}
+
+/// The request `[address, address + length)` in bytes, checked: no block layer issues more than 1 GiB at once, and
+/// nothing ends beyond 2^64.
+#[inline]
+pub(in crate::trace) fn extent(
+    address: u64,
+    unit: u64,
+    size: u64,
+    size_unit: u64,
+) -> Result<(u64, u64), String> {
+    let length = size.checked_mul(size_unit).filter(|&length| length <= super::super::record::MAX_LENGTH);
+    let Some(length) = length else {
+        return Err(format!(
+            "found a request of {size} x {size_unit} bytes, expected at most 1 GiB: is the size unit right?"
+        ));
+    };
+    let offset = address.checked_mul(unit).filter(|offset| offset.checked_add(length).is_some());
+    let Some(offset) = offset else {
+        return Err(format!(
+            "found a request of {length} bytes at {address} x {unit}, expected an end below 2^64 bytes"
+        ));
+    };
+    Ok((offset, length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMN: Column = Column { place: 1, name: "n", holds: "a number" };
+
+    fn number(text: &[u8]) -> Result<u64, String> {
+        Fields::new(text).number(&COLUMN)
+    }
+
+    #[test]
+    fn numbers_end_at_2_to_the_64() {
+        for read in [number, |text: &[u8]| whole(text).ok_or_else(String::new)] {
+            assert_eq!(read(b"18446744073709551615"), Ok(u64::MAX));
+            assert_eq!(read(b"0000000000000000000000007"), Ok(7));
+            for bad in [
+                &b"18446744073709551616"[..],
+                b"99999999999999999999",
+                b"",
+                b"-1",
+                b"+1",
+                b" 1",
+                b"1 ",
+                b"1e3",
+            ] {
+                assert!(read(bad).is_err(), "{}", bad.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn decimals_are_rounded_down_in_their_unit() {
+        assert_eq!(decimal(b"1.5", 1_000_000_000), Some(1_500_000_000));
+        assert_eq!(decimal(b"0.0000000019999999999999999999999999", 1_000_000_000), Some(1));
+        assert_eq!(decimal(b"7961.833", 1_000_000), Some(7_961_833_000));
+        assert_eq!(decimal(b"18446744073.709551615", 1_000_000_000), Some(u64::MAX));
+        for bad in [
+            &b"18446744073.709551616"[..],
+            b".5",
+            b"5.",
+            b"",
+            b".",
+            b"-1.0",
+            b"1e3",
+            b"NaN",
+            b"inf",
+            b"1.2.3",
+        ] {
+            assert_eq!(decimal(bad, 1_000_000_000), None, "{}", bad.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn words_are_separated_by_any_blanks() {
+        let words: Vec<&[u8]> = Words::new(b"  a\tbc   d ").collect();
+        assert_eq!(words, [&b"a"[..], b"bc", b"d"]);
+        let mut words = Words::new(b" 5  java thread ");
+        assert_eq!(words.number(&COLUMN), Ok(5));
+        assert_eq!(words.rest(), b"java thread");
+        assert!(words.end(1).unwrap_err().contains("`java thread` behind the last field"));
+    }
+
+    #[test]
+    fn extents_are_bounded() {
+        assert_eq!(extent(8, 512, 2, 512), Ok((4096, 1024)));
+        assert!(extent(0, 1, (1 << 30) + 1, 1).unwrap_err().contains("size unit"));
+        assert!(extent(u64::MAX / 512 + 1, 512, 1, 1).unwrap_err().contains("2^64"));
+        assert!(extent(u64::MAX, 1, 1, 1).is_err());
+    }
+
+    #[test]
+    fn excerpts_are_short_and_printable() {
+        assert_eq!(excerpt(b"a\0\xff"), r"a\x00\xff");
+        assert_eq!(excerpt(&[b'x'; 1000]).len(), EXCERPT_BYTES + 3);
+    }
+}

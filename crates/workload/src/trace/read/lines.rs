@@ -1,0 +1,175 @@
+//! Text traces: line by line, each line one row or none.
+//!
+//! The fast path does no allocation and words nothing.
+
+use memchr::memchr;
+
+use super::super::record::{Row, VolumeNames};
+use super::log::ReadLog;
+use super::window::Window;
+use super::{Place, Problem, RowReader, TraceInput};
+use std::sync::Arc;
+
+/// A longer line is not one of a trace, in bytes.
+pub(in crate::trace) const LINE_MAX: usize = 64 << 10;
+/// What some editors write before the first character of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A text format: what its lines mean. The state of a reader (columns found in a header, a running clock, the names of
+/// volumes) lives in the implementing type.
+pub(in crate::trace) trait LineFormat: Send {
+    /// Reads one line, without its end. The words of an error say what was found and what is expected; file and line
+    /// are added.
+    fn parse(&mut self, line: &[u8], log: &mut ReadLog) -> Result<Parsed, String>;
+
+    /// The volumes of the rows so far.
+    fn volumes(&self) -> &VolumeNames;
+}
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::trace) enum Parsed {
+    /// A request.
+    Row(Row),
+    /// Not a request, or not one that is asked for, for this reason; counted.
+    Skip(&'static str),
+    /// Part of the format but nothing to count: a header, a blank line.
+    Nothing,
+}
+
+/// Why nothing was read from a header line.
+pub(in crate::trace) const HEADER: Parsed = Parsed::Nothing;
+
+/// The reader of a text format.
+pub(in crate::trace) struct Lines<F> {
+    window: Window,
+    format: F,
+    /// Lines behind the reader.
+    passed: u64,
+    rows: u64,
+    /// Inside a line that was too long.
+    overlong: bool,
+}
+
+impl<F: LineFormat> Lines<F> {
+    pub(in crate::trace) fn new(input: &Arc<TraceInput>, format: F) -> Result<Self, String> {
+        let mut window = Window::new(input)?;
+        if window.holds(BYTE_ORDER_MARK.len())? && window.bytes().starts_with(BYTE_ORDER_MARK) {
+            window.pass(BYTE_ORDER_MARK.len());
+        }
+        Ok(Lines { window, format, passed: 0, rows: 0, overlong: false })
+    }
+
+    /// Boxed, as the registry wants it.
+    pub(in crate::trace) fn boxed(input: &Arc<TraceInput>, format: F) -> Result<Box<dyn RowReader>, String>
+    where
+        F: 'static,
+    {
+        Ok(Box::new(Lines::new(input, format)?))
+    }
+
+    /// Bytes of the line at the start of the window, without and with its end; `None` at the end of the file.
+    #[inline]
+    fn measure(&mut self) -> Result<Option<(usize, usize)>, Problem> {
+        loop {
+            let bytes = self.window.bytes();
+            let searched = &bytes[..bytes.len().min(LINE_MAX + 1)];
+            if let Some(end) = memchr(b'\n', searched) {
+                return Ok(Some((end, end + 1)));
+            }
+            let length = searched.len();
+            if length > LINE_MAX {
+                return Err(self.too_long(length));
+            }
+            if !self.window.widen().map_err(Problem::File)? {
+                return Ok((length > 0).then_some((length, length)));
+            }
+        }
+    }
+
+    #[cold]
+    fn too_long(&mut self, length: usize) -> Problem {
+        self.window.pass(length);
+        self.passed += 1;
+        self.overlong = true;
+        Problem::Row(format!(
+            "found a line of more than {LINE_MAX} bytes, expected a request: is this a trace?"
+        ))
+    }
+
+    /// Passes over the rest of a line that was too long.
+    #[cold]
+    fn pass_overlong(&mut self) -> Result<(), Problem> {
+        self.overlong = false;
+        loop {
+            let bytes = self.window.bytes();
+            match memchr(b'\n', bytes) {
+                Some(end) => {
+                    self.window.pass(end + 1);
+                    return Ok(());
+                }
+                None => self.window.pass(bytes.len()),
+            }
+            if !self.window.widen().map_err(Problem::File)? {
+                return Ok(());
+            }
+        }
+    }
+
+    #[cold]
+    fn malformed(&self, problem: String, terminated: bool) -> Problem {
+        let note = if terminated { "" } else { " (the last line has no newline: the file looks truncated)" };
+        Problem::Row(problem + note)
+    }
+}
+
+impl<F: LineFormat> RowReader for Lines<F> {
+    fn next_row(&mut self, log: &mut ReadLog) -> Result<Option<Row>, Problem> {
+        if self.overlong {
+            self.pass_overlong()?;
+        }
+        loop {
+            let Some((length, whole)) = self.measure()? else {
+                return if self.rows > 0 { Ok(None) } else { Err(Problem::File(NO_ROWS.into())) };
+            };
+            let line = &self.window.bytes()[..length];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let parsed = self.format.parse(line, log);
+            self.window.pass(whole);
+            self.passed += 1;
+            match parsed {
+                Ok(Parsed::Row(row)) => {
+                    self.rows += 1;
+                    return Ok(Some(row));
+                }
+                Ok(Parsed::Skip(reason)) => log.skip(reason),
+                Ok(Parsed::Nothing) => {}
+                Err(problem) => return Err(self.malformed(problem, whole > length)),
+            }
+        }
+    }
+
+    fn place(&self) -> Place {
+        Place::Line(self.passed)
+    }
+
+    fn volumes(&self) -> &VolumeNames {
+        self.format.volumes()
+    }
+}
+
+const NO_ROWS: &str = "has no request in it, expected at least one";
+
+/// Up to `count` whole lines of `head`, without their ends; the last line of the file counts without a newline if
+/// `head` is `complete`.
+pub(in crate::trace) fn first_lines(head: &[u8], complete: bool) -> impl Iterator<Item = &[u8]> {
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    head.split_inclusive(|&byte| byte == b'\n')
+        .filter(move |line| complete || line.ends_with(b"\n"))
+        .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;

@@ -1,0 +1,60 @@
+//! What was not read as it stands: passed over, mended, or tolerated.
+
+use serde::Serialize;
+
+use super::TraceError;
+
+/// Malformed rows that are kept word for word.
+const EXAMPLES: usize = 5;
+
+/// Counts of what a reader did to a trace beside reading it, with reasons.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ReadLog {
+    /// Lines or records passed over by the format's rules: not requests, or not the event asked for.
+    pub skipped: Vec<Noted>,
+    /// Requests that were mended: put into time order, spread over a second.
+    pub repaired: Vec<Noted>,
+    /// Malformed rows that were tolerated.
+    pub bad: u64,
+    /// The first of them, with file and place.
+    pub bad_examples: Vec<String>,
+}
+
+/// A reason and how often it applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Noted {
+    /// Why.
+    pub reason: &'static str,
+    /// How often.
+    pub rows: u64,
+}
+
+impl ReadLog {
+    /// Counts a row that was passed over.
+    #[inline]
+    pub(in crate::trace) fn skip(&mut self, reason: &'static str) {
+        note(&mut self.skipped, reason, 1);
+    }
+
+    /// Counts a row that was mended.
+    #[inline]
+    pub(in crate::trace) fn repair(&mut self, reason: &'static str) {
+        note(&mut self.repaired, reason, 1);
+    }
+
+    #[cold]
+    pub(super) fn tolerate(&mut self, error: &TraceError) {
+        self.bad += 1;
+        if self.bad_examples.len() < EXAMPLES {
+            self.bad_examples.push(error.to_string());
+        }
+    }
+}
+
+#[inline]
+fn note(list: &mut Vec<Noted>, reason: &'static str, rows: u64) {
+    match list.iter_mut().find(|noted| noted.reason == reason) {
+        Some(noted) => noted.rows += rows,
+        None => list.push(Noted { reason, rows }),
+    }
+}

@@ -1,0 +1,23 @@
+//! From files to records: everything about reading that is not the business of a format.
+//!
+//! ```text
+//!   file --> input ----> window -------> lines / records --> format --> order ----> reader
+//!            mapped,     bytes moving    of text             a row      sorted,     files merged, window cut,
+//!            gz, zst     forward                                        spread      volumes numbered
+//! ```
+
+pub(super) mod fields;
+pub(super) mod input;
+pub(super) mod lines;
+mod log;
+mod order;
+pub(super) mod paths;
+mod reader;
+mod rows;
+pub(super) mod window;
+
+pub use input::{TraceError, TraceInput};
+pub use log::ReadLog;
+pub use reader::TraceReader;
+pub use rows::Place;
+pub(super) use rows::{Problem, RowReader};

@@ -1,0 +1,71 @@
+//! The files that names and patterns stand for.
+
+use std::path::{Path, PathBuf};
+
+use super::{Place, TraceError};
+
+/// Expands patterns (`*`, `?`, `[...]`) in the order given, each in the order of names, where no file of that very name
+/// exists. A name without a file that blktrace was given (`sda`) stands for its files (`sda.blktrace.0`, ...).
+pub(in crate::trace) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, TraceError> {
+    let mut files = Vec::new();
+    for path in paths {
+        let fail =
+            |problem: String| TraceError { file: path.display().to_string(), place: Place::File, problem };
+        let name = path.to_str().filter(|_| !path.exists());
+        let Some(name) = name else {
+            files.push(path.clone());
+            continue;
+        };
+        let before = files.len();
+        if name.contains(['*', '?', '[']) {
+            let matches =
+                glob::glob(name).map_err(|error| fail(format!("is not a pattern of names: {error}")))?;
+            for file in matches {
+                files.push(file.map_err(|error| fail(format!("cannot be searched: {error}")))?);
+            }
+            if files.len() == before {
+                return Err(fail("matches no file".into()));
+            }
+        } else if let Some(set) = blktrace_set(path) {
+            files.extend(set);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+/// The files that `blktrace -o NAME` wrote, one a processor.
+fn blktrace_set(path: &Path) -> Option<Vec<PathBuf>> {
+    let of = |cpu: u32| PathBuf::from(format!("{}.blktrace.{cpu}", path.display()));
+    // Numbers may be missing: a processor that did nothing leaves no file in some versions.
+    let set: Vec<PathBuf> = (0..CPUS_MAX).map(of).filter(|file| file.is_file()).collect();
+    (!set.is_empty()).then_some(set)
+}
+
+const CPUS_MAX: u32 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::fs::write;
+
+    use super::*;
+
+    #[test]
+    fn names_patterns_and_blktrace_sets_are_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["b.csv", "a.csv", "a[1].csv", "sda.blktrace.0", "sda.blktrace.11", "sda.blktrace.2"] {
+            write(at(name), "x").unwrap();
+        }
+        let names = |paths: &[PathBuf]| -> Vec<String> {
+            let files = expand(paths).unwrap();
+            files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(&[at("b.csv"), at("?.csv")]), ["b.csv", "a.csv", "b.csv"]);
+        assert_eq!(names(&[at("a[1].csv")]), ["a[1].csv"], "a file of that very name");
+        assert_eq!(names(&[at("sda")]), ["sda.blktrace.0", "sda.blktrace.2", "sda.blktrace.11"]);
+        assert_eq!(names(&[at("missing.csv")]), ["missing.csv"], "refused when it is opened");
+        assert!(expand(&[at("*.trace")]).unwrap_err().to_string().contains("matches no file"));
+    }
+}

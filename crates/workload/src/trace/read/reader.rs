@@ -1,0 +1,251 @@
+//! The records of a whole trace: its files merged by time, its window cut out, its volumes numbered.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+use super::super::options::TraceOptions;
+use super::super::record::{TraceRecord, VolumeNames};
+use super::order::{Ordered, Placed, Tolerance};
+use super::{Place, ReadLog, RowReader, TraceError, TraceInput};
+use std::sync::Arc;
+
+/// Reads a trace from its first record to its last.
+///
+/// Several files are merged by the times on their clocks, those that come first in the list first at equal times; so
+/// parts of one long trace follow one another and traces of several disks run side by side.
+pub struct TraceReader {
+    files: Vec<File>,
+    /// The file whose next row comes first; used where there are several files.
+    queue: BinaryHeap<Reverse<(u64, usize)>>,
+    tolerance: Tolerance,
+    volumes: VolumeNames,
+    only: Only,
+    start_ns: u64,
+    end_ns: u64,
+    /// The first record's time on the files' clock.
+    first_ns: Option<u64>,
+    given: u64,
+    /// File and place of the record given last.
+    at: (usize, Place),
+    /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
+    finished: Option<Result<(), TraceError>>,
+}
+
+struct File {
+    rows: Ordered,
+    /// The row that is next where files are merged.
+    head: Option<Placed>,
+    /// Index in the trace's volumes, by index in the file's.
+    volumes: Vec<u16>,
+    /// What the names of its volumes begin with.
+    prefix: String,
+}
+
+/// The one volume that is wanted.
+struct Only {
+    name: Option<String>,
+    /// Its index, once it has been seen.
+    index: Option<u16>,
+}
+
+impl Only {
+    /// Takes note of a volume: wanted if it has the very name asked for, or if that is its last part (`3` for `web_3`)
+    /// and nothing else's.
+    fn meet(&mut self, name: &str, number: u16, volumes: &VolumeNames) -> Result<(), String> {
+        let Some(asked) = self.name.as_deref() else { return Ok(()) };
+        let is_last_part = || name.rsplit_once(['_', ':']).is_some_and(|(_, last)| last == asked);
+        match self.index.filter(|&index| index != number).map(|index| &volumes.names()[usize::from(index)]) {
+            Some(other) if name != asked && other != asked && is_last_part() => Err(format!(
+                "found volume `{name}` beside `{other}`, and `{asked}` may mean either: write the name in full"
+            )),
+            _ => {
+                if name == asked || is_last_part() {
+                    self.index = Some(number);
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl TraceReader {
+    /// Over files that are open; `distinct` if each has volumes of its own.
+    pub(in crate::trace) fn new(
+        files: Vec<(Box<dyn RowReader>, Arc<TraceInput>)>,
+        distinct: bool,
+        (sort_window_ns, tick_ns): (u64, u64),
+        options: &TraceOptions,
+    ) -> Self {
+        let distinct = distinct && files.len() > 1;
+        let open = |(rows, input): (Box<dyn RowReader>, Arc<TraceInput>)| File {
+            prefix: if distinct { format!("{}:", stem(input.name())) } else { String::new() },
+            rows: Ordered::new(rows, input, sort_window_ns, tick_ns),
+            head: None,
+            volumes: Vec::new(),
+        };
+        TraceReader {
+            files: files.into_iter().map(open).collect(),
+            queue: BinaryHeap::new(),
+            tolerance: Tolerance { log: ReadLog::default(), bad_left: options.skip_bad },
+            volumes: VolumeNames::default(),
+            only: Only { name: options.only.clone(), index: None },
+            start_ns: options.start.map_or(0, |start| start.0),
+            end_ns: options.end.map_or(u64::MAX, |end| end.0),
+            first_ns: None,
+            given: 0,
+            at: (0, Place::File),
+            finished: None,
+        }
+    }
+
+    /// The next record; `None` behind the last.
+    ///
+    /// # Errors
+    /// If a file does not go on as its format says. Asked again, the reader gives the same error.
+    pub fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        if let Some(answer) = &self.finished {
+            return answer.clone().map(|()| None);
+        }
+        match self.advance() {
+            Ok(Some(record)) => {
+                self.given += 1;
+                Ok(Some(record))
+            }
+            Ok(None) => {
+                self.finished = Some(self.end());
+                self.finished.clone().map_or(Ok(None), |answer| answer.map(|()| None))
+            }
+            Err(error) => {
+                self.finished = Some(Err(error.clone()));
+                Err(error)
+            }
+        }
+    }
+
+    /// The volumes of the records so far.
+    pub fn volumes(&self) -> &VolumeNames {
+        &self.volumes
+    }
+
+    /// What was done so far to the rows beside reading them.
+    pub fn log(&self) -> &ReadLog {
+        &self.tolerance.log
+    }
+
+    /// An error about the record given last.
+    pub fn error(&self, problem: String) -> TraceError {
+        let (file, place) = self.at;
+        self.files[file].rows.error(place, problem)
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        loop {
+            let Some((file, placed)) = self.next_row()? else { return Ok(None) };
+            let row = placed.row;
+            let first_ns = *self.first_ns.get_or_insert(row.time_ns);
+            // Each file is in order and the earliest head comes first, so this cannot go below 0.
+            let time_ns = row.time_ns - first_ns;
+            if time_ns >= self.end_ns {
+                return Ok(None);
+            }
+            if time_ns < self.start_ns {
+                self.tolerance.log.skip(BEFORE_START);
+                continue;
+            }
+            let volume = match self.files[file].volumes.get(usize::from(row.volume)) {
+                Some(&volume) => volume,
+                None => self.learn(file, row.volume, placed.place)?,
+            };
+            if self.only.name.is_some() && self.only.index != Some(volume) {
+                self.tolerance.log.skip(OTHER_VOLUME);
+                continue;
+            }
+            self.at = (file, placed.place);
+            return Ok(Some(TraceRecord {
+                time_ns: time_ns - self.start_ns,
+                operation: row.operation,
+                offset: row.offset,
+                length: row.length,
+                volume,
+            }));
+        }
+    }
+
+    /// The row that is next in time, and its file.
+    #[inline]
+    fn next_row(&mut self) -> Result<Option<(usize, Placed)>, TraceError> {
+        if let [file] = &mut self.files[..] {
+            return Ok(file.rows.next(&mut self.tolerance)?.map(|placed| (0, placed)));
+        }
+        self.next_merged()
+    }
+
+    fn next_merged(&mut self) -> Result<Option<(usize, Placed)>, TraceError> {
+        if self.first_ns.is_none() && self.queue.is_empty() {
+            for index in 0..self.files.len() {
+                self.refill(index)?;
+            }
+        }
+        let Some(Reverse((_, index))) = self.queue.pop() else { return Ok(None) };
+        let Some(placed) = self.files[index].head.take() else { return Ok(None) };
+        self.refill(index)?;
+        Ok(Some((index, placed)))
+    }
+
+    fn refill(&mut self, index: usize) -> Result<(), TraceError> {
+        let file = &mut self.files[index];
+        file.head = file.rows.next(&mut self.tolerance)?;
+        if let Some(head) = &file.head {
+            self.queue.push(Reverse((head.row.time_ns, index)));
+        }
+        Ok(())
+    }
+
+    /// Numbers the volumes of a file up to `volume`, which has not been met before.
+    #[cold]
+    fn learn(&mut self, index: usize, volume: u16, place: Place) -> Result<u16, TraceError> {
+        let file = &mut self.files[index];
+        for name in &file.rows.volumes().names()[file.volumes.len()..] {
+            let name = format!("{}{name}", file.prefix);
+            let number = self.volumes.named(&name).and_then(|number| {
+                self.only.meet(&name, number, &self.volumes)?;
+                Ok(number)
+            });
+            file.volumes.push(number.map_err(|problem| file.rows.error(place, problem))?);
+        }
+        Ok(file.volumes[usize::from(volume)])
+    }
+
+    /// Whether the trace may end here: it must have given something.
+    fn end(&self) -> Result<(), TraceError> {
+        if self.given > 0 {
+            return Ok(());
+        }
+        let problem = match &self.only.name {
+            Some(name) if self.only.index.is_none() && self.first_ns.is_some() => {
+                let names = self.volumes.names();
+                let shown: Vec<&str> = names.iter().take(NAMES_SHOWN).map(String::as_str).collect();
+                let more = if names.len() > NAMES_SHOWN { ", ..." } else { "" };
+                format!(
+                    "has no request of volume `{name}`, the only one asked for: it has {}{more}",
+                    shown.join(", ")
+                )
+            }
+            _ => "has no request in the window between start and end".to_owned(),
+        };
+        Err(self.files[0].rows.error(Place::File, problem))
+    }
+}
+
+const BEFORE_START: &str = "before the start of the window";
+const OTHER_VOLUME: &str = "of another volume than the one asked for";
+/// An error names at most this many volumes.
+const NAMES_SHOWN: usize = 12;
+
+/// The name of a file without folders and extensions.
+fn stem(name: &str) -> &str {
+    let name = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or(name);
+    name.split_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+}

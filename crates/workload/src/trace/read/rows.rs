@@ -1,0 +1,56 @@
+//! What a format's reader is to the rest.
+
+use std::fmt;
+
+use super::super::record::{Row, VolumeNames};
+use super::log::ReadLog;
+
+/// Reads the rows of one file in the order of the file. Whether their times go back is not its business.
+pub(in crate::trace) trait RowReader: Send {
+    /// The next row; `None` behind the last. What is passed over or mended by the format's own rules is counted in
+    /// `log`. After [`Problem::Row`] the row in question is behind the reader; after [`Problem::File`] it is not asked
+    /// again.
+    fn next_row(&mut self, log: &mut ReadLog) -> Result<Option<Row>, Problem>;
+
+    /// Where the row stands that was returned, or complained of, last.
+    fn place(&self) -> Place;
+
+    /// The volumes of the rows so far.
+    fn volumes(&self) -> &VolumeNames;
+}
+
+/// What is wrong with a file, in words for the person who has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::trace) enum Problem {
+    /// One row is malformed; what follows can be read.
+    Row(String),
+    /// Nothing more can be read.
+    File(String),
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Place {
+    /// None in particular.
+    #[default]
+    File,
+    /// A line, counted from 1.
+    Line(u64),
+    /// A record of a binary format.
+    Record {
+        /// Counted from 1.
+        number: u64,
+        /// Where it begins, counted from 0, in the file after unpacking.
+        byte: u64,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File => Ok(()),
+            Place::Line(line) => write!(out, ":{line}"),
+            Place::Record { number, byte } => write!(out, ": record {number} at byte {byte}"),
+        }
+    }
+}
