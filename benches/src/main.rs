@@ -10,11 +10,13 @@
 //! cargo run --release -p harmonia-bench -- profile-reads   only reads
 //! cargo run --release -p harmonia-bench -- profile-ageing  only the ageing of a TLC drive of 1 TB
 //! cargo run --release -p harmonia-bench -- ageing    only ageing
+//! cargo run --release -p harmonia-bench -- traces    only reading traces
 //! ```
 #![expect(clippy::print_stdout, reason = "prints a table")]
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
 
 mod floor;
+mod traces;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
@@ -31,8 +33,13 @@ const REPEATS: usize = 5;
 
 fn main() {
     let argument = std::env::args().nth(1).unwrap_or_default();
-    if argument == "memory" {
-        return print_peak_memory();
+    match argument.as_str() {
+        "memory" => return print_peak_memory(),
+        "traces" => return traces::bench(),
+        "read-trace" => {
+            return traces::print_peak_memory(std::env::args_os().nth(2).unwrap_or_default().into());
+        }
+        _ => {}
     }
     let devices = if argument == "quick" { 1 } else { 8 };
     let hpc = |sets: &[&str]| {
@@ -102,6 +109,7 @@ fn main() {
     side_by_side(&hpc(&["workload.requests=36000", requests[1], requests[2]]), &state);
     drop(state);
     memory(devices);
+    traces::bench();
 }
 
 fn load(name: &str, sets: &[String]) -> Scenario {

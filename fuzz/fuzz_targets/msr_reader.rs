@@ -1,4 +1,4 @@
-//! Does any content of a trace file make the MSR reader, the description or the replay panic, hang or break a promise?
+//! Does any content of a trace file make the msr reader, the description or the replay panic, hang or break a promise?
 //!
 //! The promises are those of `reader`; rows are at least a byte long.
 #![no_main]

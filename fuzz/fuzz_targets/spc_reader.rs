@@ -1,6 +1,6 @@
-//! Does any content of a trace file make the SPC reader, the description or the replay panic, hang or break a promise?
+//! Does any content of a trace file make the spc reader, the description or the replay panic, hang or break a promise?
 //!
-//! The promises are those of `reader`; rows are as short as nothing.
+//! The promises are those of `reader`; rows may be as short as nothing.
 #![no_main]
 
 mod reader;

@@ -23,6 +23,7 @@ use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use crate::{BadInput, Scenario, Variant};
 
 pub use cache::{AgedCache, CacheUsage};
+pub use report::peak_rss_bytes;
 
 /// How to run, as opposed to what.
 pub struct RunOptions<'a> {

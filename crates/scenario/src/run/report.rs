@@ -91,8 +91,8 @@ fn label(variant: &Variant) -> String {
     }
 }
 
-/// The most memory this process has held so far; 0 where the system does not say.
-fn peak_rss_bytes() -> u64 {
+/// The most memory this process has held so far, in bytes; 0 where the system does not say.
+pub fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());

@@ -49,31 +49,37 @@ const OFFSET: Column = Column { place: 5, name: "Offset", holds: "bytes, a whole
 const SIZE: Column = Column { place: 6, name: "Size", holds: "bytes, a whole number below 2^64" };
 const RESPONSE: Column = Column { place: 7, name: "ResponseTime", holds: NUMBER };
 
+/// What no line begins with.
+const NO_ROW: &[u8] = b"\n";
+
 /// Reads lines.
 struct Msr {
     setting: Setting,
     /// Whether the first line is still to come: only that may be a header.
     first: bool,
     volumes: VolumeNames,
-    /// Host, disk and volume of the row before: nearly always those of the next.
-    last: (Vec<u8>, u64, u16),
+    /// Host and disk of the row before as they are written (`web,3,`), and their volume: nearly always the next row's.
+    last: (Vec<u8>, u16),
 }
 
 impl Msr {
     fn new(setting: Setting) -> Self {
-        Msr { setting, first: true, volumes: VolumeNames::default(), last: (Vec::new(), 0, 0) }
+        Msr { setting, first: true, volumes: VolumeNames::default(), last: (NO_ROW.to_vec(), 0) }
     }
 
+    /// The volume of a row whose host and disk are next in `fields`.
     #[inline]
-    fn volume(&mut self, host: &[u8], disk: u64) -> Result<u16, String> {
-        let (last_host, last_disk, volume) = &self.last;
-        if *last_disk == disk && last_host == host { Ok(*volume) } else { self.other_volume(host, disk) }
+    fn volume(&mut self, fields: &mut Fields<'_>) -> Result<u16, String> {
+        let (last, volume) = &self.last;
+        if fields.pass(last) { Ok(*volume) } else { self.other_volume(fields) }
     }
 
-    #[cold]
-    fn other_volume(&mut self, host: &[u8], disk: u64) -> Result<u16, String> {
+    #[inline(never)]
+    fn other_volume(&mut self, fields: &mut Fields<'_>) -> Result<u16, String> {
+        let host = fields.text(&HOSTNAME)?;
+        let disk = fields.number(&DISK)?;
         let volume = self.volumes.named(&format!("{}_{disk}", host.escape_ascii()))?;
-        self.last = (host.to_vec(), disk, volume);
+        self.last = (format!("{},{disk},", String::from_utf8_lossy(host)).into_bytes(), volume);
         Ok(volume)
     }
 
@@ -81,12 +87,13 @@ impl Msr {
     fn row(&mut self, line: &[u8]) -> Result<Row, String> {
         let mut fields = Fields::new(line);
         let time = fields.number(&TIMESTAMP)?;
-        let host = fields.text(&HOSTNAME)?;
-        let disk = fields.number(&DISK)?;
-        let operation = match fields.text(&TYPE)? {
-            b"Read" => Operation::Read,
-            b"Write" => Operation::Write,
-            other => operation_in_any_case(other)?,
+        let volume = self.volume(&mut fields)?;
+        let operation = if fields.pass(b"Write,") {
+            Operation::Write
+        } else if fields.pass(b"Read,") {
+            Operation::Read
+        } else {
+            operation_in_any_case(fields.text(&TYPE)?)?
         };
         let offset = fields.number(&OFFSET)?;
         let size = fields.number(&SIZE)?;
@@ -97,7 +104,7 @@ impl Msr {
             return Err(SIZE.misread(b"0") + ", at least 1");
         }
         let (offset, length) = extent(offset, self.setting.address, size, self.setting.size)?;
-        Ok(Row { time_ns, operation, offset, length, volume: self.volume(host, disk)? })
+        Ok(Row { time_ns, operation, offset, length, volume })
     }
 }
 

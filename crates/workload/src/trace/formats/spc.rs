@@ -12,7 +12,7 @@ use harmonia_types::Operation;
 
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
-use super::super::read::fields::{Column, Fields, decimal, extent, whole};
+use super::super::read::fields::{Column, Fields, decimal, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
 use super::{TraceFormat, sniff_lines};
@@ -64,9 +64,9 @@ impl LineFormat for Spc {
     #[inline]
     fn parse(&mut self, line: &[u8], _: &mut ReadLog) -> Result<Parsed, String> {
         let mut fields = Fields::new(line);
-        let asu = number(&mut fields, &ASU)?;
-        let lba = number(&mut fields, &LBA)?;
-        let size = number(&mut fields, &SIZE)?;
+        let asu = fields.padded_number(&ASU)?;
+        let lba = fields.padded_number(&LBA)?;
+        let size = fields.padded_number(&SIZE)?;
         let operation = match fields.padded(&OPCODE)? {
             b"R" | b"r" => Operation::Read,
             b"W" | b"w" => Operation::Write,
@@ -81,13 +81,6 @@ impl LineFormat for Spc {
     fn volumes(&self) -> &VolumeNames {
         &self.volumes
     }
-}
-
-/// The next field as a whole number, blanks around it allowed.
-#[inline]
-fn number(fields: &mut Fields<'_>, column: &Column) -> Result<u64, String> {
-    let text = fields.padded(column)?;
-    whole(text).ok_or_else(|| column.misread(text))
 }
 
 #[cfg(test)]

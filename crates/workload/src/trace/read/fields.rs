@@ -43,26 +43,46 @@ impl<'a> Fields<'a> {
     #[inline]
     pub(in crate::trace) fn number(&mut self, column: &Column) -> Result<u64, String> {
         let rest = self.line.get(self.at..).unwrap_or_default();
-        let mut value = 0u64;
-        let mut digits = 0;
-        while let Some(&byte) = rest.get(digits) {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                break;
-            }
-            // Cannot wrap below SAFE_DIGITS; a longer number is read again, with checks.
-            value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-            digits += 1;
-        }
-        let ends = matches!(rest.get(digits), None | Some(b','));
-        if digits == 0 || !ends {
-            return Err(self.unexpected(column));
-        }
-        if digits > SAFE_DIGITS {
-            value = whole(&rest[..digits]).ok_or_else(|| self.unexpected(column))?;
+        let (value, digits) = leading_digits(rest);
+        if !matches!(digits, 1..=SAFE_DIGITS) || !matches!(rest.get(digits), None | Some(b',')) {
+            return self.long_number(column);
         }
         self.at += digits + 1;
         Ok(value)
+    }
+
+    /// As [`Fields::number`], for what it cannot do at a glance: more digits than surely fit, and no number at all.
+    #[cold]
+    #[inline(never)]
+    fn long_number(&mut self, column: &Column) -> Result<u64, String> {
+        let rest = self.line.get(self.at..).unwrap_or_default();
+        let field = &rest[..memchr(b',', rest).unwrap_or(rest.len())];
+        let value = whole(field).ok_or_else(|| self.unexpected(column))?;
+        self.at += field.len() + 1;
+        Ok(value)
+    }
+
+    /// The next field as a whole number below 2^64 with blanks and tabs around it or without.
+    #[inline]
+    pub(in crate::trace) fn padded_number(&mut self, column: &Column) -> Result<u64, String> {
+        let rest = self.line.get(self.at..).unwrap_or_default();
+        let (value, digits) = leading_digits(rest);
+        if matches!(digits, 1..=SAFE_DIGITS) && rest.get(digits) == Some(&b',') {
+            self.at += digits + 1;
+            return Ok(value);
+        }
+        let text = self.padded(column)?;
+        whole(text).ok_or_else(|| column.misread(text))
+    }
+
+    /// Passes over `fields`, with the commas behind each, if they come next.
+    #[inline]
+    pub(in crate::trace) fn pass(&mut self, fields: &[u8]) -> bool {
+        let next = self.line.get(self.at..).is_some_and(|rest| rest.starts_with(fields));
+        if next {
+            self.at += fields.len();
+        }
+        next
     }
 
     /// The next field as text: not empty, no control characters.
@@ -197,10 +217,58 @@ pub(in crate::trace) fn whole(text: &[u8]) -> Option<u64> {
     })
 }
 
+/// The number that the first bytes of `text` are the digits of, modulo 2^64, and how many digits it has.
+///
+/// Eight digits at a time: the bytes of a word less `0` are digits if adding 0x76 leaves their top bits clear (a carry
+/// only spoils bytes behind the first that is none), and three multiplications join neighbours.
+#[inline]
+fn leading_digits(text: &[u8]) -> (u64, usize) {
+    let (mut value, mut count) = (0u64, 0);
+    while let Some(bytes) = text.get(count..).and_then(|rest| rest.first_chunk::<8>()) {
+        let word = u64::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030;
+        let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+        let digits = (others.trailing_zeros() / 8) as usize;
+        if digits == 0 {
+            return (value, count);
+        }
+        // The first digit is the lowest byte: moved up, zeros lead.
+        let word = word << (64 - 8 * digits);
+        let pairs = word.wrapping_mul(10).wrapping_add(word >> 8);
+        let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+        let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+        value = value.wrapping_mul(POWERS_OF_TEN[digits]).wrapping_add(high.wrapping_add(low) >> 32);
+        count += digits;
+        if digits < 8 {
+            return (value, count);
+        }
+    }
+    while let Some(digit) = text.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit <= 9) {
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        count += 1;
+    }
+    (value, count)
+}
+
+const POWERS_OF_TEN: [u64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
 /// A decimal number times `unit`, rounded down, if that is below 2^64: at least one digit before the point and, if
 /// there is a point, one behind; no sign, no exponent.
 #[inline]
 pub(in crate::trace) fn decimal(text: &[u8], unit: u64) -> Option<u64> {
+    let (units, point) = leading_digits(text);
+    let fraction = text.get(point + 1..).unwrap_or_default();
+    let (part, digits) = leading_digits(fraction);
+    // Nearly every time of a trace: seconds with up to nine decimals.
+    let plain = matches!(point, 1..=9) && matches!(digits, 1..=9) && digits == fraction.len();
+    if plain && text.get(point) == Some(&b'.') && unit == POWERS_OF_TEN[9] {
+        return Some(units * unit + part * POWERS_OF_TEN[9 - digits]);
+    }
+    any_decimal(text, unit)
+}
+
+#[inline(never)]
+fn any_decimal(text: &[u8], unit: u64) -> Option<u64> {
     let point = text.iter().position(|&byte| byte == b'.');
     let (units, fraction) = point.map_or((text, &b"0"[..]), |point| (&text[..point], &text[point + 1..]));
     if fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit) {
@@ -258,6 +326,8 @@ pub(in crate::trace) fn extent(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const COLUMN: Column = Column { place: 1, name: "n", holds: "a number" };
@@ -305,6 +375,24 @@ mod tests {
             b"1.2.3",
         ] {
             assert_eq!(decimal(bad, 1_000_000_000), None, "{}", bad.escape_ascii());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn digits_are_read_as_one_by_one(text in "[0-9]{0,25}[ -~]{0,12}") {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            let value = text.as_bytes()[..digits]
+                .iter()
+                .fold(0u64, |value, byte| value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')));
+            prop_assert_eq!(leading_digits(text.as_bytes()), (value, digits));
+        }
+
+        #[test]
+        fn the_short_way_to_a_decimal_is_the_long_way(text in "[0-9]{0,12}(\\.[0-9]{0,12})?[0-9. ]{0,2}") {
+            for unit in [1, 1000, 1_000_000_000] {
+                prop_assert_eq!(decimal(text.as_bytes(), unit), any_decimal(text.as_bytes(), unit));
+            }
         }
     }
 

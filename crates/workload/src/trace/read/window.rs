@@ -22,9 +22,22 @@ pub(in crate::trace) struct Window {
 }
 
 enum Content {
-    Plain { input: Arc<TraceInput>, start: usize, released: usize },
-    Packed { decoder: Box<dyn Read + Send>, packing: Packing, buffer: Vec<u8>, start: usize, ended: bool },
+    Plain {
+        input: Arc<TraceInput>,
+        start: usize,
+        released: usize,
+    },
+    Packed {
+        decoder: Box<dyn Read + Send>,
+        packing: Packing,
+        buffer: Vec<u8>,
+        start: usize,
+        end: Option<End>,
+    },
 }
+
+/// How the unpacked bytes end: with the file, or where it is damaged.
+type End = Result<(), String>;
 
 impl Window {
     /// At the first byte.
@@ -44,7 +57,7 @@ impl Window {
             }
         };
         let packing = input.packing().unwrap_or(Packing::Gzip);
-        let content = Content::Packed { decoder, packing, buffer: Vec::new(), start: 0, ended: false };
+        let content = Content::Packed { decoder, packing, buffer: Vec::new(), start: 0, end: None };
         Ok(Window { content, passed: 0 })
     }
 
@@ -62,35 +75,31 @@ impl Window {
     #[inline(never)]
     pub(in crate::trace) fn widen(&mut self) -> Result<bool, String> {
         let passed = self.passed;
-        let Content::Packed { decoder, packing, buffer, start, ended } = &mut self.content else {
+        let Content::Packed { decoder, packing, buffer, start, end } = &mut self.content else {
             return Ok(false);
         };
-        if *ended {
-            return Ok(false);
+        if let Some(end) = end {
+            return end.clone().map(|()| false);
         }
         buffer.drain(..*start);
         *start = 0;
         let kept = buffer.len();
         buffer.resize(kept + CHUNK, 0);
         let mut filled = kept;
-        while filled < buffer.len() {
+        while filled < buffer.len() && end.is_none() {
             match decoder.read(&mut buffer[filled..]) {
-                Ok(0) => {
-                    *ended = true;
-                    break;
-                }
+                Ok(0) => *end = Some(Ok(())),
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // What came before the damage is read first.
-                Err(_) if filled > kept => break,
-                Err(error) => {
-                    buffer.truncate(filled);
-                    return Err(packing.broken(passed + filled as u64, &error));
-                }
+                Err(error) => *end = Some(Err(packing.broken(passed + filled as u64, &error))),
             }
         }
         buffer.truncate(filled);
-        Ok(filled > kept)
+        // What came before the damage is read first.
+        match end {
+            Some(Err(problem)) if filled == kept => Err(problem.clone()),
+            _ => Ok(filled > kept),
+        }
     }
 
     /// Moves the window's start on by `count` of its bytes.
@@ -212,12 +221,12 @@ mod tests {
     #[test]
     fn truncated_and_damaged_files_say_so() {
         for packed in [gz(&text()), zst(&text())] {
-            let half = read(packed[..packed.len() / 2].to_vec()).unwrap_err();
+            let half = read(packed[..packed.len() / 2].to_vec()).err().expect("truncation goes unnoticed");
             assert!(half.contains("truncated"), "{half}");
             let mut damaged = packed.clone();
             let middle = damaged.len() / 2;
             damaged[middle..middle + 64].fill(0xaa);
-            let error = read(damaged).unwrap_err();
+            let error = read(damaged).err().expect("damage goes unnoticed");
             assert!(error.contains("damaged") || error.contains("truncated"), "{error}");
         }
     }
