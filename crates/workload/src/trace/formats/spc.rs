@@ -12,7 +12,7 @@ use harmonia_types::Operation;
 
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
-use super::super::read::fields::{Column, Fields, decimal, extent};
+use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
 use super::{TraceFormat, sniff_lines};
@@ -67,13 +67,12 @@ impl LineFormat for Spc {
         let asu = fields.padded_number(&ASU)?;
         let lba = fields.padded_number(&LBA)?;
         let size = fields.padded_number(&SIZE)?;
-        let operation = match fields.padded(&OPCODE)? {
-            b"R" | b"r" => Operation::Read,
-            b"W" | b"w" => Operation::Write,
-            other => return Err(OPCODE.misread(other)),
+        let operation = match fields.padded_letter(&OPCODE)? {
+            b'R' | b'r' => Operation::Read,
+            b'W' | b'w' => Operation::Write,
+            other => return Err(OPCODE.misread(&[other])),
         };
-        let timestamp = fields.padded(&TIMESTAMP)?;
-        let time_ns = decimal(timestamp, self.setting.time_ns).ok_or_else(|| TIMESTAMP.misread(timestamp))?;
+        let time_ns = fields.padded_decimal(self.setting.time_ns, &TIMESTAMP)?;
         let (offset, length) = extent(lba, self.setting.address, size, self.setting.size)?;
         Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(asu)? }))
     }

@@ -42,9 +42,9 @@ impl<'a> Fields<'a> {
     /// The next field as a whole number below 2^64: digits only.
     #[inline]
     pub(in crate::trace) fn number(&mut self, column: &Column) -> Result<u64, String> {
-        let rest = self.line.get(self.at..).unwrap_or_default();
-        let (value, digits) = leading_digits(rest);
-        if !matches!(digits, 1..=SAFE_DIGITS) || !matches!(rest.get(digits), None | Some(b',')) {
+        let (value, digits) = leading_digits(self.line, self.at);
+        if !matches!(digits, 1..=SAFE_DIGITS) || !matches!(self.line.get(self.at + digits), None | Some(b','))
+        {
             return self.long_number(column);
         }
         self.at += digits + 1;
@@ -65,14 +65,40 @@ impl<'a> Fields<'a> {
     /// The next field as a whole number below 2^64 with blanks and tabs around it or without.
     #[inline]
     pub(in crate::trace) fn padded_number(&mut self, column: &Column) -> Result<u64, String> {
-        let rest = self.line.get(self.at..).unwrap_or_default();
-        let (value, digits) = leading_digits(rest);
-        if matches!(digits, 1..=SAFE_DIGITS) && rest.get(digits) == Some(&b',') {
+        let (value, digits) = leading_digits(self.line, self.at);
+        if matches!(digits, 1..=SAFE_DIGITS) && self.line.get(self.at + digits) == Some(&b',') {
             self.at += digits + 1;
             return Ok(value);
         }
         let text = self.padded(column)?;
         whole(text).ok_or_else(|| column.misread(text))
+    }
+
+    /// The next field as one character, with blanks and tabs around it or without.
+    #[inline]
+    pub(in crate::trace) fn padded_letter(&mut self, column: &Column) -> Result<u8, String> {
+        if let Some(&[letter, b',']) = self.line.get(self.at..self.at + 2) {
+            self.at += 2;
+            return Ok(letter);
+        }
+        match self.padded(column)? {
+            &[letter] => Ok(letter),
+            other => Err(column.misread(other)),
+        }
+    }
+
+    /// The next field as a [`decimal`] in `unit`, with blanks and tabs around it or without.
+    #[inline]
+    pub(in crate::trace) fn padded_decimal(&mut self, unit: u64, column: &Column) -> Result<u64, String> {
+        if let Some((value, length)) = plain_decimal(self.line, self.at, unit) {
+            let end = self.at + length;
+            if matches!(self.line.get(end), None | Some(b',')) {
+                self.at = end + 1;
+                return Ok(value);
+            }
+        }
+        let text = self.padded(column)?;
+        decimal(text, unit).ok_or_else(|| column.misread(text))
     }
 
     /// Passes over `fields`, with the commas behind each, if they come next.
@@ -217,19 +243,19 @@ pub(in crate::trace) fn whole(text: &[u8]) -> Option<u64> {
     })
 }
 
-/// The number that the first bytes of `text` are the digits of, modulo 2^64, and how many digits it has.
+/// The number that the bytes of `text` at `from` are the digits of, modulo 2^64, and how many digits it has.
 ///
 /// Eight digits at a time: the bytes of a word less `0` are digits if adding 0x76 leaves their top bits clear (a carry
 /// only spoils bytes behind the first that is none), and three multiplications join neighbours.
 #[inline]
-fn leading_digits(text: &[u8]) -> (u64, usize) {
-    let (mut value, mut count) = (0u64, 0);
-    while let Some(bytes) = text.get(count..).and_then(|rest| rest.first_chunk::<8>()) {
-        let word = u64::from_le_bytes(*bytes) ^ 0x3030_3030_3030_3030;
+fn leading_digits(text: &[u8], from: usize) -> (u64, usize) {
+    let (mut value, mut at) = (0u64, from);
+    loop {
+        let word = eight_bytes(text, at) ^ 0x3030_3030_3030_3030;
         let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
         let digits = (others.trailing_zeros() / 8) as usize;
         if digits == 0 {
-            return (value, count);
+            return (value, at - from);
         }
         // The first digit is the lowest byte: moved up, zeros lead.
         let word = word << (64 - 8 * digits);
@@ -237,16 +263,24 @@ fn leading_digits(text: &[u8]) -> (u64, usize) {
         let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
         let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
         value = value.wrapping_mul(POWERS_OF_TEN[digits]).wrapping_add(high.wrapping_add(low) >> 32);
-        count += digits;
+        at += digits;
         if digits < 8 {
-            return (value, count);
+            return (value, at - from);
         }
     }
-    while let Some(digit) = text.get(count).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit <= 9) {
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        count += 1;
+}
+
+/// The bytes from `at` on, the first lowest; zeros behind the end.
+#[inline]
+fn eight_bytes(text: &[u8], at: usize) -> u64 {
+    if let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        return u64::from_le_bytes(*bytes);
     }
-    (value, count)
+    let left = text.len().saturating_sub(at);
+    match text.last_chunk::<8>() {
+        Some(bytes) if left > 0 => u64::from_le_bytes(*bytes) >> (64 - 8 * left),
+        _ => text.iter().skip(at).rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
 }
 
 const POWERS_OF_TEN: [u64; 10] =
@@ -256,15 +290,21 @@ const POWERS_OF_TEN: [u64; 10] =
 /// there is a point, one behind; no sign, no exponent.
 #[inline]
 pub(in crate::trace) fn decimal(text: &[u8], unit: u64) -> Option<u64> {
-    let (units, point) = leading_digits(text);
-    let fraction = text.get(point + 1..).unwrap_or_default();
-    let (part, digits) = leading_digits(fraction);
-    // Nearly every time of a trace: seconds with up to nine decimals.
-    let plain = matches!(point, 1..=9) && matches!(digits, 1..=9) && digits == fraction.len();
-    if plain && text.get(point) == Some(&b'.') && unit == POWERS_OF_TEN[9] {
-        return Some(units * unit + part * POWERS_OF_TEN[9 - digits]);
+    match plain_decimal(text, 0, unit) {
+        Some((value, length)) if length == text.len() => Some(value),
+        _ => any_decimal(text, unit),
     }
-    any_decimal(text, unit)
+}
+
+/// The decimal number at `from` in the form that nearly every time of a trace has, seconds with one to nine decimals,
+/// and its length.
+#[inline]
+fn plain_decimal(text: &[u8], from: usize, unit: u64) -> Option<(u64, usize)> {
+    let (units, point) = leading_digits(text, from);
+    let (part, digits) = leading_digits(text, from + point + 1);
+    let plain = matches!(point, 1..=9) && matches!(digits, 1..=9) && text.get(from + point) == Some(&b'.');
+    (plain && unit == POWERS_OF_TEN[9])
+        .then(|| (units * unit + part * POWERS_OF_TEN[9 - digits], point + 1 + digits))
 }
 
 #[inline(never)]
@@ -385,7 +425,10 @@ mod tests {
             let value = text.as_bytes()[..digits]
                 .iter()
                 .fold(0u64, |value, byte| value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0')));
-            prop_assert_eq!(leading_digits(text.as_bytes()), (value, digits));
+            for before in ["", ",", "1234567,"] {
+                let line = format!("{before}{text}");
+                prop_assert_eq!(leading_digits(line.as_bytes(), before.len()), (value, digits));
+            }
         }
 
         #[test]

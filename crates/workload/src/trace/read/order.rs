@@ -18,11 +18,11 @@ const HELD_MAX: usize = 1 << 22;
 const SORTED: &str = "out of order, sorted by time";
 const SPREAD: &str = "at the same tick of a coarse clock, spread evenly up to the next";
 
-/// A row and where it stood.
+/// A row that is held back, and where it stood.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
-    pub(super) row: Row,
-    pub(super) place: Place,
+struct Placed {
+    row: Row,
+    place: Place,
 }
 
 /// What all files of a trace share while they are read.
@@ -48,6 +48,8 @@ pub(super) struct Ordered {
     tick: VecDeque<Placed>,
     /// The first row behind them.
     ahead: Option<Placed>,
+    /// Where the row given last stood, if rows are held back.
+    at: Place,
 }
 
 /// A row held back: ordered by time, then by its place among the rows.
@@ -74,6 +76,7 @@ impl Ordered {
             ended: false,
             tick: VecDeque::new(),
             ahead: None,
+            at: Place::File,
         }
     }
 
@@ -87,10 +90,35 @@ impl Ordered {
         self.input.error_at(place, problem)
     }
 
+    /// Where the row given last stood.
+    pub(super) fn place(&self) -> Place {
+        if self.holds_back() { self.at } else { self.rows.place() }
+    }
+
     /// The next row; times never go back.
     #[inline]
-    pub(super) fn next(&mut self, shared: &mut Tolerance) -> Result<Option<Placed>, TraceError> {
-        if self.tick_ns > 0 { self.next_spread(shared) } else { self.next_sorted(shared) }
+    pub(super) fn next(&mut self, shared: &mut Tolerance) -> Result<Option<Row>, TraceError> {
+        if self.holds_back() {
+            return self.next_placed(shared);
+        }
+        let row = self.next_well_formed(shared)?;
+        if let Some(row) = &row {
+            self.latest_ns = row.time_ns;
+        }
+        Ok(row)
+    }
+
+    /// Whether rows are given later than they are read.
+    #[inline]
+    fn holds_back(&self) -> bool {
+        self.window_ns > 0 || self.tick_ns > 0
+    }
+
+    #[inline(never)]
+    fn next_placed(&mut self, shared: &mut Tolerance) -> Result<Option<Row>, TraceError> {
+        let placed = if self.tick_ns > 0 { self.next_spread(shared)? } else { self.next_sorted(shared)? };
+        self.at = placed.map_or(Place::File, |placed| placed.place);
+        Ok(placed.map(|placed| placed.row))
     }
 
     fn next_spread(&mut self, shared: &mut Tolerance) -> Result<Option<Placed>, TraceError> {
@@ -137,16 +165,13 @@ impl Ordered {
         }
     }
 
-    #[inline]
     fn next_sorted(&mut self, shared: &mut Tolerance) -> Result<Option<Placed>, TraceError> {
         if self.window_ns > 0 {
             return self.next_held(shared);
         }
-        let placed = self.next_well_formed(shared)?;
-        if let Some(placed) = placed {
-            self.latest_ns = placed.row.time_ns;
-        }
-        Ok(placed)
+        let row = self.next_well_formed(shared)?;
+        self.latest_ns = row.map_or(self.latest_ns, |row| row.time_ns);
+        Ok(row.map(|row| Placed { row, place: self.rows.place() }))
     }
 
     fn next_held(&mut self, shared: &mut Tolerance) -> Result<Option<Placed>, TraceError> {
@@ -160,11 +185,11 @@ impl Ordered {
             if self.ended {
                 return Ok(None);
             }
-            let Some(placed) = self.next_well_formed(shared)? else {
+            let Some(row) = self.next_well_formed(shared)? else {
                 self.ended = true;
                 continue;
             };
-            let time_ns = placed.row.time_ns;
+            let (time_ns, placed) = (row.time_ns, Placed { row, place: self.rows.place() });
             if time_ns < self.latest_ns {
                 shared.log.repair(SORTED);
             }
@@ -182,7 +207,7 @@ impl Ordered {
 
     /// The next row that is well formed and not too late, after tolerating those that are not.
     #[inline]
-    fn next_well_formed(&mut self, shared: &mut Tolerance) -> Result<Option<Placed>, TraceError> {
+    fn next_well_formed(&mut self, shared: &mut Tolerance) -> Result<Option<Row>, TraceError> {
         loop {
             let problem = match self.rows.next_row(&mut shared.log) {
                 Ok(Some(row))
@@ -192,7 +217,7 @@ impl Ordered {
                 }
                 Ok(Some(row)) => {
                     self.rows_read += 1;
-                    return Ok(Some(Placed { row, place: self.rows.place() }));
+                    return Ok(Some(row));
                 }
                 Ok(None) => return Ok(None),
                 Err(problem) => problem,

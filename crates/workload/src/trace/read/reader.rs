@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 
 use super::super::options::TraceOptions;
-use super::super::record::{TraceRecord, VolumeNames};
-use super::order::{Ordered, Placed, Tolerance};
+use super::super::record::{Row, TraceRecord, VolumeNames};
+use super::order::{Ordered, Tolerance};
 use super::{Place, ReadLog, RowReader, TraceError, TraceInput};
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub struct TraceReader {
     /// The first record's time on the files' clock.
     first_ns: Option<u64>,
     given: u64,
-    /// File and place of the record given last.
-    at: (usize, Place),
+    /// File of the record given last and, where files are merged, its place.
+    at: (usize, Option<Place>),
     /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
     finished: Option<Result<(), TraceError>>,
 }
@@ -35,7 +35,7 @@ pub struct TraceReader {
 struct File {
     rows: Ordered,
     /// The row that is next where files are merged.
-    head: Option<Placed>,
+    head: Option<(Row, Place)>,
     /// Index in the trace's volumes, by index in the file's.
     volumes: Vec<u16>,
     /// What the names of its volumes begin with.
@@ -94,7 +94,7 @@ impl TraceReader {
             end_ns: options.end.map_or(u64::MAX, |end| end.0),
             first_ns: None,
             given: 0,
-            at: (0, Place::File),
+            at: (0, None),
             finished: None,
         }
     }
@@ -136,14 +136,15 @@ impl TraceReader {
     /// An error about the record given last.
     pub fn error(&self, problem: String) -> TraceError {
         let (file, place) = self.at;
-        self.files[file].rows.error(place, problem)
+        let rows = &self.files[file].rows;
+        rows.error(place.unwrap_or_else(|| rows.place()), problem)
     }
 
     #[inline]
     fn advance(&mut self) -> Result<Option<TraceRecord>, TraceError> {
         loop {
-            let Some((file, placed)) = self.next_row()? else { return Ok(None) };
-            let row = placed.row;
+            let Some(row) = self.next_row()? else { return Ok(None) };
+            let file = self.at.0;
             let first_ns = *self.first_ns.get_or_insert(row.time_ns);
             // Each file is in order and the earliest head comes first, so this cannot go below 0.
             let time_ns = row.time_ns - first_ns;
@@ -156,13 +157,12 @@ impl TraceReader {
             }
             let volume = match self.files[file].volumes.get(usize::from(row.volume)) {
                 Some(&volume) => volume,
-                None => self.learn(file, row.volume, placed.place)?,
+                None => self.learn(file, row.volume)?,
             };
             if self.only.name.is_some() && self.only.index != Some(volume) {
                 self.tolerance.log.skip(OTHER_VOLUME);
                 continue;
             }
-            self.at = (file, placed.place);
             return Ok(Some(TraceRecord {
                 time_ns: time_ns - self.start_ns,
                 operation: row.operation,
@@ -173,39 +173,41 @@ impl TraceReader {
         }
     }
 
-    /// The row that is next in time, and its file.
+    /// The row that is next in time; where it stands is known from then on.
     #[inline]
-    fn next_row(&mut self) -> Result<Option<(usize, Placed)>, TraceError> {
+    fn next_row(&mut self) -> Result<Option<Row>, TraceError> {
         if let [file] = &mut self.files[..] {
-            return Ok(file.rows.next(&mut self.tolerance)?.map(|placed| (0, placed)));
+            return file.rows.next(&mut self.tolerance);
         }
         self.next_merged()
     }
 
-    fn next_merged(&mut self) -> Result<Option<(usize, Placed)>, TraceError> {
+    #[inline(never)]
+    fn next_merged(&mut self) -> Result<Option<Row>, TraceError> {
         if self.first_ns.is_none() && self.queue.is_empty() {
             for index in 0..self.files.len() {
                 self.refill(index)?;
             }
         }
         let Some(Reverse((_, index))) = self.queue.pop() else { return Ok(None) };
-        let Some(placed) = self.files[index].head.take() else { return Ok(None) };
+        let Some((row, place)) = self.files[index].head.take() else { return Ok(None) };
         self.refill(index)?;
-        Ok(Some((index, placed)))
+        self.at = (index, Some(place));
+        Ok(Some(row))
     }
 
     fn refill(&mut self, index: usize) -> Result<(), TraceError> {
         let file = &mut self.files[index];
-        file.head = file.rows.next(&mut self.tolerance)?;
-        if let Some(head) = &file.head {
-            self.queue.push(Reverse((head.row.time_ns, index)));
+        file.head = file.rows.next(&mut self.tolerance)?.map(|row| (row, file.rows.place()));
+        if let Some((row, _)) = &file.head {
+            self.queue.push(Reverse((row.time_ns, index)));
         }
         Ok(())
     }
 
     /// Numbers the volumes of a file up to `volume`, which has not been met before.
     #[cold]
-    fn learn(&mut self, index: usize, volume: u16, place: Place) -> Result<u16, TraceError> {
+    fn learn(&mut self, index: usize, volume: u16) -> Result<u16, TraceError> {
         let file = &mut self.files[index];
         for name in &file.rows.volumes().names()[file.volumes.len()..] {
             let name = format!("{}{name}", file.prefix);
@@ -213,7 +215,7 @@ impl TraceReader {
                 self.only.meet(&name, number, &self.volumes)?;
                 Ok(number)
             });
-            file.volumes.push(number.map_err(|problem| file.rows.error(place, problem))?);
+            file.volumes.push(number.map_err(|problem| file.rows.error(file.rows.place(), problem))?);
         }
         Ok(file.volumes[usize::from(volume)])
     }
