@@ -2,12 +2,14 @@
 //!
 //! * `policies`: what a policy's file says of itself at its top *is* its published page;
 //! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`;
+//! * `formats`: trace formats, from their registry;
 //! * `keys`: tables from `schema::KEYS` and the presets.
 //!
 //! A test (`tests/pages.rs`) fails when a committed page is stale.
 
 mod chart;
 pub(crate) mod concepts;
+mod formats;
 mod keys;
 mod own_keys;
 mod policies;
@@ -45,6 +47,7 @@ pub fn pages(runs: &runs::Runs) -> Vec<(String, String)> {
     pages.extend(concepts::pages(runs));
     pages.push(("docs/scenario.md".into(), keys::scenario()));
     pages.push(("docs/presets.md".into(), keys::presets()));
+    pages.push(("docs/traces.md".into(), formats::page()));
     pages
 }
 
