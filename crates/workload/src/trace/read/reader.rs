@@ -78,14 +78,15 @@ impl TraceReader {
         options: &TraceOptions,
     ) -> Self {
         let distinct = distinct && files.len() > 1;
-        let open = |(rows, input): (Box<dyn RowReader>, Arc<TraceInput>)| File {
-            prefix: if distinct { format!("{}:", stem(input.name())) } else { String::new() },
+        let prefixes = if distinct { prefixes(&files) } else { vec![String::new(); files.len()] };
+        let open = |((rows, input), prefix): ((Box<dyn RowReader>, Arc<TraceInput>), String)| File {
+            prefix,
             rows: Ordered::new(rows, input, sort_window_ns, tick_ns),
             head: None,
             volumes: Vec::new(),
         };
         TraceReader {
-            files: files.into_iter().map(open).collect(),
+            files: files.into_iter().zip(prefixes).map(open).collect(),
             queue: BinaryHeap::new(),
             tolerance: Tolerance { log: ReadLog::default(), bad_left: options.skip_bad },
             volumes: VolumeNames::default(),
@@ -245,6 +246,16 @@ const BEFORE_START: &str = "before the start of the window";
 const OTHER_VOLUME: &str = "of another volume than the one asked for";
 /// An error names at most this many volumes.
 const NAMES_SHOWN: usize = 12;
+
+/// What tells the volumes of one file from those of another: its name, and its number where names are the same.
+fn prefixes(files: &[(Box<dyn RowReader>, Arc<TraceInput>)]) -> Vec<String> {
+    let stems: Vec<&str> = files.iter().map(|(_, input)| stem(input.name())).collect();
+    let prefix = |(index, stem): (usize, &&str)| match stems.iter().filter(|other| *other == stem).count() {
+        1 => format!("{stem}:"),
+        _ => format!("{stem}#{}:", index + 1),
+    };
+    stems.iter().enumerate().map(prefix).collect()
+}
 
 /// The name of a file without folders and extensions.
 fn stem(name: &str) -> &str {
