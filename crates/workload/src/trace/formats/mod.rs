@@ -4,8 +4,12 @@
 //! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
+mod disksim;
+mod fiu;
+mod mqsim;
 mod msr;
 mod spc;
+mod systor;
 #[cfg(test)]
 pub(super) mod testing;
 
@@ -18,7 +22,8 @@ use super::read::{ReadLog, RowReader, TraceInput};
 use super::write::{Out, TraceWriter};
 
 /// Every format, one line each.
-pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
+pub const FORMATS: &[TraceFormat] =
+    &[msr::FORMAT, spc::FORMAT, disksim::FORMAT, fiu::FORMAT, mqsim::FORMAT, systor::FORMAT];
 
 /// One registered format.
 #[derive(Debug, Clone, Copy)]

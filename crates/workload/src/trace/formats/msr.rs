@@ -6,13 +6,17 @@
 //! Source: D. Narayanan, A. Donnelly, A. Rowstron, "Write Off-Loading: Practical Power Management for Enterprise
 //! Storage", FAST 2008; traces at SNIA IOTTA, set 388.
 
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+
 use harmonia_types::Operation;
 
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
-use super::super::record::{Row, VolumeNames};
+use super::super::record::{Row, TraceRecord, VolumeNames};
+use super::super::write::{Out, TraceWriter, Written};
 use super::{TraceFormat, sniff_lines};
 
 /// The registry's entry.
@@ -27,6 +31,7 @@ Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optio
         "Seven fields; Type is Read or Write in any case; a request has 1 byte to 1 GiB.",
         "A volume is a disk of a host: `web_3`.",
         "The response time is checked and dropped.",
+        "Written with times from 2007-02-22 17:00 UTC on, rounded down to 100 ns, and response times of 0; trims, flushes and empty requests are left out. A volume not named like `web_3` becomes disk 0 of a host of its name, or the first disk of it that is free.",
     ],
     units: Units { time_ns: Some(100), address: Some(1), size: Some(1), read_is: None },
     has_actions: false,
@@ -35,7 +40,7 @@ Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optio
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Msr::new(setting)),
     sniff: |head| sniff_lines(head, Msr::new(super::plain(&FORMAT))),
-    write: None,
+    write: Some(|out| Ok(Box::new(MsrWriter::new(out)))),
 };
 
 const NUMBER: &str = "a whole number below 2^64";
@@ -140,6 +145,92 @@ fn is_header(line: &[u8]) -> bool {
 #[cold]
 fn too_late(time: u64) -> String {
     TIMESTAMP.misread(time.to_string().as_bytes()) + ", and below 2^64 ns"
+}
+
+/// Writes lines in the format's own units.
+struct MsrWriter {
+    out: BufWriter<Out>,
+    /// Host and disk of each volume, by its index, as a line has them.
+    disks: Vec<String>,
+    taken: BTreeSet<(String, u64)>,
+}
+
+/// The tick that is time 0: 2007-02-22 17:00:00 UTC, the hour in which the published traces begin, so that whoever
+/// expects dates finds plausible ones.
+const EPOCH_TICKS: u64 = 128_166_372_000_000_000;
+const TICK_NS: u64 = 100;
+/// The last tick that is read back.
+const LAST_TICK: u64 = u64::MAX / TICK_NS;
+
+const ROUNDED: Written = Written::Changed("arrival rounded down to 100 ns");
+const TRIM: Written = Written::Dropped("a trim: MSR has reads and writes");
+const FLUSH: Written = Written::Dropped("a flush: MSR has reads and writes");
+const EMPTY: Written = Written::Dropped("an empty request: MSR's have a byte at least");
+const TOO_LATE: Written = Written::Dropped("more than 178 years behind the first, beyond the format's clock");
+
+impl MsrWriter {
+    fn new(out: Out) -> Self {
+        MsrWriter { out: BufWriter::new(out), disks: Vec::new(), taken: BTreeSet::new() }
+    }
+
+    /// Gives a host and a disk to the volumes up to `volume` that have none yet.
+    fn name_disks(&mut self, volume: usize, volumes: &VolumeNames) {
+        while self.disks.len() <= volume {
+            let name = volumes.names().get(self.disks.len()).map_or("", String::as_str);
+            let (host, mut disk) = host_and_disk(name);
+            // Two volumes are never one disk, whatever their names become.
+            while !self.taken.insert((host.clone(), disk)) {
+                disk = disk.wrapping_add(1);
+            }
+            self.disks.push(format!("{host},{disk}"));
+        }
+    }
+}
+
+impl TraceWriter for MsrWriter {
+    fn write(&mut self, record: &TraceRecord, volumes: &VolumeNames) -> io::Result<Written> {
+        let kind = match record.operation {
+            Operation::Read => "Read",
+            Operation::Write => "Write",
+            Operation::Trim => return Ok(TRIM),
+            Operation::Flush => return Ok(FLUSH),
+        };
+        let TraceRecord { time_ns, offset, length, .. } = *record;
+        if length == 0 {
+            return Ok(EMPTY);
+        }
+        let tick = EPOCH_TICKS + time_ns / TICK_NS;
+        if tick > LAST_TICK {
+            return Ok(TOO_LATE);
+        }
+        let volume = usize::from(record.volume);
+        if volume >= self.disks.len() {
+            self.name_disks(volume, volumes);
+        }
+        writeln!(self.out, "{tick},{},{kind},{offset},{length},0", self.disks[volume])?;
+        Ok(if time_ns.is_multiple_of(TICK_NS) { Written::Exact } else { ROUNDED })
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Host and disk for a volume: those that its name was made of, if this format made it, else disk 0 of a host of that
+/// name.
+fn host_and_disk(name: &str) -> (String, u64) {
+    let own = name.rsplit_once('_').and_then(|(host, disk)| {
+        let number = disk.parse().ok()?;
+        (!host.is_empty() && format!("{number}") == disk).then_some((host, number))
+    });
+    let (host, disk) = own.unwrap_or((name, 0));
+    (host_of(host), disk)
+}
+
+/// `name` with what a csv or a shell may trip over replaced.
+fn host_of(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || "-_.:+".contains(c) { c } else { '-' };
+    if name.is_empty() { "volume".to_owned() } else { name.chars().map(safe).collect() }
 }
 
 #[cfg(test)]

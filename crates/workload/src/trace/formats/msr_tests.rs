@@ -1,11 +1,12 @@
-//! Tests of the MSR reader: literal lines, a table of malformed input, and a slow reader as oracle.
+//! Tests of the MSR reader and writer: literal lines, a table of malformed input, a slow reader as oracle, and what is
+//! written read back.
 
-use harmonia_types::Operation::{Read, Write};
+use harmonia_types::Operation::{Flush, Read, Trim, Write};
 use proptest::prelude::*;
 
-use super::super::testing::{assert_refused, detected, read};
+use super::super::testing::{assert_refused, detected, read, read_with, write};
 use super::*;
-use crate::trace::{Trace, TraceOptions, TraceRecord};
+use crate::trace::{Trace, TraceOptions};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
     TraceRecord { time_ns, operation, offset, length, volume }
@@ -196,6 +197,106 @@ proptest! {
                 prop_assert!(error.starts_with(&format!("t:{}: found a time", index + 2)), "{}", error);
             }
             (read, wrong) => prop_assert!(false, "{read:?} {wrong:?}"),
+        }
+    }
+}
+
+fn volumes_of(names: &[&str]) -> VolumeNames {
+    let mut volumes = VolumeNames::default();
+    for name in names {
+        volumes.named(name).unwrap();
+    }
+    volumes
+}
+
+#[test]
+fn writes_ticks_and_bytes_and_says_what_it_changed_or_left_out() {
+    let records = [
+        record(0, Read, 0, 1, 0),
+        record(199, Write, 4096, 512, 0),
+        record(200, Trim, 0, 4096, 0),
+        record(200, Flush, 0, 0, 0),
+        record(200, Read, 512, 0, 0),
+        record(200, Read, u64::MAX - (1 << 30), 1 << 30, 0),
+        record(u64::MAX, Read, 0, 1, 0),
+    ];
+    let (text, written) = write(&FORMAT, &records, &volumes_of(&["web_3"]));
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        "128166372000000000,web,3,Read,0,1,0\n\
+         128166372000000001,web,3,Write,4096,512,0\n\
+         128166372000000002,web,3,Read,18446744072635809791,1073741824,0\n"
+    );
+    assert_eq!(written, [Written::Exact, ROUNDED, TRIM, FLUSH, EMPTY, Written::Exact, TOO_LATE]);
+}
+
+#[test]
+fn a_volume_is_written_as_a_disk_of_its_own() {
+    let cases = [
+        ("web_3", "web,3"),
+        ("src1_0", "src1,0"),
+        ("a:prxy_10", "a:prxy,10"),
+        ("7", "7,0"),
+        ("8,16", "8-16,0"),
+        ("sda", "sda,0"),
+        // Taken by the one before, so the next free disk.
+        ("sda_0", "sda,1"),
+        ("sda_1", "sda,2"),
+        // Not as this format writes a disk's number.
+        ("web_03", "web_03,0"),
+        ("web_-3", "web_-3,0"),
+        ("web_18446744073709551616", "web_18446744073709551616,0"),
+        ("web_18446744073709551615", "web,18446744073709551615"),
+        ("_3", "_3,0"),
+        ("Ü b\\n", "--b-n,0"),
+        ("", "volume,0"),
+    ];
+    let names = cases.map(|(name, _)| name);
+    // The last volume first: all before it must be named, too.
+    let records: Vec<TraceRecord> =
+        (0..names.len() as u16).rev().map(|volume| record(0, Read, 0, 1, volume)).collect();
+    let (text, _) = write(&FORMAT, &records, &volumes_of(&names));
+    let lines: Vec<String> = String::from_utf8(text).unwrap().lines().rev().map(str::to_owned).collect();
+    for ((name, disk), line) in cases.iter().zip(&lines) {
+        assert_eq!(line, &format!("128166372000000000,{disk},Read,0,1,0"), "{name}");
+    }
+    assert_eq!(lines.len(), cases.len());
+}
+
+fn records_like() -> impl Strategy<Value = Vec<TraceRecord>> {
+    let operation = prop::sample::select(vec![Read, Write, Read, Write, Read, Write, Trim, Flush]);
+    let gap =
+        prop_oneof![2 => (0u64..1 << 30).prop_map(|ticks| ticks * 100), 1 => 0u64..1000, 1 => 0u64..1 << 60];
+    let row = (gap, operation, any::<u64>(), prop_oneof![0u64..3, 0u64..=1 << 30], 0u16..4);
+    prop::collection::vec(row, 1..40).prop_map(|rows| {
+        let mut time_ns = 0u64;
+        let timed = rows.into_iter().map(|(gap, operation, offset, length, volume)| {
+            time_ns = time_ns.saturating_add(gap);
+            record(time_ns, operation, offset.min(u64::MAX - length), length, volume)
+        });
+        timed.collect()
+    })
+}
+
+proptest! {
+    /// What is written is read back as it was, or with its arrival rounded; nothing else is left out.
+    #[test]
+    fn what_is_written_is_read_back(records in records_like()) {
+        let names = volumes_of(&["web_3", "web", "web_0", "8,16"]);
+        let disks = ["web_3", "web_0", "web_1", "8-16_0"];
+        let (text, written) = write(&FORMAT, &records, &names);
+        let kept: Vec<_> = records.iter().zip(&written).filter(|(_, fate)| !matches!(fate, Written::Dropped(_))).collect();
+        let Some(&(first, _)) = kept.first() else {
+            prop_assert!(text.is_empty());
+            return Ok(());
+        };
+        let (read, reader) = read_with(&text, &TraceOptions::of_format("msr")).unwrap();
+        prop_assert_eq!(read.len(), kept.len());
+        for (read, (record, fate)) in read.iter().zip(&kept) {
+            prop_assert_eq!(&reader.volumes().names()[usize::from(read.volume)], disks[usize::from(record.volume)]);
+            let time_ns = record.time_ns / 100 * 100 - first.time_ns / 100 * 100;
+            prop_assert_eq!(*read, TraceRecord { time_ns, volume: read.volume, ..**record });
+            prop_assert_eq!(**fate == Written::Exact, record.time_ns % 100 == 0);
         }
     }
 }

@@ -1,6 +1,10 @@
 //! What the tests of all formats share.
 
-use super::super::{Trace, TraceOptions, TraceReader, TraceRecord};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use super::super::{Trace, TraceOptions, TraceReader, TraceRecord, VolumeNames, Written};
+use super::TraceFormat;
 
 /// The records of a text, with the reader behind the last.
 pub(in crate::trace) fn read_with(
@@ -41,5 +45,34 @@ pub(in crate::trace) fn assert_refused(format: &str, table: &[(&[u8], &str)]) {
                 );
             }
         }
+    }
+}
+
+/// What the writer of a format makes of records whose volumes have these names, and what became of each.
+pub(in crate::trace) fn write(
+    format: &TraceFormat,
+    records: &[TraceRecord],
+    names: &VolumeNames,
+) -> (Vec<u8>, Vec<Written>) {
+    let bytes = Shared::default();
+    let mut writer = (format.write.expect("has a writer"))(Box::new(bytes.clone())).unwrap();
+    let written = records.iter().map(|record| writer.write(record, names).unwrap()).collect();
+    writer.finish().unwrap();
+    let bytes = bytes.0.lock().unwrap().clone();
+    (bytes, written)
+}
+
+/// An output that can be looked at after the writer is gone.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
