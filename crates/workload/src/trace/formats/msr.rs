@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
 use harmonia_types::Operation;
+use memchr::memchr;
 
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
@@ -28,6 +29,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optional, first line only
 128166372003061629,web,3,Read,7014609920,24576,41286",
     rules: &[
+        "Some copies have an index column before the first; it is passed over where the first line, header or row, has it.",
         "Seven fields; Type is Read or Write in any case; a request has 1 byte to 1 GiB.",
         "A volume is a disk of a host: `web_3`.",
         "The response time is checked and dropped.",
@@ -60,8 +62,10 @@ const NO_ROW: &[u8] = b"\n";
 /// Reads lines.
 struct Msr {
     setting: Setting,
-    /// Whether the first line is still to come: only that may be a header.
+    /// Whether the first line is still to come: it tells what the lines are, and only it may be a header.
     first: bool,
+    /// Whether lines begin with an index.
+    indexed: bool,
     volumes: VolumeNames,
     /// Host and disk of the row before as they are written (`web,3,`), and their volume: nearly always the next row's.
     last: (Vec<u8>, u16),
@@ -69,7 +73,13 @@ struct Msr {
 
 impl Msr {
     fn new(setting: Setting) -> Self {
-        Msr { setting, first: true, volumes: VolumeNames::default(), last: (NO_ROW.to_vec(), 0) }
+        Msr {
+            setting,
+            first: true,
+            indexed: false,
+            volumes: VolumeNames::default(),
+            last: (NO_ROW.to_vec(), 0),
+        }
     }
 
     /// The volume of a row whose host and disk are next in `fields`.
@@ -86,6 +96,29 @@ impl Msr {
         let volume = self.volumes.named(&format!("{}_{disk}", host.escape_ascii()))?;
         self.last = (format!("{},{disk},", String::from_utf8_lossy(host)).into_bytes(), volume);
         Ok(volume)
+    }
+
+    /// Reads the first line, and every line that begins with an index.
+    #[cold]
+    fn unusual(&mut self, line: &[u8]) -> Result<Parsed, String> {
+        let behind_index = memchr(b',', line).map(|comma| &line[comma + 1..]);
+        if std::mem::take(&mut self.first) {
+            if is_header(line) {
+                return Ok(HEADER);
+            }
+            let is_row = |line: &[u8]| Msr::new(self.setting).row(line).is_ok();
+            self.indexed = behind_index.is_some_and(|line| is_header(line) || is_row(line));
+            if behind_index.is_some_and(is_header) {
+                return Ok(HEADER);
+            }
+        }
+        let row = match behind_index {
+            Some(line) if self.indexed => {
+                self.row(line).map_err(|problem| problem + " (fields are counted behind the index)")
+            }
+            _ => self.row(line),
+        };
+        row.map(Parsed::Row)
     }
 
     #[inline]
@@ -116,8 +149,8 @@ impl Msr {
 impl LineFormat for Msr {
     #[inline]
     fn parse(&mut self, line: &[u8], _: &mut ReadLog) -> Result<Parsed, String> {
-        if std::mem::take(&mut self.first) && is_header(line) {
-            return Ok(HEADER);
+        if self.first || self.indexed {
+            return self.unusual(line);
         }
         self.row(line).map(Parsed::Row)
     }

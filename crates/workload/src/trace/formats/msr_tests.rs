@@ -58,6 +58,22 @@ fn a_header_is_passed_on_the_first_line_only_and_counted() {
     );
 }
 
+#[test]
+fn an_index_before_the_first_column_is_passed_over() {
+    let header = ",Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let rows = "0,10,h,0,Read,0,512,1\n1,20,h,0,Write,512,512,1\n";
+    let expected = [record(0, Read, 0, 512, 0), record(1000, Write, 512, 512, 0)];
+    for text in [rows.to_owned(), format!("{header}{rows}"), format!("Index{header}{rows}")] {
+        assert_eq!(detected(text.as_bytes()), Ok("msr"));
+        assert_eq!(read(text.as_bytes(), "msr").unwrap(), expected);
+    }
+    let mixed = format!("{rows}30,h,0,Read,0,512,1\n");
+    assert_refused(
+        "msr",
+        &[(mixed.as_bytes(), "t:3: found `h` in field 1 (Timestamp), expected 100 ns ticks")],
+    );
+}
+
 /// (content, what the error must say): each names file and line, what was found and what is expected.
 #[test]
 fn malformed_input_is_refused_with_its_place() {
