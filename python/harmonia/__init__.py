@@ -14,16 +14,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _native
 from ._native import BadInput
 
-__all__ = ["BadInput", "Comparison", "Report", "check", "compare", "policies", "replicate", "run", "version"]
+__all__ = ["BadInput", "Comparison", "Report", "Trace", "check", "compare", "policies", "replicate", "run", "version"]
 
 #: A report as printed by ``harmonia run --json``.
 Report = dict[str, Any]
+
+#: The files of a block trace: one, or several that are read as one; patterns of names too.
+Trace = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: The version of Harmonia.
 version: str = _native.version
@@ -51,7 +54,7 @@ def run(
     scenario: str | os.PathLike[str],
     *,
     sets: Mapping[str, object] | Iterable[str] = (),
-    trace: str | os.PathLike[str] | None = None,
+    trace: Trace | None = None,
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
@@ -60,7 +63,9 @@ def run(
     """Simulate one scenario and return its report.
 
     ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``. ``trace`` replaces the load by a
-    block trace (``format`` is found out if not given). ``threads`` defaults to one per core. ``checked`` checks
+    block trace: a file, plain or packed, a pattern of names, or several of them, which are read as one, merged by
+    time (``format`` is found out if not given; ``sets`` has the rest, as ``{"workload.time_unit": "us"}``). What was
+    passed over, mended or tolerated stands in the report's ``trace``. ``threads`` defaults to one per core. ``checked`` checks
     every invariant after every event, slowly. ``cache`` keeps aged arrays in the user's cache folder, as the command
     line does (``harmonia cache``); no result depends on it.
 
@@ -78,7 +83,7 @@ def compare(
     policies: Iterable[str] = _POLICIES,
     seeds: int = 1,
     sets: Mapping[str, object] | Iterable[str] = (),
-    trace: str | os.PathLike[str] | None = None,
+    trace: Trace | None = None,
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
@@ -100,7 +105,7 @@ def replicate(
     *,
     seeds: int,
     sets: Mapping[str, object] | Iterable[str] = (),
-    trace: str | os.PathLike[str] | None = None,
+    trace: Trace | None = None,
     format: str | None = None,
     threads: int | None = None,
     checked: bool = False,
@@ -118,7 +123,7 @@ def _comparison(
     policies: list[str] | None,
     seeds: int,
     sets: list[str],
-    trace: tuple[str, str | None] | None,
+    trace: tuple[list[str], str | None] | None,
     threads: int | None,
     checked: bool,
     cache: bool,
@@ -134,7 +139,7 @@ def check(
     scenario: str | os.PathLike[str],
     *,
     sets: Mapping[str, object] | Iterable[str] = (),
-    trace: str | os.PathLike[str] | None = None,
+    trace: Trace | None = None,
     format: str | None = None,
 ) -> str:
     """Validate a scenario and return it as TOML with every key written out. Raises BadInput."""
@@ -151,10 +156,13 @@ def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, bool]:
     return os.fspath(scenario), isinstance(scenario, str) and "\n" in scenario
 
 
-def _trace(path: str | os.PathLike[str] | None, format: str | None) -> tuple[str, str | None] | None:
-    if path is None and format is not None:
-        raise TypeError("format: needs a trace")
-    return None if path is None else (os.fspath(path), format)
+def _trace(trace: Trace | None, format: str | None) -> tuple[list[str], str | None] | None:
+    if trace is None:
+        if format is not None:
+            raise TypeError("format: needs a trace")
+        return None
+    files = [trace] if isinstance(trace, (str, os.PathLike)) else list(trace)
+    return [os.fspath(file) for file in files], format
 
 
 def _cache(wanted: bool) -> str | None:

@@ -9,12 +9,12 @@ class BadInput(ValueError):
     line: int | None
     column: int | None
 
-# A scenario is (what was written, whether that is text); a trace is (path, format); runs are (policies, seeds of each).
+# A scenario is (what was written, whether that is text); a trace is (files, format); runs are (policies, seeds of each).
 
 def run(
     scenario: tuple[str, bool],
     sets: list[str],
-    trace: tuple[str, str | None] | None,
+    trace: tuple[list[str], str | None] | None,
     threads: int,
     checked: bool,
     cache: str | None,
@@ -23,12 +23,12 @@ def compare(
     scenario: tuple[str, bool],
     runs: tuple[list[str] | None, int],
     sets: list[str],
-    trace: tuple[str, str | None] | None,
+    trace: tuple[list[str], str | None] | None,
     threads: int,
     checked: bool,
     cache: str | None,
 ) -> str: ...
 def check(
-    scenario: tuple[str, bool], sets: list[str], trace: tuple[str, str | None] | None
+    scenario: tuple[str, bool], sets: list[str], trace: tuple[list[str], str | None] | None
 ) -> str: ...
 def policies_json() -> str: ...

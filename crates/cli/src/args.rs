@@ -25,6 +25,7 @@ Examples:
   harmonia run hpc-w
   harmonia run my-array.toml --set array.coordination.policy=local --set workload.requests=20000
   harmonia run hpc-w --trace web_3.csv --format msr --out results
+  harmonia run hpc-w --trace 'usr_*.csv.gz' --set workload.start=2h --set workload.end=3h
   harmonia run hpc-w --json | jq .host.response_ns.all.p99";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -214,18 +215,20 @@ pub(crate) struct ScenarioArguments {
     /// Change a key of the scenario, as in `--set array.devices=4`
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     pub sets: Vec<String>,
-    /// Replace the workload by this block trace
-    #[arg(long, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
+    /// Replace the workload by this block trace: a file, plain or packed (gz, zst), or a quoted pattern of names; given
+    /// several times, all are read as one, merged by time
+    #[arg(long = "trace", value_name = "FILE")]
+    pub traces: Vec<PathBuf>,
     /// The trace's format; found out if not given. See `harmonia formats`
-    #[arg(long, value_name = "FORMAT", requires = "trace")]
+    #[arg(long, value_name = "FORMAT", requires = "traces")]
     pub format: Option<String>,
 }
 
 impl ScenarioArguments {
     /// The trace and its format, as the scenario crate takes them.
     pub(crate) fn trace(&self) -> Option<TraceFile> {
-        self.trace.clone().map(|path| TraceFile { path, format: self.format.clone() })
+        let paths = self.traces.clone();
+        (!paths.is_empty()).then(|| TraceFile { paths, format: self.format.clone() })
     }
 }
 

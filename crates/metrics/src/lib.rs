@@ -30,6 +30,7 @@ mod moments;
 mod observer;
 pub mod recording;
 mod report;
+mod trace;
 mod wear;
 
 pub use batches::BatchReport;
@@ -43,4 +44,5 @@ pub use observer::Observer;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };
+pub use trace::{Noted, TraceReport};
 pub use wear::Wear;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::device::{DeviceCounters, DeviceReport};
 use crate::host::HostReport;
 use crate::intervals::Intervals;
+use crate::trace::TraceReport;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -43,6 +44,9 @@ pub struct Report {
     pub precondition: PreconditionReport,
     /// Name of the run within a comparison, such as its policy.
     pub label: String,
+    /// What was replayed of a trace, and what was done to it; absent where the load is no trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceReport>,
 }
 
 /// The report's `array` section: sums over its devices, and coordination.

@@ -13,6 +13,9 @@ mod simulate;
 use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, policies, sweep};
 use pyo3::prelude::*;
 
+/// Files of a trace, and its format.
+type Trace = (Vec<String>, Option<String>);
+
 /// A scenario as given by the caller.
 struct Source {
     /// A path, the name of a built-in scenario, or the text itself.
@@ -26,9 +29,12 @@ impl Source {
     fn new(
         (scenario, is_text): (String, bool),
         sets: Vec<String>,
-        trace: Option<(String, Option<String>)>,
+        trace: Option<Trace>,
     ) -> Self {
-        let trace = trace.map(|(path, format)| TraceFile { path: path.into(), format });
+        let trace = trace.map(|(paths, format)| TraceFile {
+            paths: paths.into_iter().map(Into::into).collect(),
+            format,
+        });
         Source { scenario, is_text, sets, trace }
     }
 
@@ -67,10 +73,10 @@ impl Source {
     }
 }
 
-/// Called `_native` in the package. A scenario is (what was written, whether that is text); a trace (path, format).
+/// Called `_native` in the package. A scenario is (what was written, whether that is text); a trace (files, format).
 #[pymodule(name = "_native")]
 mod native {
-    use super::{Source, Variant, errors, policies, simulate};
+    use super::{Source, Trace, Variant, errors, policies, simulate};
     use pyo3::prelude::*;
 
     #[pymodule_init]
@@ -84,7 +90,7 @@ mod native {
         py: Python<'_>,
         scenario: (String, bool),
         sets: Vec<String>,
-        trace: Option<(String, Option<String>)>,
+        trace: Option<Trace>,
         threads: usize,
         checked: bool,
         cache: Option<String>,
@@ -106,7 +112,7 @@ mod native {
         scenario: (String, bool),
         runs: (Option<Vec<String>>, u64),
         sets: Vec<String>,
-        trace: Option<(String, Option<String>)>,
+        trace: Option<Trace>,
         threads: usize,
         checked: bool,
         cache: Option<String>,
@@ -129,7 +135,7 @@ mod native {
         py: Python<'_>,
         scenario: (String, bool),
         sets: Vec<String>,
-        trace: Option<(String, Option<String>)>,
+        trace: Option<Trace>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
         let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;

@@ -51,11 +51,12 @@ pub struct Variant {
     pub scenario: Scenario,
 }
 
-/// A trace given on the command line, which replaces the scenario's load.
+/// A trace given on the command line, which replaces the scenario's load. What the scenario says about how to read files
+/// of its own (their format, units and the like) does not hold for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceFile {
-    /// The file, relative to the current folder.
-    pub path: PathBuf,
+    /// Its files, or patterns of their names, relative to the current folder; at least one.
+    pub paths: Vec<PathBuf>,
     /// Its format; `auto` if not given.
     pub format: Option<String>,
 }
@@ -208,7 +209,7 @@ impl Document {
             set::apply(&mut table, index, flag)?;
         }
         if let Some(trace) = trace {
-            workload::replace_by_trace(&mut table, &trace.path, trace.format.as_deref());
+            workload::replace_by_trace(&mut table, &trace.paths, trace.format.as_deref());
         }
         let root = Section::root(&table)?;
         let name = match root.field("name") {
@@ -228,7 +229,7 @@ impl Document {
         workload::fits(&root, &workload, &room)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.
-            config.paths = vec![trace.path.clone()];
+            config.paths = trace.paths.clone();
         }
         Ok(Scenario { name, seed, workload, precondition, array })
     }

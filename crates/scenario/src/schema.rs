@@ -23,6 +23,7 @@ const fn key(path: &'static str, allowed: &'static str, default: &'static str, m
 const TIME: &str = "a time such as \"25us\" or \"1.5ms\", at most 1h";
 const POSITIVE_TIME: &str = "a time such as \"25us\" or \"1.5ms\", above 0, at most 1h";
 const SIZE: &str = "a size such as \"4KiB\" or \"510.53KB\" (decimal), at least 1B";
+const UNIT: &str = "a size such as \"512B\" or \"4KiB\", or a number of bytes; 1 byte to 1GiB";
 const REQUESTS: &str = "a whole number of requests, 1 to 10^12; not together with `duration`";
 const DURATION: &str = "a time such as \"60s\", above 0; not together with `requests`";
 const THRESHOLD: &str = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
@@ -136,20 +137,86 @@ pub const KEYS: &[Key] = &[
         "others",
         "members over which the requests that are not skewed are striped",
     ),
-    key("workload.align", "true or false", "true", "round requests up to whole aligned pages"),
-    key("workload.path", "the name of a trace file", "required", "trace, relative to the scenario's folder"),
+    key(
+        "workload.align",
+        "true or false",
+        "true; a trace: false",
+        "round requests up to whole aligned pages; otherwise a page written in part costs a read before its program",
+    ),
+    key(
+        "workload.path",
+        "the name of a trace file, a pattern of names such as \"web_*.csv.gz\", or a list of them",
+        "required",
+        "trace: its files, relative to the scenario's folder; several are read as one, merged by time",
+    ),
     key("workload.format", "the name of a trace format", "auto", "trace: its format"),
+    key(
+        "workload.time_unit",
+        "\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h",
+        "the format's",
+        "trace: what its times count",
+    ),
+    key("workload.address_unit", UNIT, "the format's", "trace: what its addresses count"),
+    key("workload.size_unit", UNIT, "the format's", "trace: what its sizes count"),
+    key(
+        "workload.read_is",
+        "0 or 1",
+        "the format's",
+        "trace: the value of the operation's column (DiskSim: of bit 0 of its flags) that means read",
+    ),
+    key(
+        "workload.action",
+        "\"queued\" (Q), \"issued\" (D) or \"completed\" (C)",
+        "the format's rule",
+        "trace: the event of a request that is its arrival (blkparse, blktrace)",
+    ),
+    key(
+        "workload.sort_window",
+        "a time such as \"10ms\"; \"0s\": none",
+        "the format's",
+        "trace: rows that come late by up to this are sorted in; a row later than that is malformed",
+    ),
+    key(
+        "workload.spread",
+        "true or false",
+        "the format's",
+        "trace: whether rows at one tick of its clock are spread evenly up to the next",
+    ),
+    key(
+        "workload.same_volumes",
+        "true or false",
+        "the format's",
+        "trace of several files: whether a volume's name means the same volume in all of them",
+    ),
+    key(
+        "workload.volumes",
+        "\"apart\", \"overlay\", or the name or number of one volume",
+        "apart",
+        "trace: its volumes (disks, ASUs) one behind the other, all from address 0, or one of them only",
+    ),
+    key(
+        "workload.start",
+        "a time such as \"90min\"",
+        "0s",
+        "trace: only what arrives at this time of the trace or later; becomes time 0",
+    ),
+    key(
+        "workload.end",
+        "a time such as \"2h\", later than `start`",
+        "none",
+        "trace: only what arrives before this time of the trace",
+    ),
+    key(
+        "workload.skip_bad",
+        "a whole number, 0 to 10^12",
+        "0",
+        "trace: so many malformed rows are passed over and reported; the next is an error",
+    ),
     key(
         "workload.time_scale",
         "a number above 0, at most 10^9",
         "1.0",
         "trace: arrival times are multiplied by this (0.1: ten times faster)",
-    ),
-    key(
-        "workload.volumes",
-        "\"apart\", \"overlay\" or the number of one volume, 0 to 65535",
-        "apart",
-        "trace: its volumes (disks, ASUs) one behind the other, all from address 0, or one of them only",
     ),
     key(
         "workload.remap",

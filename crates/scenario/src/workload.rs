@@ -1,26 +1,54 @@
 //! The `[workload]` table.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use harmonia_workload::trace::{AUTO, FORMATS, TraceOptions};
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
-    WorkloadConfig,
+    AddressPattern, Arrival, Limit, SizeDistribution, SkewRest, SyntheticConfig, WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
 use crate::presets::workload::{self as presets, WorkloadPreset};
-use crate::read::{Field, Section};
-use crate::tree::{Place, Table, Value};
+use crate::read::Section;
+use crate::trace;
+use crate::tree::{Node, Place, Table, Value};
 
 /// Keys that only one kind of load has.
-const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address", "align"];
-const TRACE_ONLY: &[&str] = &["path", "format", "time_scale", "volumes", "remap"];
+const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address"];
+const TRACE_ONLY: &[&str] = &[
+    "path",
+    "format",
+    "time_unit",
+    "address_unit",
+    "size_unit",
+    "read_is",
+    "action",
+    "sort_window",
+    "spread",
+    "same_volumes",
+    "volumes",
+    "start",
+    "end",
+    "skip_bad",
+    "time_scale",
+    "remap",
+];
+/// Keys that say how the files named beside them are to be read: they hold for no other files.
+const OF_THE_FILES: &[&str] = &[
+    "format",
+    "time_unit",
+    "address_unit",
+    "size_unit",
+    "read_is",
+    "action",
+    "sort_window",
+    "spread",
+    "same_volumes",
+];
 
-const MOST_REQUESTS: u64 = 1_000_000_000_000;
+pub(crate) const MOST_REQUESTS: u64 = 1_000_000_000_000;
 const DEFAULT_REQUESTS: u64 = 100_000;
 const DEFAULT_WARMUP: u64 = 2_000;
-const FASTEST: f64 = 1e9;
+pub(crate) const FASTEST: f64 = 1e9;
 const DEFAULT_BURST: u32 = 100;
 const LONGEST_BURST: u32 = 1_000_000_000;
 const DEFAULT_THETA: f64 = 0.99;
@@ -41,14 +69,15 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<Workload
         return Err(field.fault_allowing(format!("does not belong to kind = \"{kind}\""), allowed));
     }
     if is_trace {
-        trace(&section, folder).map(WorkloadConfig::Trace)
+        trace::read(&section, folder).map(WorkloadConfig::Trace)
     } else {
         synthetic(&section).map(WorkloadConfig::Synthetic)
     }
 }
 
-/// Makes the load the trace given on the command line. Of a load of another kind only what flags say is kept.
-pub(crate) fn replace_by_trace(root: &mut Table, path: &Path, format: Option<&str>) {
+/// Makes the load the trace given on the command line. Of a load of another kind only what flags say is kept, of another
+/// trace what does not describe its files.
+pub(crate) fn replace_by_trace(root: &mut Table, paths: &[PathBuf], format: Option<&str>) {
     let mut table = match root.get("workload").map(|entry| &entry.node.value) {
         Some(Value::Table(table)) => table.clone(),
         // Not a table: `read` will say so.
@@ -58,15 +87,21 @@ pub(crate) fn replace_by_trace(root: &mut Table, path: &Path, format: Option<&st
     let is_trace = table
         .get("kind")
         .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
-    if !is_trace {
-        table.entries.retain(|entry| matches!(entry.node.place, Place::Set(_)));
-    }
+    table.entries.retain(|entry| {
+        let is_kept = is_trace && !OF_THE_FILES.contains(&entry.name.as_str());
+        is_kept || matches!(entry.place, Place::Set(_))
+    });
+    let name = |path: &PathBuf| Value::Text(path.to_string_lossy().into_owned());
+    let names = match paths {
+        [only] => name(only),
+        _ => Value::List(
+            paths.iter().map(|path| Node { value: name(path), place: Place::Trace }).collect(),
+        ),
+    };
     table.put("kind", Place::Trace, Value::Text("trace".into()));
-    table.put("path", Place::Trace, Value::Text(path.to_string_lossy().into_owned()));
-    match format {
-        Some(format) => table.put("format", Place::Trace, Value::Text(format.to_owned())),
-        // The written format was that of another file.
-        None => table.entries.retain(|entry| entry.name != "format" || matches!(entry.place, Place::Set(_))),
+    table.put("path", Place::Trace, names);
+    if let Some(format) = format {
+        table.put("format", Place::Trace, Value::Text(format.to_owned()));
     }
     let place = root.get("workload").map_or(Place::Trace, |entry| entry.node.place);
     root.put("workload", place, Value::Table(table));
@@ -288,52 +323,8 @@ fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDist
     }
 }
 
-fn trace(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
-    let path = section.require("path", "name the trace here or with --trace FILE")?;
-    let name = path.text()?;
-    if name.is_empty() || name.contains('\0') {
-        return Err(path.fault("is not the name of a file"));
-    }
-    let from_flag = !matches!(path.node.place, Place::File(..));
-    let folder = folder.filter(|_| !from_flag);
-    let format = section.field("format");
-    let formats = std::iter::once(AUTO).chain(FORMATS.iter().map(|format| format.name));
-    let format = format.as_ref().map(|field| field.name(formats)).transpose()?;
-    let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
-    let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
-    let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
-    let (volumes, only) = match section.field("volumes") {
-        Some(field) => volumes(&field)?,
-        None => (Volumes::default(), None),
-    };
-    let limit = limit(section)?;
-    Ok(TraceConfig {
-        paths: vec![folder.map_or_else(|| name.into(), |folder| folder.join(name))],
-        options: TraceOptions { format: format.unwrap_or(AUTO).to_owned(), only, ..TraceOptions::default() },
-        time_scale: scale.unwrap_or(1.0),
-        volumes,
-        align: false,
-        remap: remap.unwrap_or(Remap::Reject),
-        limit,
-        warmup: warmup(section, limit)?.unwrap_or(Limit::Requests(0)),
-    })
-}
-
-/// Where a trace's volumes lie, or the one that is wanted.
-fn volumes(field: &Field<'_>) -> Parsed<(Volumes, Option<String>)> {
-    match field.node.value {
-        Value::Integer(number) if number >= 0 => Ok((Volumes::Overlay, Some(number.to_string()))),
-        _ => match field.text()? {
-            "apart" => Ok((Volumes::Apart, None)),
-            "overlay" => Ok((Volumes::Overlay, None)),
-            "" => Err(field.fault("is not the name of a volume")),
-            name => Ok((Volumes::Overlay, Some(name.to_owned()))),
-        },
-    }
-}
-
 /// `requests` or `duration`, not both.
-fn limit(section: &Section<'_>) -> Parsed<Option<Limit>> {
+pub(crate) fn limit(section: &Section<'_>) -> Parsed<Option<Limit>> {
     match (section.field("requests"), section.field("duration")) {
         (Some(_), Some(duration)) => {
             Err(duration.fault_allowing("cannot stand beside `requests`", "one of `requests` and `duration`"))
@@ -344,7 +335,7 @@ fn limit(section: &Section<'_>) -> Parsed<Option<Limit>> {
     }
 }
 
-fn warmup(section: &Section<'_>, limit: Option<Limit>) -> Parsed<Option<Limit>> {
+pub(crate) fn warmup(section: &Section<'_>, limit: Option<Limit>) -> Parsed<Option<Limit>> {
     let Some(field) = section.field("warmup") else { return Ok(None) };
     let warmup = match field.node.value {
         Value::Integer(_) => Limit::Requests(field.integer(0, MOST_REQUESTS)?),

@@ -37,9 +37,6 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("array.coordination.policy = \"reactive-selectiv\"", "array.coordination.policy", "reactive-selective"),
     ("workload.preset = \"hpcw\"", "workload.preset", "hpc-w, hpc-r, hpc-w-skew"),
     ("workload = { kind = \"trace\", path = \"x\", format = \"mrs\" }", "workload.format", "msr"),
-    ("workload = { kind = \"trace\", path = \"x\", volumes = \"together\" }", "workload.volumes", "\"overlay\" or the number of one volume"),
-    ("workload = { kind = \"trace\", path = \"x\", volumes = 65536 }", "workload.volumes", "0 to 65535"),
-    ("workload = { kind = \"trace\", path = \"x\", volumes = 1.5 }", "workload.volumes", "one volume"),
     ("workload.kind = \"synthetc\"", "workload.kind", "synthetic, trace"),
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
@@ -118,6 +115,57 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("array.coordination = { policy = \"reactive-inclusive\", fire_at = 1979-05-27 }", "array.coordination.fire_at", "text"),
 ];
 
+/// Mistakes in what is said about a trace: (what is said, the key at fault below `workload`, what the message must say).
+#[rustfmt::skip]
+const ABOUT_A_TRACE: &[(&str, &str, &str)] = &[
+    ("path = 5", "path", "a pattern of names"),
+    ("path = \"\"", "path", "a pattern of names"),
+    ("path = []", "path", "or a list of them"),
+    ("path = [\"a.csv\", \"\"]", "path", "or a list of them"),
+    ("path = [\"a.csv\", 5]", "path", "or a list of them"),
+    ("format = \"spd\"", "format", "did you mean \"spc\"?"),
+    ("time_unit = \"us/2\"", "time_unit", "\"100ns\""),
+    ("time_unit = \"microseconds\"", "time_unit", "\"us\""),
+    ("time_unit = 100", "time_unit", "\"100ns\""),
+    ("time_unit = \"0ns\"", "time_unit", "above 0"),
+    ("time_unit = \"0.1ns\"", "time_unit", "above 0"),
+    ("time_unit = \"2h\"", "time_unit", "at most 1h"),
+    ("time_unit = \"\"", "time_unit", "\"s\""),
+    ("address_unit = \"sectors\"", "address_unit", "\"512B\""),
+    ("address_unit = 0", "address_unit", "1 byte to 1GiB"),
+    ("address_unit = 0.5", "address_unit", "a number of bytes"),
+    ("size_unit = \"2GiB\"", "size_unit", "1 byte to 1GiB"),
+    ("size_unit = true", "size_unit", "\"4KiB\""),
+    ("read_is = 2", "read_is", "0 or 1"),
+    ("read_is = \"R\"", "read_is", "0 or 1"),
+    ("action = \"D\"", "action", "\"issued\" (D)"),
+    ("action = \"complete\"", "action", "did you mean \"completed\"?"),
+    ("sort_window = 10", "sort_window", "\"10ms\""),
+    ("sort_window = \"-1s\"", "sort_window", "\"10ms\""),
+    ("spread = 1", "spread", "true or false"),
+    ("same_volumes = \"yes\"", "same_volumes", "true or false"),
+    ("volumes = \"\"", "volumes", "\"overlay\", or the name or number of one volume"),
+    ("volumes = -1", "volumes", "number of one volume"),
+    ("volumes = 1.5", "volumes", "one volume"),
+    ("volumes = [\"web_0\", \"web_1\"]", "volumes", "one volume"),
+    ("start = 5", "start", "\"90min\""),
+    ("end = \"0s\"", "end", "later than `start`"),
+    ("start = \"2h\", end = \"2h\"", "end", "a time later than \"2h\""),
+    ("start = \"2h\", end = \"90min\"", "end", "is not later than `start` = \"2h\""),
+    ("skip_bad = -1", "skip_bad", "0 to 10^12"),
+    ("skip_bad = \"10%\"", "skip_bad", "a whole number"),
+    ("align = \"4KiB\"", "align", "true or false"),
+    ("requests = 10, warmup = 10", "warmup", "less than the whole load"),
+    // What the format leaves nothing to choose of; a format found out is told later, by the trace.
+    ("format = \"msr\", read_is = 1", "read_is", "has no column of 0 and 1"),
+    ("format = \"spc\", action = \"queued\"", "action", "no events to choose from"),
+    // Keys of the other kind, and keys misspelt.
+    ("arrival = { rate = 5 }", "arrival", "time_scale"),
+    ("timeunit = \"us\"", "timeunit", "did you mean `time_unit`?"),
+    ("volume = 3", "volume", "did you mean `volumes`?"),
+    ("paths = [\"x\"]", "paths", "did you mean `path`?"),
+];
+
 /// The same, behind a load that works.
 #[rustfmt::skip]
 const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
@@ -170,6 +218,29 @@ fn every_mistake_is_explained() {
             assert!(message.contains("is missing"), "no line:\n{message}");
         }
         writeln!(report, "{message}\n").unwrap();
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    insta::assert_snapshot!(report);
+}
+
+#[test]
+fn every_mistake_about_a_trace_is_explained() {
+    let (mut report, mut wrong) = (String::new(), String::new());
+    for (said, key, allowed) in ABOUT_A_TRACE {
+        let path = if said.starts_with("path =") { "" } else { "path = \"x\", " };
+        let whole = format!("workload = {{ kind = \"trace\", {path}{said} }}");
+        let error = match Scenario::parse(&whole, "mistake.toml", &[], None) {
+            Ok(_) => panic!("accepted: {whole}"),
+            Err(error) => error,
+        };
+        let message = error.to_string();
+        let is_right = error.key().is_some_and(|found| found.starts_with(&format!("workload.{key}")));
+        if !is_right || !message.contains(allowed) || !message.contains("mistake.toml:1:") {
+            writeln!(wrong, "not `{key}`, or without `{allowed}`:\n{message}\n").unwrap();
+        }
+        // The line is long and says nothing: what is said about it does.
+        let told = message.lines().filter(|line| !line.contains('|') && !line.contains("-->"));
+        writeln!(report, "{said}\n{}\n", told.collect::<Vec<_>>().join("\n")).unwrap();
     }
     assert!(wrong.is_empty(), "{wrong}");
     insta::assert_snapshot!(report);

@@ -22,7 +22,7 @@ fn synthetic(scenario: &Scenario) -> &harmonia_workload::SyntheticConfig {
 
 fn builtins() -> impl Iterator<Item = (&'static str, Scenario)> {
     presets::list().into_iter().filter(|preset| preset.kind == Kind::Scenario).map(|preset| {
-        let trace = TraceFile { path: "my.csv".into(), format: None };
+        let trace = TraceFile { paths: vec!["my.csv".into()], format: None };
         let trace = (preset.name == "msr-trace").then_some(&trace);
         let scenario = Scenario::load(preset.name, &[], trace);
         (preset.name, scenario.unwrap_or_else(|error| panic!("{error}")))
@@ -182,21 +182,21 @@ fn a_trace_is_found_beside_its_scenario_or_where_the_flag_says() {
     };
     assert_eq!(path(None, &[]).paths, [Path::new("runs/web.csv")]);
     assert_eq!(path(None, &["workload.path=web.csv"]).paths, [Path::new("web.csv")]);
-    let other = path(Some(&TraceFile { path: "other.csv".into(), format: None }), &[]);
+    let other = path(Some(&TraceFile { paths: vec!["other.csv".into()], format: None }), &[]);
     assert_eq!((other.paths[0].as_path(), other.options.format.as_str()), (Path::new("other.csv"), "auto"));
     assert_eq!((other.time_scale, other.limit), (0.1, Some(Limit::Requests(10))));
 }
 
 #[test]
 fn a_trace_replaces_a_synthetic_load_and_keeps_only_flags() {
-    let trace = TraceFile { path: "my.csv".into(), format: Some("msr".into()) };
+    let trace = TraceFile { paths: vec!["my.csv".into()], format: Some("msr".into()) };
     let scenario = Scenario::load("hpc-w", &["workload.requests=7".into()], Some(&trace)).unwrap();
     let WorkloadConfig::Trace(load) = scenario.workload else { panic!("not a trace") };
     assert_eq!(
         (load.limit, load.warmup, load.options.format.as_str()),
         (Some(Limit::Requests(7)), Limit::Requests(0), "msr")
     );
-    let wrong = TraceFile { path: "my.csv".into(), format: Some("mrs".into()) };
+    let wrong = TraceFile { paths: vec!["my.csv".into()], format: Some("mrs".into()) };
     let message = Scenario::load("hpc-w", &[], Some(&wrong)).unwrap_err().to_string();
     assert!(message.contains("--trace") && message.contains("msr"), "{message}");
 }
@@ -244,7 +244,7 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
     for key in schema::KEYS {
         let mut flags = vec!["workload.preset=hpc-w".to_owned()];
         match key.path {
-            "workload.path" | "workload.format" | "workload.time_scale" | "workload.remap" => {
+            _ if key.meaning.starts_with("trace") => {
                 flags = vec!["workload.kind=trace".into(), "workload.path=x".into()];
             }
             "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),

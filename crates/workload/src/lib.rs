@@ -25,22 +25,53 @@ pub use config::{
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};
 pub use synthetic::Synthetic;
-pub use trace::{Trace, TraceError, TraceInfo, TraceOptions, TraceSource};
+pub use trace::{Replay, Trace, TraceAccount, TraceError, TraceInfo, TraceOptions, TraceSource};
+
+/// A load made ready for an array: checked, and where it is a trace opened and, if need be, read once. Gives any number
+/// of sources, each from the first request on.
+#[derive(Debug, Clone)]
+pub struct Load(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Synthetic(SyntheticConfig, ArrayGeometryForLoad),
+    Trace(Replay),
+}
 
 impl WorkloadConfig {
-    /// The source this configuration describes, for an array of this geometry under the root `seed`.
+    /// Makes the load ready for an array of this geometry.
     ///
     /// # Errors
-    /// If the configuration contradicts itself or the array, or the trace cannot be read; the text says which.
-    pub fn build(&self, array: &ArrayGeometryForLoad, seed: u64) -> Result<Box<dyn Source>, SourceError> {
+    /// If the configuration contradicts itself or the array, or the trace cannot be read; the text says which. What is
+    /// wrong with a trace further on may show only when a source comes to it.
+    pub fn prepare(&self, array: &ArrayGeometryForLoad) -> Result<Load, SourceError> {
         match self {
             WorkloadConfig::Synthetic(config) => {
-                Ok(Box::new(Synthetic::new(config, *array, seed).map_err(SourceError)?))
+                // What is wrong with it does not depend on the seed.
+                Synthetic::new(config, *array, 0).map_err(SourceError)?;
+                Ok(Load(Kind::Synthetic(config.clone(), *array)))
             }
             WorkloadConfig::Trace(config) => {
                 let trace = Trace::open(&config.paths, &config.options)?;
-                Ok(Box::new(TraceSource::new(&trace, config, array)?))
+                let replay = Replay::new(trace, config, array)?;
+                replay.source()?;
+                Ok(Load(Kind::Trace(replay)))
             }
+        }
+    }
+}
+
+impl Load {
+    /// A source at its first request, under the root `seed`.
+    ///
+    /// # Errors
+    /// As [`WorkloadConfig::prepare`].
+    pub fn source(&self, seed: u64) -> Result<Box<dyn Source>, SourceError> {
+        match &self.0 {
+            Kind::Synthetic(config, array) => {
+                Ok(Box::new(Synthetic::new(config, *array, seed).map_err(SourceError)?))
+            }
+            Kind::Trace(replay) => Ok(Box::new(replay.source()?)),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use harmonia_types::{Completion, HostRequest, SimTime};
 
+use crate::trace::TraceAccount;
+
 /// What a source answers when asked for its next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
@@ -34,6 +36,11 @@ pub trait Source: Send {
     /// and let the simulator look further ahead.
     fn wants_completions(&self) -> bool {
         false
+    }
+
+    /// What was done so far to the trace behind it, if there is one.
+    fn trace(&self) -> Option<TraceAccount> {
+        None
     }
 }
 

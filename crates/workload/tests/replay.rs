@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
-use harmonia_workload::trace::Place;
+use harmonia_workload::trace::{Place, RemapCounts};
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace, TraceConfig, TraceOptions,
+    ArrayGeometryForLoad, Limit, Next, Remap, Replay, Source, SourceError, Trace, TraceConfig, TraceOptions,
     TraceSource, Volumes, WorkloadConfig,
 };
 
@@ -63,7 +63,7 @@ fn wrap_keeps_bytes_order_and_volumes_and_counts_what_it_changes() {
     ];
     assert_eq!(seen, expected);
     assert!(requests.iter().all(|r| r.member.is_none()) && !source.wants_completions());
-    assert_eq!((source.remap_counts().moved, source.remap_counts().cut), (2, 1));
+    assert_eq!(source.remap_counts(), RemapCounts { moved: 2, cut: 1, widened: 0 });
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_large_file_is_replayed_whole() {
     assert!(file.as_file().metadata().unwrap().len() > 16 << 20);
     let workload =
         WorkloadConfig::Trace(TraceConfig { paths: vec![file.path().to_owned()], ..config(Remap::Reject) });
-    let requests = all(&mut *workload.build(&ARRAY, 1).unwrap()).unwrap();
+    let requests = all(&mut *workload.prepare(&ARRAY).unwrap().source(1).unwrap()).unwrap();
     assert_eq!(requests.len() as u64, rows);
     for (row, request) in (0..).zip(&requests) {
         assert_eq!((request.arrival.0, request.offset), (row * 100, row * 512 % MIB));
@@ -193,4 +193,72 @@ fn a_part_of_a_trace_begins_at_0() {
     assert_eq!(places(window(500_000_000, 1_250_000_000)).unwrap(), [(0, 0, 4096), (500_000_000, 0, 512)]);
     let error = places(window(1_000_000_001, 1_250_000_000)).unwrap_err().0;
     assert_eq!(error, "t.spc: has no request in the window between start and end");
+}
+
+/// Whole pages are written without a read before; what lies at the end of the array stays inside.
+#[test]
+fn aligned_requests_are_whole_pages_and_counted() {
+    let mut source = source(&TraceConfig { align: true, ..config(Remap::Wrap) });
+    let requests = all(&mut source).unwrap();
+    let seen: Vec<_> = requests.iter().map(|r| (r.offset, r.length)).collect();
+    assert_eq!(seen, [(28672, 12288), (MIB - 4096, 4096), (0, 4096), (MIB - 4096, 4096)]);
+    assert_eq!(source.remap_counts(), RemapCounts { moved: 2, cut: 1, widened: 2 });
+}
+
+/// What was read beforehand is read once: the second replay begins at the start, with counts of its own.
+#[test]
+fn a_trace_made_ready_gives_any_number_of_replays() {
+    let rows = "1000,h,2,Read,0,512,5\nnonsense\n1010,h,0,Write,512,512,5\n";
+    let options = TraceOptions { skip_bad: 1, ..TraceOptions::of_format("msr") };
+    let trace = Trace::from_bytes("t.csv", rows.as_bytes().to_vec(), &options).unwrap();
+    let config = TraceConfig { volumes: Volumes::Apart, ..config(Remap::Reject) };
+    let replay = Replay::new(trace, &config, &ARRAY).unwrap();
+    let mut accounts = Vec::new();
+    for _ in 0..2 {
+        let mut source = replay.source().unwrap();
+        assert_eq!(source.trace().map(|account| account.rows), Some(0));
+        let requests = all(&mut source).unwrap();
+        assert_eq!(requests.iter().map(|r| r.offset).collect::<Vec<_>>(), [4096, 512]);
+        accounts.push(source.trace().unwrap());
+    }
+    assert_eq!(accounts[0], accounts[1]);
+    let account = &accounts[0];
+    assert_eq!((account.rows, account.log.bad, account.format), (2, 1, "msr"));
+    assert_eq!((account.files.as_slice(), &account.reason), (&["t.csv".to_owned()][..], &None));
+    assert!(account.log.bad_examples[0].starts_with("t.csv:2: "), "{account:?}");
+}
+
+/// The hash is of what the trace says: not of how it is replayed, but of how much.
+#[test]
+fn the_hash_covers_what_was_replayed_as_the_trace_has_it() {
+    let hash = |config: &TraceConfig| {
+        let mut source = source(config);
+        all(&mut source).unwrap();
+        source.trace().unwrap().hash
+    };
+    let whole = hash(&config(Remap::Wrap));
+    let other = TraceConfig {
+        time_scale: 3.0,
+        align: true,
+        volumes: Volumes::Apart,
+        limit: Some(Limit::Requests(4)),
+        ..config(Remap::Scale)
+    };
+    assert_eq!(hash(&other), whole);
+    assert_ne!(hash(&TraceConfig { limit: Some(Limit::Requests(3)), ..config(Remap::Wrap) }), whole);
+}
+
+/// Where the trace is read beforehand, the request that does not fit is named before the first one is given.
+#[test]
+fn what_does_not_fit_is_refused_beforehand_where_the_trace_is_read_beforehand() {
+    let trace = Trace::from_bytes("t.csv", ROWS.as_bytes().to_vec(), &TraceOptions::default()).unwrap();
+    let apart = TraceConfig { volumes: Volumes::Apart, ..config(Remap::Reject) };
+    let error = Replay::new(trace.clone(), &apart, &ARRAY).err().unwrap();
+    assert!(error.to_string().starts_with("t.csv:1: a request of 8192 bytes at address 4"), "{error}");
+    assert!(error.problem.ends_with("(volume h_2 begins at 4194304)"), "{error}");
+    // Only what is replayed has to fit; the last page may be used in part.
+    let first = TraceConfig { limit: Some(Limit::Requests(1)), ..apart };
+    assert!(Replay::new(trace, &first, &ARRAY).is_ok());
+    let full = Trace::from_bytes("t", b"0,h,0,Read,1044481,4095,5\n".to_vec(), &TraceOptions::default());
+    assert!(Replay::new(full.unwrap(), &first, &ARRAY).is_ok());
 }

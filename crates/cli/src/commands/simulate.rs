@@ -166,6 +166,7 @@ impl<'a> Session<'a> {
         table: impl FnOnce(Style) -> String,
     ) -> Result<(), Failure> {
         interrupt::check(self.cancel)?;
+        decisions(comparison).iter().for_each(|decision| self.output.detail(decision));
         comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
         let Files { folder, report, scenario, recordings, columns } = files;
         if let Some(folder) = folder {
@@ -195,6 +196,20 @@ fn rerunnable(scenario: &Scenario) -> String {
         }
     }
     scenario.to_toml()
+}
+
+/// What `format = "auto"` decided on for each trace, and why.
+fn decisions(comparison: &Comparison) -> Vec<String> {
+    let mut decisions = Vec::new();
+    for trace in comparison.runs.iter().filter_map(|run| run.trace.as_ref()) {
+        if let (Some(reason), Some(file)) = (&trace.format_reason, trace.files.first()) {
+            let decision = format!("{file}: read as {}, because {reason}", trace.format);
+            if !decisions.contains(&decision) {
+                decisions.push(decision);
+            }
+        }
+    }
+    decisions
 }
 
 /// A report as text, one line a key.

@@ -10,7 +10,7 @@ use harmonia_metrics::{Intervals, Method, Report, Versus};
 
 use super::html::named;
 use crate::numbers;
-use crate::tables::{is_ideal, label};
+use crate::tables::{is_ideal, label, notes};
 
 /// Differences below this share are called none.
 const ALIKE: f64 = 0.01;
@@ -579,6 +579,7 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
             names(&rare)
         ));
     }
+    cautions.extend(notes(runs));
     let has_interval =
         intervals.variants.first().and_then(|variant| variant.metrics.mean?.half_width).is_some();
     if runs.len() > 1 && intervals.method == Method::BatchMeans {

@@ -5,6 +5,7 @@
 mod blame;
 mod devices;
 mod layout;
+mod load;
 mod overlap;
 mod response;
 mod seeds;
@@ -19,6 +20,7 @@ use crate::numbers;
 use crate::output::{Color, Emphasis};
 pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table};
+pub(crate) use load::notes;
 pub(crate) use seeds::{heading, means};
 
 /// Space and colour a table may use.
@@ -36,6 +38,7 @@ pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
     let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")
 }
@@ -48,6 +51,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     if let [run] = &comparison.runs[..] {
         sections.push(devices::section(run, style));
     }
+    sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")
 }

@@ -57,6 +57,7 @@ fn mean_of(seeds: &[Report]) -> Report {
         *part = seeds.iter().map(of).sum::<u128>() / seeds.len() as u128;
     }
     mean.array.erases = count(&|run| run.array.erases);
+    mean.array.read_modify_write_reads = count(&|run| run.array.read_modify_write_reads);
     mean.array.write_amplification = average(&|run| run.array.write_amplification);
     for (devices, share) in mean.array.devices_in_gc_fraction.iter_mut().enumerate() {
         let of = |run: &Report| run.array.devices_in_gc_fraction.get(devices).copied();

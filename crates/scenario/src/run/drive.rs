@@ -12,7 +12,9 @@ use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, Observer, Wear};
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
-use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, SkewRest, Source, WorkloadConfig};
+use harmonia_workload::{
+    ArrayGeometryForLoad, Limit, Load, Next, SkewRest, Source, TraceAccount, WorkloadConfig,
+};
 
 use super::report::Stopwatch;
 use super::{RunError, RunOptions, Stage, bad_input};
@@ -24,6 +26,7 @@ pub(super) struct Run<'a> {
     /// What it is called while it goes on.
     pub name: &'a str,
     pub variant: &'a Variant,
+    pub load: &'a Load,
     pub options: &'a RunOptions<'a>,
 }
 
@@ -40,6 +43,8 @@ pub(super) struct Measured {
     pub window_ns: u64,
     pub events: u64,
     pub wall_ns: u64,
+    /// Of a trace: what was replayed of it and what was done to it, warm-up included.
+    pub trace: Option<TraceAccount>,
 }
 
 impl Run<'_> {
@@ -61,7 +66,7 @@ impl Run<'_> {
         let clock = Stopwatch::start();
         let array = Array::new(&scenario.array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
-        let source = source_of(scenario)?;
+        let source = self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?;
         let total = match total {
             Some(Limit::Requests(requests)) => requests,
             _ => 0,
@@ -91,19 +96,15 @@ impl Run<'_> {
     }
 }
 
-/// The load of a scenario, ready to be asked.
-///
-/// # Errors
-/// If the load contradicts itself or the array, or its trace cannot be read.
-pub(super) fn source_of(scenario: &Scenario) -> Result<Box<dyn Source>, RunError> {
+/// The array of a scenario as its load sees it.
+pub(super) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
     let member_bytes = scenario.array.member_bytes();
-    let geometry = ArrayGeometryForLoad {
+    ArrayGeometryForLoad {
         logical_bytes: member_bytes * u64::from(scenario.array.devices),
         member_bytes,
         members: scenario.array.devices,
         page_size: scenario.array.members.first().map_or(0, |m| u64::from(m.ssd.geometry.page_size)),
-    };
-    scenario.workload.build(&geometry, scenario.seed).map_err(|error| bad_input(error.0, ""))
+    }
 }
 
 /// More page operations waiting at once than an array catches up with: 32 GiB of 4 KiB pages, half a gigabyte of
@@ -352,6 +353,7 @@ impl<P: Probe> Drive<'_, P> {
             window_ns: (end - window.from).as_ns(),
             events: events - window.events,
             wall_ns: clock.elapsed_ns(),
+            trace: self.source.trace(),
         })
     }
 }

@@ -13,12 +13,13 @@ mod drive;
 mod memory;
 mod report;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
+use harmonia_workload::Load;
 
 use crate::{BadInput, Scenario, Variant};
 
@@ -123,7 +124,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Report, RunE
 /// As [`run`].
 pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) -> Result<Report, RunError> {
     let jobs = [Job::only(Variant { label: String::new(), scenario: scenario.clone() })];
-    let group = Group { jobs: &jobs, alike: &[0], threads: 1, ageing_ns: 0, options };
+    let loads = loads(&jobs)?;
+    let group = Group { jobs: &jobs, loads: &loads, alike: &[0], threads: 1, ageing_ns: 0, options };
     let reports = group.run(aged)?;
     reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
 }
@@ -153,9 +155,7 @@ pub fn compare_seeds(
     options: &RunOptions<'_>,
 ) -> Result<Comparison, RunError> {
     let jobs = jobs(variants, seeds)?;
-    for job in &jobs {
-        preflight(&job.variant.scenario)?;
-    }
+    let loads = loads(&jobs)?;
     let groups = groups(&jobs);
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let at_once = at_once(&jobs, &groups, (options.threads / largest).max(1), options.threads)?;
@@ -170,7 +170,8 @@ pub fn compare_seeds(
             Some(aged) => aged,
             None => precondition(first, &jobs[first], threads, options)?,
         };
-        let group = Group { jobs: &jobs, alike, threads, ageing_ns: clock.elapsed_ns(), options };
+        let ageing_ns = clock.elapsed_ns();
+        let group = Group { jobs: &jobs, loads: &loads, alike, threads, ageing_ns, options };
         if let Some((cache, key)) = kept.filter(|_| is_new) {
             cache.store(&key, &aged, options.cancel);
         }
@@ -238,6 +239,33 @@ fn jobs(variants: &[Variant], seeds: u64) -> Result<Vec<Job>, RunError> {
         jobs.extend((0..seeds).map(|more| Job::seeded(variant, first + more)));
     }
     Ok(jobs)
+}
+
+/// The load of every job, made ready before anything is aged; what is the same on the same array is made ready once.
+///
+/// # Errors
+/// If a load contradicts itself or the array, or a trace cannot be read.
+fn loads(jobs: &[Job]) -> Result<Vec<Arc<Load>>, RunError> {
+    let parts = |job: &Job| (job.variant.scenario.workload.clone(), drive::geometry(&job.variant.scenario));
+    let mut loads: Vec<Arc<Load>> = Vec::with_capacity(jobs.len());
+    let mut known = Vec::new();
+    for job in jobs {
+        let wanted = parts(job);
+        let load = match known.iter().find(|(parts, _)| *parts == wanted) {
+            Some((_, load)) => Arc::clone(load),
+            None => {
+                let load = Arc::new(prepare(&job.variant.scenario)?);
+                known.push((wanted, Arc::clone(&load)));
+                load
+            }
+        };
+        loads.push(load);
+    }
+    Ok(loads)
+}
+
+fn prepare(scenario: &Scenario) -> Result<Load, RunError> {
+    scenario.workload.prepare(&drive::geometry(scenario)).map_err(|error| bad_input(error.0, ""))
 }
 
 /// The jobs by the aged state they start from, in the order in which these are first needed.
@@ -382,12 +410,13 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// What can be known to be wrong before anything runs: the load against the array, the trace's first lines.
+/// What can be known to be wrong before anything runs: the load against the array, the trace's first lines, and all of
+/// it where it has to be read beforehand.
 ///
 /// # Errors
 /// The same as [`run`] would end with, but at once.
 pub fn preflight(scenario: &Scenario) -> Result<(), RunError> {
-    drive::source_of(scenario).map(|_| ())
+    prepare(scenario).map(|_| ())
 }
 
 pub(crate) fn bad_input(problem: impl Into<String>, allowed: &str) -> RunError {
@@ -397,6 +426,8 @@ pub(crate) fn bad_input(problem: impl Into<String>, allowed: &str) -> RunError {
 /// Variants that start from the same aged state.
 struct Group<'a> {
     jobs: &'a [Job],
+    /// By job.
+    loads: &'a [Arc<Load>],
     alike: &'a [usize],
     threads: usize,
     ageing_ns: u64,
@@ -421,7 +452,8 @@ impl Group<'_> {
                     (index, aged.map(|aged| aged.devices).unwrap_or_default())
                 };
                 let Job { variant, name, .. } = &self.jobs[index];
-                let run = drive::Run { index, name, variant, options: self.options };
+                let run =
+                    drive::Run { index, name, variant, load: &self.loads[index], options: self.options };
                 let measured = if self.options.checked {
                     run.measure(states, |_| AuditProbe)
                 } else {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use harmonia_array::Steadiness;
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, PreconditionReport, Report, SCHEMA,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, Report, SCHEMA,
+    TraceReport,
 };
+use harmonia_workload::TraceAccount;
 
 use super::drive::Measured;
 use crate::Variant;
@@ -77,6 +79,29 @@ pub(super) fn build(
             overwrite: scenario.precondition.overwrite,
         },
         label: label(variant),
+        trace: measured.trace.map(trace),
+    }
+}
+
+/// What was done to a trace, in the report's terms.
+fn trace(account: TraceAccount) -> TraceReport {
+    let TraceAccount { files, format, reason, rows, hash, log, remapped } = account;
+    let noted = |list: Vec<harmonia_workload::trace::Noted>| {
+        list.iter().map(|noted| Noted { reason: noted.reason.to_owned(), rows: noted.rows }).collect()
+    };
+    TraceReport {
+        files,
+        format: format.to_owned(),
+        format_reason: reason,
+        rows,
+        hash,
+        skipped: noted(log.skipped),
+        repaired: noted(log.repaired),
+        bad: log.bad,
+        bad_examples: log.bad_examples,
+        moved: remapped.moved,
+        cut: remapped.cut,
+        widened: remapped.widened,
     }
 }
 

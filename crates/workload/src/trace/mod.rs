@@ -6,6 +6,7 @@
 //!   options    how a trace is to be read where files of one format differ
 //!   info       what a trace holds
 //!   write      a trace in another format
+//!   hash       a fingerprint of what it says
 //!   replay     a trace as a workload (volumes: where its disks lie; remap: what does not fit the array)
 //! ```
 //!
@@ -22,6 +23,7 @@
 
 mod footprint;
 mod formats;
+mod hash;
 mod info;
 mod options;
 mod read;
@@ -35,11 +37,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use formats::{FORMATS, TraceFormat};
+pub use hash::TraceHash;
 pub use info::{MeanSizeBytes, TraceInfo};
 pub use options::{Action, TraceOptions, UnitOptions, Units};
-pub use read::{Place, ReadLog, TraceError, TraceInput, TraceReader};
+pub use read::{Noted, Place, ReadLog, TraceError, TraceInput, TraceReader};
 pub use record::{TraceRecord, VolumeNames};
-pub use replay::{RemapCounts, TraceSource};
+pub use replay::{RemapCounts, Replay, TraceAccount, TraceSource};
 pub use write::{Out, TraceWriter, Written};
 
 use formats::{Fit, Head};
@@ -120,6 +123,11 @@ impl Trace {
         let Trace { format, reason, .. } = self;
         let reason = reason.as_ref()?;
         Some(format!("{}: read as {}, because {reason} ({})", self.name(), format.name, format.summary))
+    }
+
+    /// Why `auto` decided on the format; `None` where it was named.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
     }
 
     /// A reader at the first record.

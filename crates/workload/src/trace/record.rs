@@ -20,6 +20,14 @@ pub struct TraceRecord {
     pub volume: u16,
 }
 
+impl TraceRecord {
+    /// Whether it has no bytes anywhere: a flush, or an empty transfer.
+    #[inline]
+    pub(super) fn moves_nothing(&self) -> bool {
+        self.operation == Operation::Flush || self.length == 0
+    }
+}
+
 /// One row of one file, as its format understands it: as [`TraceRecord`], but with the file's own clock and volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {

@@ -6,13 +6,18 @@
 //! nothing drifts; order is kept.
 //!
 //! Volumes lie apart, one behind the other, unless `volumes` says otherwise ([`super::volumes`]): that needs their
-//! lengths, so the rows up to the limit are read once before the first request. `remap = "scale"` needs the trace's highest address and reads the whole file,
-//! whatever the limit. A request of no bytes (SPC traces may have them) completes at once.
+//! lengths, so the rows up to the limit are read once before the first request. `remap = "scale"` needs the trace's
+//! highest address and reads the whole file, whatever the limit. What is read beforehand is read once for any number of
+//! replays ([`Replay`]), and what is wrong with it is said before the first of them. A request of no bytes (SPC traces
+//! may have them) completes at once.
 //!
 //! Not modelled: a host that waits. Requests arrive when the trace says, however far the array is behind.
 
-use harmonia_types::{Bytes, Completion, HostRequest, Operation, SimTime};
+use std::sync::Arc;
 
+use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
+
+use super::hash::TraceHash;
 use super::remap::Remapper;
 use super::volumes::{Ends, Regions};
 use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord, VolumeNames};
@@ -21,40 +26,52 @@ use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, Trace
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
 const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
 
-/// Requests that `remap` changed so far.
+/// Requests that were changed so far to fit the array.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RemapCounts {
-    /// Got another offset.
+    /// Got another offset by `remap`.
     pub moved: u64,
-    /// Were cut short at the array's end.
+    /// Were cut short at the array's end by `remap`.
     pub cut: u64,
+    /// Were widened to whole pages by `align`.
+    pub widened: u64,
 }
 
-/// Replays a trace.
-pub struct TraceSource {
-    reader: TraceReader,
-    time_scale: f64,
-    regions: Regions,
-    align: bool,
-    remapper: Remapper,
-    limit: Option<Limit>,
-    issued: u64,
-    counts: RemapCounts,
-    /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
-    finished: Option<Result<(), SourceError>>,
+/// What was replayed of a trace so far, and what was done to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceAccount {
+    /// Its files, as they were named or found.
+    pub files: Vec<String>,
+    /// Name of the format it was read as.
+    pub format: &'static str,
+    /// Why `auto` decided on that format; `None` where it was named.
+    pub reason: Option<String>,
+    /// Records replayed.
+    pub rows: u64,
+    /// Of the records replayed: see [`TraceHash`].
+    pub hash: String,
+    /// What was done to the rows beside reading them.
+    pub log: ReadLog,
+    /// What was done to the requests.
+    pub remapped: RemapCounts,
 }
 
-impl TraceSource {
-    /// Replays `trace` as `config` says (its `paths` and `options` are the trace's already) on `array`.
+/// A trace made ready for an array: what has to be known of all of it has been read. Gives any number of replays.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    trace: Trace,
+    config: TraceConfig,
+    array: ArrayGeometryForLoad,
+    regions: Arc<Regions>,
+}
+
+impl Replay {
+    /// Makes `trace` ready to be replayed as `config` says (its `paths` and `options` are the trace's already).
     ///
     /// # Errors
     /// If the time scale is not a positive number or the array has no size; if what has to be read beforehand is
-    /// malformed, or its volumes together are longer than 2^64 bytes.
-    pub fn new(
-        trace: &Trace,
-        config: &TraceConfig,
-        array: &ArrayGeometryForLoad,
-    ) -> Result<Self, TraceError> {
+    /// malformed or does not fit the array, or its volumes together are longer than 2^64 bytes.
+    pub fn new(trace: Trace, config: &TraceConfig, array: &ArrayGeometryForLoad) -> Result<Self, TraceError> {
         array.check().map_err(|problem| trace.error(problem))?;
         if !(config.time_scale.is_finite() && config.time_scale > 0.0) {
             let problem = format!(
@@ -64,27 +81,79 @@ impl TraceSource {
             return Err(trace.error(problem));
         }
         let (ends, names) = match (config.remap, config.volumes) {
-            (Remap::Scale, _) => survey(trace, None, config.time_scale)?,
-            (_, Volumes::Apart) => survey(trace, config.limit, config.time_scale)?,
+            (Remap::Scale, _) => survey(&trace, None, config.time_scale)?,
+            (_, Volumes::Apart) => survey(&trace, config.limit, config.time_scale)?,
             _ => Default::default(),
         };
         let regions = Regions::new(config.volumes, &ends, &names, array.page_size);
-        let regions = regions.map_err(|problem| trace.error(problem))?;
-        let trace_end = regions.end;
+        let regions = Arc::new(regions.map_err(|problem| trace.error(problem))?);
+        let replay = Replay { trace, config: config.clone(), array: *array, regions };
+        if config.remap == Remap::Reject && replay.regions.end > array.logical_bytes {
+            replay.try_all()?;
+        }
+        Ok(replay)
+    }
+
+    /// A replay from the first request on.
+    ///
+    /// # Errors
+    /// If a file is not what its format says from its first bytes on.
+    pub fn source(&self) -> Result<TraceSource, TraceError> {
+        let Replay { trace, config, array, regions } = self;
         Ok(TraceSource {
             reader: trace.records()?,
+            trace: trace.clone(),
             time_scale: config.time_scale,
-            regions,
+            regions: Arc::clone(regions),
             align: config.align,
-            remapper: Remapper { remap: config.remap, array: *array, trace_end },
+            remapper: Remapper { remap: config.remap, array: *array, trace_end: regions.end },
             limit: config.limit,
             issued: 0,
+            hash: TraceHash::default(),
             counts: RemapCounts::default(),
             finished: None,
         })
     }
 
-    /// What `remap` did so far.
+    /// Looks for the request that does not fit, to name it before anything is simulated.
+    #[cold]
+    fn try_all(&self) -> Result<(), TraceError> {
+        let mut source = self.source()?;
+        while source.advance()?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Replays a trace.
+pub struct TraceSource {
+    trace: Trace,
+    reader: TraceReader,
+    time_scale: f64,
+    regions: Arc<Regions>,
+    align: bool,
+    remapper: Remapper,
+    limit: Option<Limit>,
+    issued: u64,
+    hash: TraceHash,
+    counts: RemapCounts,
+    /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
+    finished: Option<Result<(), SourceError>>,
+}
+
+impl TraceSource {
+    /// Replays `trace` on `array` once.
+    ///
+    /// # Errors
+    /// As [`Replay::new`] and [`Replay::source`].
+    pub fn new(
+        trace: &Trace,
+        config: &TraceConfig,
+        array: &ArrayGeometryForLoad,
+    ) -> Result<Self, TraceError> {
+        Replay::new(trace.clone(), config, array)?.source()
+    }
+
+    /// What was done so far to requests to fit them to the array.
     pub fn remap_counts(&self) -> RemapCounts {
         self.counts
     }
@@ -104,6 +173,7 @@ impl TraceSource {
             return Ok(None);
         }
         let (offset, length) = self.place(&record)?;
+        self.hash.add(&record);
         let TraceRecord { operation, volume, .. } = record;
         let request =
             HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
@@ -122,7 +192,7 @@ impl TraceSource {
 
     /// Where a record goes.
     fn place(&mut self, record: &TraceRecord) -> Result<(Bytes, Bytes), TraceError> {
-        if record.operation == Operation::Flush || record.length == 0 {
+        if record.moves_nothing() {
             return Ok((0, 0));
         }
         let start = self.regions.start(record.volume);
@@ -137,7 +207,12 @@ impl TraceSource {
         })?;
         self.counts.moved += u64::from(placed.0 != offset);
         self.counts.cut += u64::from(placed.1 != record.length);
-        Ok(if self.align { self.remapper.widened(placed) } else { placed })
+        if !self.align {
+            return Ok(placed);
+        }
+        let widened = self.remapper.widened(placed);
+        self.counts.widened += u64::from(widened != placed);
+        Ok(widened)
     }
 
     /// An error about the record just read.
@@ -163,6 +238,18 @@ impl Source for TraceSource {
                 Err(error)
             }
         }
+    }
+
+    fn trace(&self) -> Option<TraceAccount> {
+        Some(TraceAccount {
+            files: self.trace.files().map(str::to_owned).collect(),
+            format: self.trace.format().name,
+            reason: self.trace.reason().map(str::to_owned),
+            rows: self.issued,
+            hash: self.hash.text(),
+            log: self.log().clone(),
+            remapped: self.counts,
+        })
     }
 }
 

@@ -17,7 +17,7 @@ mod rows;
 pub(super) mod window;
 
 pub use input::{TraceError, TraceInput};
-pub use log::ReadLog;
+pub use log::{Noted, ReadLog};
 pub use reader::TraceReader;
 pub use rows::Place;
 pub(super) use rows::{Problem, RowReader};
