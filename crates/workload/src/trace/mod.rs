@@ -5,7 +5,8 @@
 //!   read/      files to records: unpacking, lines, order, merging, tolerance
 //!   options    how a trace is to be read where files of one format differ
 //!   info       what a trace holds
-//!   write      a trace in another format
+//!   fit        a synthetic load with the statistics of a trace
+//!   write      a trace in another format (convert: from the first record to the last, packed or not)
 //!   hash       a fingerprint of what it says
 //!   replay     a trace as a workload (volumes: where its disks lie; remap: what does not fit the array)
 //! ```
@@ -21,6 +22,8 @@
 //! Not modelled: the response times a trace recorded (its devices are not ours), waiting of one traced request for
 //! another.
 
+mod convert;
+mod fit;
 mod footprint;
 mod formats;
 mod hash;
@@ -36,11 +39,13 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use convert::{Conversion, ConvertError, Target, convert};
+pub use fit::{Heat, TraceFit};
 pub use formats::{FORMATS, TraceFormat};
 pub use hash::TraceHash;
-pub use info::{MeanSizeBytes, TraceInfo};
+pub use info::{MeanSizeBytes, Operations, TraceInfo, VolumeShare};
 pub use options::{Action, TraceOptions, UnitOptions, Units};
-pub use read::{Noted, Place, ReadLog, TraceError, TraceInput, TraceReader};
+pub use read::{Noted, Packing, Place, ReadLog, TraceError, TraceInput, TraceReader};
 pub use record::{TraceRecord, VolumeNames};
 pub use replay::{RemapCounts, Replay, TraceAccount, TraceSource};
 pub use write::{Out, TraceWriter, Written};
@@ -54,6 +59,9 @@ pub const AUTO: &str = "auto";
 
 /// How much of a file a format may look at to recognise itself, in bytes.
 const SNIFF_BYTES: usize = 64 * 1024;
+
+/// Rows between two questions whether to go on: a few milliseconds.
+const ASK_EVERY: u64 = 1 << 16;
 
 /// A trace whose format is known; can be read any number of times.
 #[derive(Debug, Clone)]
@@ -135,6 +143,7 @@ impl Trace {
     /// # Errors
     /// If a file is not what its format says from its first bytes on.
     pub fn records(&self) -> Result<TraceReader, TraceError> {
+        self.inputs.iter().for_each(|input| input.restart());
         let Trace { format, options, .. } = self;
         let setting = self.setting()?;
         let open = |input: &Arc<TraceInput>| {
@@ -154,7 +163,49 @@ impl Trace {
     /// # Errors
     /// If any of it is malformed.
     pub fn info(&self) -> Result<TraceInfo, TraceError> {
-        info::describe(self)
+        self.info_while(&mut |_| true).map(|info| info.expect("nobody stops it"))
+    }
+
+    /// As [`Trace::info`], asking `go_on` with the number of rows so far every now and then: `None` if it says no.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn info_while(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<TraceInfo>, TraceError> {
+        info::describe(self, go_on)
+    }
+
+    /// Reads the whole trace once and fits a synthetic load to it; `None` if `go_on`, asked with the number of rows so
+    /// far every now and then, says no.
+    ///
+    /// # Errors
+    /// If any of it is malformed, or it has no rate.
+    pub fn fit_while(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<TraceFit>, TraceError> {
+        fit::fit(self, go_on)
+    }
+
+    /// Reads from the first record to the last, handing each to `take`. The answer is the reader behind the last, or
+    /// `None` if `go_on`, asked with the number of rows so far every now and then, says no.
+    fn scan(
+        &self,
+        go_on: &mut dyn FnMut(u64) -> bool,
+        mut take: impl FnMut(&TraceRecord, &TraceReader),
+    ) -> Result<Option<TraceReader>, TraceError> {
+        let mut reader = self.records()?;
+        let mut rows = 0u64;
+        while let Some(record) = reader.next_record()? {
+            take(&record, &reader);
+            rows += 1;
+            if rows.is_multiple_of(ASK_EVERY) && !go_on(rows) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(reader))
+    }
+
+    /// How many bytes of its files lie behind the last reader, to within a few MiB, and how many there are.
+    pub fn progress_bytes(&self) -> (u64, u64) {
+        let total = |of: fn(&TraceInput) -> u64| self.inputs.iter().map(|input| of(input)).sum();
+        (total(TraceInput::reached), total(|input| input.bytes().len() as u64))
     }
 
     /// The file, or the first and how many more.

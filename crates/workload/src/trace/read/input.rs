@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::Mmap;
 
@@ -33,9 +34,9 @@ impl From<TraceError> for SourceError {
     }
 }
 
-/// A way of packing that is undone while reading.
+/// A way of packing, undone while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::trace) enum Packing {
+pub enum Packing {
     /// gzip, RFC 1952.
     Gzip,
     /// Zstandard, RFC 8878.
@@ -60,6 +61,13 @@ impl Packing {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
             _ => None,
         }
+    }
+
+    /// The packing that a file's extension announces.
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        [Packing::Gzip, Packing::Zstd]
+            .into_iter()
+            .find(|packing| extension.eq_ignore_ascii_case(packing.suffix()))
     }
 
     fn suffix(self) -> &'static str {
@@ -88,6 +96,8 @@ pub struct TraceInput {
     name: String,
     content: Content,
     packing: Option<Packing>,
+    /// How far the last reader has come, in bytes of the file, to within a few MiB: for progress bars only.
+    reached: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -128,7 +138,7 @@ impl TraceInput {
     }
 
     fn of(name: String, content: Content) -> Result<Self, TraceError> {
-        let mut input = TraceInput { name, content, packing: None };
+        let mut input = TraceInput { name, content, packing: None, reached: AtomicU64::new(0) };
         if input.bytes().is_empty() {
             return Err(input.error(EMPTY.into()));
         }
@@ -165,6 +175,16 @@ impl TraceInput {
         }
     }
 
+    /// Bytes of the file behind its last reader, to within a few MiB.
+    pub(in crate::trace) fn reached(&self) -> u64 {
+        self.reached.load(Ordering::Relaxed)
+    }
+
+    /// A reader starts from the first byte again.
+    pub(in crate::trace) fn restart(&self) {
+        self.reached.store(0, Ordering::Relaxed);
+    }
+
     /// The file, as it was named.
     pub fn name(&self) -> &str {
         &self.name
@@ -184,6 +204,7 @@ impl TraceInput {
 
     /// Gives back the memory of bytes `from..to`; they can still be read, from the file again.
     pub(super) fn release(&self, from: usize, to: usize) {
+        self.reached.store(to as u64, Ordering::Relaxed);
         if let Content::Mapped(mapping) = &self.content {
             // SAFETY: the mapping is read-only and backed by a file, so dropped pages hold nothing that is not there.
             // Failure costs memory only.

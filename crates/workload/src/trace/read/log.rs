@@ -51,8 +51,9 @@ impl ReadLog {
     }
 }
 
+/// Counts `rows` for `reason`.
 #[inline]
-fn note(list: &mut Vec<Noted>, reason: &'static str, rows: u64) {
+pub(in crate::trace) fn note(list: &mut Vec<Noted>, reason: &'static str, rows: u64) {
     match list.iter_mut().find(|noted| noted.reason == reason) {
         Some(noted) => noted.rows += rows,
         None => list.push(Noted { reason, rows }),

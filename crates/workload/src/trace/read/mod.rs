@@ -16,7 +16,8 @@ mod reader;
 mod rows;
 pub(super) mod window;
 
-pub use input::{TraceError, TraceInput};
+pub use input::{Packing, TraceError, TraceInput};
+pub(super) use log::note;
 pub use log::{Noted, ReadLog};
 pub use reader::TraceReader;
 pub use rows::Place;

@@ -134,6 +134,12 @@ impl TraceReader {
         &self.tolerance.log
     }
 
+    /// Which of the files the record given last stands in, counted from 0.
+    #[inline]
+    pub(in crate::trace) fn file(&self) -> usize {
+        self.at.0
+    }
+
     /// An error about the record given last.
     pub fn error(&self, problem: String) -> TraceError {
         let (file, place) = self.at;
