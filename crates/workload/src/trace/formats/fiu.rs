@@ -1,8 +1,8 @@
 //! FIU traces (IODedup, SRCMap).
 //!
 //! Block requests of department servers at Florida International University, with the content of each as an MD5: one a
-//! 512-byte block or one a 4096-byte block, run together in one field, which not all files have. One file a day; the
-//! clock, in ns, runs through all of them. The name of a process is what the kernel had for it and may hold blanks: then
+//! 512-byte block or one a 4096-byte block, run together in one field, which may be missing. One file a day; the clock,
+//! in ns, runs through all of them. The name of a process is what the kernel had for it and may hold blanks: then
 //! the fields behind it are found from the right.
 //!
 //! Nothing says that rows are in order, and several processors wrote them: they may be late by a second. A last line cut

@@ -105,7 +105,9 @@ fn oracle(line: &str) -> Option<Row> {
     let words: Vec<&str> = line.split([' ', '\t']).filter(|word| !word.is_empty()).collect();
     let without = |words: &[&str]| {
         let [time, pid, _, .., lba, size, kind, major, minor] = words else { return None };
-        (number(pid)?, number(major)?, number(minor)?);
+        for checked in [pid, major, minor] {
+            number(checked)?;
+        }
         let operation = match *kind {
             "R" | "r" => Read,
             "W" | "w" => Write,
