@@ -4,8 +4,12 @@
 //! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
+mod alibaba;
+mod cloudphysics;
+mod fio;
 mod msr;
 mod spc;
+mod tencent;
 #[cfg(test)]
 pub(super) mod testing;
 
@@ -18,7 +22,8 @@ use super::read::{ReadLog, RowReader, TraceInput};
 use super::write::{Out, TraceWriter};
 
 /// Every format, one line each.
-pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
+pub const FORMATS: &[TraceFormat] =
+    &[msr::FORMAT, spc::FORMAT, alibaba::FORMAT, cloudphysics::FORMAT, fio::FORMAT, tencent::FORMAT];
 
 /// One registered format.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +44,8 @@ pub struct TraceFormat {
     pub has_actions: bool,
     /// How late rows may be unless told otherwise, in ns.
     pub sort_window_ns: u64,
-    /// Whether its clock ticks so slowly that requests of one tick are spread over it.
+    /// Whether its clock ticks so slowly that requests of one tick are spread over it, unless a file's reader says
+    /// otherwise.
     pub coarse_clock: bool,
     /// Whether a volume's name means the same volume in every file.
     pub global_volumes: bool,
@@ -116,5 +122,12 @@ const fn plain(format: &TraceFormat) -> Setting {
         Some(value) => value,
         None => 0,
     };
-    Setting { time_ns: or(time_ns, 1), address: or(address, 1), size: or(size, 1), read_is, action: None }
+    Setting {
+        time_ns: or(time_ns, 1),
+        address: or(address, 1),
+        size: or(size, 1),
+        read_is,
+        asked_time_ns: None,
+        action: None,
+    }
 }

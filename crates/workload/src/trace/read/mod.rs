@@ -20,4 +20,4 @@ pub use input::{TraceError, TraceInput};
 pub use log::ReadLog;
 pub use reader::TraceReader;
 pub use rows::Place;
-pub(super) use rows::{Problem, RowReader};
+pub(super) use rows::{Clock, Problem, RowReader};

@@ -70,15 +70,16 @@ impl Only {
 }
 
 impl TraceReader {
-    /// Over files that are open; `distinct` if each has volumes of its own.
+    /// Over files that are open, each with the tick its rows are spread over (0: they are not); `distinct` if each has
+    /// volumes of its own.
     pub(in crate::trace) fn new(
-        files: Vec<(Box<dyn RowReader>, Arc<TraceInput>)>,
+        files: Vec<(Box<dyn RowReader>, Arc<TraceInput>, u64)>,
         distinct: bool,
-        (sort_window_ns, tick_ns): (u64, u64),
+        sort_window_ns: u64,
         options: &TraceOptions,
     ) -> Self {
         let distinct = distinct && files.len() > 1;
-        let open = |(rows, input): (Box<dyn RowReader>, Arc<TraceInput>)| File {
+        let open = |(rows, input, tick_ns): (Box<dyn RowReader>, Arc<TraceInput>, u64)| File {
             prefix: if distinct { format!("{}:", stem(input.name())) } else { String::new() },
             rows: Ordered::new(rows, input, sort_window_ns, tick_ns),
             head: None,
