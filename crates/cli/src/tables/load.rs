@@ -88,7 +88,10 @@ fn partial_pages(runs: &[Report]) -> Option<String> {
     let first = runs.first().map(reads)?;
     if runs.iter().all(|run| reads(run) == first) {
         return (first > 0).then(|| {
-            format!("Writes that cover a page in part cost {} before their programs.", counted(first, "page read"))
+            format!(
+                "Writes that cover a page in part cost {} before their programs.",
+                counted(first, "page read")
+            )
         });
     }
     let each = runs.iter().map(|run| format!("{} under {}", count(reads(run)), label(run)));
@@ -123,7 +126,10 @@ mod tests {
         let mut all = plain();
         all.trace = Some(TraceReport {
             files: vec!["web.csv".to_owned(), "web2.csv".to_owned()],
-            skipped: vec![noted("of another volume than the one asked for", 4_000), noted("not a request", 1)],
+            skipped: vec![
+                noted("of another volume than the one asked for", 4_000),
+                noted("not a request", 1),
+            ],
             repaired: vec![noted("out of order, sorted by time", 3)],
             bad: 1,
             bad_examples: vec!["web.csv:7: found `x`".to_owned()],

@@ -52,6 +52,8 @@ pub use write::{Out, TraceWriter, Written};
 
 use formats::{Fit, Head};
 use options::Setting;
+use read::Clock;
+use read::OpenFile;
 use read::fields::excerpt;
 
 /// Name that asks for the format to be found from the content.
@@ -148,14 +150,15 @@ impl Trace {
         let setting = self.setting()?;
         let open = |input: &Arc<TraceInput>| {
             let rows = (format.open)(input, setting).map_err(|problem| input.error(problem))?;
-            Ok((rows, Arc::clone(input)))
+            let clock = Clock { tick_ns: setting.time_ns, coarse: format.coarse_clock };
+            let clock = rows.clock().unwrap_or(clock);
+            let tick_ns = if options.spread.unwrap_or(clock.coarse) { clock.tick_ns } else { 0 };
+            Ok(OpenFile { rows, input: Arc::clone(input), tick_ns })
         };
         let files = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let distinct = !options.same_volumes.unwrap_or(format.global_volumes);
         let sort_window_ns = options.sort_window.map_or(format.sort_window_ns, |window| window.0);
-        let spread = options.spread.unwrap_or(format.coarse_clock);
-        let tick_ns = if spread { setting.time_ns } else { 0 };
-        Ok(TraceReader::new(files, distinct, (sort_window_ns, tick_ns), options))
+        Ok(TraceReader::new(files, distinct, sort_window_ns, options))
     }
 
     /// Reads the whole trace once and describes it.

@@ -105,6 +105,8 @@ pub(super) struct Setting {
     pub(super) address: Bytes,
     pub(super) size: Bytes,
     pub(super) read_is: u8,
+    /// The unit of times if one was asked for: a format whose files have clocks of several units knows its own.
+    pub(super) asked_time_ns: Option<u64>,
     /// The event asked for; `None` leaves the choice to the format's rule.
     pub(super) action: Option<Action>,
 }
@@ -142,6 +144,7 @@ impl Setting {
                 }
                 (asked, own) => asked.or(own).unwrap_or(0),
             },
+            asked_time_ns: time_ns,
             action: options.action,
         })
     }

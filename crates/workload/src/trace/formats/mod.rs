@@ -4,12 +4,16 @@
 //! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
+mod alibaba;
+mod cloudphysics;
 mod disksim;
+mod fio;
 mod fiu;
 mod mqsim;
 mod msr;
 mod spc;
 mod systor;
+mod tencent;
 #[cfg(test)]
 pub(super) mod testing;
 
@@ -22,8 +26,23 @@ use super::read::{ReadLog, RowReader, TraceInput};
 use super::write::{Out, TraceWriter};
 
 /// Every format, one line each.
-pub const FORMATS: &[TraceFormat] =
-    &[msr::FORMAT, spc::FORMAT, disksim::FORMAT, fiu::FORMAT, mqsim::FORMAT, systor::FORMAT];
+pub const FORMATS: &[TraceFormat] = &[
+    alibaba::FORMAT,
+    cloudphysics::FORMAT,
+    disksim::FORMAT,
+    fio::FORMAT,
+    fiu::FORMAT,
+    mqsim::FORMAT,
+    msr::FORMAT,
+    spc::FORMAT,
+    systor::FORMAT,
+    tencent::FORMAT,
+];
+
+/// Opens a file for reading; words where it is not what the format says from its first bytes on.
+pub(super) type Open = fn(&Arc<TraceInput>, Setting) -> Result<Box<dyn RowReader>, String>;
+/// Opens an output for writing.
+pub type OpenWriter = fn(Out) -> io::Result<Box<dyn TraceWriter>>;
 
 /// One registered format.
 #[derive(Debug, Clone, Copy)]
@@ -44,16 +63,17 @@ pub struct TraceFormat {
     pub has_actions: bool,
     /// How late rows may be unless told otherwise, in ns.
     pub sort_window_ns: u64,
-    /// Whether its clock ticks so slowly that requests of one tick are spread over it.
+    /// Whether its clock ticks so slowly that requests of one tick are spread over it, unless a file's reader says
+    /// otherwise.
     pub coarse_clock: bool,
     /// Whether a volume's name means the same volume in every file.
     pub global_volumes: bool,
     /// A reader at the start of the input.
-    pub(super) open: fn(&Arc<TraceInput>, Setting) -> Result<Box<dyn RowReader>, String>,
+    pub(super) open: Open,
     /// How well content fits.
     pub(super) sniff: fn(&Head<'_>) -> Fit,
     /// A writer to an output that is empty, if it can be written.
-    pub write: Option<fn(Out) -> io::Result<Box<dyn TraceWriter>>>,
+    pub write: Option<OpenWriter>,
 }
 
 /// The first bytes of a file, unpacked.
@@ -121,5 +141,12 @@ const fn plain(format: &TraceFormat) -> Setting {
         Some(value) => value,
         None => 0,
     };
-    Setting { time_ns: or(time_ns, 1), address: or(address, 1), size: or(size, 1), read_is, action: None }
+    Setting {
+        time_ns: or(time_ns, 1),
+        address: or(address, 1),
+        size: or(size, 1),
+        read_is,
+        asked_time_ns: None,
+        action: None,
+    }
 }

@@ -23,6 +23,20 @@ impl Column {
         let Column { place, name, holds } = self;
         format!("found `{}` in field {place} ({name}), expected {holds}", excerpt(found))
     }
+
+    /// Words that a time is beyond what the simulator can count.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::trace) fn too_late(&self, time: u64) -> String {
+        self.misread(time.to_string().as_bytes()) + ", and below 2^64 ns"
+    }
+
+    /// Words that a size is 0 where no request is empty.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::trace) fn empty(&self) -> String {
+        self.misread(b"0") + ", at least 1"
+    }
 }
 
 /// The fields of a line, read from the left: separated by commas, each exactly one.

@@ -158,7 +158,8 @@ impl<F: LineFormat> RowReader for Lines<F> {
     }
 }
 
-const NO_ROWS: &str = "has no request in it, expected at least one";
+/// What is wrong with a file that ends without one.
+pub(in crate::trace) const NO_ROWS: &str = "has no request in it, expected at least one";
 
 /// Up to `count` whole lines of `head`, without their ends; the last line of the file counts without a newline if
 /// `head` is `complete`.

@@ -19,6 +19,7 @@ pub(super) mod window;
 pub use input::{Packing, TraceError, TraceInput};
 pub(super) use log::note;
 pub use log::{Noted, ReadLog};
+pub(super) use reader::OpenFile;
 pub use reader::TraceReader;
 pub use rows::Place;
-pub(super) use rows::{Problem, RowReader};
+pub(super) use rows::{Clock, Problem, RowReader};

@@ -32,6 +32,14 @@ pub struct TraceReader {
     finished: Option<Result<(), TraceError>>,
 }
 
+/// A file that its format's reader has begun.
+pub(in crate::trace) struct OpenFile {
+    pub(in crate::trace) rows: Box<dyn RowReader>,
+    pub(in crate::trace) input: Arc<TraceInput>,
+    /// Ticks of its clock to spread its rows over; 0: not at all.
+    pub(in crate::trace) tick_ns: u64,
+}
+
 struct File {
     rows: Ordered,
     /// The row that is next where files are merged.
@@ -70,16 +78,17 @@ impl Only {
 }
 
 impl TraceReader {
-    /// Over files that are open; `distinct` if each has volumes of its own.
+    /// Over files that are open, each with the tick its rows are spread over (0: they are not); `distinct` if each has
+    /// volumes of its own.
     pub(in crate::trace) fn new(
-        files: Vec<(Box<dyn RowReader>, Arc<TraceInput>)>,
+        files: Vec<OpenFile>,
         distinct: bool,
-        (sort_window_ns, tick_ns): (u64, u64),
+        sort_window_ns: u64,
         options: &TraceOptions,
     ) -> Self {
         let distinct = distinct && files.len() > 1;
         let prefixes = if distinct { prefixes(&files) } else { vec![String::new(); files.len()] };
-        let open = |((rows, input), prefix): ((Box<dyn RowReader>, Arc<TraceInput>), String)| File {
+        let open = |(OpenFile { rows, input, tick_ns }, prefix): (OpenFile, String)| File {
             prefix,
             rows: Ordered::new(rows, input, sort_window_ns, tick_ns),
             head: None,
@@ -254,8 +263,8 @@ const OTHER_VOLUME: &str = "of another volume than the one asked for";
 const NAMES_SHOWN: usize = 12;
 
 /// What tells the volumes of one file from those of another: its name, and its number where names are the same.
-fn prefixes(files: &[(Box<dyn RowReader>, Arc<TraceInput>)]) -> Vec<String> {
-    let stems: Vec<&str> = files.iter().map(|(_, input)| stem(input.name())).collect();
+fn prefixes(files: &[OpenFile]) -> Vec<String> {
+    let stems: Vec<&str> = files.iter().map(|file| stem(file.input.name())).collect();
     let prefix = |(index, stem): (usize, &&str)| match stems.iter().filter(|other| *other == stem).count() {
         1 => format!("{stem}:"),
         _ => format!("{stem}#{}:", index + 1),

@@ -17,6 +17,20 @@ pub(in crate::trace) trait RowReader: Send {
 
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
+
+    /// The clock of this file, where files of its format have different ones; `None` leaves it to the format.
+    fn clock(&self) -> Option<Clock> {
+        None
+    }
+}
+
+/// The clock that stamped a file's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::trace) struct Clock {
+    /// In ns.
+    pub(in crate::trace) tick_ns: u64,
+    /// Whether it ticks so slowly that requests of one tick are spread over it.
+    pub(in crate::trace) coarse: bool,
 }
 
 /// What is wrong with a file, in words for the person who has it.
