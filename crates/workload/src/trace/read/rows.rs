@@ -17,7 +17,15 @@ pub(in crate::trace) trait RowReader: Send {
 
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
+
+    /// Words for a file that turned out to have no row.
+    fn no_rows(&self) -> String {
+        NO_ROWS.to_owned()
+    }
 }
+
+/// Words for a file without a row where there is no more to say.
+pub(in crate::trace) const NO_ROWS: &str = "has no request in it, expected at least one";
 
 /// What is wrong with a file, in words for the person who has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
