@@ -4,6 +4,9 @@
 //! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
+mod blkparse;
+mod blktrace;
+mod block_events;
 mod msr;
 mod spc;
 #[cfg(test)]
@@ -12,13 +15,15 @@ pub(super) mod testing;
 use std::io;
 use std::sync::Arc;
 
+pub(super) use block_events::first_action;
+
 use super::options::{Setting, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
 use super::read::{ReadLog, RowReader, TraceInput};
 use super::write::{Out, TraceWriter};
 
 /// Every format, one line each.
-pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
+pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT, blkparse::FORMAT, blktrace::FORMAT];
 
 /// One registered format.
 #[derive(Debug, Clone, Copy)]
