@@ -19,10 +19,10 @@
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, whole};
-use super::super::read::lines::{LineFormat, Lines, Parsed};
+use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR};
-use super::{TraceFormat, sniff_lines};
+use super::{Fit, Head, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -47,9 +47,19 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
     coarse_clock: false,
     global_volumes: false,
     open: |input, setting| Lines::boxed(input, Blkparse::new(setting)),
-    sniff: |head| sniff_lines(head, Blkparse::new(super::plain(&FORMAT))),
+    sniff,
     write: None,
 };
+
+/// Comments and empty lines, which other texts have too, make no recording.
+fn sniff(head: &Head<'_>) -> Fit {
+    let is_event = |line: &[u8]| Words::new(line).next().and_then(numbers).is_some();
+    if first_lines(head.bytes, head.complete).any(is_event) {
+        sniff_lines(head, Blkparse::new(super::plain(&FORMAT)))
+    } else {
+        Fit::No { fitting: 0, problem: "no event of a device in its first lines".to_owned() }
+    }
+}
 
 const DEVICE: Column = Column { place: 1, name: "device", holds: "major,minor such as 8,16" };
 const CPU: Column = Column { place: 2, name: "cpu", holds: "a whole number below 2^64" };

@@ -255,6 +255,9 @@ fn content_tells_blkparse() {
     assert_eq!(detected(b"  8,0    0        1     0.000000001     1  C   R 1 + 1 [0]\r\n"), Ok("blkparse"));
     let error = detected(b"8,0 0 1 0.1 1 D R 1 + 1 [a]\n8,0 0 1 0.000000001 1 I R 1 + 1 [a]\n").unwrap_err();
     assert!(error.contains("blkparse comes closest, but line 1: found `0.1`"), "{error}");
+    // Comments are not blkparse's alone.
+    let error = detected(b"# a comment\n\n# another\nrows\n").unwrap_err();
+    assert!(!error.contains("closest"), "{error}");
 }
 
 /// What a line is, without words.
