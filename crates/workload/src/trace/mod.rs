@@ -231,7 +231,13 @@ impl Trace {
     }
 
     fn setting(&self) -> Result<Setting, TraceError> {
-        Setting::new(self.format, &self.options).map_err(|problem| self.error(problem))
+        let setting = Setting::new(self.format, &self.options).map_err(|problem| self.error(problem))?;
+        if !self.format.has_actions || setting.action.is_some() {
+            return Ok(setting);
+        }
+        // One event for all files: decided one by one, a request may be read as Q in one and as C in the next.
+        let action = formats::first_action(&self.inputs, self.format, setting);
+        Ok(Setting { action: Some(action), ..setting })
     }
 }
 

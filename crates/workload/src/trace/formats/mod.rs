@@ -5,6 +5,9 @@
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
 mod alibaba;
+mod blkparse;
+mod blktrace;
+mod block_events;
 mod cloudphysics;
 mod disksim;
 mod fio;
@@ -20,6 +23,8 @@ pub(super) mod testing;
 use std::io;
 use std::sync::Arc;
 
+pub(super) use block_events::first_action;
+
 use super::options::{Setting, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
 use super::read::{ReadLog, RowReader, TraceInput};
@@ -28,6 +33,8 @@ use super::write::{Out, TraceWriter};
 /// Every format, one line each.
 pub const FORMATS: &[TraceFormat] = &[
     alibaba::FORMAT,
+    blkparse::FORMAT,
+    blktrace::FORMAT,
     cloudphysics::FORMAT,
     disksim::FORMAT,
     fio::FORMAT,

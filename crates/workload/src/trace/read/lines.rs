@@ -6,6 +6,7 @@ use memchr::memchr;
 
 use super::super::record::{Row, VolumeNames};
 use super::log::ReadLog;
+use super::rows::NO_ROWS;
 use super::window::Window;
 use super::{Place, Problem, RowReader, TraceInput};
 use std::sync::Arc;
@@ -24,6 +25,11 @@ pub(in crate::trace) trait LineFormat: Send {
 
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
+
+    /// Words for a file that turned out to have no row.
+    fn no_rows(&self) -> String {
+        NO_ROWS.to_owned()
+    }
 }
 
 /// What a line is.
@@ -130,7 +136,7 @@ impl<F: LineFormat> RowReader for Lines<F> {
         }
         loop {
             let Some((length, whole)) = self.measure()? else {
-                return if self.rows > 0 { Ok(None) } else { Err(Problem::File(NO_ROWS.into())) };
+                return if self.rows > 0 { Ok(None) } else { Err(Problem::File(self.format.no_rows())) };
             };
             let line = &self.window.bytes()[..length];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -157,9 +163,6 @@ impl<F: LineFormat> RowReader for Lines<F> {
         self.format.volumes()
     }
 }
-
-/// What is wrong with a file that ends without one.
-pub(in crate::trace) const NO_ROWS: &str = "has no request in it, expected at least one";
 
 /// Up to `count` whole lines of `head`, without their ends; the last line of the file counts without a newline if
 /// `head` is `complete`.

@@ -85,6 +85,11 @@ impl Ordered {
         self.rows.volumes()
     }
 
+    /// Words for a file that turned out to have no row.
+    pub(super) fn no_rows(&self) -> String {
+        self.rows.no_rows()
+    }
+
     /// An error about a place of the file.
     pub(super) fn error(&self, place: Place, problem: String) -> TraceError {
         self.input.error_at(place, problem)

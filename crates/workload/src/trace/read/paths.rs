@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{Place, TraceError};
 
 /// Expands patterns (`*`, `?`, `[...]`) in the order given, each in the order of names, where no file of that very name
-/// exists. A name without a file that blktrace was given (`sda`) stands for its files (`sda.blktrace.0`, ...).
+/// exists. A name without a file that blktrace was given (`sda`) stands for its files (`sda.blktrace.0`, ...). Empty
+/// files that blktrace wrote for idle processors are left out.
 pub(in crate::trace) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, TraceError> {
     let mut files = Vec::new();
     for path in paths {
@@ -32,7 +33,19 @@ pub(in crate::trace) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, TraceE
             files.push(path.clone());
         }
     }
+    // If nothing else is left, one of them is to be complained of.
+    if !files.iter().all(|file| is_of_idle_cpu(file)) {
+        files.retain(|file| !is_of_idle_cpu(file));
+    }
     Ok(files)
+}
+
+/// Whether it is the empty file that blktrace leaves of a processor without events: `sda.blktrace.7`.
+fn is_of_idle_cpu(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let cpu = name.rsplit_once(".blktrace.").map(|(_, cpu)| cpu);
+    let is_one = cpu.is_some_and(|cpu| !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit()));
+    is_one && file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
 }
 
 /// The files that `blktrace -o NAME` wrote, one a processor.
@@ -66,6 +79,9 @@ mod tests {
         assert_eq!(names(&[at("a[1].csv")]), ["a[1].csv"], "a file of that very name");
         assert_eq!(names(&[at("sda")]), ["sda.blktrace.0", "sda.blktrace.2", "sda.blktrace.11"]);
         assert_eq!(names(&[at("missing.csv")]), ["missing.csv"], "refused when it is opened");
+        write(at("sda.blktrace.3"), "").unwrap();
+        assert_eq!(names(&[at("sda.blktrace.[23]"), at("b.csv")]), ["sda.blktrace.2", "b.csv"]);
+        assert_eq!(names(&[at("sda.blktrace.3")]), ["sda.blktrace.3"], "refused when it is opened");
         assert!(expand(&[at("*.trace")]).unwrap_err().to_string().contains("matches no file"));
     }
 }

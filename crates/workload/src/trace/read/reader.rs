@@ -251,9 +251,18 @@ impl TraceReader {
                     shown.join(", ")
                 )
             }
+            _ if self.first_ns.is_none() => self.files[0].rows.no_rows() + &self.nor_others(),
             _ => "has no request in the window between start and end".to_owned(),
         };
         Err(self.files[0].rows.error(Place::File, problem))
+    }
+
+    /// That the files behind the first have nothing either.
+    fn nor_others(&self) -> String {
+        match self.files.len() {
+            1 => String::new(),
+            count => format!(" (nor has any of the {} files read with it)", count - 1),
+        }
     }
 }
 

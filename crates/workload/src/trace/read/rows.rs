@@ -22,6 +22,11 @@ pub(in crate::trace) trait RowReader: Send {
     fn clock(&self) -> Option<Clock> {
         None
     }
+
+    /// Words for a file that turned out to have no row.
+    fn no_rows(&self) -> String {
+        NO_ROWS.to_owned()
+    }
 }
 
 /// The clock that stamped a file's rows.
@@ -32,6 +37,9 @@ pub(in crate::trace) struct Clock {
     /// Whether it ticks so slowly that requests of one tick are spread over it.
     pub(in crate::trace) coarse: bool,
 }
+
+/// Words for a file without a row where there is no more to say.
+pub(in crate::trace) const NO_ROWS: &str = "has no request in it, expected at least one";
 
 /// What is wrong with a file, in words for the person who has it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::super::super::options::Setting;
-use super::super::super::read::lines::{NO_ROWS, Parsed};
+use super::super::super::read::lines::Parsed;
 use super::super::super::read::window::Window;
 use super::super::super::read::{Clock, Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::super::record::{Row, VolumeNames};
@@ -105,7 +105,6 @@ pub(super) struct Vscsi {
     volumes: VolumeNames,
     /// Records behind the reader.
     passed: u64,
-    rows: u64,
     /// Where the record begins that was read last.
     byte: u64,
 }
@@ -119,7 +118,6 @@ impl Vscsi {
             time_ns: setting.asked_time_ns.unwrap_or(TIME_NS),
             volumes: disk(),
             passed: 0,
-            rows: 0,
             byte: 0,
         })
     }
@@ -175,11 +173,10 @@ impl RowReader for Vscsi {
     fn next_row(&mut self, log: &mut ReadLog) -> Result<Option<Row>, Problem> {
         loop {
             let Some(record) = self.next_record()? else {
-                return if self.rows > 0 { Ok(None) } else { Err(Problem::File(NO_ROWS.into())) };
+                return Ok(None);
             };
             match self.parsed(&record).map_err(Problem::Row)? {
                 Parsed::Row(row) => {
-                    self.rows += 1;
                     return Ok(Some(row));
                 }
                 Parsed::Skip(reason) => log.skip(reason),

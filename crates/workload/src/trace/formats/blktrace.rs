@@ -1,0 +1,343 @@
+//! The binary files that blktrace writes, one a processor.
+//!
+//! A file is a sequence of records of 48 bytes, each followed by as many bytes of payload as its last field says. All
+//! fields are in the byte order of the machine that recorded; the magic number at the start of each record tells which.
+//!
+//! ```text
+//!    0 magic, version   4 sequence   8 time, ns (u64)   16 sector (u64)   24 bytes   28 action
+//!   32 pid             36 device    40 cpu             44 error (u16)    46 bytes of payload (u16)
+//! ```
+//!
+//! Action has the event in its low 16 bits (256 more where a control group follows as payload) and its categories in
+//! the high ones: read, write, flush, discard, a note, and so on. Device is major << 20 | minor. The records of a
+//! processor are in the order of time, as the kernel takes time and place with interrupts off; `blktrace -o -` writes
+//! those of all processors into one file, handing them over every 50 ms. The sort window of 1 s is for that.
+//!
+//! A processor without an event leaves an empty file, one without a request a file of notes: both are as they should
+//! be if another file has a request.
+//!
+//! **Damage.** A record is found from the length of the one before it, so behind a wrong magic number nothing can be
+//! found with certainty: the bytes of one may occur inside a payload. Reading ends there with an error, tolerated or
+//! not.
+//!
+//! Not read: version 8 (`blk_io_trace2`, for zoned devices) and those before 7, which the blktrace of today refuses too.
+//!
+//! Source: blktrace's and Linux's `blktrace_api.h`, version 7; blktrace's `blktrace.c` and `blkparse.c`.
+
+use std::sync::Arc;
+
+use harmonia_types::Operation;
+
+use super::super::options::{Setting, Units};
+use super::super::read::window::Window;
+use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
+use super::super::record::{Row, VolumeNames};
+use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR};
+use super::{Fit, Head, TraceFormat};
+
+/// The registry's entry.
+pub(super) const FORMAT: TraceFormat = TraceFormat {
+    name: "blktrace",
+    summary: "blktrace binary, version 7: records of 48 bytes and payload, one file a processor, either byte order",
+    source: "Linux, include/uapi/linux/blktrace_api.h; blktrace(8)",
+    grammar: "\
+magic 0x65617407, sequence: u32; time (ns), sector (512 bytes): u64; bytes, action, pid, device, cpu: u32;
+error, length of payload: u16; payload                                  repeated, in either byte order",
+    rules: &[
+        ACTION_RULE,
+        OPERATION_RULE,
+        "The files of one recording are read as one and merged by time: name them all, or `NAME` for NAME.blktrace.0 and so on. Empty ones among them, and ones without a request, are those of idle processors.",
+        "Notes (names of processes, messages, time of day) are skipped and counted.",
+        "Behind a record without the magic number nothing can be found again: an error even where malformed records are tolerated.",
+        "A volume is a device, `8,16`.",
+    ],
+    units: Units::NONE,
+    has_actions: true,
+    sort_window_ns: 1_000_000_000,
+    coarse_clock: false,
+    global_volumes: true,
+    open: |input, setting| Ok(Box::new(Blktrace::new(input, setting)?)),
+    sniff,
+    write: None,
+};
+
+/// "eat" and the version.
+const MAGIC: u32 = 0x6561_7400;
+const VERSION: u32 = 7;
+/// Bytes of a record before its payload.
+const HEADER: usize = 48;
+/// Bits of a device's minor number.
+const MINOR_BITS: u32 = 20;
+/// Set beside the event where a control group is in the payload.
+const WITH_GROUP: u16 = 0x100;
+
+/// Bits of the categories.
+mod category {
+    pub(super) const WRITE: u16 = 1 << 1;
+    pub(super) const FLUSH: u16 = 1 << 2;
+    pub(super) const PASSTHROUGH: u16 = 1 << 9;
+    pub(super) const NOTE: u16 = 1 << 10;
+    pub(super) const DISCARD: u16 = 1 << 13;
+}
+
+/// Recognises a file by its first record's magic number. Another version is recognised and refused by the reader.
+fn sniff(head: &Head<'_>) -> Fit {
+    match Order::of(head.bytes) {
+        Some((order, version)) => Fit::Yes(format!(
+            "it begins with the magic number of blktrace, version {version}, {}",
+            order.name()
+        )),
+        None => Fit::No { fitting: 0, problem: "no magic number of blktrace".to_owned() },
+    }
+}
+
+/// The order of bytes in a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    /// That of the file which begins so, and its version.
+    fn of(bytes: &[u8]) -> Option<(Self, u32)> {
+        let first = bytes.first_chunk::<4>()?;
+        [(Order::Little, u32::from_le_bytes(*first)), (Order::Big, u32::from_be_bytes(*first))]
+            .into_iter()
+            .find(|(_, magic)| magic & !0xff == MAGIC)
+            .map(|(order, magic)| (order, magic & 0xff))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Order::Little => "little-endian",
+            Order::Big => "big-endian",
+        }
+    }
+}
+
+/// What is used of a record.
+#[derive(Debug, Clone, Copy)]
+struct Record {
+    magic: u32,
+    time_ns: u64,
+    sector: u64,
+    bytes: u32,
+    event: u16,
+    categories: u16,
+    device: u32,
+    payload: u16,
+}
+
+impl Record {
+    #[inline]
+    fn of(header: &[u8], order: Order) -> Option<Self> {
+        let mut numbers = Numbers { rest: header, order };
+        let magic = numbers.u32()?;
+        let _sequence = numbers.u32()?;
+        let (time_ns, sector) = (numbers.u64()?, numbers.u64()?);
+        let (bytes, action) = (numbers.u32()?, numbers.u32()?);
+        let _pid = numbers.u32()?;
+        let device = numbers.u32()?;
+        let _cpu_and_error = (numbers.u32()?, numbers.u16()?);
+        let payload = numbers.u16()?;
+        let (event, categories) = (action as u16 & !WITH_GROUP, (action >> 16) as u16);
+        Some(Record { magic, time_ns, sector, bytes, event, categories, device, payload })
+    }
+
+    fn is(&self, category: u16) -> bool {
+        self.categories & category != 0
+    }
+
+    #[inline]
+    fn event(&self) -> Event {
+        if self.is(category::NOTE) { Event::NOTE } else { Event::numbered(self.event) }
+    }
+
+    /// As blkparse would print it.
+    #[inline]
+    fn rwbs(&self) -> Rwbs {
+        let operation = if self.is(category::DISCARD) {
+            Some(Operation::Trim)
+        } else if self.is(category::WRITE) {
+            Some(Operation::Write)
+        } else {
+            (self.bytes > 0).then_some(Operation::Read)
+        };
+        Rwbs { flush: self.is(category::FLUSH), operation }
+    }
+
+    /// First sector and bytes, if it has any.
+    #[inline]
+    fn place(&self) -> Option<(u64, u64)> {
+        let bytes = u64::from(self.bytes);
+        (bytes >= SECTOR && !self.is(category::PASSTHROUGH)).then_some((self.sector, bytes))
+    }
+}
+
+/// Numbers one behind the other.
+struct Numbers<'a> {
+    rest: &'a [u8],
+    order: Order,
+}
+
+impl Numbers<'_> {
+    #[inline]
+    fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (first, rest) = self.rest.split_first_chunk::<N>()?;
+        self.rest = rest;
+        let mut bytes = *first;
+        if self.order == Order::Big {
+            bytes.reverse();
+        }
+        Some(bytes)
+    }
+
+    #[inline]
+    fn u16(&mut self) -> Option<u16> {
+        self.bytes().map(u16::from_le_bytes)
+    }
+
+    #[inline]
+    fn u32(&mut self) -> Option<u32> {
+        self.bytes().map(u32::from_le_bytes)
+    }
+
+    #[inline]
+    fn u64(&mut self) -> Option<u64> {
+        self.bytes().map(u64::from_le_bytes)
+    }
+}
+
+/// Reads records.
+struct Blktrace {
+    window: Window,
+    order: Order,
+    choice: Choice,
+    volumes: VolumeNames,
+    /// Device and volume of the row before.
+    last: Option<(u32, u16)>,
+    /// Records behind the reader.
+    passed: u64,
+    /// Where the last of them begins.
+    byte: u64,
+}
+
+impl Blktrace {
+    fn new(input: &Arc<TraceInput>, setting: Setting) -> Result<Self, String> {
+        let mut window = Window::new(input)?;
+        window.holds(HEADER)?;
+        let order = match Order::of(window.bytes()) {
+            Some((order, VERSION)) => order,
+            Some((_, version)) => {
+                return Err(format!(
+                    "is a file of blktrace in version {version}, expected version {VERSION}"
+                ));
+            }
+            None => {
+                let found = window.bytes().get(..4).unwrap_or(window.bytes());
+                return Err(format!(
+                    "found `{}` at its start, expected the magic number of blktrace: {:#010x} in either byte order",
+                    found.escape_ascii(),
+                    MAGIC | VERSION
+                ));
+            }
+        };
+        let (choice, volumes) = (Choice::new(&setting), VolumeNames::default());
+        Ok(Blktrace { window, order, choice, volumes, last: None, passed: 0, byte: 0 })
+    }
+
+    /// Passes over the next record; `None` behind the last.
+    #[inline]
+    fn record(&mut self) -> Result<Option<Record>, Problem> {
+        self.window.holds(HEADER).map_err(Problem::File)?;
+        let Some(record) = Record::of(self.window.bytes(), self.order) else {
+            return if self.window.bytes().is_empty() { Ok(None) } else { Err(self.truncated(HEADER)) };
+        };
+        if record.magic != MAGIC | VERSION {
+            return Err(self.lost(record.magic));
+        }
+        let whole = HEADER + usize::from(record.payload);
+        if !self.window.holds(whole).map_err(Problem::File)? {
+            return Err(self.truncated(whole));
+        }
+        self.pass(whole);
+        Ok(Some(record))
+    }
+
+    #[inline]
+    fn pass(&mut self, bytes: usize) {
+        self.byte = self.window.passed();
+        self.passed += 1;
+        self.window.pass(bytes);
+    }
+
+    #[cold]
+    fn truncated(&mut self, whole: usize) -> Problem {
+        let left = self.window.bytes().len();
+        self.pass(left);
+        Problem::Row(format!("found {left} bytes of a record of {whole}: the file is truncated"))
+    }
+
+    #[cold]
+    fn lost(&self, magic: u32) -> Problem {
+        Problem::File(format!(
+            "found {magic:#010x} at byte {}, the start of record {}, expected the magic number {:#010x}: \
+             nothing behind it can be read",
+            self.window.passed(),
+            self.passed + 1,
+            MAGIC | VERSION
+        ))
+    }
+
+    #[inline]
+    fn volume(&mut self, device: u32) -> Result<u16, String> {
+        match self.last {
+            Some((last, volume)) if last == device => Ok(volume),
+            _ => self.other_volume(device),
+        }
+    }
+
+    #[cold]
+    fn other_volume(&mut self, device: u32) -> Result<u16, String> {
+        let (major, minor) = (device >> MINOR_BITS, device & ((1 << MINOR_BITS) - 1));
+        let volume = self.volumes.named(&format!("{major},{minor}"))?;
+        self.last = Some((device, volume));
+        Ok(volume)
+    }
+}
+
+impl RowReader for Blktrace {
+    fn next_row(&mut self, log: &mut ReadLog) -> Result<Option<Row>, Problem> {
+        while let Some(record) = self.record()? {
+            if let Some(reason) = self.choice.passes_over(record.event()) {
+                log.skip(reason);
+                continue;
+            }
+            match record.rwbs().asks(record.place()).map_err(Problem::Row)? {
+                Asked::Nothing(reason) => log.skip(reason),
+                Asked::Request(operation, offset, length) => {
+                    let volume = self.volume(record.device).map_err(Problem::Row)?;
+                    return Ok(Some(Row { time_ns: record.time_ns, operation, offset, length, volume }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn place(&self) -> Place {
+        Place::Record { number: self.passed, byte: self.byte }
+    }
+
+    fn volumes(&self) -> &VolumeNames {
+        &self.volumes
+    }
+
+    fn no_rows(&self) -> String {
+        self.choice.missing()
+    }
+}
+
+#[cfg(test)]
+#[path = "blktrace_tests.rs"]
+mod tests;
