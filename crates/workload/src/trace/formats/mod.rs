@@ -4,6 +4,7 @@
 //! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
+mod harmonia;
 mod msr;
 mod spc;
 #[cfg(test)]
@@ -18,7 +19,7 @@ use super::read::{ReadLog, RowReader, TraceInput};
 use super::write::{Out, TraceWriter};
 
 /// Every format, one line each.
-pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT];
+pub const FORMATS: &[TraceFormat] = &[msr::FORMAT, spc::FORMAT, harmonia::FORMAT];
 
 /// One registered format.
 #[derive(Debug, Clone, Copy)]
