@@ -1,6 +1,7 @@
 //! Writing: rows gathered to row groups, each encoded and written when it is full, so that memory holds one.
 //!
-//! Numbers are stored as differences of neighbours, texts in a dictionary, pages compressed with LZ4.
+//! Times and offsets are stored as differences of neighbours, texts and sizes, which are few, in dictionaries (sizes as
+//! differences where they are many), pages compressed with LZ4.
 
 use std::io;
 use std::sync::Arc;
@@ -148,6 +149,9 @@ fn properties() -> WriterPropertiesPtr {
         let path = ColumnPath::from(name);
         properties = match column {
             DEVICE | OPERATION => properties.set_column_dictionary_enabled(path, true),
+            SIZE => properties
+                .set_column_dictionary_enabled(path.clone(), true)
+                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
             _ => properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED),
         };
     }
