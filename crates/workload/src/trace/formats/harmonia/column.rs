@@ -1,6 +1,7 @@
 //! One column, read in the order of the rows: page by page, a batch of values at a time.
 //!
-//! Memory holds a page of data and a page of dictionary, neither larger than [`PAGE_MAX`]. The checksums that pages may
+//! Memory holds a page of data and a page of dictionary, neither larger than [`PAGE_MAX`], and up to [`VALUES_MAX`]
+//! entries of the dictionary. The checksums that pages may
 //! have are not checked.
 
 use std::sync::Arc;
@@ -17,9 +18,9 @@ use super::thrift::Thrift;
 use super::unpack::Codec;
 
 /// Largest page that is accepted, unpacked, in bytes; what is written has about 1 MiB.
-const PAGE_MAX: usize = 64 << 20;
+const PAGE_MAX: usize = 32 << 20;
 /// Most values in a page that are accepted; what is written has thousands.
-const VALUES_MAX: u64 = 1 << 24;
+const VALUES_MAX: u64 = 1 << 22;
 /// Longest name of a volume, in bytes.
 const NAME_MAX: usize = 1024;
 /// Memory behind the reader is given back in steps of this many bytes.
@@ -90,10 +91,10 @@ struct Dictionary {
 
 #[derive(Clone, Copy)]
 struct Text {
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
     /// What it stands for, once that has been asked.
-    code: Option<u64>,
+    code: Option<u16>,
 }
 
 /// A page of data, unpacked.
@@ -128,8 +129,8 @@ enum Values {
 
 /// Texts as lengths, then all bytes; each may begin with the first bytes of the one before.
 struct Strings {
-    shared: Vec<i64>,
-    lengths: Vec<i64>,
+    shared: Vec<i32>,
+    lengths: Vec<i32>,
     next: usize,
     /// The next text's own bytes.
     at: usize,
@@ -232,7 +233,8 @@ impl ColumnReader {
                     match text.code {
                         Some(code) => Ok(code),
                         None => {
-                            let code = self.texts.code(self.dictionary.bytes.get(text.start..text.end)?);
+                            let bytes = text.start as usize..text.end as usize;
+                            let code = self.texts.code(self.dictionary.bytes.get(bytes)?);
                             text.code = code.as_ref().ok().copied();
                             code
                         }
@@ -241,7 +243,7 @@ impl ColumnReader {
                 _ => self.texts.code(self.page.text()?),
             };
             match code {
-                Ok(code) => self.values.push(code),
+                Ok(code) => self.values.push(u64::from(code)),
                 Err(problem) => self.refuse(problem),
             }
         }
@@ -307,7 +309,7 @@ impl ColumnReader {
                 }
                 Holds::Text => {
                     let (start, end) = plain_text(bytes, &mut at).ok_or_else(cut_short)?;
-                    texts.push(Text { start, end, code: None });
+                    texts.push(Text { start: start as u32, end: end as u32, code: None });
                 }
             }
         }
@@ -458,7 +460,8 @@ impl Strings {
             if differences.left() > header.values {
                 return Err(format!("it has {} texts in {} rows", differences.left(), header.values));
             }
-            let lengths: Vec<i64> = std::iter::from_fn(|| differences.next(bytes)).collect();
+            let lengths = std::iter::from_fn(|| differences.next(bytes).map(|length| length as i32));
+            let lengths: Vec<i32> = lengths.collect();
             at = differences.end();
             Ok(lengths)
         };
@@ -468,9 +471,8 @@ impl Strings {
     }
 
     fn next(&mut self, bytes: &[u8]) -> Option<&[u8]> {
-        let length = usize::try_from(i64::from(*self.lengths.get(self.next)? as i32)).ok()?;
-        let shared =
-            self.shared.get(self.next).map_or(Some(0), |&shared| usize::try_from(shared as i32).ok())?;
+        let length = usize::try_from(*self.lengths.get(self.next)?).ok()?;
+        let shared = self.shared.get(self.next).map_or(Some(0), |&shared| usize::try_from(shared).ok())?;
         if shared > self.text.len() {
             return None;
         }
@@ -486,9 +488,9 @@ impl Strings {
 impl Texts {
     /// The number that a text stands for.
     #[inline]
-    fn code(&mut self, text: &[u8]) -> Result<u64> {
+    fn code(&mut self, text: &[u8]) -> Result<u16> {
         match self {
-            Texts::Volumes(volumes) => volumes.index(text).map(u64::from),
+            Texts::Volumes(volumes) => volumes.index(text),
             Texts::Operations => operation(text),
             Texts::None => Ok(0),
         }
@@ -496,9 +498,9 @@ impl Texts {
 }
 
 #[inline]
-fn operation(text: &[u8]) -> Result<u64> {
+fn operation(text: &[u8]) -> Result<u16> {
     let code = OPERATIONS.iter().position(|(name, _)| name.as_bytes().eq_ignore_ascii_case(text));
-    code.map(|code| code as u64).ok_or_else(|| {
+    code.map(|code| code as u16).ok_or_else(|| {
         format!("found `{}` in column `operation`, expected read, write, trim or flush", excerpt(text))
     })
 }
@@ -511,9 +513,9 @@ impl Volumes {
 
     #[cold]
     fn other(&mut self, name: &[u8]) -> Result<u16> {
-        let text = std::str::from_utf8(name)
-            .ok()
-            .filter(|text| (1..=NAME_MAX).contains(&text.len()) && !text.contains(char::is_control));
+        // The length first: a text may be as long as its page, and there may be as many as rows.
+        let text = (1..=NAME_MAX).contains(&name.len()).then(|| std::str::from_utf8(name).ok()).flatten();
+        let text = text.filter(|text| !text.contains(char::is_control));
         let text = text.ok_or_else(|| {
             format!(
                 "found `{}` in column `device`, expected the name of a volume: 1 to {NAME_MAX} bytes of UTF-8 without control characters",

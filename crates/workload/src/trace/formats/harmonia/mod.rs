@@ -45,7 +45,7 @@ required int64  size                             bytes
 required binary operation (STRING)               read, write, trim or flush",
     rules: &[
         "The columns may stand in any order among others, which are not read. Numbers may have 32 or 64 bits, with or without a sign; dates and timestamps are refused, as they have a unit of their own.",
-        "Any encoding of Parquet; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 64 MiB each.",
+        "Any encoding of Parquet; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each.",
         "A row without a value (null) in one of the columns is malformed, as is a negative number. A request has at most 1 GiB and may be empty.",
         "The key `harmonia.trace.version` of the file's metadata, if it is there, must be 1.",
         "Not to be packed as a whole: Parquet is read from its end, and is compressed inside.",
