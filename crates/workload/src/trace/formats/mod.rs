@@ -12,6 +12,7 @@ mod cloudphysics;
 mod disksim;
 mod fio;
 mod fiu;
+mod harmonia;
 mod mqsim;
 mod msr;
 mod spc;
@@ -39,6 +40,7 @@ pub const FORMATS: &[TraceFormat] = &[
     disksim::FORMAT,
     fio::FORMAT,
     fiu::FORMAT,
+    harmonia::FORMAT,
     mqsim::FORMAT,
     msr::FORMAT,
     spc::FORMAT,

@@ -203,7 +203,7 @@ impl TraceInput {
     }
 
     /// Gives back the memory of bytes `from..to`; they can still be read, from the file again.
-    pub(super) fn release(&self, from: usize, to: usize) {
+    pub(in crate::trace) fn release(&self, from: usize, to: usize) {
         self.reached.store(to as u64, Ordering::Relaxed);
         if let Content::Mapped(mapping) = &self.content {
             // SAFETY: the mapping is read-only and backed by a file, so dropped pages hold nothing that is not there.

@@ -58,6 +58,8 @@ pub enum Place {
     File,
     /// A line, counted from 1.
     Line(u64),
+    /// A row of a table, counted from 1.
+    Row(u64),
     /// A record of a binary format.
     Record {
         /// Counted from 1.
@@ -72,6 +74,7 @@ impl fmt::Display for Place {
         match self {
             Place::File => Ok(()),
             Place::Line(line) => write!(out, ":{line}"),
+            Place::Row(row) => write!(out, ": row {row}"),
             Place::Record { number, byte } => write!(out, ": record {number} at byte {byte}"),
         }
     }
