@@ -6,7 +6,7 @@
 //!   For on-off a gap longer than the mean gap ends a burst: `burst_length` is the number of gaps for each long one,
 //!   `burst_rate` the inverse of the mean of the others. Gaps are counted in classes a twelfth wide, so that one pass
 //!   is enough.
-//! - *size*: CV of the sizes (requests with bytes): below 0.1 fixed, up to 0.75 normal, above exponential. A load that is
+//! - *size*: CV of the sizes (reads and writes with bytes): below 0.1 fixed, up to 0.75 normal, above exponential. A load that is
 //!   rounded up to whole pages gets the parameters that have the measured mean after the rounding.
 //! - *address*: more than half of the requests strictly sequential: sequential. Otherwise the share of the traffic on the
 //!   hottest fifth of the touched pages ([`Heat`]): up to 0.3 uniform (0.2 is what uniform traffic has), above it hotspot or
@@ -20,7 +20,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::Bytes;
+use harmonia_types::{Bytes, Operation};
 
 use super::info::{Moments, NS_PER_S, Summary};
 use super::{Trace, TraceError, TraceInfo, TraceRecord};
@@ -56,7 +56,9 @@ pub struct TraceFit {
     pub address: AddressPattern,
     /// Whether they are whole pages.
     pub align: bool,
-    /// Coefficient of variation of the sizes.
+    /// Mean size of the reads and writes that have bytes, in bytes.
+    pub size_mean_bytes: f64,
+    /// Coefficient of variation of these sizes.
     pub size_cv: f64,
     /// How the traffic spreads over the touched pages.
     pub heat: Heat,
@@ -107,7 +109,7 @@ impl Statistics {
         if let Some(gap_ns) = gap_ns {
             self.gaps.add(gap_ns);
         }
-        if record.length > 0 {
+        if record.length > 0 && matches!(record.operation, Operation::Read | Operation::Write) {
             self.sizes.add(record.length as f64);
             self.starts.add(record.volume, record.offset / PAGE);
         }
@@ -115,7 +117,7 @@ impl Statistics {
 
     fn fit(self, info: TraceInfo) -> Result<TraceFit, String> {
         let align = info.aligned_percent >= ALIGNED_PERCENT;
-        let size_cv = self.sizes.cv().ok_or("has no request with bytes: there is no size to fit")?;
+        let size_cv = self.sizes.cv().ok_or("has no read or write with bytes: there is no size to fit")?;
         let heat = self.starts.heat();
         let data = info.operations.reads + info.operations.writes;
         Ok(TraceFit {
@@ -124,6 +126,7 @@ impl Statistics {
             read_fraction: info.operations.reads as f64 / data.max(1) as f64,
             address: fit_address(info.sequential_percent, &heat),
             align,
+            size_mean_bytes: self.sizes.mean,
             size_cv,
             heat,
             info,

@@ -118,12 +118,14 @@ fn on_off_cv(rate: f64, burst_rate: f64, burst_length: f64) -> f64 {
 }
 
 fn size(fit: &TraceFit) -> String {
-    let mean = fit.info.mean_size_bytes.all.unwrap_or(0.0);
     let rounded = match (fit.size, fit.align) {
         (SizeDistribution::Fixed { .. }, _) | (_, false) => "",
         _ => " Before rounding up to pages of 4 KiB, after which the mean is the measured one.",
     };
-    let measured = format!("Sizes: {mean:.0} bytes on average, coefficient of variation {:.3}", fit.size_cv);
+    let measured = format!(
+        "Sizes: {:.0} bytes on average, coefficient of variation {:.3}",
+        fit.size_mean_bytes, fit.size_cv
+    );
     let (why, value) = match fit.size {
         SizeDistribution::Fixed { mean } => {
             ("nearly all alike", format!("distribution = \"fixed\", mean = \"{}\"", format_bytes(mean)))

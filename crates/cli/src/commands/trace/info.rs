@@ -71,8 +71,9 @@ fn text(info: &TraceInfo) -> String {
 
 fn bandwidth(info: &TraceInfo) -> String {
     let per_s = |value: f64| format!("{}/s", bytes(value.round() as u64));
-    or_none(info.bandwidth_bytes_per_s, |mean| {
-        format!("{} (busiest second: {})", per_s(mean), per_s(info.busiest_second_bytes as f64))
+    or_none(info.bandwidth_bytes_per_s, |mean| match info.span_s >= 1.0 {
+        true => format!("{} (busiest second: {})", per_s(mean), per_s(info.busiest_second_bytes as f64)),
+        false => per_s(mean),
     })
 }
 
@@ -96,7 +97,6 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use harmonia_workload::{Trace, TraceOptions};
 
     fn page(text: String, options: &TraceOptions) -> String {
