@@ -154,13 +154,14 @@ fn address(fit: &TraceFit, array_bytes: Option<u64>) -> String {
         String::new()
     };
     let measured = format!(
-        "Sequential: {:.1}% (behind one of the last 32: {:.1}%). The hottest fifth of the 4 KiB pages in which requests start \
-         has {:.1}% of the requests (uniform: 20%), the hottest 4% has {:.1}%; {:.1} requests a page{sample}.",
+        "Sequential: {:.1}% (behind one of the last 32: {:.1}%). The hottest fifth of the {} extents in which requests start \
+         has {:.1}% of the requests (uniform: 20%), the hottest 4% has {:.1}%; {:.1} requests each{sample}.",
         info.sequential_percent,
         info.near_sequential_percent,
+        format_bytes(heat.extent_bytes),
         100.0 * heat.hottest_fifth,
         100.0 * heat.hottest_25th,
-        heat.starts_per_page
+        heat.starts_per_extent
     );
     let pattern = match fit.address {
         AddressPattern::Uniform => "pattern = \"uniform\"".to_owned(),
