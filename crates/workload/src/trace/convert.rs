@@ -151,7 +151,7 @@ struct SharedOutput(Arc<Mutex<Option<Packer>>>);
 
 enum Packer {
     Plain(BufWriter<File>),
-    Gzip(BufWriter<flate2::write::GzEncoder<File>>),
+    Gzip(Box<BufWriter<flate2::write::GzEncoder<File>>>),
     Zstd(Box<BufWriter<zstd::Encoder<'static, File>>>),
 }
 
@@ -164,7 +164,7 @@ impl SharedOutput {
             None => Packer::Plain(BufWriter::with_capacity(BUFFER, file)),
             Some(Packing::Gzip) => {
                 let encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-                Packer::Gzip(BufWriter::with_capacity(BUFFER, encoder))
+                Packer::Gzip(Box::new(BufWriter::with_capacity(BUFFER, encoder)))
             }
             Some(Packing::Zstd) => {
                 let mut encoder = zstd::Encoder::new(file, ZSTD_LEVEL)?;
@@ -179,7 +179,7 @@ impl SharedOutput {
     fn with<T>(&self, act: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(Packer::Plain(out)) => act(out),
-            Some(Packer::Gzip(out)) => act(out),
+            Some(Packer::Gzip(out)) => act(out.as_mut()),
             Some(Packer::Zstd(out)) => act(out.as_mut()),
             None => Err(io::Error::other("the output is finished")),
         }
