@@ -52,7 +52,7 @@ fn a_trace_is_summarised_and_the_format_found_is_told() {
         "--format",
         "msr",
         "--time-unit",
-        "us",
+        "10ns",
         "--size-unit",
         "1KiB",
     ]);

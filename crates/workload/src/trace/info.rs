@@ -566,14 +566,14 @@ mod tests {
 
     #[test]
     fn shares_of_volumes_alignment_and_the_busiest_second() {
-        let text = "0,h,0,Read,0,4096,1\n9999999,h,1,Read,4096,8192,1\n10000000,h,1,Write,1,4096,1\n30000000,h,1,Write,0,100,1\n";
+        let text = "0,h,0,Read,0,4096,1\n9999999,h,1,Read,4096,8192,1\n10000000,h,1,Write,1,4096,1\n30000000,h,1,Write,0,12000,1\n";
         let info = info(text);
         let shares: Vec<_> =
             info.busiest_volumes.iter().map(|share| (share.name.as_str(), share.percent)).collect();
         assert_eq!(shares, [("h_1", 75.0), ("h_0", 25.0)]);
         assert_eq!((info.aligned_percent, info.busiest_second_bytes), (50.0, 12_288));
         assert_eq!(info.operations, Operations { reads: 2, writes: 2, ..Operations::default() });
-        assert_eq!(info.bandwidth_bytes_per_s, Some(16_484.0 / 3.0));
+        assert_eq!(info.bandwidth_bytes_per_s, Some(28_384.0 / 3.0));
     }
 
     /// Each trace is wrong in one way, and exactly that is said; just this side of the limit nothing is.
