@@ -82,7 +82,8 @@ mod tests {
             dropped: vec![noted("the format has no flush", 2)],
             log: ReadLog { repaired: vec![noted("out of order, sorted by time", 3)], ..ReadLog::default() },
         };
-        let target = Target { format: &FORMATS[0], packing: None, exact: false };
+        let format = FORMATS.iter().find(|format| format.name == "msr").expect("registered");
+        let target = Target { format, packing: None, exact: false };
         insta::assert_snapshot!(summary(&done, target, "web.trace", 1_500_000));
     }
 }
