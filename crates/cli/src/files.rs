@@ -70,7 +70,7 @@ impl ResultFolder {
     /// # Errors
     /// If it cannot be made.
     pub(crate) fn temporary(&self) -> io::Result<NamedTempFile> {
-        tempfile::Builder::new().prefix(".harmonia-").permissions(readable_by_all()).tempfile_in(&self.path)
+        temporary_in(&self.path)
     }
 
     /// What to say when a file of the folder cannot be written.
@@ -85,6 +85,83 @@ impl ResultFolder {
         file.as_file().sync_all()?;
         Ok(file)
     }
+}
+
+/// One file that a command was asked to write.
+#[derive(Debug)]
+pub(crate) struct ResultFile {
+    target: PathBuf,
+    file: NamedTempFile,
+    force: bool,
+}
+
+impl ResultFile {
+    /// Prepares to write `target`; with `force` also where a file stands. Nothing is seen there until
+    /// [`ResultFile::persist`].
+    ///
+    /// # Errors
+    /// If something stands there, or nothing can be written in its folder.
+    pub(crate) fn create(target: &Path, force: bool) -> Result<Self, Failure> {
+        let refuse = |problem: &str| Failure::BadInput(format!("--out {}: {problem}", target.display()));
+        match fs::metadata(target) {
+            Ok(metadata) if !metadata.is_file() => return Err(refuse("is not a regular file")),
+            Ok(_) if !force => return Err(refuse("exists; --force replaces it")),
+            _ => {}
+        }
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let file = temporary_in(folder)
+            .map_err(|error| refuse(&format!("cannot write there: {}", plain(&error))))?;
+        Ok(ResultFile { target: target.to_owned(), file, force })
+    }
+
+    /// A handle that writes to it.
+    ///
+    /// # Errors
+    /// If the system has no more.
+    pub(crate) fn handle(&self) -> Result<fs::File, Failure> {
+        self.file.as_file().try_clone().map_err(|error| self.cannot_write(&error))
+    }
+
+    /// Writes it whole.
+    ///
+    /// # Errors
+    /// If the disk does not take it.
+    pub(crate) fn write(mut self, text: &str) -> Result<(), Failure> {
+        match self.file.write_all(text.as_bytes()) {
+            Ok(()) => self.persist(),
+            Err(error) => Err(self.cannot_write(&error)),
+        }
+    }
+
+    /// Lets it be seen under its name.
+    ///
+    /// # Errors
+    /// If the disk did not take it, or another file has come to stand there meanwhile.
+    pub(crate) fn persist(self) -> Result<(), Failure> {
+        let fail = |error: &io::Error| {
+            Failure::BadInput(format!("cannot write {}: {}", self.target.display(), plain(error)))
+        };
+        self.file.as_file().sync_all().map_err(|error| fail(&error))?;
+        let persisted = if self.force {
+            self.file.persist(&self.target)
+        } else {
+            self.file.persist_noclobber(&self.target)
+        };
+        persisted.map(drop).map_err(|error| fail(&error.error))
+    }
+
+    /// What to say when it cannot be written.
+    pub(crate) fn cannot_write(&self, error: &io::Error) -> Failure {
+        Failure::BadInput(format!("cannot write {}: {}", self.target.display(), plain(error)))
+    }
+}
+
+/// An empty file under a temporary name in `folder`, gone when it is dropped.
+fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(".harmonia-").permissions(readable_by_all()).tempfile_in(folder)
 }
 
 /// Temporary files are private by default; a result is an ordinary file, less the user's umask.
@@ -136,6 +213,33 @@ mod tests {
         let old = fs::File::open(root.path().join("report.json")).expect("there");
         folder.write_all(&[("report.json", "new")]).expect("replaced");
         assert_eq!(io::read_to_string(old).expect("readable"), "the old report");
+    }
+
+    #[test]
+    fn one_file_replaces_another_only_by_force_and_whole() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let path = root.path().join("fit.toml");
+        ResultFile::create(&path, false).expect("free").write("one").expect("written");
+        let refused = ResultFile::create(&path, false).expect_err("taken").message().expect("said");
+        assert_eq!(refused, format!("--out {}: exists; --force replaces it", path.display()));
+        drop(ResultFile::create(&path, true).expect("forced"));
+        assert_eq!(fs::read_to_string(&path).expect("there"), "one", "nothing was written");
+        ResultFile::create(&path, true).expect("forced").write("two").expect("written");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "two");
+        assert_eq!(listing(root.path()), ["fit.toml"]);
+        for bad in [root.path().to_owned(), root.path().join("missing/fit.toml")] {
+            assert!(ResultFile::create(&bad, true).is_err(), "{}", bad.display());
+        }
+    }
+
+    #[test]
+    fn a_file_that_came_meanwhile_is_not_replaced() {
+        let root = tempfile::tempdir().expect("temporary folder");
+        let path = root.path().join("fit.toml");
+        let file = ResultFile::create(&path, false).expect("free");
+        fs::write(&path, "somebody else's").expect("written");
+        assert!(file.write("mine").is_err());
+        assert_eq!(fs::read_to_string(&path).expect("there"), "somebody else's");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Progress bars on stderr, one a run, for whoever watches a terminal.
+//! Progress bars on stderr, one a run or one for a file that is read, for whoever watches a terminal.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -68,6 +68,39 @@ impl Progress for Silent {
     fn begin(&self, _: usize, _: &str, _: Stage, _: u64) {}
     fn advance(&self, _: usize, _: u64) {}
     fn end(&self, _: usize) {}
+}
+
+/// Files below this are read before a bar could be looked at, in bytes.
+const SHORT_BYTES: u64 = 32 << 20;
+
+/// How far the reading of files is.
+pub(crate) struct Bytes(ProgressBar);
+
+impl Bytes {
+    /// A bar over so many bytes; none where they take no time.
+    pub(crate) fn new(total: u64) -> Option<Self> {
+        if total < SHORT_BYTES {
+            return None;
+        }
+        let target = indicatif::ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND as u8);
+        let template = "reading {bar:24} {percent:>3}%  {bytes_per_sec:>14}  ETA {eta}  {msg}";
+        let style = ProgressStyle::with_template(template).expect("the template is a constant");
+        let bar = ProgressBar::with_draw_target(Some(total), target);
+        Some(Bytes(bar.with_style(style.progress_chars("██░"))))
+    }
+
+    /// So many bytes and rows are read.
+    pub(crate) fn advance(&self, bytes: u64, rows: u64) {
+        self.0.set_message(format!("{} rows", crate::numbers::count(rows)));
+        self.0.set_position(bytes);
+    }
+}
+
+impl Drop for Bytes {
+    /// What is printed next stands alone.
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
 }
 
 fn style(stage: Stage) -> ProgressStyle {

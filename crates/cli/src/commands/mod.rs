@@ -9,7 +9,7 @@ mod shell;
 mod simulate;
 mod trace;
 
-use crate::args::{Arguments, Command, TraceCommand};
+use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -34,8 +34,6 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Completions { shell } => shell::completions(shell, output),
         Command::Man { out } => shell::man(out.as_deref(), output),
         Command::Cache { command, options } => cache::cache(command.as_ref(), &options, output),
-        Command::Trace(TraceCommand::Info { file, format, json }) => {
-            trace::info(&file, format.as_deref(), json, output)
-        }
+        Command::Trace(command) => trace::run(&command, no_progress, output),
     }
 }

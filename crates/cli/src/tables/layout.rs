@@ -100,7 +100,7 @@ fn pad(cell: &Cell, column: usize, width: usize, color: Color) -> String {
 }
 
 /// Prose broken into lines of at most `columns` characters where words allow it.
-pub(super) fn wrapped(text: &str, columns: usize) -> String {
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

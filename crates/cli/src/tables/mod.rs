@@ -19,7 +19,7 @@ use harmonia_metrics::{Comparison, Report};
 use crate::numbers;
 use crate::output::{Color, Emphasis};
 pub(crate) use blame::PARTS;
-pub(crate) use layout::{Cell, Table};
+pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
 pub(crate) use seeds::{heading, means};
 

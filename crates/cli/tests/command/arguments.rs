@@ -9,7 +9,7 @@ fn what_cannot_be_understood_is_status_2_and_says_so() {
     refused(&["simulate"], &["unrecognized subcommand 'simulate'"]);
     refused(&["run", "x", "--format", "msr"], &["--trace <FILE>"]);
     refused(&["run", "x", "--threads", "0"], &["--threads <N>"]);
-    refused(&["trace", "convert", "x"], &["unrecognized subcommand 'convert'"]);
+    refused(&["trace", "translate", "x"], &["unrecognized subcommand 'translate'"]);
 }
 
 #[test]
@@ -153,24 +153,6 @@ fn help_is_data_and_has_examples() {
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{command}");
         assert!(stdout.contains(&format!("Examples:\n  harmonia {command}")), "{command}: {stdout}");
     }
-}
-
-#[test]
-fn a_trace_is_summarised() {
-    let folder = tempfile::tempdir().expect("temporary folder");
-    let path = folder.path().join("web.csv");
-    let line = |time: u64, kind: &str, offset: u64| format!("{time},web,3,{kind},{offset},4096,100\n");
-    let start = 128_166_372_003_061_629;
-    let lines = [line(start, "Read", 0), line(start + 20_000_000, "Write", 4096)];
-    std::fs::write(&path, lines.concat()).expect("written");
-    let path = path.to_str().expect("UTF-8");
-    let (status, text, stderr) = outcome(&mut harmonia(&["trace", "info", path]));
-    assert_eq!((status, stderr.as_str()), (Some(0), ""));
-    assert!(text.contains("requests     2\n") && text.contains("reads        50.0%\n"), "{text}");
-    let (_, json, _) = outcome(&mut harmonia(&["trace", "info", path, "--format", "msr", "--json"]));
-    let info: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert_eq!((&info["rows"], &info["footprint_bytes"]), (&2.into(), &8192.into()));
-    refused(&["trace", "info", path, "--format", "nonsense"], &["nonsense"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod parquet;
 mod reproduction;
 mod shell;
 mod simulation;
+mod trace;
 
 use std::path::Path;
 use std::process::{Command, Output};

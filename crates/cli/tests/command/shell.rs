@@ -52,7 +52,7 @@ fn every_command_has_a_manual_page() {
     assert_eq!((status, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
     let names = names_in(folder.path());
     for name in
-        ["harmonia", "harmonia-run", "harmonia-compare", "harmonia-trace-info", "harmonia-cache-clear"]
+        ["harmonia", "harmonia-run", "harmonia-compare", "harmonia-trace-convert", "harmonia-cache-clear"]
     {
         assert!(names.contains(&format!("{name}.1")), "{name}: {names:?}");
     }

@@ -151,7 +151,7 @@ struct SharedOutput(Arc<Mutex<Option<Packer>>>);
 
 enum Packer {
     Plain(BufWriter<File>),
-    Gzip(BufWriter<flate2::write::GzEncoder<File>>),
+    Gzip(Box<BufWriter<flate2::write::GzEncoder<File>>>),
     Zstd(Box<BufWriter<zstd::Encoder<'static, File>>>),
 }
 
@@ -164,7 +164,7 @@ impl SharedOutput {
             None => Packer::Plain(BufWriter::with_capacity(BUFFER, file)),
             Some(Packing::Gzip) => {
                 let encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-                Packer::Gzip(BufWriter::with_capacity(BUFFER, encoder))
+                Packer::Gzip(Box::new(BufWriter::with_capacity(BUFFER, encoder)))
             }
             Some(Packing::Zstd) => {
                 let mut encoder = zstd::Encoder::new(file, ZSTD_LEVEL)?;
@@ -179,7 +179,7 @@ impl SharedOutput {
     fn with<T>(&self, act: impl FnOnce(&mut dyn Write) -> io::Result<T>) -> io::Result<T> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(Packer::Plain(out)) => act(out),
-            Some(Packer::Gzip(out)) => act(out),
+            Some(Packer::Gzip(out)) => act(out.as_mut()),
             Some(Packer::Zstd(out)) => act(out.as_mut()),
             None => Err(io::Error::other("the output is finished")),
         }
@@ -219,7 +219,7 @@ mod tests {
     use crate::trace::{TraceOptions, TraceRecord, TraceWriter, VolumeNames};
     use harmonia_types::Operation;
 
-    /// Writes MSR lines, drops what MSR has no word for and rounds times to 100 ns: enough to be read back.
+    /// Writes MSR lines, drops what MSR has no word for, and half KiBs, and rounds times to 100 ns.
     struct Toy(Out);
 
     impl TraceWriter for Toy {
@@ -229,6 +229,9 @@ mod tests {
                 Operation::Write => "Write",
                 Operation::Trim | Operation::Flush => return Ok(Written::Dropped("neither read nor write")),
             };
+            if record.length == 512 {
+                return Ok(Written::Dropped("half a KiB"));
+            }
             let name = &volumes.names()[usize::from(record.volume)];
             let (host, disk) = name.rsplit_once('_').unwrap_or(("h", "0"));
             let TraceRecord { time_ns, offset, length, .. } = record;
@@ -288,6 +291,11 @@ mod tests {
         let done = convert(&original, target(None, false), file(), &mut |_| true).unwrap();
         assert_eq!(done.changed, [Noted { reason: "time rounded", rows: 50_000 }]);
         assert_eq!((done.rows, done.written), (100_000, 100_000));
+        let text = b"0,h,0,Read,0,4096,1\n1,h,0,Read,0,512,1\n2,h,0,Read,0,4096,1\n".to_vec();
+        let short = Trace::from_bytes("t", text, &TraceOptions::of_format("msr")).unwrap();
+        let done = convert(&short, target(None, false), file(), &mut |_| true).unwrap();
+        assert_eq!(done.dropped, [Noted { reason: "half a KiB", rows: 1 }]);
+        assert_eq!((done.rows, done.written), (3, 2));
         let refused = convert(&original, target(None, true), file(), &mut |_| true).unwrap_err();
         assert_eq!(refused.to_string(), "t.csv:2: this request would be changed in format toy: time rounded");
     }

@@ -6,21 +6,21 @@
 //!   For on-off a gap longer than the mean gap ends a burst: `burst_length` is the number of gaps for each long one,
 //!   `burst_rate` the inverse of the mean of the others. Gaps are counted in classes a twelfth wide, so that one pass
 //!   is enough.
-//! - *size*: CV of the sizes (requests with bytes): below 0.1 fixed, up to 0.75 normal, above exponential. A load that is
+//! - *size*: CV of the sizes (reads and writes with bytes): below 0.1 fixed, up to 0.75 normal, above exponential. A load that is
 //!   rounded up to whole pages gets the parameters that have the measured mean after the rounding.
 //! - *address*: more than half of the requests strictly sequential: sequential. Otherwise the share of the traffic on the
-//!   hottest fifth of the touched pages ([`Heat`]): up to 0.3 uniform (0.2 is what uniform traffic has), above it hotspot or
-//!   zipf, whichever is nearer to the share of the hottest 4% as well. The exponent of zipf is the one whose law over as
-//!   many pages has the measured share on its hottest fifth.
+//!   hottest fifth of the touched extents ([`Heat`]): up to 0.3 uniform (0.2 is what uniform traffic has), above it
+//!   hotspot or zipf, whichever is nearer to the share of the hottest 4% as well. The exponent of zipf is the one whose
+//!   law over as many pages has the measured share on its hottest fifth. An extent is a page or, where too few requests
+//!   start in a page to tell hot ones, 64 KiB, 1 MiB or 16 MiB.
 //! - *align*: whether at least half of the requests begin and end on 4 KiB.
 //!
 //! Lost: every correlation (of a request with the one before, of size or place with operation or time), trims and flushes,
-//! volumes, several peaks of one distribution, change over time. What few requests a page cannot tell: hot pages are
-//! recognised by coming again.
+//! volumes, several peaks of one distribution, change over time.
 
 use std::collections::BTreeMap;
 
-use harmonia_types::Bytes;
+use harmonia_types::{Bytes, Operation};
 
 use super::info::{Moments, NS_PER_S, Summary};
 use super::{Trace, TraceError, TraceInfo, TraceRecord};
@@ -35,6 +35,10 @@ const NORMAL_SIZE_CV: f64 = 0.75;
 const SEQUENTIAL_PERCENT: f64 = 50.0;
 /// The hottest fifth of the pages of uniform traffic has 0.2 of it.
 const UNIFORM_SHARE: f64 = 0.3;
+/// Extents whose heat is measured.
+const EXTENTS_BYTES: [Bytes; 4] = [PAGE, 64 << 10, 1 << 20, 16 << 20];
+/// With fewer requests an extent, hot ones are hardly known from others.
+const STARTS_ENOUGH: f64 = 8.0;
 const ALIGNED_PERCENT: f64 = 50.0;
 /// Rates a scenario takes, in requests a second.
 const RATE_MAX: f64 = 1e9;
@@ -56,29 +60,40 @@ pub struct TraceFit {
     pub address: AddressPattern,
     /// Whether they are whole pages.
     pub align: bool,
-    /// Coefficient of variation of the sizes.
+    /// Mean size of the reads and writes that have bytes, in bytes.
+    pub size_mean_bytes: f64,
+    /// Coefficient of variation of these sizes.
     pub size_cv: f64,
     /// How the traffic spreads over the touched pages.
     pub heat: Heat,
 }
 
-/// How unevenly the starts of requests spread over the 4 KiB pages they touch.
+/// How unevenly the starts of requests spread over the extents they lie in.
 ///
-/// Pages are ranked by one half of the requests and their traffic is that of the other half, both ways: ranking and
-/// counting the same requests would find hot pages in any traffic by chance. Where most pages are touched once or twice
-/// the shares come out too low, down to 0.
+/// Extents are ranked by one half of the requests and their traffic is that of the other half, both ways: ranking and
+/// counting the same requests would find hot extents in any traffic by chance. Where most are touched once or twice the
+/// shares come out too low, down to 0; so the smallest extents are taken in which enough requests start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heat {
-    /// Share of the traffic on the hottest fifth of the pages; 0.2 if it is uniform.
+    /// Size of an extent, in bytes.
+    pub extent_bytes: Bytes,
+    /// Share of the traffic on the hottest fifth of the extents; 0.2 if it is uniform.
     pub hottest_fifth: f64,
-    /// Share of the traffic on the hottest 4% of the pages.
+    /// Share of the traffic on the hottest 4% of the extents.
     pub hottest_25th: f64,
-    /// Pages in which a request starts.
-    pub pages: f64,
-    /// Requests that start in such a page, on average.
-    pub starts_per_page: f64,
-    /// Share of the pages that were counted: a sample where there are many.
+    /// Extents in which a request starts.
+    pub extents: f64,
+    /// Requests that start in such an extent, on average.
+    pub starts_per_extent: f64,
+    /// Share of the extents that were counted: a sample where there are many.
     pub sampled: f64,
+}
+
+impl Heat {
+    /// Pages in the extents.
+    fn pages(&self) -> f64 {
+        self.extents * (self.extent_bytes / PAGE) as f64
+    }
 }
 
 /// Reads `trace` to its end.
@@ -99,7 +114,7 @@ pub(super) fn fit(trace: &Trace, go_on: &mut dyn FnMut(u64) -> bool) -> Result<O
 struct Statistics {
     gaps: GapClasses,
     sizes: Moments,
-    starts: Starts,
+    starts: [Starts; EXTENTS_BYTES.len()],
 }
 
 impl Statistics {
@@ -107,16 +122,18 @@ impl Statistics {
         if let Some(gap_ns) = gap_ns {
             self.gaps.add(gap_ns);
         }
-        if record.length > 0 {
+        if record.length > 0 && matches!(record.operation, Operation::Read | Operation::Write) {
             self.sizes.add(record.length as f64);
-            self.starts.add(record.volume, record.offset / PAGE);
+            for (starts, extent_bytes) in self.starts.iter_mut().zip(EXTENTS_BYTES) {
+                starts.add(record.volume, record.offset / extent_bytes);
+            }
         }
     }
 
     fn fit(self, info: TraceInfo) -> Result<TraceFit, String> {
         let align = info.aligned_percent >= ALIGNED_PERCENT;
-        let size_cv = self.sizes.cv().ok_or("has no request with bytes: there is no size to fit")?;
-        let heat = self.starts.heat();
+        let size_cv = self.sizes.cv().ok_or("has no read or write with bytes: there is no size to fit")?;
+        let heat = self.heat();
         let data = info.operations.reads + info.operations.writes;
         Ok(TraceFit {
             arrival: self.gaps.fit(&info)?,
@@ -124,10 +141,22 @@ impl Statistics {
             read_fraction: info.operations.reads as f64 / data.max(1) as f64,
             address: fit_address(info.sequential_percent, &heat),
             align,
+            size_mean_bytes: self.sizes.mean,
             size_cv,
             heat,
             info,
         })
+    }
+}
+
+impl Statistics {
+    /// Over the smallest extents in which enough requests start to tell hot ones, or over the largest.
+    fn heat(&self) -> Heat {
+        let sizes = self.starts.iter().zip(EXTENTS_BYTES);
+        let enough = sizes.clone().find(|(starts, _)| starts.per_extent() >= STARTS_ENOUGH);
+        let largest = || (&self.starts[EXTENTS_BYTES.len() - 1], EXTENTS_BYTES[EXTENTS_BYTES.len() - 1]);
+        let (starts, extent_bytes) = enough.unwrap_or_else(largest);
+        starts.heat(extent_bytes)
     }
 }
 
@@ -217,8 +246,8 @@ fn fit_address(sequential_percent: f64, heat: &Heat) -> AddressPattern {
     if heat.hottest_fifth <= UNIFORM_SHARE {
         return AddressPattern::Uniform;
     }
-    let theta = zipf_exponent(heat.hottest_fifth, heat.pages);
-    let zipf = zipf_share(theta, heat.pages, 0.04);
+    let theta = zipf_exponent(heat.hottest_fifth, heat.pages());
+    let zipf = zipf_share(theta, heat.pages(), 0.04);
     // Within the hot part all is alike: a fifth of it has a fifth of its traffic.
     let hotspot = heat.hottest_fifth * 0.2;
     let distance = |expected: f64| libm::log(heat.hottest_25th.max(1e-9) / expected).abs();
@@ -258,44 +287,50 @@ fn weights(theta: f64, ranks: f64) -> f64 {
     sum + rest
 }
 
-/// Requests by the page they start in, for a sample of pages: those whose hash is below a limit that falls as pages
-/// become many, so that each page is counted from its first request on or not at all.
+/// Requests by the extent they start in, for a sample of extents: those whose hash is below a limit that falls as they
+/// become many, so that each is counted from its first request on or not at all.
 #[derive(Debug)]
 struct Starts {
-    /// Requests of either half, by hash, volume and page.
-    pages: BTreeMap<(u64, u16, u64), [u32; 2]>,
+    /// Requests of either half, by hash, volume and number of the extent.
+    extents: BTreeMap<(u64, u16, u64), [u32; 2]>,
     limit: u64,
     requests: u64,
 }
 
-/// Pages that are counted at once: about 20 MB.
-const PAGES_MAX: usize = 1 << 18;
+/// Extents that are counted at once: about 20 MB.
+const EXTENTS_MAX: usize = 1 << 18;
 
 impl Default for Starts {
     fn default() -> Self {
-        Starts { pages: BTreeMap::new(), limit: u64::MAX, requests: 0 }
+        Starts { extents: BTreeMap::new(), limit: u64::MAX, requests: 0 }
     }
 }
 
 impl Starts {
-    fn add(&mut self, volume: u16, page: u64) {
+    fn add(&mut self, volume: u16, extent: u64) {
         self.requests += 1;
-        let hash = mixed(page ^ mixed(u64::from(volume) + 1));
+        let hash = mixed(extent ^ mixed(u64::from(volume) + 1));
         if hash > self.limit {
             return;
         }
         // By a hash of the request's number: a load that alternates must not fall into two halves of a kind.
         let half = (mixed(self.requests) & 1) as usize;
-        let counts = self.pages.entry((hash, volume, page)).or_default();
+        let counts = self.extents.entry((hash, volume, extent)).or_default();
         counts[half] = counts[half].saturating_add(1);
-        if self.pages.len() > PAGES_MAX {
+        if self.extents.len() > EXTENTS_MAX {
             self.limit /= 2;
-            let _ = self.pages.split_off(&(self.limit.saturating_add(1), 0, 0));
+            let _ = self.extents.split_off(&(self.limit.saturating_add(1), 0, 0));
         }
     }
 
-    fn heat(&self) -> Heat {
-        let counts: Vec<[u32; 2]> = self.pages.values().copied().collect();
+    /// Requests that start in an extent that has any, on average.
+    fn per_extent(&self) -> f64 {
+        let starts: u64 = self.extents.values().flatten().map(|&count| u64::from(count)).sum();
+        starts as f64 / self.extents.len().max(1) as f64
+    }
+
+    fn heat(&self, extent_bytes: Bytes) -> Heat {
+        let counts: Vec<[u32; 2]> = self.extents.values().copied().collect();
         let fifth = counts.len().div_ceil(5);
         let twenty_fifth = counts.len().div_ceil(25);
         let both = |hottest: usize| {
@@ -303,24 +338,25 @@ impl Starts {
             (by_first + by_second) / 2.0
         };
         let sampled = if self.limit == u64::MAX { 1.0 } else { self.limit as f64 / u64::MAX as f64 };
-        let starts: u64 = counts.iter().flatten().map(|&count| u64::from(count)).sum();
         Heat {
+            extent_bytes,
             hottest_fifth: both(fifth),
             hottest_25th: both(twenty_fifth),
-            pages: counts.len() as f64 / sampled,
-            starts_per_page: starts as f64 / counts.len().max(1) as f64,
+            extents: counts.len() as f64 / sampled,
+            starts_per_extent: self.per_extent(),
             sampled,
         }
     }
 }
 
-/// The share of one half's requests on the pages that have the most of the other half's, `ranking`.
+/// The share of one half's requests on the extents that have the most of the other half's, `ranking`.
 fn share(counts: &[[u32; 2]], ranking: usize, hottest: usize) -> f64 {
     // Stable: equals stay in the order of their hashes, which says nothing about their traffic.
-    let mut pages: Vec<&[u32; 2]> = counts.iter().collect();
-    pages.sort_by_key(|counts| std::cmp::Reverse(counts[ranking]));
-    let sum = |pages: &[&[u32; 2]]| pages.iter().map(|counts| u64::from(counts[1 - ranking])).sum::<u64>();
-    sum(&pages[..hottest.min(pages.len())]) as f64 / sum(&pages).max(1) as f64
+    let mut extents: Vec<&[u32; 2]> = counts.iter().collect();
+    extents.sort_by_key(|counts| std::cmp::Reverse(counts[ranking]));
+    let sum =
+        |extents: &[&[u32; 2]]| extents.iter().map(|counts| u64::from(counts[1 - ranking])).sum::<u64>();
+    sum(&extents[..hottest.min(extents.len())]) as f64 / sum(&extents).max(1) as f64
 }
 
 /// Spreads the bits of a number evenly (the finaliser of MurmurHash3).

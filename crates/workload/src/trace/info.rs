@@ -499,7 +499,7 @@ pub(super) fn describe(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::TraceOptions;
+    use crate::trace::{FORMATS, TraceOptions};
 
     fn info(text: &str) -> TraceInfo {
         Trace::from_bytes("t", text.as_bytes().to_vec(), &TraceOptions::of_format("msr"))
@@ -566,14 +566,14 @@ mod tests {
 
     #[test]
     fn shares_of_volumes_alignment_and_the_busiest_second() {
-        let text = "0,h,0,Read,0,4096,1\n9999999,h,1,Read,4096,8192,1\n10000000,h,1,Write,1,4096,1\n30000000,h,1,Write,0,100,1\n";
+        let text = "0,h,0,Read,0,4096,1\n9999999,h,1,Read,4096,8192,1\n10000000,h,1,Write,1,4096,1\n30000000,h,1,Write,0,12000,1\n";
         let info = info(text);
         let shares: Vec<_> =
             info.busiest_volumes.iter().map(|share| (share.name.as_str(), share.percent)).collect();
         assert_eq!(shares, [("h_1", 75.0), ("h_0", 25.0)]);
         assert_eq!((info.aligned_percent, info.busiest_second_bytes), (50.0, 12_288));
         assert_eq!(info.operations, Operations { reads: 2, writes: 2, ..Operations::default() });
-        assert_eq!(info.bandwidth_bytes_per_s, Some(16_484.0 / 3.0));
+        assert_eq!(info.bandwidth_bytes_per_s, Some(28_384.0 / 3.0));
     }
 
     /// Each trace is wrong in one way, and exactly that is said; just this side of the limit nothing is.
@@ -612,6 +612,21 @@ mod tests {
         let burst: String = (0..101).map(|i| format!("{i},h,0,Read,0,1073741824,1\n")).collect();
         let warnings = info(&format!("{burst}100000000,h,0,Write,0,4096,1\n")).warnings;
         assert_eq!(warnings[0], "implied bandwidth 108 GB/s in the busiest second: is the time unit right?");
+    }
+
+    /// Where reads and writes are coded 0 and 1 the doubt names the code.
+    #[test]
+    fn a_trace_of_writes_only_may_have_its_polarity_wrong() {
+        if !FORMATS.iter().any(|format| format.name == "mqsim") {
+            return;
+        }
+        let text: String = (0..20).map(|i| format!("{} 0 {} 8 0\n", i * 1000, i * 8)).collect();
+        let trace = Trace::from_bytes("t", text.into_bytes(), &TraceOptions::of_format("mqsim")).unwrap();
+        let warnings = trace.info().unwrap().warnings;
+        assert_eq!(
+            warnings[0],
+            "100.0% of the requests are writes: is the value that means read right (read_is)?"
+        );
     }
 
     #[test]
