@@ -26,15 +26,9 @@ struct Source {
 }
 
 impl Source {
-    fn new(
-        (scenario, is_text): (String, bool),
-        sets: Vec<String>,
-        trace: Option<Trace>,
-    ) -> Self {
-        let trace = trace.map(|(paths, format)| TraceFile {
-            paths: paths.into_iter().map(Into::into).collect(),
-            format,
-        });
+    fn new((scenario, is_text): (String, bool), sets: Vec<String>, trace: Option<Trace>) -> Self {
+        let trace = trace
+            .map(|(paths, format)| TraceFile { paths: paths.into_iter().map(Into::into).collect(), format });
         Source { scenario, is_text, sets, trace }
     }
 

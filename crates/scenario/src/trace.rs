@@ -73,16 +73,19 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
     let formats = std::iter::once(AUTO).chain(FORMATS.iter().map(|format| format.name));
     let format = format.as_ref().map(|field| field.name(formats)).transpose()?.unwrap_or(AUTO);
     let boolean = |name: &str| section.field(name).map(|field| field.boolean()).transpose();
-    let time = |name: &str, positive| {
-        section.field(name).map(|field| field.long_duration(positive)).transpose()
-    };
+    let time =
+        |name: &str, positive| section.field(name).map(|field| field.long_duration(positive)).transpose();
     let options = TraceOptions {
         format: format.to_owned(),
         units: UnitOptions {
             time_ns: section.field("time_unit").map(|field| tick(&field)).transpose()?,
             address: section.field("address_unit").map(|field| unit(&field)).transpose()?,
             size: section.field("size_unit").map(|field| unit(&field)).transpose()?,
-            read_is: section.field("read_is").map(|field| field.count(0, 1)).transpose()?.map(|bit| bit as u8),
+            read_is: section
+                .field("read_is")
+                .map(|field| field.count(0, 1))
+                .transpose()?
+                .map(|bit| bit as u8),
         },
         action: section.field("action").map(|field| action(&field)).transpose()?,
         sort_window: time("sort_window", false)?,
@@ -91,7 +94,11 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
         only: None,
         start: time("start", false)?,
         end: time("end", true)?,
-        skip_bad: section.field("skip_bad").map(|field| field.integer(0, MOST_REQUESTS)).transpose()?.unwrap_or(0),
+        skip_bad: section
+            .field("skip_bad")
+            .map(|field| field.integer(0, MOST_REQUESTS))
+            .transpose()?
+            .unwrap_or(0),
     };
     if let (Some(start), Some(end)) = (section.field("start"), section.field("end"))
         && options.start >= options.end

@@ -94,9 +94,7 @@ pub(crate) fn replace_by_trace(root: &mut Table, paths: &[PathBuf], format: Opti
     let name = |path: &PathBuf| Value::Text(path.to_string_lossy().into_owned());
     let names = match paths {
         [only] => name(only),
-        _ => Value::List(
-            paths.iter().map(|path| Node { value: name(path), place: Place::Trace }).collect(),
-        ),
+        _ => Value::List(paths.iter().map(|path| Node { value: name(path), place: Place::Trace }).collect()),
     };
     table.put("kind", Place::Trace, Value::Text("trace".into()));
     table.put("path", Place::Trace, names);

@@ -311,7 +311,11 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         (_, Some(rows)) => {
             let bad = rows.matches(MALFORMED).count() as u64;
             let trace = report.trace.as_ref().expect("the load is a trace");
-            assert_eq!((trace.bad, trace.bad_examples.len() as u64), (bad, bad), "malformed rows are counted");
+            assert_eq!(
+                (trace.bad, trace.bad_examples.len() as u64),
+                (bad, bad),
+                "malformed rows are counted"
+            );
             let rows = rows.lines().count() as u64 - bad;
             assert_eq!((trace.rows, &trace.skipped, &trace.repaired), (rows, &vec![], &vec![]));
             rows

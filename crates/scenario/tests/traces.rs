@@ -73,7 +73,8 @@ fn requests(workload: &WorkloadConfig) -> Result<Vec<HostRequest>, String> {
 type Seen = (u64, u64, u64);
 
 /// Two disks of one host; the last row comes 100 ns late.
-const MSR: &str = "1000,usr,1,Read,8,2,5\n1004,usr,0,Write,16,1,5\n1007,usr,1,Write,0,1,5\n1006,usr,1,Read,4,4,5\n";
+const MSR: &str =
+    "1000,usr,1,Read,8,2,5\n1004,usr,0,Write,16,1,5\n1007,usr,1,Write,0,1,5\n1006,usr,1,Read,4,4,5\n";
 
 /// (keys, requests that they make of [`MSR`])
 #[rustfmt::skip]
@@ -231,7 +232,8 @@ fn failed(scenario: &Scenario) -> (String, Vec<Stage>) {
 }
 
 /// Line 3 of 4 is malformed.
-const MALFORMED: &str = "1000,h,0,Write,0,4096,1\n1001,h,1,Write,0,4096,1\n1002,h,0,Wipe,0,4096,1\n1003,h,0,Read,0,1,1\n";
+const MALFORMED: &str =
+    "1000,h,0,Write,0,4096,1\n1001,h,1,Write,0,4096,1\n1002,h,0,Wipe,0,4096,1\n1003,h,0,Read,0,1,1\n";
 
 #[test]
 fn a_malformed_line_is_refused_by_its_place_before_anything_is_aged_if_the_trace_is_read_beforehand() {
@@ -271,8 +273,14 @@ fn what_can_be_known_to_be_wrong_is_refused_before_anything_is_aged() {
         ("path = \"t.csv\"\nread_is = 1", "t.csv: format `msr` has no value for reads to choose"),
         ("path = \"t.csv\"\nformat = \"spc\"", "t.csv:1: found `h` in field 2 (LBA)"),
         ("path = \"t.csv\"\nstart = \"1s\"", "t.csv: has no request in the window between start and end"),
-        ("path = \"t.csv\"\nvolumes = \"apart\"\nend = \"1ns\"\nstart = \"0s\"\nsize_unit = \"1GiB\"", "size unit right?"),
-        ("path = \"far.csv\"", "far.csv:2: a request of 4096 bytes at address 99999744 ends beyond the array of"),
+        (
+            "path = \"t.csv\"\nvolumes = \"apart\"\nend = \"1ns\"\nstart = \"0s\"\nsize_unit = \"1GiB\"",
+            "size unit right?",
+        ),
+        (
+            "path = \"far.csv\"",
+            "far.csv:2: a request of 4096 bytes at address 99999744 ends beyond the array of",
+        ),
         ("path = \"cut.csv.gz\"", "cut.csv.gz"),
     ] {
         let (error, stages) = failed(&folder.scenario(keys));
@@ -388,7 +396,12 @@ type Say = fn(&Row) -> String;
 fn msr(row: &Row) -> String {
     let Row { us, volume, is_read, sector, sectors } = *row;
     let kind = if is_read { "Read" } else { "Write" };
-    format!("{},web,{volume},{kind},{},{},1\n", us * 10 + 128_166_372_000_000_000, sector * 512, sectors * 512)
+    format!(
+        "{},web,{volume},{kind},{},{},1\n",
+        us * 10 + 128_166_372_000_000_000,
+        sector * 512,
+        sectors * 512
+    )
 }
 
 fn spc(row: &Row) -> String {

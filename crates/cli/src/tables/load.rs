@@ -24,11 +24,11 @@ pub(crate) fn notes(runs: &[Report]) -> Vec<String> {
 fn traces(runs: &[Report]) -> Vec<String> {
     let alike = runs.iter().all(|run| run.trace == runs[0].trace);
     let told = if alike { &runs[..runs.len().min(1)] } else { runs };
-    let of = |run: &Report| if alike { "Trace".to_owned() } else { format!("Trace of {}", label(run)) };
+    let of = |run: &Report| if alike { String::new() } else { format!(" under {}", label(run)) };
     let touched = told.iter().filter_map(|run| Some((run, run.trace.as_ref()?)));
     touched
         .filter(|(_, trace)| !trace.is_untouched())
-        .map(|(run, trace)| format!("{} {}: {}.", of(run), file(trace), treatment(trace)))
+        .map(|(run, trace)| format!("Trace {}{}: {}.", file(trace), of(run), treatment(trace)))
         .collect()
 }
 
@@ -88,7 +88,10 @@ fn partial_pages(runs: &[Report]) -> Option<String> {
     let first = runs.first().map(reads)?;
     if runs.iter().all(|run| reads(run) == first) {
         return (first > 0).then(|| {
-            format!("Writes that cover a page in part cost {} before their programs.", counted(first, "page read"))
+            format!(
+                "Writes that cover a page in part cost {} before their programs.",
+                counted(first, "page read")
+            )
         });
     }
     let each = runs.iter().map(|run| format!("{} under {}", count(reads(run)), label(run)));
@@ -123,7 +126,10 @@ mod tests {
         let mut all = plain();
         all.trace = Some(TraceReport {
             files: vec!["web.csv".to_owned(), "web2.csv".to_owned()],
-            skipped: vec![noted("of another volume than the one asked for", 4_000), noted("not a request", 1)],
+            skipped: vec![
+                noted("of another volume than the one asked for", 4_000),
+                noted("not a request", 1),
+            ],
             repaired: vec![noted("out of order, sorted by time", 3)],
             bad: 1,
             bad_examples: vec!["web.csv:7: found `x`".to_owned()],
@@ -151,7 +157,7 @@ mod tests {
         }
         other.array.read_modify_write_reads = 9;
         let said = [
-            "Trace of scaled web.csv: 2 requests moved to fit the array.",
+            "Trace web.csv under scaled: 2 requests moved to fit the array.",
             "Writes that cover a page in part cost page reads before their programs: 0 under local, 9 under scaled.",
         ];
         assert_eq!(notes(&[plain(), other]), said);

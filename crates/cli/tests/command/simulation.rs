@@ -194,14 +194,21 @@ fn traces_given_one_by_one_or_by_a_pattern_are_replayed_as_one() {
     assert!(unwrapped.contains("Writes that cover a page in part cost 1 page read before"), "{table}");
     assert!(stderr.contains("a.csv: read as msr, because 2 of its first 3 lines fit"), "{stderr}");
     let (_, table, stderr) = run(&["--trace", "b.csv", "-v"]);
-    assert!(!table.contains("Trace ") && stderr.contains("b.csv: read as msr, because its first"), "{table}{stderr}");
+    assert!(
+        !table.contains("Trace ") && stderr.contains("b.csv: read as msr, because its first"),
+        "{table}{stderr}"
+    );
 
     let (_, resolved, _) = outcome(
         harmonia(&["check", "hpc-w", "--trace", "b.csv", "--set", "workload.time_unit=us"])
             .current_dir(folder.path()),
     );
-    assert!(resolved.contains("path = \"b.csv\"\n") && resolved.contains("time_unit = \"1us\"\n"), "{resolved}");
-    let swept = ["compare", "tiny", "--trace", "?.csv", "--set", "workload.skip_bad=1,2", "--policies", "local"];
+    assert!(
+        resolved.contains("path = \"b.csv\"\n") && resolved.contains("time_unit = \"1us\"\n"),
+        "{resolved}"
+    );
+    let swept =
+        ["compare", "tiny", "--trace", "?.csv", "--set", "workload.skip_bad=1,2", "--policies", "local"];
     let (status, table, stderr) = outcome(harmonia(&swept).current_dir(folder.path()));
     assert_eq!(status, Some(0), "{stderr}");
     assert_eq!(table.matches("malformed row tolerated").count(), 1, "what is the same is said once: {table}");
