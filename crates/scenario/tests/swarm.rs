@@ -167,7 +167,7 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("time_scale = {}", [1.0, 0.3, 7.5][d.range(0, 2) as usize]));
         put(format_args!("align = {}", d.0.chance(0.3)));
         let mut trace = trace(&mut d, spc, requests, whole * devices, page_size, rate);
-        let bad = d.0.chance(0.3).then(|| d.range(1, 5)).unwrap_or_default();
+        let bad = if d.0.chance(0.3) { d.range(1, 5) } else { 0 };
         put(format_args!("skip_bad = {bad}"));
         for _ in 0..bad {
             let at = d.range(0, trace.len() as u64 - 1) as usize;
