@@ -96,6 +96,37 @@ def test_bad_input_names_its_place() -> None:
         harmonia.check("tiny", sets="seed=2")
 
 
+def test_a_trace_is_one_file_or_several_or_a_pattern(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    first.write_text("1000,h,0,Write,0,4096,1\nnonsense\n1040,h,0,Write,4096,512,1\n")
+    second.write_text("1020,h,0,Read,4096,4096,1\n")
+    sets: dict[str, object] = {"workload.skip_bad": 1, "workload.time_unit": "us"}
+    report = harmonia.run("tiny", trace=[first, str(second)], format="msr", sets=sets)
+    trace = report["trace"]
+    assert (trace["files"], trace["rows"], trace["bad"]) == ([str(first), str(second)], 3, 1)
+    assert trace["bad_examples"][0].startswith(f"{first}:2: found `nonsense`")
+    again = harmonia.run("tiny", trace=tmp_path / "?.csv", sets=sets)
+    assert (again["host"], again["trace"]["hash"]) == (report["host"], trace["hash"])
+    [compared] = harmonia.compare("tiny", policies=["local"], trace=(second,), sets=sets)
+    assert (compared["trace"]["rows"], compared["trace"]["format"]) == (1, "msr")
+    assert "trace" not in harmonia.run("tiny", sets=TINY)
+    resolved = harmonia.check("tiny", trace=str(second), sets={"workload.align": True, **sets})
+    assert 'time_unit = "1us"' in resolved and "align = true" in resolved
+
+
+def test_what_is_wrong_with_a_trace_is_said_with_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("1000,h,0,Write,0,4096,1\nnonsense\n")
+    with pytest.raises(harmonia.BadInput, match=r"a\.csv:2: found `nonsense`"):
+        harmonia.run("tiny", trace=file, format="msr")
+    with pytest.raises(harmonia.BadInput, match="names no file"):
+        harmonia.run("tiny", trace=[])
+    with pytest.raises(harmonia.BadInput, match="workload.end"):
+        harmonia.check("tiny", trace=file, sets={"workload.start": "2s", "workload.end": "1s"})
+    with pytest.raises(TypeError, match="needs a trace"):
+        harmonia.run("tiny", format="msr")
+
+
 def test_policies_come_from_the_registries() -> None:
     names = {(policy["kind"], policy["name"]) for policy in harmonia.policies()}
     assert {("coordination", "local"), ("victim", "greedy"), ("schedule", "ideal")} <= names

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport,
-    DistributionSummary, EngineReport, HostReport, Intervals, PreconditionReport, Report, ResponseReport,
-    SCHEMA, Wear,
+    DistributionSummary, EngineReport, HostReport, Intervals, Noted, PreconditionReport, Report,
+    ResponseReport, SCHEMA, TraceReport, Wear,
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -86,6 +86,25 @@ fn report() -> Report {
             overwrite: 3.0,
         },
         label: "selective".to_owned(),
+        trace: None,
+    }
+}
+
+fn trace() -> TraceReport {
+    let noted = |reason: &str, rows| Noted { reason: reason.to_owned(), rows };
+    TraceReport {
+        files: vec!["a.csv".to_owned()],
+        format: "msr".to_owned(),
+        format_reason: None,
+        rows: 9,
+        hash: "00ff".to_owned(),
+        skipped: vec![noted("not a request", 1)],
+        repaired: vec![noted("out of order", 2)],
+        bad: 3,
+        bad_examples: vec!["a.csv:7: found".to_owned()],
+        moved: 4,
+        cut: 5,
+        widened: 6,
     }
 }
 
@@ -120,6 +139,37 @@ fn the_json_is_the_contract() {
     ]
     .concat();
     assert_eq!(serde_json::to_string(&report()).unwrap(), expected);
+}
+
+/// A replayed trace has a section of its own behind everything else.
+#[test]
+fn what_was_done_to_a_trace_follows_the_label() {
+    let text = serde_json::to_string(&Report { trace: Some(trace()), ..report() }).unwrap();
+    let expected = [
+        r#""label":"selective","trace":{"files":["a.csv"],"format":"msr","format_reason":null,"rows":9,"#,
+        r#""hash":"00ff","skipped":[{"reason":"not a request","rows":1}],"#,
+        r#""repaired":[{"reason":"out of order","rows":2}],"bad":3,"bad_examples":["a.csv:7: found"],"#,
+        r#""moved":4,"cut":5,"widened":6}}"#,
+    ]
+    .concat();
+    assert!(text.ends_with(&expected), "{text}");
+}
+
+#[test]
+fn a_trace_is_untouched_only_if_nothing_at_all_was_done() {
+    let none = TraceReport { rows: 9, hash: "00ff".to_owned(), ..TraceReport::default() };
+    assert!(none.is_untouched());
+    let noted = trace().skipped;
+    for touched in [
+        TraceReport { skipped: noted.clone(), ..none.clone() },
+        TraceReport { repaired: noted, ..none.clone() },
+        TraceReport { bad: 1, ..none.clone() },
+        TraceReport { moved: 1, ..none.clone() },
+        TraceReport { cut: 1, ..none.clone() },
+        TraceReport { widened: 1, ..none.clone() },
+    ] {
+        assert!(!touched.is_untouched(), "{touched:?}");
+    }
 }
 
 /// A comparison of before there were intervals.
@@ -158,7 +208,8 @@ fn the_intervals_follow_the_runs() {
 
 #[test]
 fn a_report_reads_back_unchanged() {
-    let comparison = Comparison::new(vec![report(), Report { seed: 2, ..report() }], 1);
+    let other = Report { seed: 2, trace: Some(trace()), ..report() };
+    let comparison = Comparison::new(vec![report(), other], 1);
     let text = serde_json::to_string_pretty(&comparison).unwrap();
     assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), comparison);
     let value = serde_json::to_value(&comparison).unwrap();

@@ -165,7 +165,14 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("remap = \"{}\"", d.pick(&["wrap", "scale"])));
         put(format_args!("volumes = {}", d.pick(&["\"apart\"", "\"overlay\""])));
         put(format_args!("time_scale = {}", [1.0, 0.3, 7.5][d.range(0, 2) as usize]));
-        let trace = trace(&mut d, spc, requests, whole * devices, page_size, rate);
+        put(format_args!("align = {}", d.0.chance(0.3)));
+        let mut trace = trace(&mut d, spc, requests, whole * devices, page_size, rate);
+        let bad = if d.0.chance(0.3) { d.range(1, 5) } else { 0 };
+        put(format_args!("skip_bad = {bad}"));
+        for _ in 0..bad {
+            let at = d.range(0, trace.len() as u64 - 1) as usize;
+            trace.insert_str(trace[..at].rfind('\n').map_or(0, |end| end + 1), MALFORMED);
+        }
         return Generated { toml: text, trace: Some(trace) };
     }
     put(format_args!("requests = {requests}"));
@@ -223,6 +230,9 @@ fn generate(seed: u64) -> Generated {
     }
     Generated { toml: text, trace: None }
 }
+
+/// A line that is a row in no format.
+const MALFORMED: &str = "not a row\n";
 
 /// Rows as the MSR or SPC format has them: unaligned, in order of time, partly beyond the array, of three volumes.
 fn trace(d: &mut Draw, spc: bool, requests: u64, array_bytes: u64, page_size: u64, rate: f64) -> String {
@@ -298,7 +308,18 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
 fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let host = &report.host;
     let submitted = match (&scenario.workload, &generated.trace) {
-        (_, Some(rows)) => rows.lines().count() as u64,
+        (_, Some(rows)) => {
+            let bad = rows.matches(MALFORMED).count() as u64;
+            let trace = report.trace.as_ref().expect("the load is a trace");
+            assert_eq!(
+                (trace.bad, trace.bad_examples.len() as u64),
+                (bad, bad),
+                "malformed rows are counted"
+            );
+            let rows = rows.lines().count() as u64 - bad;
+            assert_eq!((trace.rows, &trace.skipped, &trace.repaired), (rows, &vec![], &vec![]));
+            rows
+        }
         (WorkloadConfig::Synthetic(load), None) => match load.limit {
             Limit::Requests(requests) => requests,
             Limit::Duration(_) => unreachable!("the swarm counts requests"),

@@ -77,7 +77,9 @@ pub fn parse_bandwidth(text: &str) -> Result<Bytes, String> {
 
 /// Prints a duration so that [`parse_duration`] reads the same value back.
 pub fn format_duration(duration: SimDuration) -> String {
-    exact(duration.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
+    let text = exact(duration.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)]);
+    // Beyond 2^53 ns (104 days) a fraction of a larger unit may read back as a neighbour.
+    if parse_duration(&text) == Ok(duration) { text } else { format!("{}ns", duration.0) }
 }
 
 /// Prints a size so that [`parse_bytes`] reads the same value back.
@@ -130,6 +132,10 @@ mod tests {
     fn what_is_printed_reads_back() {
         for ns in [0, 1, 999, 1_000, 105_600, 1_500_000, 13_653, 2_098_635_887, 3_600_000_000_000] {
             assert_eq!(parse_duration(&format_duration(SimDuration(ns))).unwrap().0, ns);
+        }
+        for text in ["1273777.4h", "314940.6h", "630955.3h"] {
+            let duration = parse_duration(text).unwrap();
+            assert_eq!(parse_duration(&format_duration(duration)), Ok(duration), "{text}");
         }
         for bytes in [0, 1, 512, 4096, 510_530, 1 << 35, 1_000_000_000_007] {
             assert_eq!(parse_bytes(&format_bytes(bytes)).unwrap(), bytes);

@@ -35,7 +35,7 @@ pub struct Load(Kind);
 #[derive(Debug, Clone)]
 enum Kind {
     Synthetic(SyntheticConfig, ArrayGeometryForLoad),
-    Trace(Replay),
+    Trace(Box<Replay>),
 }
 
 impl WorkloadConfig {
@@ -55,7 +55,7 @@ impl WorkloadConfig {
                 let trace = Trace::open(&config.paths, &config.options)?;
                 let replay = Replay::new(trace, config, array)?;
                 replay.source()?;
-                Ok(Load(Kind::Trace(replay)))
+                Ok(Load(Kind::Trace(Box::new(replay))))
             }
         }
     }

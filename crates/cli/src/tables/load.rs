@@ -24,11 +24,11 @@ pub(crate) fn notes(runs: &[Report]) -> Vec<String> {
 fn traces(runs: &[Report]) -> Vec<String> {
     let alike = runs.iter().all(|run| run.trace == runs[0].trace);
     let told = if alike { &runs[..runs.len().min(1)] } else { runs };
-    let of = |run: &Report| if alike { "Trace".to_owned() } else { format!("Trace of {}", label(run)) };
+    let of = |run: &Report| if alike { String::new() } else { format!(" under {}", label(run)) };
     let touched = told.iter().filter_map(|run| Some((run, run.trace.as_ref()?)));
     touched
         .filter(|(_, trace)| !trace.is_untouched())
-        .map(|(run, trace)| format!("{} {}: {}.", of(run), file(trace), treatment(trace)))
+        .map(|(run, trace)| format!("Trace {}{}: {}.", file(trace), of(run), treatment(trace)))
         .collect()
 }
 
@@ -157,7 +157,7 @@ mod tests {
         }
         other.array.read_modify_write_reads = 9;
         let said = [
-            "Trace of scaled web.csv: 2 requests moved to fit the array.",
+            "Trace web.csv under scaled: 2 requests moved to fit the array.",
             "Writes that cover a page in part cost page reads before their programs: 0 under local, 9 under scaled.",
         ];
         assert_eq!(notes(&[plain(), other]), said);

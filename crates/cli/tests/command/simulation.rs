@@ -163,3 +163,70 @@ fn the_scenario_of_a_result_runs_again_from_anywhere() {
     let (status, _, stderr) = outcome(&mut harmonia(&["run", scenario.to_str().expect("UTF-8"), "-q"]));
     assert_eq!(status, Some(0), "{stderr}");
 }
+
+/// Several files are one trace; what was done to it stands in the report and in a sentence of the table.
+#[test]
+fn traces_given_one_by_one_or_by_a_pattern_are_replayed_as_one() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let put = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    put("a.csv", "1000,h,0,Write,0,4096,1\nnonsense\n1040,h,0,Write,4096,512,1\n");
+    put("b.csv", "1020,h,0,Read,4096,4096,1\n");
+    let run = |arguments: &[&str]| {
+        let all = [&["run", "msr-trace", "--set", "ssd.preset=tiny-test"], arguments].concat();
+        outcome(harmonia(&all).current_dir(folder.path()))
+    };
+    let one_by_one = ["--trace", "a.csv", "--trace", "b.csv", "--set", "workload.skip_bad=1"];
+    let (status, json, stderr) = run(&[&one_by_one[..], &["--json"]].concat());
+    assert_eq!(status, Some(0), "{stderr}");
+    let report: Report = serde_json::from_str(&json).expect("a report");
+    let trace = report.trace.expect("what was done to the trace");
+    assert_eq!((trace.files, trace.rows, trace.bad), (vec!["a.csv".to_owned(), "b.csv".to_owned()], 3, 1));
+    let by_pattern = ["--trace", "?.csv", "--format", "msr", "--set", "workload.skip_bad=1"];
+    let (_, json, stderr) = run(&[&by_pattern[..], &["--json"]].concat());
+    let again: Report = serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    assert_eq!((&again.host, again.trace.expect("it").hash), (&report.host, trace.hash));
+
+    let (status, table, stderr) = run(&[&one_by_one[..], &["-v"]].concat());
+    assert_eq!(status, Some(0), "{stderr}");
+    let said = "Trace a.csv and 1 more: 1 malformed row tolerated, the first at a.csv:2: found `nonsense` in field 1";
+    let unwrapped = table.replace('\n', " ");
+    assert!(unwrapped.contains(said), "{table}");
+    assert!(unwrapped.contains("Writes that cover a page in part cost 1 page read before"), "{table}");
+    assert!(stderr.contains("a.csv: read as msr, because 2 of its first 3 lines fit"), "{stderr}");
+    let (_, table, stderr) = run(&["--trace", "b.csv", "-v"]);
+    assert!(
+        !table.contains("Trace ") && stderr.contains("b.csv: read as msr, because its first"),
+        "{table}{stderr}"
+    );
+
+    let (_, resolved, _) = outcome(
+        harmonia(&["check", "hpc-w", "--trace", "b.csv", "--set", "workload.time_unit=us"])
+            .current_dir(folder.path()),
+    );
+    assert!(
+        resolved.contains("path = \"b.csv\"\n") && resolved.contains("time_unit = \"1us\"\n"),
+        "{resolved}"
+    );
+    let swept =
+        ["compare", "tiny", "--trace", "?.csv", "--set", "workload.skip_bad=1,2", "--policies", "local"];
+    let (status, table, stderr) = outcome(harmonia(&swept).current_dir(folder.path()));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert_eq!(table.matches("malformed row tolerated").count(), 1, "what is the same is said once: {table}");
+}
+
+#[test]
+fn what_is_wrong_with_a_trace_is_said_with_its_place() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, "1000,h,0,Write,0,4096,1\nnonsense\n").expect("written");
+    let path = path.to_str().expect("UTF-8");
+    let place = format!("error: {path}:2: found `nonsense` in field 1 (Timestamp)");
+    refused(&["run", "tiny", "--trace", path, "--format", "msr"], &[&place]);
+    refused(&["compare", "tiny", "--trace", path, "--format", "msr"], &[&place]);
+    refused(&["check", "tiny", "--trace", path, "--format", "msr"], &[&place]);
+    let set = |set: &str, says: &[&str]| refused(&["run", "tiny", "--trace", path, "--set", set], says);
+    set("workload.time_unit=fortnight", &["workload.time_unit", "\"100ns\""]);
+    set("workload.end=0s", &["workload.end", "later than `start`"]);
+    refused(&["run", "tiny", "--trace", ""], &["'--trace <FILE>'"]);
+    refused(&["run", "tiny", "--trace", path, "--trace", "x*.csv"], &["x*.csv: matches no file"]);
+}
