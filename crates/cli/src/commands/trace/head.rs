@@ -57,6 +57,7 @@ fn row(reader: &TraceReader, record: &TraceRecord, names_file: bool) -> Vec<crat
     let place = match place {
         Place::File => "-".to_owned(),
         Place::Line(line) => format!("line {line}"),
+        Place::Row(row) => format!("row {row}"),
         Place::Record { number, .. } => format!("record {number}"),
     };
     let at = if names_file { format!("{file}: {place}") } else { place };
@@ -86,6 +87,7 @@ fn object(reader: &TraceReader, record: &TraceRecord) -> serde_json::Value {
     match place {
         Place::File => {}
         Place::Line(line) => object["line"] = line.into(),
+        Place::Row(row) => object["row"] = row.into(),
         Place::Record { number, byte } => {
             object["record"] = number.into();
             object["byte"] = byte.into();
