@@ -56,10 +56,10 @@ fn wrap_keeps_bytes_order_and_volumes_and_counts_what_it_changes() {
     let seen: Vec<_> =
         requests.iter().map(|r| (r.id, r.arrival.0, r.operation, r.offset, r.length, r.volume)).collect();
     let expected = [
-        (0, 0, Operation::Read, 32256, 8192, 2),
-        (1, 1000, Operation::Write, MIB - 512, 512, 0),
-        (2, 2000, Operation::Write, 0, 4096, 7),
-        (3, 3000, Operation::Read, MIB - 4096, 4096, 0),
+        (0, 0, Operation::Read, 32256, 8192, 0),
+        (1, 1000, Operation::Write, MIB - 512, 512, 1),
+        (2, 2000, Operation::Write, 0, 4096, 2),
+        (3, 3000, Operation::Read, MIB - 4096, 4096, 1),
     ];
     assert_eq!(seen, expected);
     assert!(requests.iter().all(|r| r.member.is_none()) && !source.wants_completions());
