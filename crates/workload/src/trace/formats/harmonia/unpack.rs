@@ -1,17 +1,11 @@
 //! Undoing the compression of a page. What comes out is never larger than the page's header says.
 //!
-//! LZ4 and Snappy are short enough to be read here with every check; a damaged page is an error, whatever it holds.
-//!
-//! Source: "LZ4 Block Format Description"; "Snappy compressed format description"; Apache Parquet, "Compression".
+//! Source: Apache Parquet, "Compression".
 
 use std::io::{self, Read};
 
-use super::thrift::varint;
-
 /// Largest zstd window that is accepted, as a power of two: no page is larger.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
-/// Shortest match of LZ4.
-const LZ4_MATCH_MIN: usize = 4;
 
 /// How the pages of a column are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +44,8 @@ impl Codec {
                 out.extend_from_slice(&packed[..packed.len().min(length)]);
                 Some(())
             }
-            Codec::Snappy => snappy(packed, end, out),
-            Codec::Lz4 => lz4(packed, end, out),
+            Codec::Snappy => fill(length, out, |out| snap::raw::Decoder::new().decompress(packed, out).ok()),
+            Codec::Lz4 => fill(length, out, |out| lz4_flex::block::decompress_into(packed, out).ok()),
             Codec::Gzip => read(flate2::read::MultiGzDecoder::new(packed), length, out),
             Codec::Zstd => zstd::Decoder::with_buffer(packed).ok().and_then(|mut decoder| {
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).ok()?;
@@ -71,92 +65,11 @@ fn read(decoder: impl Read, length: usize, out: &mut Vec<u8>) -> Option<()> {
     done.ok().map(drop)
 }
 
-/// Appends `length` bytes that stand `distance` bytes before the end; they may overlap what is appended.
-fn repeat(out: &mut Vec<u8>, start: usize, distance: usize, length: usize, end: usize) -> Option<()> {
-    let from = out.len().checked_sub(distance).filter(|&from| from >= start && distance > 0)?;
-    if length > end - out.len() {
-        return None;
-    }
-    let mut left = length;
-    while left > 0 {
-        // All behind `from` repeats with a period of `distance`.
-        let step = left.min(out.len() - from);
-        out.extend_from_within(from..from + step);
-        left -= step;
-    }
-    Some(())
-}
-
-fn literal(packed: &[u8], at: &mut usize, length: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
-    let bytes = packed.get(*at..at.checked_add(length)?)?;
-    if length > end - out.len() {
-        return None;
-    }
-    out.extend_from_slice(bytes);
-    *at += length;
-    Some(())
-}
-
-/// A length of LZ4: bytes are added up as long as they are 255.
-fn longer(packed: &[u8], at: &mut usize, nibble: u8) -> Option<usize> {
-    let mut length = usize::from(nibble);
-    if nibble == 15 {
-        loop {
-            let byte = *packed.get(*at)?;
-            *at += 1;
-            length = length.checked_add(usize::from(byte))?;
-            if byte < 255 {
-                break;
-            }
-        }
-    }
-    Some(length)
-}
-
-fn lz4(packed: &[u8], end: usize, out: &mut Vec<u8>) -> Option<()> {
-    let (start, mut at) = (out.len(), 0);
-    loop {
-        let token = *packed.get(at)?;
-        at += 1;
-        let length = longer(packed, &mut at, token >> 4)?;
-        literal(packed, &mut at, length, end, out)?;
-        if at == packed.len() {
-            return Some(());
-        }
-        let distance = number(packed, &mut at, 2)?;
-        let length = longer(packed, &mut at, token & 15)?.checked_add(LZ4_MATCH_MIN)?;
-        repeat(out, start, distance, length, end)?;
-    }
-}
-
-fn snappy(packed: &[u8], end: usize, out: &mut Vec<u8>) -> Option<()> {
-    let (start, mut at) = (out.len(), 0);
-    if varint(packed, &mut at)? != (end - start) as u64 {
-        return None;
-    }
-    while let Some(&tag) = packed.get(at) {
-        at += 1;
-        let high = usize::from(tag >> 2);
-        let (length, distance) = match tag & 3 {
-            0 => {
-                let length = if high < 60 { high } else { number(packed, &mut at, high - 59)? };
-                literal(packed, &mut at, length.checked_add(1)?, end, out)?;
-                continue;
-            }
-            1 => (4 + (high & 7), (high >> 3 << 8) + number(packed, &mut at, 1)?),
-            2 => (1 + high, number(packed, &mut at, 2)?),
-            _ => (1 + high, number(packed, &mut at, 4)?),
-        };
-        repeat(out, start, distance, length, end)?;
-    }
-    Some(())
-}
-
-/// A number of up to four bytes, the lowest first.
-fn number(packed: &[u8], at: &mut usize, bytes: usize) -> Option<usize> {
-    let taken = packed.get(*at..*at + bytes)?;
-    *at += bytes;
-    Some(taken.iter().rev().fold(0, |value, &byte| value << 8 | usize::from(byte)))
+/// Appends `length` bytes, written by what says how many it wrote.
+fn fill(length: usize, out: &mut Vec<u8>, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> Option<()> {
+    let start = out.len();
+    out.resize(start + length, 0);
+    (write(&mut out[start..])? == length).then_some(())
 }
 
 #[cfg(test)]
