@@ -173,7 +173,7 @@ fn a_trace_is_converted_whole_or_not_at_all() {
         // A trace that turns out bad leaves what was there.
         let bad = path_of(folder.path(), "bad.csv", (rows() + "x\n").as_bytes());
         let before = std::fs::read(&out).expect("there");
-        refused(&["trace", "convert", &bad, "--to", name, "--out", &out, "--force"], &["bad.csv:101"]);
+        refused(&["trace", "convert", &bad, "--to", name, "--out", &out, "--force", "-q"], &["bad.csv:101"]);
         assert_eq!(std::fs::read(&out).expect("there"), before);
         std::fs::remove_file(&bad).expect("there");
     }
