@@ -25,8 +25,11 @@ impl LineFormat for Numbers {
     }
 }
 
-/// Times and problems, each with its line, and what was passed over.
-fn read(bytes: &[u8]) -> (Vec<(Place, Result<u64, String>)>, ReadLog) {
+/// A time or a problem, with its line.
+type Seen = (Place, Result<u64, String>);
+
+/// Times and problems, and what was passed over.
+fn read(bytes: &[u8]) -> (Vec<Seen>, ReadLog) {
     let input = Arc::new(TraceInput::from_bytes("t", bytes.to_vec()).unwrap());
     let mut lines = Lines::new(&input, Numbers::default()).unwrap();
     let (mut seen, mut log) = (Vec::new(), ReadLog::default());

@@ -189,8 +189,11 @@ fn malformed_input_is_refused_with_its_place() {
     );
 }
 
+/// Time, operation, offset, length, file.
+type Plain = (u64, Operation, u64, u64, String);
+
 /// The rows of a log by splitting it; nothing if a line is wrong.
-fn oracle(text: &str) -> Option<Vec<(u64, Operation, u64, u64, String)>> {
+fn oracle(text: &str) -> Option<Vec<Plain>> {
     let mut lines = text.lines();
     let version = match lines.next()? {
         "fio version 2 iolog" => 2,
