@@ -192,7 +192,7 @@ pub const KEYS: &[Key] = &[
         "workload.volumes",
         "\"apart\", \"overlay\", or the name or number of one volume",
         "apart",
-        "trace: its volumes (disks, ASUs) one behind the other, all from address 0, or one of them only",
+        "trace: its volumes (disks, ASUs) one behind the other as they first appear, all from address 0, or one of them only",
     ),
     key(
         "workload.start",

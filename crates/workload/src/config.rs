@@ -167,7 +167,7 @@ pub struct TraceConfig {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Volumes {
-    /// One behind the other, in the order of their numbers.
+    /// One behind the other, in the order in which they first appear.
     #[default]
     Apart,
     /// All from address 0.

@@ -160,13 +160,13 @@ fn volumes_are_apart_unless_asked_otherwise() {
         let requests = all(&mut TraceSource::new(&trace, &config, &ARRAY).unwrap()).unwrap();
         requests.iter().map(|r| (r.volume, r.offset, r.length)).collect::<Vec<_>>()
     };
-    // Volumes are numbered as they appear: 5 is 0, 2 is 1, 9 is 2. They lie in the order of their names.
-    let second = 8192; // volume 2 ends at 4608: two pages
-    let apart = [(0, second + 8192, 512), (1, 0, 4096), (0, second, 512), (2, 0, 0), (1, 4608, 512)];
+    // Volumes are numbered, and lie, as they appear: 5 is 0, 2 is 1, 9 is 2.
+    let second = 12288; // volume 5 ends at 8704: three pages
+    let apart = [(0, 8192, 512), (1, second, 4096), (0, 0, 512), (2, 0, 0), (1, second + 4608, 512)];
     assert_eq!(places(Volumes::default(), None), apart);
-    // Of the first three rows volume 2 has one page.
-    let limit = Some(Limit::Requests(3));
-    assert_eq!(places(Volumes::Apart, limit), [(0, 4096 + 8192, 512), (1, 0, 4096), (0, 4096, 512)]);
+    // Of the first row volume 5 is as long.
+    let limit = Some(Limit::Requests(2));
+    assert_eq!(places(Volumes::Apart, limit), [(0, 8192, 512), (1, second, 4096)]);
     let overlay = [(0, 8192, 512), (1, 0, 4096), (0, 0, 512), (2, 0, 0), (1, 4608, 512)];
     assert_eq!(places(Volumes::Overlay, None), overlay);
 }
@@ -218,7 +218,7 @@ fn a_trace_made_ready_gives_any_number_of_replays() {
         let mut source = replay.source().unwrap();
         assert_eq!(source.trace().map(|account| account.rows), Some(0));
         let requests = all(&mut source).unwrap();
-        assert_eq!(requests.iter().map(|r| r.offset).collect::<Vec<_>>(), [4096, 512]);
+        assert_eq!(requests.iter().map(|r| r.offset).collect::<Vec<_>>(), [0, 4096 + 512]);
         accounts.push(source.trace().unwrap());
     }
     assert_eq!(accounts[0], accounts[1]);
@@ -254,8 +254,8 @@ fn what_does_not_fit_is_refused_beforehand_where_the_trace_is_read_beforehand() 
     let trace = Trace::from_bytes("t.csv", ROWS.as_bytes().to_vec(), &TraceOptions::default()).unwrap();
     let apart = TraceConfig { volumes: Volumes::Apart, ..config(Remap::Reject) };
     let error = Replay::new(trace.clone(), &apart, &ARRAY).err().unwrap();
-    assert!(error.to_string().starts_with("t.csv:1: a request of 8192 bytes at address 4"), "{error}");
-    assert!(error.problem.ends_with("(volume h_2 begins at 4194304)"), "{error}");
+    assert!(error.to_string().starts_with("t.csv:2: a request of 1024 bytes at address 1089024"), "{error}");
+    assert!(error.problem.ends_with("(volume h_0 begins at 40960)"), "{error}");
     // Only what is replayed has to fit; the last page may be used in part.
     let first = TraceConfig { limit: Some(Limit::Requests(1)), ..apart };
     assert!(Replay::new(trace, &first, &ARRAY).is_ok());

@@ -20,7 +20,7 @@ use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
 use super::hash::TraceHash;
 use super::remap::Remapper;
 use super::volumes::{Ends, Regions};
-use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord, VolumeNames};
+use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord};
 use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig, Volumes};
 
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
@@ -80,12 +80,12 @@ impl Replay {
             );
             return Err(trace.error(problem));
         }
-        let (ends, names) = match (config.remap, config.volumes) {
+        let ends = match (config.remap, config.volumes) {
             (Remap::Scale, _) => survey(&trace, None, config.time_scale)?,
             (_, Volumes::Apart) => survey(&trace, config.limit, config.time_scale)?,
-            _ => Default::default(),
+            _ => Ends::default(),
         };
-        let regions = Regions::new(config.volumes, &ends, &names, array.page_size);
+        let regions = Regions::new(config.volumes, &ends, array.page_size);
         let regions = Arc::new(regions.map_err(|problem| trace.error(problem))?);
         let replay = Replay { trace, config: config.clone(), array: *array, regions };
         if config.remap == Remap::Reject && replay.regions.end > array.logical_bytes {
@@ -263,8 +263,8 @@ fn scaled(time_ns: u64, time_scale: f64) -> Option<SimTime> {
     (scaled < LATEST_NS).then_some(SimTime(scaled as u64))
 }
 
-/// How long the volumes are in the part of the trace up to `limit`, and what they are called.
-fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<(Ends, VolumeNames), TraceError> {
+/// How long the volumes are in the part of the trace up to `limit`.
+fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<Ends, TraceError> {
     let mut reader = trace.records()?;
     let mut ends = Ends::default();
     let mut rows = 0;
@@ -280,5 +280,5 @@ fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<(Ends,
         ends.see(&record);
         rows += 1;
     }
-    Ok((ends, reader.volumes().clone()))
+    Ok(ends)
 }
