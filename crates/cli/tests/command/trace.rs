@@ -33,10 +33,7 @@ fn a_trace_is_summarised_and_the_format_found_is_told() {
     assert_eq!(status, Some(0));
     assert!(text.contains("requests     100\n") && text.contains("reads        75.0%\n"), "{text}");
     assert!(text.contains("warning: it has 2 volumes"), "{text}");
-    assert!(
-        stderr.starts_with(&format!("{path}: read as msr, because its first 100 lines all fit")),
-        "{stderr}"
-    );
+    assert!(stderr.starts_with(&format!("{path}: read as msr, because its 100 lines all fit")), "{stderr}");
     for quiet in [&["trace", "info", &path, "-q"][..], &["trace", "info", &path, "--format", "msr"]] {
         assert_eq!(outcome(&mut harmonia(quiet)), (Some(0), text.clone(), String::new()));
     }

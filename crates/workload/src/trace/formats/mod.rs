@@ -111,7 +111,7 @@ pub(super) enum Fit {
 /// At most so many lines are looked at.
 const SNIFF_LINES: usize = 200;
 
-/// A text fits if most of its first lines do, one of them a request: a file with a malformed line still is what it is,
+/// A text fits if at least half of its first lines do, one of them a request: a file with a malformed line still is what it is,
 /// and the reader says where it is malformed.
 fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
     let (mut rows, mut lines, mut fitting, mut first_problem) = (0, 0, 0, None);
@@ -128,8 +128,11 @@ fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
             }
         }
     }
-    if rows > 0 && 2 * fitting > lines {
+    let complete = head.complete && lines < SNIFF_LINES;
+    if rows > 0 && 2 * fitting >= lines {
         return Fit::Yes(match first_problem {
+            None if lines == 1 => "its only line fits".to_owned(),
+            None if complete => format!("its {lines} lines all fit"),
             None => format!("its first {lines} lines all fit"),
             Some(problem) => format!("{fitting} of its first {lines} lines fit; {problem}"),
         });

@@ -90,6 +90,11 @@ impl Ordered {
         self.rows.no_rows()
     }
 
+    /// Ticks its rows are spread over, in ns; 0 if they are not.
+    pub(super) fn tick_ns(&self) -> u64 {
+        self.tick_ns
+    }
+
     /// An error about a place of the file.
     pub(super) fn error(&self, place: Place, problem: String) -> TraceError {
         self.input.error_at(place, problem)

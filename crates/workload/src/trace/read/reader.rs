@@ -138,6 +138,11 @@ impl TraceReader {
         &self.volumes
     }
 
+    /// The longest tick, in ns, over which rows that share it are spread; 0 if they are not.
+    pub fn tick_ns(&self) -> u64 {
+        self.files.iter().map(|file| file.rows.tick_ns()).max().unwrap_or(0)
+    }
+
     /// What was done so far to the rows beside reading them.
     pub fn log(&self) -> &ReadLog {
         &self.tolerance.log
