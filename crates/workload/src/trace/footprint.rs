@@ -1,54 +1,36 @@
 //! Distinct 4 KiB pages touched: the union of requests, each widened to whole pages.
 //!
-//! Intervals are collected and merged whenever their number has doubled since the last merge, so memory follows the
-//! number of separate stretches, not of requests, and the work is one sort per doubling.
+//! Pages are kept as compressed bitmaps, one for each volume: two bytes a page where they are scattered, a bit where they
+//! are dense, so that memory follows what a trace touches and not how long it is, and stays small beside it.
 
 use harmonia_types::Bytes;
-
-/// Merging fewer than this is not worth a sort.
-const MERGE_AT_LEAST: usize = 1 << 16;
+use roaring::RoaringTreemap;
 
 /// Unit of the footprint, in bytes.
 const PAGE: Bytes = 4096;
 
-/// Pages `[start, end)` of a volume; ordered by volume, then start.
-type Interval = (u16, u64, u64);
-
-/// A union of page intervals over volumes.
+/// A union of pages over volumes.
 #[derive(Debug, Default)]
 pub(super) struct Footprint {
-    intervals: Vec<Interval>,
-    /// How many of them the last merge left.
-    merged: usize,
+    /// By index of the volume.
+    pages: Vec<RoaringTreemap>,
 }
 
 impl Footprint {
     /// Adds the bytes `[start, end)` of `volume`.
     pub(super) fn touch(&mut self, volume: u16, start: Bytes, end: Bytes) {
-        self.intervals.push((volume, start / PAGE, end.div_ceil(PAGE)));
-        if self.intervals.len() >= (2 * self.merged).max(MERGE_AT_LEAST) {
-            self.merge();
+        let volume = usize::from(volume);
+        if volume >= self.pages.len() {
+            self.pages.resize_with(volume + 1, RoaringTreemap::new);
         }
+        self.pages[volume].insert_range(start / PAGE..end.div_ceil(PAGE));
     }
 
-    /// Bytes in the pages of the union, and the number of volumes.
-    pub(super) fn total(&mut self) -> (Bytes, usize) {
-        self.merge();
-        let pages: u128 = self.intervals.iter().map(|&(_, start, end)| u128::from(end - start)).sum();
-        let volumes = self.intervals.chunk_by(|a, b| a.0 == b.0).count();
-        (Bytes::try_from(pages * u128::from(PAGE)).unwrap_or(Bytes::MAX), volumes)
-    }
-
-    fn merge(&mut self) {
-        self.intervals.sort_unstable();
-        self.intervals.dedup_by(|next, kept| {
-            let joins = next.0 == kept.0 && next.1 <= kept.2;
-            if joins {
-                kept.2 = kept.2.max(next.2);
-            }
-            joins
-        });
-        self.merged = self.intervals.len();
+    /// Bytes in the pages of the union, and the number of volumes that have any.
+    pub(super) fn total(&self) -> (Bytes, usize) {
+        let pages: u64 = self.pages.iter().map(RoaringTreemap::len).sum();
+        let volumes = self.pages.iter().filter(|pages| !pages.is_empty()).count();
+        (pages.saturating_mul(PAGE), volumes)
     }
 }
 
@@ -68,9 +50,6 @@ mod tests {
                 footprint.touch(volume, start, start + length);
                 let pages = start as usize / 4096..(start + length - 1) as usize / 4096 + 1;
                 bitmap[usize::from(volume)][pages].fill(true);
-                if start % 7 == 0 {
-                    footprint.merge();
-                }
             }
             let bytes = bitmap.iter().flatten().filter(|&&set| set).count() as u64 * 4096;
             let volumes = bitmap.iter().filter(|volume| volume.contains(&true)).count();
