@@ -70,7 +70,14 @@ examples:
 	harmonia run tiny --checked > /dev/null; \
 	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
 	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
-	harmonia trace info $$trace > /dev/null; \
+	harmonia trace info $$trace --quiet > /dev/null; \
+	harmonia trace head $$trace --quiet > /dev/null; \
+	harmonia trace fit $$trace --quiet > $(TARGET)/fitted.toml; \
+	harmonia check $(TARGET)/fitted.toml > /dev/null; \
+	for format in msr disksim fio harmonia; do \
+		harmonia trace convert $$trace --to $$format --out $(TARGET)/converted.$$format --force --quiet > /dev/null; \
+		harmonia run msr-trace --trace $(TARGET)/converted.$$format --format $$format --set ssd.preset=tiny-test > /dev/null; \
+	done; \
 	echo 'examples: all run'
 
 $(VENV)/ready: pyproject.toml

@@ -23,7 +23,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     source: "github.com/alibaba/block-traces; Li et al., An In-Depth Analysis of Cloud Block Storage Workloads, IISWC 2020",
     grammar: "\
 device_id,opcode,offset,length,timestamp        header: optional, first line only
-419,W,126703644672,4096,1577808000000626",
+7,W,8589934592,4096,1600000000000626",
     rules: &[
         "Five fields; opcode is R or W; a request has 1 byte to 1 GiB.",
         "A volume is a device_id.",

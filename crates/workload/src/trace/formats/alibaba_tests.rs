@@ -19,17 +19,17 @@ fn parse(line: &[u8]) -> Result<Row, String> {
 
 #[test]
 fn reads_bytes_and_us_with_the_time_last() {
-    let text = b"419,W,126703644672,4096,1577808000000626\r\n\
-                 7,R,0,1,1577808000000627\n\
-                 419,R,18446744072635809791,1073741824,1577808000001000";
+    let text = b"7,W,8589934592,4096,1600000000000626\r\n\
+                 419,R,0,1,1600000000000627\n\
+                 7,R,18446744072635809791,1073741824,1600000000001000";
     let expected = [
-        record(0, Write, 126_703_644_672, 4096, 0),
+        record(0, Write, 8_589_934_592, 4096, 0),
         record(1_000, Read, 0, 1, 1),
         record(374_000, Read, 18_446_744_072_635_809_791, 1 << 30, 0),
     ];
     let (records, reader) = read_with(text, &TraceOptions::of_format("alibaba")).unwrap();
     assert_eq!(records, expected);
-    assert_eq!(reader.volumes().names(), ["419", "7"]);
+    assert_eq!(reader.volumes().names(), ["7", "419"]);
 }
 
 #[test]

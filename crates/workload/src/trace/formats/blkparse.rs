@@ -31,7 +31,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     source: "blktrace (Axboe, Brunelle, Scott): blkparse(1), DEFAULT OUTPUT",
     grammar: "\
 major,minor cpu sequence seconds.nanoseconds pid event rwbs rest
-  8,16   3        5     0.000026421  3645  D   R 4938888 + 256 [java]
+  8,16   3        5     0.000025000  3645  D   R 2048000 + 256 [java]
 rest of a Q, D or C:  sector + sectors [process or error]   sector + sectors (time) [..]   anything else: no sectors
 rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: discard; N: no data",
     rules: &[
@@ -65,7 +65,7 @@ const DEVICE: Column = Column { place: 1, name: "device", holds: "major,minor su
 const CPU: Column = Column { place: 2, name: "cpu", holds: "a whole number below 2^64" };
 const SEQUENCE: Column = Column { place: 3, name: "sequence", holds: "a whole number" };
 const TIME: Column =
-    Column { place: 4, name: "time", holds: "seconds.nanoseconds such as 0.000026421, below 2^64 ns" };
+    Column { place: 4, name: "time", holds: "seconds.nanoseconds such as 0.000025000, below 2^64 ns" };
 const PID: Column = Column { place: 5, name: "pid", holds: "a whole number below 2^64" };
 const EVENT: Column = Column { place: 6, name: "event", holds: "one of Q G S I M F D C R P U UT X B A m" };
 const RWBS: Column =

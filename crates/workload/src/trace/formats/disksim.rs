@@ -34,7 +34,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     source: "The DiskSim Simulation Environment Version 4.0 Reference Manual, CMU-PDL-08-101",
     grammar: "\
 time device block count flags        blanks between, no header
-7961.833 0 20228336 8 1",
+1234.567 0 20228000 8 1",
     rules: &[
         "Five fields; a request has 1 sector to 1 GiB.",
         "Times have no sign and no exponent; digits behind the nanosecond are dropped.",
@@ -59,7 +59,7 @@ const COLUMNS: usize = 5;
 const TIME: Column = Column {
     place: 1,
     name: "time",
-    holds: "a number such as 7961.833: no sign, no exponent, below 2^64 ns",
+    holds: "a number such as 1234.567: no sign, no exponent, below 2^64 ns",
 };
 const DEVICE: Column = Column { place: 2, name: "device", holds: "a whole number below 2^64" };
 const BLOCK: Column = Column { place: 3, name: "block", holds: "a whole number below 2^64" };

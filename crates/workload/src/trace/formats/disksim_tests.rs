@@ -25,15 +25,15 @@ fn read_in(text: &[u8], units: UnitOptions) -> Vec<TraceRecord> {
 
 #[test]
 fn reads_ms_sectors_and_hexadecimal_flags() {
-    let text = b"7961.833 0 20228336 8 0\r\n\
-                 7961.8330019 7 1 2097152 1\n\
-                 \t7962   7\t36028797018963966 1 0x1aB \n\
+    let text = b"1234.567 0 20228000 8 0\r\n\
+                 1234.5670019 7 1 2097152 1\n\
+                 \t1234.734   7\t36028797018963966 1 0x1aB \n\
                  18446744073709.551615 65535 0 1 FFFFFFFE";
     let expected = [
-        record(0, Write, 20_228_336 * 512, 4096, 0),
+        record(0, Write, 20_228_000 * 512, 4096, 0),
         record(1, Read, 512, 1 << 30, 1),
         record(167_000, Read, u64::MAX - 1023, 512, 1),
-        record(u64::MAX - 7_961_833_000, Write, 0, 512, 2),
+        record(u64::MAX - 1_234_567_000, Write, 0, 512, 2),
     ];
     assert_eq!(read(text, "disksim").unwrap(), expected);
 }
@@ -68,7 +68,7 @@ fn malformed_input_is_refused_with_its_place() {
         "disksim",
         &[
             (b"", "t: is empty"),
-            (b"\n", "t:1: found the end of the line ``, expected field 1 (time): a number such as 7961.833"),
+            (b"\n", "t:1: found the end of the line ``, expected field 1 (time): a number such as 1234.567"),
             (b"1.5 0 8 8 1\n\n", "t:2: found the end of the line"),
             (
                 b"1.5 0 8 8\n",
@@ -78,14 +78,14 @@ fn malformed_input_is_refused_with_its_place() {
             (b"1.5,0,8,8,1\n", "t:1: found `1.5,0,8,8,1` in field 1 (time)"),
             (
                 b"-1.5 0 8 8 1\n",
-                "t:1: found `-1.5` in field 1 (time), expected a number such as 7961.833: no sign",
+                "t:1: found `-1.5` in field 1 (time), expected a number such as 1234.567: no sign",
             ),
             (b"+1.5 0 8 8 1\n", "found `+1.5` in field 1 (time)"),
             (b"nan 0 8 8 1\n", "found `nan` in field 1 (time)"),
             (b"inf 0 8 8 1\n", "found `inf` in field 1 (time)"),
             (
                 b"4.38e+08 0 8 8 1\n",
-                "found `4.38e+08` in field 1 (time), expected a number such as 7961.833: no sign, no exponent",
+                "found `4.38e+08` in field 1 (time), expected a number such as 1234.567: no sign, no exponent",
             ),
             (b".5 0 8 8 1\n", "found `.5` in field 1 (time)"),
             (b"5. 0 8 8 1\n", "found `5.` in field 1 (time)"),
@@ -130,7 +130,7 @@ fn what_could_be_one_of_mqsims_is_asked_about_and_the_rest_is_not() {
         let error = detected(text).unwrap_err();
         assert!(error.contains("fits more than one format (disksim, mqsim): name the one meant"), "{error}");
     }
-    assert_eq!(detected(b"7961.833 0 20228000 8 0\n8346.206 0 6397000 496 1\n"), Ok("disksim"));
+    assert_eq!(detected(b"1234.567 0 20228000 8 0\n1300.500 0 6397000 496 1\n"), Ok("disksim"));
     // One line with a fraction, or flags of more than a bit, among many that could be either.
     let whole = "5 0 8 8 1\n".repeat(150);
     for line in ["5.5 0 8 8 1\n", "5 0 8 8 81\n", "5 0 8 8 0x1\n", "5 0 8 8 0a\n"] {

@@ -28,7 +28,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     source: "Koller and Rangaswami, I/O Deduplication, FAST 2010; SNIA IOTTA set 391",
     grammar: "\
 time pid process lba size W|R major minor [md5]        blanks between, no header
-89968195792462 20782 gzip 283193184 8 R 6 0 56f11b711d91a065a2b6458eca924523",
+70000000000123 4321 gzip 283000184 8 R 6 0 00112233445566778899aabbccddeeff",
     rules: &[
         "Eight fields or nine; process may hold blanks. A request has at most 1 GiB and may be empty.",
         "Process and md5 are dropped; pid is checked and dropped.",

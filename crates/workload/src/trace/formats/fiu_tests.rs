@@ -20,15 +20,15 @@ fn parse(line: &[u8]) -> Result<Row, String> {
 
 #[test]
 fn reads_ns_and_sectors_with_or_without_a_digest() {
-    let text = b"89968195792462 20782 gzip 283193000 8 R 6 0 56f11b711d91a065a2b6458eca924523\r\n\
-                 89968195792463 0 kjournald 0 2097152 W 6 1\n\
-                 89968195792463 2 pdflush 36028797018963966 1 w 6 0 \n\
+    let text = b"70000000000123 4321 gzip 283000000 8 R 6 0 00112233445566778899aabbccddeeff\r\n\
+                 70000000000124 0 kjournald 0 2097152 W 6 1\n\
+                 70000000000124 2 pdflush 36028797018963966 1 w 6 0 \n\
                  18446744073709551615 2 - 0 0 r 8 16 0";
     let expected = [
-        record(0, Read, 283_193_000 * 512, 4096, 0),
+        record(0, Read, 283_000_000 * 512, 4096, 0),
         record(1, Write, 0, 1 << 30, 1),
         record(1, Write, u64::MAX - 1023, 512, 0),
-        record(u64::MAX - 89_968_195_792_462, Read, 0, 0, 2),
+        record(u64::MAX - 70_000_000_000_123, Read, 0, 0, 2),
     ];
     let (records, reader) = read_with(text, &TraceOptions::of_format("fiu")).unwrap();
     assert_eq!(records, expected);

@@ -35,7 +35,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     source: "Waldspurger et al., SHARDS, FAST 2015; libCacheSim's vscsi.h and sample cloudPhysicsIO",
     grammar: "\
 version,time,op,size,lbn        header: required, names the columns, in any order; version may be missing
-1,5633898,2a,512,42932745
+1,1000000,2a,512,2097152
 
 vscsi 1, little-endian: sn u32, size u32, nSG u32, op u16, version u16 (0x01..), lbn u64, time u64
 vscsi 2, little-endian: op u16, version u16 (0x02..), sn u32, size u32, nSG u32, lbn u64, time u64, rt u64",

@@ -44,17 +44,17 @@ fn file(records: &[Said]) -> Vec<u8> {
 #[test]
 fn csv_has_seconds_scsi_codes_bytes_and_sectors() {
     let text = b"version,time,op,size,lbn\r\n\
-                 1,5633898,2a,512,42932745\n\
-                 1,5633898,28,0,42932746\n\
-                 2,5633900,0A,1073741824,0\n\
-                 2,5633900,42,24,0\n\
-                 2,5633900,8,4096,8\n\
-                 1,5633900,35,0,99\n\
-                 1,5633900,0,0,0\n\
-                 1,5633901,93,512,16";
+                 1,1000000,2a,512,2097152\n\
+                 1,1000000,28,0,2097153\n\
+                 2,1000002,0A,1073741824,0\n\
+                 2,1000002,42,24,0\n\
+                 2,1000002,8,4096,8\n\
+                 1,1000002,35,0,99\n\
+                 1,1000002,0,0,0\n\
+                 1,1000003,93,512,16";
     let expected = [
-        record(0, Write, 42_932_745 * 512, 512),
-        record(500_000_000, Read, 42_932_746 * 512, 0),
+        record(0, Write, 2_097_152 * 512, 512),
+        record(500_000_000, Read, 2_097_153 * 512, 0),
         record(2_000_000_000, Write, 0, 1 << 30),
         record(2_333_333_333, Read, 4096, 4096),
         record(2_666_666_666, Flush, 0, 0),
@@ -95,7 +95,7 @@ fn every_code_of_sbc_that_transfers_or_flushes_is_known() {
 fn vscsi_has_us_and_is_not_spread() {
     for version in [1, 2] {
         let rows = [
-            (version, 0x2a, 512, 42_932_745, 5_633_898_337_058),
+            (version, 0x2a, 512, 2_097_152, 5_633_898_337_058),
             (version, 0x12, 36, 0, 5_633_898_337_059),
             (version, 0x28, 1 << 30, 0, 5_633_898_337_060),
             (version, 0x88, 0, 7, 5_633_898_337_060),
@@ -105,7 +105,7 @@ fn vscsi_has_us_and_is_not_spread() {
         assert_eq!(detected(&bytes), Ok("cloudphysics"));
         let (records, reader) = read_with(&bytes, &options()).unwrap();
         let expected = [
-            record(0, Write, 42_932_745 * 512, 512),
+            record(0, Write, 2_097_152 * 512, 512),
             record(2_000, Read, 0, 1 << 30),
             record(2_000, Read, 3584, 0),
             record(3_000, Flush, 0, 0),
