@@ -36,7 +36,7 @@ fn table(folder: &Path) -> std::io::Result<()> {
         write(&plain, ROWS, row)?;
         let text = std::fs::read(&plain)?;
         let scan = || timed(|| scan(&plain));
-        let read = |path: &Path| timed(|| rows(path, format));
+        let read = |path: &Path| timed(|| assert_eq!(rows(path, format), ROWS));
         print(
             &format!("{format} reader, rate over that of the bare scan"),
             ROWS,
@@ -49,9 +49,12 @@ fn table(folder: &Path) -> std::io::Result<()> {
         for (path, name) in [(&gz, "gz"), (&zst, "zst")] {
             let packed = std::fs::read(path)?;
             let alone = || {
-                timed(|| match name {
-                    "gz" => drain(flate2::bufread::MultiGzDecoder::new(&packed[..])),
-                    _ => zstd::Decoder::with_buffer(&packed[..]).map_or(0, drain),
+                timed(|| {
+                    let unpacked = match name {
+                        "gz" => drain(flate2::bufread::MultiGzDecoder::new(&packed[..])),
+                        _ => zstd::Decoder::with_buffer(&packed[..]).map_or(0, drain),
+                    };
+                    assert_eq!(unpacked, text.len());
                 })
             };
             let label = format!("{format}.{name}, time over unpacking alone and the plain reader");
@@ -93,13 +96,18 @@ fn scan(path: &Path) -> usize {
 
 /// Reads a trace to its end.
 fn rows(path: &Path, format: &str) -> u64 {
-    let reader = Trace::open_file(path, format).and_then(|trace| trace.records());
-    let Ok(mut reader) = reader else { return 0 };
-    let mut sum = 0;
-    while let Ok(Some(record)) = reader.next_record() {
+    read_all(path, format).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn read_all(path: &Path, format: &str) -> Result<u64, harmonia_workload::TraceError> {
+    let mut reader = Trace::open_file(path, format)?.records()?;
+    let (mut sum, mut rows) = (0, 0);
+    while let Some(record) = reader.next_record()? {
         sum ^= record.offset ^ record.time_ns;
+        rows += 1;
     }
-    sum
+    std::hint::black_box(sum);
+    Ok(rows)
 }
 
 fn drain(mut decoder: impl Read) -> usize {

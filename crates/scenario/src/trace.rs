@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use harmonia_types::SimDuration;
 use harmonia_types::units::{parse_bytes, parse_duration};
+use harmonia_workload::trace::within;
 use harmonia_workload::trace::{AUTO, Action, FORMATS, TraceFormat, TraceOptions, UnitOptions};
 use harmonia_workload::{Limit, Remap, TraceConfig, Volumes};
 
@@ -64,7 +65,7 @@ fn path(field: &Field<'_>, node: &Node, folder: Option<&Path>) -> Parsed<PathBuf
         return Err(field.fault("is not the name of a file"));
     }
     let is_written = matches!(node.place, Place::File(..));
-    Ok(folder.filter(|_| is_written).map_or_else(|| name.into(), |folder| folder.join(name)))
+    Ok(folder.filter(|_| is_written).map_or_else(|| name.into(), |folder| within(folder, name)))
 }
 
 /// How the files are to be read.

@@ -45,17 +45,30 @@ impl WorkloadConfig {
     /// If the configuration contradicts itself or the array, or the trace cannot be read; the text says which. What is
     /// wrong with a trace further on may show only when a source comes to it.
     pub fn prepare(&self, array: &ArrayGeometryForLoad) -> Result<Load, SourceError> {
+        let load = self.prepare_while(array, &|| true)?;
+        load.ok_or_else(|| SourceError("reading the trace was stopped".to_owned()))
+    }
+
+    /// As [`WorkloadConfig::prepare`]; `None` if `go_on`, asked every now and then while a trace is read, says no.
+    ///
+    /// # Errors
+    /// As [`WorkloadConfig::prepare`].
+    pub fn prepare_while(
+        &self,
+        array: &ArrayGeometryForLoad,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Load>, SourceError> {
         match self {
             WorkloadConfig::Synthetic(config) => {
                 // What is wrong with it does not depend on the seed.
                 Synthetic::new(config, *array, 0).map_err(SourceError)?;
-                Ok(Load(Kind::Synthetic(config.clone(), *array)))
+                Ok(Some(Load(Kind::Synthetic(config.clone(), *array))))
             }
             WorkloadConfig::Trace(config) => {
                 let trace = Trace::open(&config.paths, &config.options)?;
-                let replay = Replay::new(trace, config, array)?;
+                let Some(replay) = Replay::new_while(trace, config, array, go_on)? else { return Ok(None) };
                 replay.source()?;
-                Ok(Load(Kind::Trace(Box::new(replay))))
+                Ok(Some(Load(Kind::Trace(Box::new(replay)))))
             }
         }
     }

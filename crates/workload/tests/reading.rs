@@ -132,8 +132,9 @@ fn volumes_of_the_same_name_are_one_only_where_names_are_global() {
     let (_folder, paths) =
         files(&[("f1.spc", b"0,1,512,r,0\n".to_vec()), ("f2.spc", b"0,1,512,r,0\n".to_vec())]);
     assert_eq!(names(&paths, &TraceOptions::default()), ["f1:0", "f2:0"]);
-    let twice = [paths[0].clone(), paths[0].clone()];
-    assert_eq!(names(&twice, &TraceOptions::default()), ["f1#1:0", "f1#2:0"]);
+    let (_other, same_name) = files(&[("f1.spc", b"0,1,512,r,0\n".to_vec())]);
+    let alike = [paths[0].clone(), same_name[0].clone()];
+    assert_eq!(names(&alike, &TraceOptions::default()), ["f1#1:0", "f1#2:0"]);
     let same = TraceOptions { same_volumes: Some(true), ..TraceOptions::default() };
     assert_eq!(names(&paths, &same), ["0"]);
     let only = TraceOptions { only: Some("f2:0".into()), ..TraceOptions::default() };
@@ -155,11 +156,116 @@ fn one_volume_may_be_named_by_its_last_part() {
     assert_eq!(only(&both, "prxy_3").unwrap().records.len(), 1);
 }
 
+/// Rows of `web_3` have been given when `3` itself appears: neither silently instead of the other.
+#[test]
+fn a_volume_called_what_was_taken_for_a_last_part_is_asked_about() {
+    let text = "fio version 3 iolog\n1 web_3 read 0 512\n2 3 read 0 512\n";
+    let only = TraceOptions { only: Some("3".into()), ..TraceOptions::of_format("fio") };
+    let error = read(text, &only).err().unwrap();
+    assert!(error.place == Place::Line(3) && error.problem.contains("`3` beside `web_3`"), "{error}");
+    let exact_first = "fio version 3 iolog\n1 3 read 0 512\n2 web_3 read 0 512\n";
+    assert_eq!(read(exact_first, &only).unwrap().records.len(), 1);
+}
+
+#[test]
+fn what_was_asked_for_and_is_not_there_is_said_for_what_it_is() {
+    let text = [row(10, 1), row(20, 2)].concat();
+    let options = TraceOptions { only: Some("h_0".into()), start: Some(SimDuration(5000)), ..msr() };
+    assert_eq!(
+        read(&text, &options).err().unwrap().problem,
+        "has no request in the window between start and end"
+    );
+}
+
+/// Times with fractions have no tick: spreading would move them.
+#[test]
+fn exact_times_are_not_spread() {
+    for format in ["spc", "disksim", "systor", "blkparse", "fio"] {
+        let options = TraceOptions { spread: Some(true), ..TraceOptions::of_format(format) };
+        assert!(read("x", &options).err().unwrap().problem.contains("no ticks to spread"), "{format}");
+    }
+}
+
+/// The second row of the first file is malformed, but not before its turn has come.
+#[test]
+fn a_malformed_row_of_one_of_several_files_is_met_in_its_turn() {
+    let (_folder, paths) = files(&[
+        ("a.csv", [row(10, 1), "nonsense\n".into()].concat().into_bytes()),
+        ("b.csv", [row(20, 2), row(30, 3)].concat().into_bytes()),
+    ]);
+    let mut reader = Trace::open(&paths, &msr()).unwrap().records().unwrap();
+    assert!(reader.next_record().unwrap().is_some());
+    assert!(reader.next_record().is_err());
+}
+
+/// An hour in which nothing happened.
+#[test]
+fn a_file_without_a_request_may_stand_among_others() {
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let (_folder, paths) =
+        files(&[("a.csv", header.into()), ("b.csv", format!("{header}{}", row(20, 2)).into_bytes())]);
+    for options in [msr(), TraceOptions::default()] {
+        assert_eq!(places(&drain(&Trace::open(&paths, &options).unwrap()).unwrap()), [(0, 2)]);
+        let alone = Trace::open(&paths[..1], &options).and_then(|trace| drain(&trace).map(|_| ()));
+        assert!(alone.unwrap_err().problem.contains("has no request"));
+    }
+}
+
+/// Whoever waits is asked while rows are only passed over.
+#[test]
+fn reading_comes_back_while_rows_are_passed_over() {
+    use harmonia_workload::trace::Step;
+    let text: String = (0..200_000).map(|time| row(time, 0)).collect::<String>() + "300000,h,1,Read,0,1,0\n";
+    let only = TraceOptions { only: Some("h_1".into()), ..msr() };
+    let mut reader = Trace::from_bytes("t", text.into_bytes(), &only).unwrap().records().unwrap();
+    let mut pauses = 0;
+    loop {
+        match reader.next_step().unwrap() {
+            Step::Pause => pauses += 1,
+            Step::Record(record) => assert_eq!(record.time_ns, 300_000 * 100),
+            Step::End => break,
+        }
+    }
+    assert_eq!(pauses, 3);
+}
+
 #[test]
 fn files_of_two_formats_are_not_one_trace() {
     let (_folder, paths) = files(&[("a.csv", row(10, 1).into_bytes()), ("b.spc", b"0,1,512,r,0\n".to_vec())]);
     let error = Trace::open(&paths, &TraceOptions::default()).unwrap_err();
     assert!(error.file.ends_with("b.spc") && error.problem.contains("format spc, but that of "), "{error}");
+}
+
+/// Units that are told are those that a format is recognised by.
+#[test]
+fn content_is_recognised_in_the_units_it_has() {
+    let us = b"1538323199000000,0,8,0,1\n1538323199000400,8,8,1,1\n";
+    let mut options = TraceOptions::default();
+    assert!(Trace::from_bytes("t", us.to_vec(), &options).is_err());
+    options.units.time_ns = Some(1000);
+    assert_eq!(Trace::from_bytes("t", us.to_vec(), &options).unwrap().format().name, "tencent");
+}
+
+#[test]
+fn what_is_packed_twice_or_an_archive_or_nothing_is_said_to_be() {
+    let gz = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let mut archive = vec![b'x'; 1024];
+    archive[257..262].copy_from_slice(b"ustar");
+    for (bytes, says) in [
+        (gz(&gz(b"x")), "packed twice"),
+        (gz(b""), "is empty"),
+        (archive.clone(), "a tar archive"),
+        (gz(&archive), "a tar archive"),
+    ] {
+        for options in [msr(), TraceOptions::default()] {
+            let error = Trace::from_bytes("t", bytes.clone(), &options).err().unwrap().problem;
+            assert!(error.contains(says), "{error}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use harmonia_types::SimDuration;
 use harmonia_types::units::{format_bytes, format_duration};
-use harmonia_workload::trace::{FORMATS, TraceFormat};
+use harmonia_workload::trace::{FORMATS, Spread, TraceFormat};
 
 use super::GENERATED;
 
@@ -52,7 +52,10 @@ fn defaults(format: &TraceFormat) -> [String; 9] {
         fixed(units.size.map(format_bytes)),
         fixed(units.read_is.map(|value| value.to_string())),
         time(format.sort_window_ns),
-        format.coarse_clock.to_string(),
+        fixed(match format.spread {
+            Spread::Never => None,
+            spread => Some((spread == Spread::ByItself).to_string()),
+        }),
         format.global_volumes.to_string(),
         yes(format.write.is_some()),
     ]

@@ -124,7 +124,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Report, RunE
 /// As [`run`].
 pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) -> Result<Report, RunError> {
     let jobs = [Job::only(Variant { label: String::new(), scenario: scenario.clone() })];
-    let loads = loads(&jobs)?;
+    let loads = loads(&jobs, options.cancel)?;
     let group = Group { jobs: &jobs, loads: &loads, alike: &[0], threads: 1, ageing_ns: 0, options };
     let reports = group.run(aged)?;
     reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
@@ -155,7 +155,7 @@ pub fn compare_seeds(
     options: &RunOptions<'_>,
 ) -> Result<Comparison, RunError> {
     let jobs = jobs(variants, seeds)?;
-    let loads = loads(&jobs)?;
+    let loads = loads(&jobs, options.cancel)?;
     let groups = groups(&jobs);
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
     let at_once = at_once(&jobs, &groups, (options.threads / largest).max(1), options.threads)?;
@@ -245,7 +245,7 @@ fn jobs(variants: &[Variant], seeds: u64) -> Result<Vec<Job>, RunError> {
 ///
 /// # Errors
 /// If a load contradicts itself or the array, or a trace cannot be read.
-fn loads(jobs: &[Job]) -> Result<Vec<Arc<Load>>, RunError> {
+fn loads(jobs: &[Job], cancel: &AtomicBool) -> Result<Vec<Arc<Load>>, RunError> {
     let parts = |job: &Job| (job.variant.scenario.workload.clone(), drive::geometry(&job.variant.scenario));
     let mut loads: Vec<Arc<Load>> = Vec::with_capacity(jobs.len());
     let mut known = Vec::new();
@@ -254,7 +254,7 @@ fn loads(jobs: &[Job]) -> Result<Vec<Arc<Load>>, RunError> {
         let load = match known.iter().find(|(parts, _)| *parts == wanted) {
             Some((_, load)) => Arc::clone(load),
             None => {
-                let load = Arc::new(prepare(&job.variant.scenario)?);
+                let load = Arc::new(prepare(&job.variant.scenario, cancel)?);
                 known.push((wanted, Arc::clone(&load)));
                 load
             }
@@ -264,8 +264,10 @@ fn loads(jobs: &[Job]) -> Result<Vec<Arc<Load>>, RunError> {
     Ok(loads)
 }
 
-fn prepare(scenario: &Scenario) -> Result<Load, RunError> {
-    scenario.workload.prepare(&drive::geometry(scenario)).map_err(|error| bad_input(error.0, ""))
+fn prepare(scenario: &Scenario, cancel: &AtomicBool) -> Result<Load, RunError> {
+    let go_on = || !cancel.load(Ordering::Relaxed);
+    let load = scenario.workload.prepare_while(&drive::geometry(scenario), &go_on);
+    load.map_err(|error| bad_input(error.0, ""))?.ok_or(RunError::Cancelled)
 }
 
 /// The jobs by the aged state they start from, in the order in which these are first needed.
@@ -416,7 +418,7 @@ impl Drop for SetOnDrop<'_> {
 /// # Errors
 /// The same as [`run`] would end with, but at once.
 pub fn preflight(scenario: &Scenario) -> Result<(), RunError> {
-    prepare(scenario).map(|_| ())
+    prepare(scenario, &AtomicBool::new(false)).map(|_| ())
 }
 
 pub(crate) fn bad_input(problem: impl Into<String>, allowed: &str) -> RunError {

@@ -41,11 +41,11 @@ use std::sync::Arc;
 
 pub use convert::{Conversion, ConvertError, Target, convert};
 pub use fit::{Heat, TraceFit};
-pub use formats::{FORMATS, TraceFormat};
+pub use formats::{FORMATS, Spread, TraceFormat};
 pub use hash::TraceHash;
 pub use info::{MeanSizeBytes, Operations, TraceInfo, VolumeShare};
 pub use options::{Action, TraceOptions, UnitOptions, Units};
-pub use read::{Noted, Packing, Place, ReadLog, TraceError, TraceInput, TraceReader};
+pub use read::{Noted, Packing, Place, ReadLog, Step, TraceError, TraceInput, TraceReader};
 pub use record::{TraceRecord, VolumeNames};
 pub use replay::{RemapCounts, Replay, TraceAccount, TraceSource};
 pub use write::{Out, TraceWriter, Written};
@@ -55,6 +55,11 @@ use options::Setting;
 use read::Clock;
 use read::OpenFile;
 use read::fields::excerpt;
+
+/// The name or pattern `name` of a trace's files in `folder`, whose own name is taken as it is.
+pub fn within(folder: &Path, name: &str) -> PathBuf {
+    read::paths::within(folder, name)
+}
 
 /// Name that asks for the format to be found from the content.
 pub const AUTO: &str = "auto";
@@ -112,8 +117,9 @@ impl Trace {
                 problem: "no file is named".into(),
             });
         };
+        inputs.iter().try_for_each(|input| input.refuse_wrapped())?;
         let (format, reason) = if options.format == AUTO {
-            let (format, reason) = detect(&inputs)?;
+            let (format, reason) = detect(&inputs, options)?;
             (format, Some(reason))
         } else {
             (named(first, &options.format)?, None)
@@ -150,7 +156,7 @@ impl Trace {
         let setting = self.setting()?;
         let open = |input: &Arc<TraceInput>| {
             let rows = (format.open)(input, setting).map_err(|problem| input.error(problem))?;
-            let clock = Clock { tick_ns: setting.time_ns, coarse: format.coarse_clock };
+            let clock = Clock { tick_ns: setting.time_ns, coarse: format.spread == Spread::ByItself };
             let clock = rows.clock().unwrap_or(clock);
             let tick_ns = if options.spread.unwrap_or(clock.coarse) { clock.tick_ns } else { 0 };
             Ok(OpenFile { rows, input: Arc::clone(input), tick_ns })
@@ -195,14 +201,20 @@ impl Trace {
     ) -> Result<Option<TraceReader>, TraceError> {
         let mut reader = self.records()?;
         let mut rows = 0u64;
-        while let Some(record) = reader.next_record()? {
-            take(&record, &reader);
-            rows += 1;
-            if rows.is_multiple_of(ASK_EVERY) && !go_on(rows) {
+        loop {
+            let ask = match reader.next_step()? {
+                Step::Record(record) => {
+                    take(&record, &reader);
+                    rows += 1;
+                    rows.is_multiple_of(ASK_EVERY)
+                }
+                Step::Pause => true,
+                Step::End => return Ok(Some(reader)),
+            };
+            if ask && !go_on(rows) {
                 return Ok(None);
             }
         }
-        Ok(Some(reader))
     }
 
     /// How many bytes of its files lie behind the last reader, to within a few MiB, and how many there are.
@@ -247,16 +259,20 @@ fn named(input: &TraceInput, name: &str) -> Result<&'static TraceFormat, TraceEr
     })
 }
 
-/// The one format all files fit, and why the first does.
-fn detect(inputs: &[Arc<TraceInput>]) -> Result<(&'static TraceFormat, String), TraceError> {
+/// The one format all files fit, and why the first does. A file without a request (a header, summaries) fits what the
+/// others are in.
+fn detect(
+    inputs: &[Arc<TraceInput>],
+    options: &TraceOptions,
+) -> Result<(&'static TraceFormat, String), TraceError> {
     let mut decided: Option<(&TraceInput, &'static TraceFormat, String)> = None;
+    let mut undecided = Vec::new();
     for input in inputs {
         let bytes = input.head(SNIFF_BYTES + 1)?;
         let complete = bytes.len() <= SNIFF_BYTES;
-        let head = Head { bytes: &bytes[..bytes.len().min(SNIFF_BYTES)], complete };
-        let (format, reason) = choose(FORMATS, &head).map_err(|problem| input.error(problem))?;
-        match &decided {
-            Some((first, other, _)) if other.name != format.name => {
+        let head = Head { bytes: &bytes[..bytes.len().min(SNIFF_BYTES)], complete, options };
+        match (choose(FORMATS, &head), &decided) {
+            (Ok((format, _)), Some((first, other, _))) if other.name != format.name => {
                 return Err(input.error(format!(
                     "its content is in format {}, but that of {} in {}: files read as one are of one format",
                     format.name,
@@ -264,8 +280,16 @@ fn detect(inputs: &[Arc<TraceInput>]) -> Result<(&'static TraceFormat, String), 
                     other.name
                 )));
             }
-            Some(_) => {}
-            None => decided = Some((input, format, reason)),
+            (Ok(_), Some(_)) => {}
+            (Ok((format, reason)), None) => decided = Some((input, format, reason)),
+            (Err(problem), _) => undecided.push((input, bytes, complete, problem)),
+        }
+    }
+    for (input, bytes, complete, problem) in undecided {
+        let head = Head { bytes: &bytes[..bytes.len().min(SNIFF_BYTES)], complete, options };
+        let is_without_request = |format: &TraceFormat| (format.sniff)(&head) == Fit::NoRequest;
+        if !decided.as_ref().is_some_and(|(_, format, _)| is_without_request(format)) {
+            return Err(input.error(problem));
         }
     }
     match decided {
@@ -283,6 +307,9 @@ fn choose<'a>(formats: &'a [TraceFormat], head: &Head<'_>) -> Result<(&'a TraceF
     for format in formats {
         match (format.sniff)(head) {
             Fit::Yes(reason) => fitting.push((format, reason)),
+            Fit::NoRequest => {
+                closest = Some((usize::MAX, format, "has no request in its first lines".to_owned()));
+            }
             Fit::No { fitting, problem } => {
                 if fitting > closest.as_ref().map_or(0, |closest| closest.0) {
                     closest = Some((fitting, format, problem));
@@ -341,9 +368,14 @@ mod tests {
     fn auto_refuses_none_and_two() {
         let msr = *FORMATS.iter().find(|format| format.name == "msr").unwrap();
         let twice = [msr, TraceFormat { name: "other", ..msr }];
-        let error = choose(&twice, &Head { bytes: LINE, complete: true }).unwrap_err();
+        let error = choose(&twice, &Head { bytes: LINE, complete: true, options: &TraceOptions::default() })
+            .unwrap_err();
         assert!(error.contains("more than one") && error.contains("msr, other"), "{error}");
-        let error = choose(&twice, &Head { bytes: b"hello\0\nworld", complete: true }).unwrap_err();
+        let error = choose(
+            &twice,
+            &Head { bytes: b"hello\0\nworld", complete: true, options: &TraceOptions::default() },
+        )
+        .unwrap_err();
         assert!(error.contains(r"`hello\x00`") && error.contains("none"), "{error}");
     }
 

@@ -4,7 +4,7 @@ use harmonia_types::{Bytes, SimDuration};
 use serde::Serialize;
 
 use super::AUTO;
-use super::formats::TraceFormat;
+use super::formats::{Spread, TraceFormat};
 
 /// What its reader is told about a trace beside the files. `None` leaves a matter to the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -131,6 +131,11 @@ impl Setting {
         if options.action.is_some() && !has_actions {
             return Err(format!(
                 "format `{name}` has no events to choose from: only blkparse and blktrace have"
+            ));
+        }
+        if options.spread == Some(true) && format.spread == Spread::Never {
+            return Err(format!(
+                "format `{name}` has no ticks to spread requests over: its times have fractions or are exact"
             ));
         }
         Ok(Setting {

@@ -54,6 +54,8 @@ pub struct VolumeNames {
 
 /// Numbers below this are found without a search.
 const SMALL: u64 = 4096;
+/// A longer name is not one of a volume, in bytes.
+pub(super) const NAME_MAX: usize = 1024;
 /// More would not fit a volume's index.
 const MOST: usize = u16::MAX as usize;
 
@@ -98,6 +100,12 @@ impl VolumeNames {
 
     #[cold]
     fn add(&mut self, name: String) -> Result<u16, String> {
+        if name.len() > NAME_MAX {
+            return Err(format!(
+                "found a volume whose name has {} bytes, expected at most {NAME_MAX}",
+                name.len()
+            ));
+        }
         if self.names.len() >= MOST {
             return Err(format!(
                 "found volume `{name}` behind {MOST} others, expected no more: is this column the volume?"

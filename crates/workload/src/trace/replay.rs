@@ -20,7 +20,7 @@ use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
 use super::hash::TraceHash;
 use super::remap::Remapper;
 use super::volumes::{Ends, Regions};
-use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord};
+use super::{ASK_EVERY, ReadLog, Step, Trace, TraceError, TraceReader, TraceRecord};
 use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig, Volumes};
 
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
@@ -72,6 +72,20 @@ impl Replay {
     /// If the time scale is not a positive number or the array has no size; if what has to be read beforehand is
     /// malformed or does not fit the array, or its volumes together are longer than 2^64 bytes.
     pub fn new(trace: Trace, config: &TraceConfig, array: &ArrayGeometryForLoad) -> Result<Self, TraceError> {
+        let replay = Self::new_while(trace.clone(), config, array, &|| true)?;
+        replay.ok_or_else(|| trace.error("reading it was stopped".to_owned()))
+    }
+
+    /// As [`Replay::new`]; `None` if `go_on`, asked every now and then while the trace is read beforehand, says no.
+    ///
+    /// # Errors
+    /// As [`Replay::new`].
+    pub fn new_while(
+        trace: Trace,
+        config: &TraceConfig,
+        array: &ArrayGeometryForLoad,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Self>, TraceError> {
         array.check().map_err(|problem| trace.error(problem))?;
         if !(config.time_scale.is_finite() && config.time_scale > 0.0) {
             let problem = format!(
@@ -81,17 +95,18 @@ impl Replay {
             return Err(trace.error(problem));
         }
         let ends = match (config.remap, config.volumes) {
-            (Remap::Scale, _) => survey(&trace, None, config.time_scale)?,
-            (_, Volumes::Apart) => survey(&trace, config.limit, config.time_scale)?,
-            _ => Ends::default(),
+            (Remap::Scale, _) => survey(&trace, None, config.time_scale, go_on)?,
+            (_, Volumes::Apart) => survey(&trace, config.limit, config.time_scale, go_on)?,
+            _ => Some(Ends::default()),
         };
+        let Some(ends) = ends else { return Ok(None) };
         let regions = Regions::new(config.volumes, &ends, array.page_size);
         let regions = Arc::new(regions.map_err(|problem| trace.error(problem))?);
         let replay = Replay { trace, config: config.clone(), array: *array, regions };
         if config.remap == Remap::Reject && replay.regions.end > array.logical_bytes {
-            replay.try_all()?;
+            replay.try_all(go_on)?;
         }
-        Ok(replay)
+        Ok(Some(replay))
     }
 
     /// A replay from the first request on.
@@ -117,9 +132,9 @@ impl Replay {
 
     /// Looks for the request that does not fit, to name it before anything is simulated.
     #[cold]
-    fn try_all(&self) -> Result<(), TraceError> {
+    fn try_all(&self, go_on: &dyn Fn() -> bool) -> Result<(), TraceError> {
         let mut source = self.source()?;
-        while source.advance()?.is_some() {}
+        while source.advance()?.is_some() && (!source.issued.is_multiple_of(ASK_EVERY) || go_on()) {}
         Ok(())
     }
 }
@@ -263,22 +278,32 @@ fn scaled(time_ns: u64, time_scale: f64) -> Option<SimTime> {
     (scaled < LATEST_NS).then_some(SimTime(scaled as u64))
 }
 
-/// How long the volumes are in the part of the trace up to `limit`.
-fn survey(trace: &Trace, limit: Option<Limit>, time_scale: f64) -> Result<Ends, TraceError> {
+/// How long the volumes are in the part of the trace up to `limit`; `None` if `go_on` says no.
+fn survey(
+    trace: &Trace,
+    limit: Option<Limit>,
+    time_scale: f64,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Option<Ends>, TraceError> {
     let mut reader = trace.records()?;
     let mut ends = Ends::default();
     let mut rows = 0;
-    loop {
-        if limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if rows >= count)) {
-            break;
-        }
-        let Some(record) = reader.next_record()? else { break };
+    while limit.is_none_or(|limit| !matches!(limit, Limit::Requests(count) if rows >= count)) {
+        let record = match reader.next_step()? {
+            Step::Record(record) => record,
+            Step::Pause if go_on() => continue,
+            Step::Pause => return Ok(None),
+            Step::End => break,
+        };
         let beyond = |end: u64| scaled(record.time_ns, time_scale).is_none_or(|time| time.0 >= end);
         if limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if beyond(end.0))) {
             break;
         }
         ends.see(&record);
         rows += 1;
+        if rows.is_multiple_of(ASK_EVERY) && !go_on() {
+            return Ok(None);
+        }
     }
-    Ok(ends)
+    Ok(Some(ends))
 }

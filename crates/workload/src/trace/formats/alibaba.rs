@@ -14,7 +14,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -32,10 +32,10 @@ device_id,opcode,offset,length,timestamp        header: optional, first line onl
     units: Units { time_ns: Some(1_000), address: Some(1), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 100_000_000,
-    coarse_clock: false,
+    spread: Spread::IfAsked,
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Alibaba::new(setting)),
-    sniff: |head| sniff_lines(head, Alibaba::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, Alibaba::new(head.setting(&FORMAT))),
     write: None,
 };
 

@@ -70,7 +70,7 @@ fn malformed_input_is_refused_with_its_place() {
         &[
             (b"", "t: is empty"),
             (b"device_id,opcode,offset,length,timestamp\n", "t: has no request in it"),
-            (b"0,R,0,1,1\n\n", "t:2: found `` in field 1 (device_id), expected a whole number below 2^64"),
+            (b"0,R,0,1,1\n\nx", "t:2: found `` in field 1 (device_id), expected a whole number below 2^64"),
             (b"sda,R,0,1,1\n", "t:1: found `sda` in field 1 (device_id)"),
             (b"0,r,0,1,1\n", "t:1: found `r` in field 2 (opcode), expected R or W"),
             (b"0,Read,0,1,1\n", "t:1: found `Read` in field 2 (opcode), expected R or W"),

@@ -22,7 +22,7 @@ use super::super::read::fields::{Column, Words, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR};
-use super::{Fit, Head, TraceFormat, sniff_lines};
+use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -44,7 +44,7 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
     units: Units::NONE,
     has_actions: true,
     sort_window_ns: 1_000_000_000,
-    coarse_clock: false,
+    spread: Spread::Never,
     global_volumes: false,
     open: |input, setting| Lines::boxed(input, Blkparse::new(setting)),
     sniff,
@@ -55,7 +55,7 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
 fn sniff(head: &Head<'_>) -> Fit {
     let is_event = |line: &[u8]| Words::new(line).next().and_then(numbers).is_some();
     if first_lines(head.bytes, head.complete).any(is_event) {
-        sniff_lines(head, Blkparse::new(super::plain(&FORMAT)))
+        sniff_lines(head, Blkparse::new(head.setting(&FORMAT)))
     } else {
         Fit::No { fitting: 0, problem: "no event of a device in its first lines".to_owned() }
     }

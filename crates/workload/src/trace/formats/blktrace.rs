@@ -33,7 +33,7 @@ use super::super::read::window::Window;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
 use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR};
-use super::{Fit, Head, TraceFormat};
+use super::{Fit, Head, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -54,7 +54,7 @@ error, length of payload: u16; payload                                  repeated
     units: Units::NONE,
     has_actions: true,
     sort_window_ns: 1_000_000_000,
-    coarse_clock: false,
+    spread: Spread::Never,
     global_volumes: true,
     open: |input, setting| Ok(Box::new(Blktrace::new(input, setting)?)),
     sniff,

@@ -25,7 +25,7 @@ use super::super::read::fields::{Column, Words, decimal, extent, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
 use super::super::write::{Out, TraceWriter, Written};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -46,10 +46,10 @@ time device block count flags        blanks between, no header
     units: Units { time_ns: Some(1_000_000), address: Some(SECTOR), size: Some(SECTOR), read_is: Some(1) },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: false,
+    spread: Spread::Never,
     global_volumes: false,
     open: |input, setting| Lines::boxed(input, DiskSim::new(setting)),
-    sniff: |head| sniff_lines(head, DiskSim::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, DiskSim::new(head.setting(&FORMAT))),
     write: Some(|out| Ok(Box::new(DiskSimWriter::new(out)))),
 };
 

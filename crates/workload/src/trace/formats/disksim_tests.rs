@@ -68,8 +68,8 @@ fn malformed_input_is_refused_with_its_place() {
         "disksim",
         &[
             (b"", "t: is empty"),
-            (b"\n", "t:1: found the end of the line ``, expected field 1 (time): a number such as 1234.567"),
-            (b"1.5 0 8 8 1\n\n", "t:2: found the end of the line"),
+            (b"\nx", "t:1: found the end of the line ``, expected field 1 (time): a number such as 1234.567"),
+            (b"1.5 0 8 8 1\n\nx", "t:2: found the end of the line"),
             (
                 b"1.5 0 8 8\n",
                 "t:1: found the end of the line `1.5 0 8 8`, expected field 5 (flags): a hexade",

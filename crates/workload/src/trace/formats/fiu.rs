@@ -19,7 +19,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -38,10 +38,10 @@ time pid process lba size W|R major minor [md5]        blanks between, no header
     units: Units { time_ns: Some(1), address: Some(512), size: Some(512), read_is: None },
     has_actions: false,
     sort_window_ns: 1_000_000_000,
-    coarse_clock: false,
+    spread: Spread::IfAsked,
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Fiu::new(setting)),
-    sniff: |head| sniff_lines(head, Fiu::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, Fiu::new(head.setting(&FORMAT))),
     write: None,
 };
 

@@ -66,7 +66,7 @@ fn malformed_input_is_refused_with_its_place() {
         &[
             (b"", "t: is empty"),
             (
-                b"\n",
+                b"\nx",
                 "t:1: found the end of the line ``, expected field 1 (time): a whole number, below 2^64 ns",
             ),
             (b"5.5 2 x 8 1 W 6 0 f\n", "t:1: found `5.5` in field 1 (time)"),

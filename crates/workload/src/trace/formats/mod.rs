@@ -1,7 +1,7 @@
 //! The formats, one file each.
 //!
 //! A file holds what the format is and where its definition comes from (its module documentation), the grammar and
-//! rules that `docs/formats.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
+//! rules that `docs/traces.md` shows, the columns, and what one row means. Lines, time order, tolerance, files and
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
 mod alibaba;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub(super) use block_events::first_action;
 
-use super::options::{Setting, Units};
+use super::options::{Setting, TraceOptions, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
 use super::read::{ReadLog, RowReader, TraceInput};
 use super::write::{Out, TraceWriter};
@@ -72,9 +72,8 @@ pub struct TraceFormat {
     pub has_actions: bool,
     /// How late rows may be unless told otherwise, in ns.
     pub sort_window_ns: u64,
-    /// Whether its clock ticks so slowly that requests of one tick are spread over it, unless a file's reader says
-    /// otherwise.
-    pub coarse_clock: bool,
+    /// Whether requests of one tick of its clock are spread over it.
+    pub spread: Spread,
     /// Whether a volume's name means the same volume in every file.
     pub global_volumes: bool,
     /// A reader at the start of the input.
@@ -85,6 +84,17 @@ pub struct TraceFormat {
     pub write: Option<OpenWriter>,
 }
 
+/// Whether requests that share a tick of a clock are spread over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// Unless told otherwise: the clock ticks in seconds.
+    ByItself,
+    /// If told so.
+    IfAsked,
+    /// Cannot be asked for: times have fractions, or are exact.
+    Never,
+}
+
 /// The first bytes of a file, unpacked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head<'a> {
@@ -92,6 +102,15 @@ pub(super) struct Head<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether that is all.
     pub(super) complete: bool,
+    /// What has been said about the file.
+    pub(super) options: &'a TraceOptions,
+}
+
+impl Head<'_> {
+    /// The setting that `format` would read it with.
+    fn setting(&self, format: &TraceFormat) -> Setting {
+        Setting::new(format, self.options).unwrap_or_else(|_| plain(format))
+    }
 }
 
 /// How well content fits a format.
@@ -99,6 +118,8 @@ pub(super) struct Head<'a> {
 pub(super) enum Fit {
     /// It does, for this reason.
     Yes(String),
+    /// All of it does, but there is no request in it.
+    NoRequest,
     /// It does not: words for the first line that does not fit, and how many of the first lines do.
     No {
         /// Lines or records that fit.
@@ -137,7 +158,11 @@ fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
             Some(problem) => format!("{fitting} of its first {lines} lines fit; {problem}"),
         });
     }
-    Fit::No { fitting, problem: first_problem.unwrap_or_else(|| "no request in its first lines".to_owned()) }
+    match first_problem {
+        None if lines > 0 => Fit::NoRequest,
+        None => Fit::No { fitting, problem: "there is no line in its first 64 KiB".to_owned() },
+        Some(problem) => Fit::No { fitting, problem },
+    }
 }
 
 /// The setting of a format that nobody changed.

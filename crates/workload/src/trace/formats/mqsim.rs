@@ -19,7 +19,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, SNIFF_LINES, TraceFormat, disksim, sniff_lines};
+use super::{Fit, Head, SNIFF_LINES, Spread, TraceFormat, disksim, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -37,7 +37,7 @@ time device sector count type        blanks between, no header
     units: Units { time_ns: Some(1), address: Some(512), size: Some(512), read_is: Some(1) },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: false,
+    spread: Spread::IfAsked,
     global_volumes: false,
     open: |input, setting| Lines::boxed(input, MqSim::new(setting)),
     sniff,
@@ -96,11 +96,11 @@ impl LineFormat for MqSim {
 /// A single line that only DiskSim could have written makes the file one of DiskSim's: its other times may well be
 /// whole by chance.
 fn sniff(head: &Head<'_>) -> Fit {
-    let fit = sniff_lines(head, MqSim::new(super::plain(&FORMAT)));
+    let fit = sniff_lines(head, MqSim::new(head.setting(&FORMAT)));
     if !matches!(fit, Fit::Yes(_)) {
         return fit;
     }
-    let mut format = MqSim::new(super::plain(&FORMAT));
+    let mut format = MqSim::new(head.setting(&FORMAT));
     for (fitting, line) in first_lines(head.bytes, head.complete).take(SNIFF_LINES).enumerate() {
         match format.parse(line, &mut ReadLog::default()) {
             Err(problem) if disksim::is_line(line) => {

@@ -47,7 +47,7 @@ fn malformed_input_is_refused_with_its_place() {
         "mqsim",
         &[
             (b"", "t: is empty"),
-            (b"5 0 8 8 1\n\n", "t:2: found the end of the line ``, expected field 1 (time): a whole number"),
+            (b"5 0 8 8 1\n\nx", "t:2: found the end of the line ``, expected field 1 (time): a whole number"),
             (b"5 0 8 8\n", "t:1: found the end of the line `5 0 8 8`, expected field 5 (type): 0 or 1"),
             (b"5 0 8 8 1 1\n", "t:1: found `1` behind the last field, expected 5 fields"),
             (b"5.5 0 8 8 1\n", "t:1: found `5.5` in field 1 (time), expected a whole number, below 2^64 ns"),

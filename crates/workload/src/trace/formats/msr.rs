@@ -18,7 +18,7 @@ use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
 use super::super::write::{Out, TraceWriter, Written};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -38,10 +38,10 @@ Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optio
     units: Units { time_ns: Some(100), address: Some(1), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: false,
+    spread: Spread::IfAsked,
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Msr::new(setting)),
-    sniff: |head| sniff_lines(head, Msr::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, Msr::new(head.setting(&FORMAT))),
     write: Some(|out| Ok(Box::new(MsrWriter::new(out)))),
 };
 

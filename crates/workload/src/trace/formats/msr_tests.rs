@@ -82,8 +82,8 @@ fn malformed_input_is_refused_with_its_place() {
         &[
             (b"", "t: is empty"),
             (b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n", "t: has no request in it"),
-            (b"\n", "t:1: found `` in field 1 (Timestamp), expected 100 ns ticks"),
-            (b"1,h,0,Read,0,512,1\n\n", "t:2: found ``"),
+            (b"\nx", "t:1: found `` in field 1 (Timestamp), expected 100 ns ticks"),
+            (b"1,h,0,Read,0,512,1\n\nx", "t:2: found ``"),
             (
                 b"1,h,0,Read,0,512,1\n0,h,0,Read,0,512,1\n",
                 "t:2: found a time 0.0000001 s before that of the row before",

@@ -15,7 +15,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -34,10 +34,10 @@ ASU,LBA,Size,Opcode,Timestamp[,anything]        no header
     units: Units { time_ns: Some(1_000_000_000), address: Some(512), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: false,
+    spread: Spread::Never,
     global_volumes: false,
     open: |input, setting| Lines::boxed(input, Spc::new(setting)),
-    sniff: |head| sniff_lines(head, Spc::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, Spc::new(head.setting(&FORMAT))),
     write: None,
 };
 

@@ -20,7 +20,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, decimal, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -40,10 +40,10 @@ Timestamp,Response,IOType,LUN,Offset,Size        header: optional, first line on
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 60_000_000_000,
-    coarse_clock: false,
+    spread: Spread::Never,
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Systor::new(setting)),
-    sniff: |head| sniff_lines(head, Systor::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, Systor::new(head.setting(&FORMAT))),
     write: None,
 };
 

@@ -91,7 +91,7 @@ fn malformed_input_is_refused_with_its_place() {
                 late_header.as_bytes(),
                 "t:2: found `Timestamp` in field 1 (Timestamp), expected seconds such as",
             ),
-            (b"\n", "t:1: found `` in field 1 (Timestamp)"),
+            (b"\nx", "t:1: found `` in field 1 (Timestamp)"),
             (b"-1,1,R,0,0,512\n", "t:1: found `-1` in field 1 (Timestamp)"),
             (b"NaN,1,R,0,0,512\n", "found `NaN` in field 1 (Timestamp)"),
             (b"18446744073.709551616,1,R,0,0,512\n", "found `18446744073.709551616` in field 1 (Timestamp)"),
@@ -117,7 +117,7 @@ fn content_tells_systor_from_other_csv() {
     assert_eq!(detected(b"1,0.5,R,0,0,512\n2,0.5,,0,0,512\n"), Ok("systor"));
     assert_eq!(detected(b"0,303567,3584,w,0.000000\n"), Ok("spc"));
     // Nothing but unknown rows is no trace.
-    assert!(detected(b"1,0.5,,0,0,512\n").unwrap_err().contains("systor comes closest, but no request"));
+    assert!(detected(b"1,0.5,,0,0,512\n").unwrap_err().contains("systor comes closest, but has no request"));
 }
 
 /// Reads a line by splitting it.

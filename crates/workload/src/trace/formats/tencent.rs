@@ -14,7 +14,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{TraceFormat, sniff_lines};
+use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -32,10 +32,10 @@ Timestamp,Offset,Size,IOType,VolumeID        header: optional, first line only
     units: Units { time_ns: Some(1_000_000_000), address: Some(512), size: Some(512), read_is: Some(0) },
     has_actions: false,
     sort_window_ns: 1_000_000_000,
-    coarse_clock: true,
+    spread: Spread::ByItself,
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Tencent::new(setting)),
-    sniff: |head| sniff_lines(head, Tencent::new(super::plain(&FORMAT))),
+    sniff: |head| sniff_lines(head, Tencent::new(head.setting(&FORMAT))),
     write: None,
 };
 

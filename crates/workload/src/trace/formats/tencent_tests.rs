@@ -76,7 +76,7 @@ fn malformed_input_is_refused_with_its_place() {
         &[
             (b"", "t: is empty"),
             (b"Timestamp,Offset,Size,IOType,VolumeID\n", "t: has no request in it"),
-            (b"1,0,1,0,0\n\n", "t:2: found `` in field 1 (Timestamp), expected seconds, a whole number"),
+            (b"1,0,1,0,0\n\nx", "t:2: found `` in field 1 (Timestamp), expected seconds, a whole number"),
             (b"1.5,0,1,0,0\n", "t:1: found `1.5` in field 1 (Timestamp)"),
             (
                 b"18446744074,0,1,0,0\n",

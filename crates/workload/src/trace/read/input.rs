@@ -166,6 +166,21 @@ impl TraceInput {
         Ok(bytes[..bytes.len().min(count)].to_vec())
     }
 
+    /// Refuses what is wrapped in something that is not undone here.
+    pub(in crate::trace) fn refuse_wrapped(self: &Arc<Self>) -> Result<(), TraceError> {
+        let head = self.head(TAR_MAGIC_AT + TAR_MAGIC.len())?;
+        if head.is_empty() {
+            return Err(self.error(EMPTY.into()));
+        }
+        if self.packing.is_some() && Packing::of(&head).is_some() {
+            return Err(self.error("is packed twice: unpack it once".into()));
+        }
+        if head.ends_with(TAR_MAGIC) && head.len() == TAR_MAGIC_AT + TAR_MAGIC.len() {
+            return Err(self.error("is a tar archive: unpack it first (tar -x)".into()));
+        }
+        Ok(())
+    }
+
     /// All bytes.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -221,6 +236,10 @@ impl TraceInput {
         }
     }
 }
+
+/// What stands at this place of a tar archive.
+const TAR_MAGIC: &[u8] = b"ustar";
+const TAR_MAGIC_AT: usize = 257;
 
 const EMPTY: &str = "is empty: a trace has at least one request";
 

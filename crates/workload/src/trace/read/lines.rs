@@ -43,7 +43,9 @@ pub(in crate::trace) enum Parsed {
     Nothing,
 }
 
-/// Why nothing was read from a header line.
+const BLANK: &str = "a blank line at the end";
+
+/// A line that names the columns.
 pub(in crate::trace) const HEADER: Parsed = Parsed::Nothing;
 
 /// The reader of a text format.
@@ -52,7 +54,6 @@ pub(in crate::trace) struct Lines<F> {
     format: F,
     /// Lines behind the reader.
     passed: u64,
-    rows: u64,
     /// Inside a line that was too long.
     overlong: bool,
 }
@@ -63,7 +64,7 @@ impl<F: LineFormat> Lines<F> {
         if window.holds(BYTE_ORDER_MARK.len())? && window.bytes().starts_with(BYTE_ORDER_MARK) {
             window.pass(BYTE_ORDER_MARK.len());
         }
-        Ok(Lines { window, format, passed: 0, rows: 0, overlong: false })
+        Ok(Lines { window, format, passed: 0, overlong: false })
     }
 
     /// Boxed, as the registry wants it.
@@ -122,6 +123,23 @@ impl<F: LineFormat> Lines<F> {
         }
     }
 
+    /// Whether nothing but blank lines follows.
+    #[cold]
+    fn rest_is_blank(&mut self) -> Result<bool, String> {
+        let mut seen = 0;
+        loop {
+            let rest = &self.window.bytes()[seen..];
+            if !rest.iter().all(u8::is_ascii_whitespace) {
+                return Ok(false);
+            }
+            seen += rest.len();
+            // So many blank lines are not the end of a text.
+            if seen > LINE_MAX || !self.window.widen()? {
+                return Ok(seen <= LINE_MAX);
+            }
+        }
+    }
+
     #[cold]
     fn malformed(&self, problem: String, terminated: bool) -> Problem {
         let note = if terminated { "" } else { " (the last line has no newline: the file looks truncated)" };
@@ -136,20 +154,19 @@ impl<F: LineFormat> RowReader for Lines<F> {
         }
         loop {
             let Some((length, whole)) = self.measure()? else {
-                return if self.rows > 0 { Ok(None) } else { Err(Problem::File(self.format.no_rows())) };
+                return Ok(None);
             };
             let line = &self.window.bytes()[..length];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let parsed = self.format.parse(line, log);
+            let is_blank = parsed.is_err() && line.iter().all(u8::is_ascii_whitespace);
             self.window.pass(whole);
             self.passed += 1;
             match parsed {
-                Ok(Parsed::Row(row)) => {
-                    self.rows += 1;
-                    return Ok(Some(row));
-                }
+                Ok(Parsed::Row(row)) => return Ok(Some(row)),
                 Ok(Parsed::Skip(reason)) => log.skip(reason),
                 Ok(Parsed::Nothing) => {}
+                Err(_) if is_blank && self.rest_is_blank().map_err(Problem::File)? => log.skip(BLANK),
                 Err(problem) => return Err(self.malformed(problem, whole > length)),
             }
         }
@@ -159,12 +176,16 @@ impl<F: LineFormat> RowReader for Lines<F> {
         Place::Line(self.passed)
     }
 
+    fn no_rows(&self) -> String {
+        self.format.no_rows()
+    }
+
     fn volumes(&self) -> &VolumeNames {
         self.format.volumes()
     }
 }
 
-/// Up to `count` whole lines of `head`, without their ends; the last line of the file counts without a newline if
+/// The whole lines of `head`, without their ends; the last line of the file counts without a newline if
 /// `head` is `complete`.
 pub(in crate::trace) fn first_lines(head: &[u8], complete: bool) -> impl Iterator<Item = &[u8]> {
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);

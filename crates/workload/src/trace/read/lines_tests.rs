@@ -86,6 +86,46 @@ fn a_line_may_be_64_kib_long_and_no_longer() {
 }
 
 #[test]
-fn a_file_without_a_request_is_refused() {
-    assert_eq!(read(b"\n\n").0, [(Place::File, Err(NO_ROWS.to_owned()))]);
+fn blank_lines_may_end_a_file_and_stand_nowhere_else() {
+    let blank_is_wrong = |bytes: &[u8]| {
+        let input = Arc::new(TraceInput::from_bytes("t", bytes.to_vec()).unwrap());
+        let mut lines = Lines::new(&input, Strict::default()).unwrap();
+        let mut log = ReadLog::default();
+        loop {
+            match lines.next_row(&mut log) {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(log.skipped.first().map_or(0, |noted| noted.rows)),
+                Err(_) => return Err(lines.place()),
+            }
+        }
+    };
+    for (text, expected) in [
+        ("1\n\n", Ok(1)),
+        ("1\n \r\n\t\n\n", Ok(3)),
+        ("1\n  ", Ok(1)),
+        ("1\n\n2\n", Err(Place::Line(2))),
+        ("\n1\n", Err(Place::Line(1))),
+    ] {
+        assert_eq!(blank_is_wrong(text.as_bytes()), expected, "{text:?}");
+        assert_eq!(blank_is_wrong(&zstd::encode_all(text.as_bytes(), 1).unwrap()), expected, "{text:?}");
+    }
+}
+
+/// A format to which a blank line is malformed.
+#[derive(Default)]
+struct Strict(Numbers);
+
+impl LineFormat for Strict {
+    fn parse(&mut self, line: &[u8], log: &mut ReadLog) -> Result<Parsed, String> {
+        if line.is_empty() { Err("blank".to_owned()) } else { self.0.parse(line, log) }
+    }
+
+    fn volumes(&self) -> &VolumeNames {
+        self.0.volumes()
+    }
+}
+
+#[test]
+fn a_file_without_a_request_has_none() {
+    assert_eq!(read(b"\n\n").0, []);
 }

@@ -20,6 +20,6 @@ pub use input::{Packing, TraceError, TraceInput};
 pub(super) use log::note;
 pub use log::{Noted, ReadLog};
 pub(super) use reader::OpenFile;
-pub use reader::TraceReader;
+pub use reader::{Step, TraceReader};
 pub use rows::Place;
 pub(super) use rows::{Clock, Problem, RowReader};

@@ -1,5 +1,6 @@
 //! The files that names and patterns stand for.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{Place, TraceError};
@@ -18,7 +19,7 @@ pub(in crate::trace) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, TraceE
             continue;
         };
         let before = files.len();
-        if name.contains(['*', '?', '[']) {
+        if is_pattern(name) {
             let matches =
                 glob::glob(name).map_err(|error| fail(format!("is not a pattern of names: {error}")))?;
             for file in matches {
@@ -37,7 +38,23 @@ pub(in crate::trace) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, TraceE
     if !files.iter().all(|file| is_of_idle_cpu(file)) {
         files.retain(|file| !is_of_idle_cpu(file));
     }
+    refuse_twice(&files)?;
     Ok(files)
+}
+
+/// A file read twice would be twice the load.
+fn refuse_twice(files: &[PathBuf]) -> Result<(), TraceError> {
+    let mut seen = BTreeSet::new();
+    for file in files {
+        // What cannot be found is refused when it is opened.
+        if let Ok(real) = file.canonicalize()
+            && !seen.insert(real)
+        {
+            let problem = "is named twice: each file is read once".to_owned();
+            return Err(TraceError { file: file.display().to_string(), place: Place::File, problem });
+        }
+    }
+    Ok(())
 }
 
 /// Whether it is the empty file that blktrace leaves of a processor without events: `sda.blktrace.7`.
@@ -46,6 +63,18 @@ fn is_of_idle_cpu(file: &Path) -> bool {
     let cpu = name.rsplit_once(".blktrace.").map(|(_, cpu)| cpu);
     let is_one = cpu.is_some_and(|cpu| !cpu.is_empty() && cpu.bytes().all(|byte| byte.is_ascii_digit()));
     is_one && file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0)
+}
+
+/// The pattern or name of a file in a folder whose own name is no pattern.
+pub(in crate::trace) fn within(folder: &Path, name: &str) -> PathBuf {
+    match folder.to_str() {
+        Some(folder) if is_pattern(name) => Path::new(&glob::Pattern::escape(folder)).join(name),
+        _ => folder.join(name),
+    }
+}
+
+fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?', '['])
 }
 
 /// The files that `blktrace -o NAME` wrote, one a processor.
@@ -75,7 +104,10 @@ mod tests {
             let files = expand(paths).unwrap();
             files.iter().map(|file| file.file_name().unwrap().to_str().unwrap().to_owned()).collect()
         };
-        assert_eq!(names(&[at("b.csv"), at("?.csv")]), ["b.csv", "a.csv", "b.csv"]);
+        assert_eq!(names(&[at("b.csv"), at("a?1?.csv")]), ["b.csv", "a[1].csv"]);
+        assert!(
+            expand(&[at("b.csv"), at("?.csv")]).unwrap_err().to_string().contains("b.csv: is named twice")
+        );
         assert_eq!(names(&[at("a[1].csv")]), ["a[1].csv"], "a file of that very name");
         assert_eq!(names(&[at("sda")]), ["sda.blktrace.0", "sda.blktrace.2", "sda.blktrace.11"]);
         assert_eq!(names(&[at("missing.csv")]), ["missing.csv"], "refused when it is opened");

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 use std::path::Path;
 
 use super::super::options::TraceOptions;
@@ -18,6 +19,8 @@ pub struct TraceReader {
     files: Vec<File>,
     /// The file whose next row comes first; used where there are several files.
     queue: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Files whose next row is to be read: at first all, then the one that gave the last row.
+    taken: Range<usize>,
     tolerance: Tolerance,
     volumes: VolumeNames,
     only: Only,
@@ -39,6 +42,20 @@ pub(in crate::trace) struct OpenFile {
     /// Ticks of its clock to spread its rows over; 0: not at all.
     pub(in crate::trace) tick_ns: u64,
 }
+
+/// What reading on gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The next record.
+    Record(TraceRecord),
+    /// Nothing yet: many rows were passed over.
+    Pause,
+    /// The end.
+    End,
+}
+
+/// So many rows are passed over at a time.
+const PAUSE_AFTER: u32 = 65_536;
 
 struct File {
     rows: Ordered,
@@ -64,10 +81,11 @@ impl Only {
         let Some(asked) = self.name.as_deref() else { return Ok(()) };
         let is_last_part = || name.rsplit_once(['_', ':']).is_some_and(|(_, last)| last == asked);
         match self.index.filter(|&index| index != number).map(|index| &volumes.names()[usize::from(index)]) {
-            Some(other) if name != asked && other != asked && is_last_part() => Err(format!(
+            Some(other) if other != asked && (name == asked || is_last_part()) => Err(format!(
                 "found volume `{name}` beside `{other}`, and `{asked}` may mean either: write the name in full"
             )),
-            _ => {
+            Some(_) => Ok(()),
+            None => {
                 if name == asked || is_last_part() {
                     self.index = Some(number);
                 }
@@ -86,8 +104,9 @@ impl TraceReader {
         sort_window_ns: u64,
         options: &TraceOptions,
     ) -> Self {
-        let distinct = distinct && files.len() > 1;
-        let prefixes = if distinct { prefixes(&files) } else { vec![String::new(); files.len()] };
+        let count = files.len();
+        let distinct = distinct && count > 1;
+        let prefixes = if distinct { prefixes(&files) } else { vec![String::new(); count] };
         let open = |(OpenFile { rows, input, tick_ns }, prefix): (OpenFile, String)| File {
             prefix,
             rows: Ordered::new(rows, input, sort_window_ns, tick_ns),
@@ -97,6 +116,7 @@ impl TraceReader {
         TraceReader {
             files: files.into_iter().zip(prefixes).map(open).collect(),
             queue: BinaryHeap::new(),
+            taken: 0..count,
             tolerance: Tolerance { log: ReadLog::default(), bad_left: options.skip_bad },
             volumes: VolumeNames::default(),
             only: Only { name: options.only.clone(), index: None },
@@ -114,17 +134,33 @@ impl TraceReader {
     /// # Errors
     /// If a file does not go on as its format says. Asked again, the reader gives the same error.
     pub fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        loop {
+            match self.next_step()? {
+                Step::Record(record) => return Ok(Some(record)),
+                Step::Pause => {}
+                Step::End => return Ok(None),
+            }
+        }
+    }
+
+    /// As [`TraceReader::next_record`], but comes back now and then while rows are passed over, so that whoever waits
+    /// can be asked whether to go on.
+    ///
+    /// # Errors
+    /// As [`TraceReader::next_record`].
+    pub fn next_step(&mut self) -> Result<Step, TraceError> {
         if let Some(answer) = &self.finished {
-            return answer.clone().map(|()| None);
+            return answer.clone().map(|()| Step::End);
         }
         match self.advance() {
-            Ok(Some(record)) => {
-                self.given += 1;
-                Ok(Some(record))
+            Ok(Step::End) => {
+                let end = self.end();
+                self.finished = Some(end.clone());
+                end.map(|()| Step::End)
             }
-            Ok(None) => {
-                self.finished = Some(self.end());
-                self.finished.clone().map_or(Ok(None), |answer| answer.map(|()| None))
+            Ok(step) => {
+                self.given += u64::from(step != Step::Pause);
+                Ok(step)
             }
             Err(error) => {
                 self.finished = Some(Err(error.clone()));
@@ -162,15 +198,15 @@ impl TraceReader {
     }
 
     #[inline]
-    fn advance(&mut self) -> Result<Option<TraceRecord>, TraceError> {
-        loop {
-            let Some(row) = self.next_row()? else { return Ok(None) };
+    fn advance(&mut self) -> Result<Step, TraceError> {
+        for _ in 0..PAUSE_AFTER {
+            let Some(row) = self.next_row()? else { return Ok(Step::End) };
             let file = self.at.0;
             let first_ns = *self.first_ns.get_or_insert(row.time_ns);
             // Each file is in order and the earliest head comes first, so this cannot go below 0.
             let time_ns = row.time_ns - first_ns;
             if time_ns >= self.end_ns {
-                return Ok(None);
+                return Ok(Step::End);
             }
             if time_ns < self.start_ns {
                 self.tolerance.log.skip(BEFORE_START);
@@ -184,7 +220,7 @@ impl TraceReader {
                 self.tolerance.log.skip(OTHER_VOLUME);
                 continue;
             }
-            return Ok(Some(TraceRecord {
+            return Ok(Step::Record(TraceRecord {
                 time_ns: time_ns - self.start_ns,
                 operation: row.operation,
                 offset: row.offset,
@@ -192,6 +228,7 @@ impl TraceReader {
                 volume,
             }));
         }
+        Ok(Step::Pause)
     }
 
     /// The row that is next in time; where it stands is known from then on.
@@ -205,14 +242,13 @@ impl TraceReader {
 
     #[inline(never)]
     fn next_merged(&mut self) -> Result<Option<Row>, TraceError> {
-        if self.first_ns.is_none() && self.queue.is_empty() {
-            for index in 0..self.files.len() {
-                self.refill(index)?;
-            }
+        // Refilled only now: what is wrong with a row is of no concern before it is its turn.
+        for index in std::mem::take(&mut self.taken) {
+            self.refill(index)?;
         }
         let Some(Reverse((_, index))) = self.queue.pop() else { return Ok(None) };
         let Some((row, place)) = self.files[index].head.take() else { return Ok(None) };
-        self.refill(index)?;
+        self.taken = index..index + 1;
         self.at = (index, Some(place));
         Ok(Some(row))
     }
@@ -247,7 +283,7 @@ impl TraceReader {
             return Ok(());
         }
         let problem = match &self.only.name {
-            Some(name) if self.only.index.is_none() && self.first_ns.is_some() => {
+            Some(name) if self.only.index.is_none() && !self.volumes.names().is_empty() => {
                 let names = self.volumes.names();
                 let shown: Vec<&str> = names.iter().take(NAMES_SHOWN).map(String::as_str).collect();
                 let more = if names.len() > NAMES_SHOWN { ", ..." } else { "" };

@@ -26,7 +26,7 @@ use super::super::read::fields::extent;
 use super::super::read::lines::{Lines, Parsed};
 use super::super::read::{RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, TraceFormat, sniff_lines};
+use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -49,7 +49,7 @@ vscsi 2, little-endian: op u16, version u16 (0x02..), sn u32, size u32, nSG u32,
     units: Units { time_ns: Some(1_000_000_000), address: Some(512), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: true,
+    spread: Spread::ByItself,
     global_volumes: false,
     open,
     sniff,
@@ -71,7 +71,7 @@ fn sniff(head: &Head<'_>) -> Fit {
     let records = head.bytes.get(..VERSION_BYTES).unwrap_or(head.bytes);
     match Version::of(records) {
         Some(version) => Fit::Yes(format!("most of its first records say vscsi {version}")),
-        None => sniff_lines(head, Csv::new(super::plain(&FORMAT))),
+        None => sniff_lines(head, Csv::new(head.setting(&FORMAT))),
     }
 }
 

@@ -147,7 +147,7 @@ fn malformed_csv_is_refused_with_its_place() {
                 b"version,time,op,size\n",
                 "t:1: found no column `lbn` in `version,time,op,size`, expected a header",
             ),
-            (b"\n", "t:1: found `` in field 1 of the first line"),
+            (b"\nx", "t:1: found `` in field 1 of the first line"),
             (b"\0\0\0\0\n", r"t:1: found `\x00\x00\x00\x00` in field 1 of the first line"),
             (HEADER_LINE.as_bytes(), "t: has no request in it"),
             (b"time,op,size,lbn\n5,42,8,3\n", "t: has no request in it"),

@@ -22,7 +22,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, excerpt, extent, trimmed};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, TraceFormat};
+use super::{Fit, Head, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -46,7 +46,7 @@ FILE wait TIME [anything]                   version 2 only",
     units: Units { time_ns: Some(V3_NS), address: Some(1), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: false,
+    spread: Spread::Never,
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Fio::new(setting)),
     sniff,

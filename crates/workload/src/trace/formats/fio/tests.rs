@@ -123,8 +123,8 @@ fn malformed_input_is_refused_with_its_place() {
                 b"fio version 3 iolog\n1 f read 0 1\nfio version 3 iolog\n1 f read 0 1\n",
                 "t:3: found `fio version 3 iolog` again, expected one log a file",
             ),
-            (b"fio version 3 iolog\n\n", "t:2: found the end of the line ``, expected field 1 (timestamp)"),
-            (b"fio version 2 iolog\n\n", "t:2: found the end of the line ``, expected field 1 (file)"),
+            (b"fio version 3 iolog\n\nx", "t:2: found the end of the line ``, expected field 1 (timestamp)"),
+            (b"fio version 2 iolog\n\nx", "t:2: found the end of the line ``, expected field 1 (file)"),
             (b"fio version 3 iolog\nf read 0 1\n", "t:2: found `f` in field 1 (timestamp), expected a whole"),
             (
                 b"fio version 2 iolog\n5 f read 0 1\n",

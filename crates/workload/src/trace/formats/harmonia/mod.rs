@@ -31,7 +31,7 @@ use super::super::options::{Setting, Units};
 use super::super::read::fields::extent;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, TraceFormat};
+use super::{Fit, Head, Spread, TraceFormat};
 use column::{ColumnReader, OPERATIONS, Texts};
 use footer::{DEVICE, Footer, Group, MAGIC, OPERATION};
 
@@ -56,7 +56,7 @@ required binary operation (STRING)               read, write, trim or flush",
     units: Units { time_ns: Some(1), address: Some(1), size: Some(1), read_is: None },
     has_actions: false,
     sort_window_ns: 0,
-    coarse_clock: false,
+    spread: Spread::IfAsked,
     global_volumes: true,
     open: |input, setting| Ok(Box::new(Harmonia::new(input, setting)?)),
     sniff,
