@@ -94,7 +94,8 @@ impl Msr {
         let host = fields.text(&HOSTNAME)?;
         let disk = fields.number(&DISK)?;
         let volume = self.volumes.named(&format!("{}_{disk}", host.escape_ascii()))?;
-        self.last = (format!("{},{disk},", String::from_utf8_lossy(host)).into_bytes(), volume);
+        // The host's own bytes, which need not be text.
+        self.last = ([host, format!(",{disk},").as_bytes()].concat(), volume);
         Ok(volume)
     }
 
