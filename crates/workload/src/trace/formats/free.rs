@@ -13,6 +13,11 @@ pub(super) struct FreeNames {
 }
 
 impl FreeNames {
+    /// Whether nobody has `name`.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        !self.taken.contains(name)
+    }
+
     /// `name`, or, if it is taken, `name_2`, `name_3` ...: the first that is free.
     pub(super) fn take(&mut self, name: String) -> String {
         if self.taken.insert(name.clone()) {
