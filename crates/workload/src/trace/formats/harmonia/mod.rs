@@ -9,10 +9,9 @@
 //!
 //! Five columns make a trace; files of other programs with those columns are read as well, whatever else they have.
 //! Reading is our own: a trace may be damaged or made with ill intent, and here no count of a file is believed before
-//! the bytes have shown it, nothing panics, and memory is bounded by two pages a column and a few
-//! times the footer. The reader of the library that
-//! writes (parquet 59.3) panics on about one file in fifty in which a byte has changed, and allocates what a page's
-//! header asks for. Its writer is held against our reader in the tests.
+//! the bytes have shown it, nothing panics, and memory is bounded by two pages a column and a few times the footer. The
+//! reader of the library that writes (parquet 59.3) panics on about one file in fifty in which a byte has changed, and
+//! allocates what a page's header asks for. Its writer is held against our reader in the tests.
 //!
 //! Leaves out: encryption, nested columns, several files to one footer, checksums and indexes of pages.
 //!
