@@ -1,11 +1,11 @@
 //! A trace from its first record to its last in another format.
 //!
 //! What the target cannot say as it was is counted with the reason its writer gives, or refused at the first such
-//! record. The output may be packed; whatever a writer leaves unflushed is flushed here, and errors of the last bytes
-//! are errors.
+//! record. The output may be packed; the writer gathers what it writes and hands over all of it at its end, and errors
+//! of the last bytes are errors.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -150,27 +150,23 @@ pub fn convert(
 struct SharedOutput(Arc<Mutex<Option<Packer>>>);
 
 enum Packer {
-    Plain(BufWriter<File>),
-    Gzip(Box<BufWriter<flate2::write::GzEncoder<File>>>),
-    Zstd(Box<BufWriter<zstd::Encoder<'static, File>>>),
+    Plain(File),
+    Gzip(Box<flate2::write::GzEncoder<File>>),
+    Zstd(Box<zstd::Encoder<'static, File>>),
 }
-
-/// Writers hand over line by line; packers and files like more at once.
-const BUFFER: usize = 256 << 10;
 
 impl SharedOutput {
     fn new(file: File, packing: Option<Packing>) -> io::Result<Self> {
         let packer = match packing {
-            None => Packer::Plain(BufWriter::with_capacity(BUFFER, file)),
+            None => Packer::Plain(file),
             Some(Packing::Gzip) => {
-                let encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-                Packer::Gzip(Box::new(BufWriter::with_capacity(BUFFER, encoder)))
+                Packer::Gzip(Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::default())))
             }
             Some(Packing::Zstd) => {
                 let mut encoder = zstd::Encoder::new(file, ZSTD_LEVEL)?;
                 // As the zstd command does; without it damage may go unnoticed.
                 encoder.include_checksum(true)?;
-                Packer::Zstd(Box::new(BufWriter::with_capacity(BUFFER, encoder)))
+                Packer::Zstd(Box::new(encoder))
             }
         };
         Ok(SharedOutput(Arc::new(Mutex::new(Some(packer)))))
@@ -188,9 +184,9 @@ impl SharedOutput {
     fn finish(&self) -> io::Result<()> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let mut file = match taken {
-            Some(Packer::Plain(out)) => out.into_inner().map_err(io::IntoInnerError::into_error)?,
-            Some(Packer::Gzip(out)) => out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?,
-            Some(Packer::Zstd(out)) => out.into_inner().map_err(io::IntoInnerError::into_error)?.finish()?,
+            Some(Packer::Plain(out)) => out,
+            Some(Packer::Gzip(out)) => out.finish()?,
+            Some(Packer::Zstd(out)) => out.finish()?,
             None => return Ok(()),
         };
         file.flush()
@@ -214,13 +210,15 @@ impl Write for SharedOutput {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::BufWriter;
 
     use super::*;
+    use crate::trace::write::buffered;
     use crate::trace::{TraceOptions, TraceRecord, TraceWriter, VolumeNames};
     use harmonia_types::Operation;
 
     /// Writes MSR lines, drops what MSR has no word for, and half KiBs, and rounds times to 100 ns.
-    struct Toy(Out);
+    struct Toy(BufWriter<Out>);
 
     impl TraceWriter for Toy {
         fn write(&mut self, record: &TraceRecord, volumes: &VolumeNames) -> io::Result<Written> {
@@ -239,13 +237,13 @@ mod tests {
             Ok(if time_ns.is_multiple_of(100) { Written::Exact } else { Written::Changed("time rounded") })
         }
 
-        fn finish(self: Box<Self>) -> io::Result<()> {
-            Ok(())
+        fn finish(mut self: Box<Self>) -> io::Result<()> {
+            self.0.flush()
         }
     }
 
     static TOY: TraceFormat =
-        TraceFormat { name: "toy", write: Some(|out| Ok(Box::new(Toy(out)))), ..FORMATS[0] };
+        TraceFormat { name: "toy", write: Some(|out| Ok(Box::new(Toy(buffered(out))))), ..FORMATS[0] };
     static THREE: [TraceFormat; 3] = [
         TOY,
         TraceFormat { name: "mute", write: None, ..FORMATS[0] },

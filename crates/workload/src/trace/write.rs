@@ -1,13 +1,21 @@
 //! Writing a trace in another format, so that a workload can be replayed elsewhere.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
 use super::{TraceRecord, VolumeNames};
 
-/// Where a trace is written to.
+/// Where a trace is written to: each call may be one of the operating system, so writers gather what they write.
 pub type Out = Box<dyn Write + Send>;
+
+/// Writers hand over line by line; files and packers like more at once.
+const BUFFER: usize = 256 << 10;
+
+/// The buffer of a writer that has none of its own: an output gathers nothing.
+pub(super) fn buffered(out: Out) -> BufWriter<Out> {
+    BufWriter::with_capacity(BUFFER, out)
+}
 
 /// Writes one trace in one format, from its first record to its last.
 pub trait TraceWriter: Send {

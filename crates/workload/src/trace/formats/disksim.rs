@@ -14,7 +14,6 @@
 //! Source: J. S. Bucy, J. Schindler, S. W. Schlosser, G. R. Ganger, "The DiskSim Simulation Environment Version 4.0
 //! Reference Manual", CMU-PDL-08-101, 2008; `disksim_iotrace.c` and `disksim_global.h` of DiskSim 4.0.
 
-use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
 use harmonia_types::Operation;
@@ -24,7 +23,8 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, decimal, extent, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
-use super::super::write::{Out, TraceWriter, Written};
+use super::super::write::{Out, TraceWriter, Written, buffered};
+use super::free::FreeNumbers;
 use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
@@ -130,7 +130,7 @@ struct DiskSimWriter {
     out: BufWriter<Out>,
     /// The device of each volume, by its index.
     devices: Vec<u64>,
-    taken: BTreeSet<u64>,
+    taken: FreeNumbers,
 }
 
 /// DiskSim numbers devices below this.
@@ -144,7 +144,7 @@ const BEYOND: Written = Written::Dropped("in whole sectors longer than 1 GiB or 
 
 impl DiskSimWriter {
     fn new(out: Out) -> Self {
-        DiskSimWriter { out: BufWriter::new(out), devices: Vec::new(), taken: BTreeSet::new() }
+        DiskSimWriter { out: buffered(out), devices: Vec::new(), taken: FreeNumbers::default() }
     }
 
     /// Gives a device to the volumes up to `volume` that have none yet.
@@ -152,12 +152,9 @@ impl DiskSimWriter {
         while self.devices.len() <= volume {
             let index = self.devices.len();
             let name = volumes.names().get(index).and_then(|name| whole(name.as_bytes()));
-            let mut device = name.filter(|&number| number < DEVICES).unwrap_or(index as u64);
+            let device = name.filter(|&number| number < DEVICES).unwrap_or(index as u64);
             // Two volumes are never one device.
-            while !self.taken.insert(device) {
-                device += 1;
-            }
-            self.devices.push(device);
+            self.devices.push(self.taken.take(device));
         }
     }
 }

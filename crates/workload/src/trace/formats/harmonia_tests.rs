@@ -1,6 +1,7 @@
 //! Tests of the Parquet reader and writer. The library that writes is the oracle: it writes with every encoding what we
 //! must read, and reads what we say is in a file.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -294,6 +295,83 @@ fn a_time_beyond_292_years_is_dropped_and_said() {
     assert!(matches!(writer.write(&late, &volumes).unwrap(), Written::Dropped(_)));
     let latest = record((1 << 63) - 1, Operation::Read, 0, 1, 0);
     assert_eq!(writer.write(&latest, &volumes).unwrap(), Written::Exact);
+}
+
+/// Writes a record for each of these volumes: what became of it, and the name that reads back.
+fn renamed(names: &[&str]) -> Vec<(Written, String)> {
+    let mut volumes = VolumeNames::default();
+    let out = Shared::default();
+    let mut writer = Box::new(Writer::new(Box::new(out.clone()), 1000).unwrap());
+    let write = |(index, name): (usize, &&str)| {
+        let volume = volumes.named(name).unwrap();
+        writer.write(&record(index as u64, Operation::Read, 0, 512, volume), &volumes).unwrap()
+    };
+    let written: Vec<Written> = names.iter().enumerate().map(write).collect();
+    writer.finish().unwrap();
+    let read = read_named(&out.bytes()).unwrap();
+    assert_eq!(read.len(), names.len());
+    written.into_iter().zip(read.into_iter().map(|(_, name)| name)).collect()
+}
+
+#[test]
+fn a_name_that_cannot_be_read_back_is_cleaned_or_cut_and_stays_apart() {
+    let long = "x".repeat(1025);
+    let longer = "x".repeat(5000);
+    let longer_cut = format!("{}_2", &long[..1000]);
+    let wide = "\u{2116}".repeat(400);
+    let whole = "y".repeat(1024);
+    let cases = [
+        ("a_b", "a_b"),
+        ("a\tb", "a_b_2"),
+        ("a\u{85}b", "a_b_3"),
+        ("a_b_2", "a_b_2_2"),
+        ("", "volume"),
+        ("\0", "_"),
+        (&whole, &whole),
+        (&long, &long[..1000]),
+        (&longer, &longer_cut),
+        (&wide, &wide[..999]),
+    ];
+    let names = cases.map(|(name, _)| name);
+    for ((name, expected), (written, read)) in cases.iter().zip(renamed(&names)) {
+        assert_eq!(read, *expected, "{name:?}");
+        assert_eq!(written == Written::Exact, name == expected, "{name:?}: {written:?}");
+    }
+}
+
+/// A name that another volume got is made longer, but never too long.
+#[test]
+fn names_do_not_grow_beyond_what_is_read() {
+    let stem = "s".repeat(1000);
+    let mut names = vec!["s".repeat(1025)];
+    names.extend((0..13).map(|twos| stem.clone() + &"_2".repeat(twos)));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(names.iter().map(|name| name.len()).max(), Some(1025));
+    let read: BTreeSet<String> = renamed(&names).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(read.len(), names.len());
+}
+
+proptest! {
+    /// Any names read back as they are, or their records are said to be changed; no two become one.
+    #[test]
+    fn every_name_reads_back_or_is_said_to_be_another(
+        names in prop::collection::btree_set(
+            prop_oneof![any::<String>(), "[a\t\r_2]{0,5}", "(a|\u{e9}|\u{1}){995,1030}"],
+            1..30,
+        ),
+        first in any::<prop::sample::Index>(),
+    ) {
+        let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let first = first.index(names.len());
+        names.rotate_left(first);
+        let done = renamed(&names);
+        for (name, (written, read)) in names.iter().zip(&done) {
+            prop_assert_eq!(*written == Written::Exact, name == read);
+            prop_assert!(!matches!(written, Written::Dropped(_)));
+        }
+        let distinct: BTreeSet<&String> = done.iter().map(|(_, read)| read).collect();
+        prop_assert_eq!(distinct.len(), names.len());
+    }
 }
 
 fn small() -> Vec<u8> {

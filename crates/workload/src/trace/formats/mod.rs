@@ -12,6 +12,7 @@ mod cloudphysics;
 mod disksim;
 mod fio;
 mod fiu;
+mod free;
 mod harmonia;
 mod mqsim;
 mod msr;

@@ -6,7 +6,7 @@
 //! Source: D. Narayanan, A. Donnelly, A. Rowstron, "Write Off-Loading: Practical Power Management for Enterprise
 //! Storage", FAST 2008; traces at SNIA IOTTA, set 388.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use harmonia_types::Operation;
@@ -17,7 +17,8 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
-use super::super::write::{Out, TraceWriter, Written};
+use super::super::write::{Out, TraceWriter, Written, buffered};
+use super::free::FreeNumbers;
 use super::{Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
@@ -94,7 +95,8 @@ impl Msr {
         let host = fields.text(&HOSTNAME)?;
         let disk = fields.number(&DISK)?;
         let volume = self.volumes.named(&format!("{}_{disk}", host.escape_ascii()))?;
-        self.last = (format!("{},{disk},", String::from_utf8_lossy(host)).into_bytes(), volume);
+        // The host's own bytes, which need not be text.
+        self.last = ([host, format!(",{disk},").as_bytes()].concat(), volume);
         Ok(volume)
     }
 
@@ -185,7 +187,8 @@ struct MsrWriter {
     out: BufWriter<Out>,
     /// Host and disk of each volume, by its index, as a line has them.
     disks: Vec<String>,
-    taken: BTreeSet<(String, u64)>,
+    /// Disks by host.
+    taken: BTreeMap<String, FreeNumbers>,
 }
 
 /// The tick that is time 0: 2007-02-22 17:00:00 UTC, the hour in which the published traces begin, so that whoever
@@ -203,18 +206,16 @@ const TOO_LATE: Written = Written::Dropped("more than 178 years behind the first
 
 impl MsrWriter {
     fn new(out: Out) -> Self {
-        MsrWriter { out: BufWriter::new(out), disks: Vec::new(), taken: BTreeSet::new() }
+        MsrWriter { out: buffered(out), disks: Vec::new(), taken: BTreeMap::new() }
     }
 
     /// Gives a host and a disk to the volumes up to `volume` that have none yet.
     fn name_disks(&mut self, volume: usize, volumes: &VolumeNames) {
         while self.disks.len() <= volume {
             let name = volumes.names().get(self.disks.len()).map_or("", String::as_str);
-            let (host, mut disk) = host_and_disk(name);
+            let (host, disk) = host_and_disk(name);
             // Two volumes are never one disk, whatever their names become.
-            while !self.taken.insert((host.clone(), disk)) {
-                disk = disk.wrapping_add(1);
-            }
+            let disk = self.taken.entry(host.clone()).or_default().take(disk);
             self.disks.push(format!("{host},{disk}"));
         }
     }

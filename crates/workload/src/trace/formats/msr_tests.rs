@@ -279,6 +279,15 @@ fn a_volume_is_written_as_a_disk_of_its_own() {
     assert_eq!(lines.len(), cases.len());
 }
 
+/// A byte that is no text is not the sign that stands for such bytes.
+#[test]
+fn hosts_that_look_alike_are_volumes_of_their_own() {
+    let text = b"1,\xff,0,Read,0,512,1\n2,\xef\xbf\xbd,0,Read,0,512,1\n3,\xff,0,Read,0,512,1\n";
+    let (records, reader) = read_with(text, &TraceOptions::of_format("msr")).unwrap();
+    assert_eq!(records.iter().map(|record| record.volume).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(reader.volumes().names(), ["\\xff_0", "\\xef\\xbf\\xbd_0"]);
+}
+
 fn records_like() -> impl Strategy<Value = Vec<TraceRecord>> {
     let operation = prop::sample::select(vec![Read, Write, Read, Write, Read, Write, Trim, Flush]);
     let gap =

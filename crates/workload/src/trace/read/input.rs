@@ -44,20 +44,40 @@ pub enum Packing {
 }
 
 /// First bytes of packed files that are not unpacked here, with what unpacks them.
-const FOREIGN: [(&[u8], &str); 7] = [
+const FOREIGN: [(&[u8], &str); 5] = [
     (b"\xfd7zXZ\0", "packed with xz: unpack it first (xz -d)"),
     (b"BZh", "packed with bzip2: unpack it first (bzip2 -d)"),
     (b"PK\x03\x04", "packed with zip: unpack it first (unzip)"),
     (b"\x04\x22\x4d\x18", "packed with lz4: unpack it first (lz4 -d)"),
     (b"7z\xbc\xaf\x27\x1c", "packed with 7-zip: unpack it first (7z x)"),
-    (b"\xff\xfe", "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"),
-    (b"\xfe\xff", "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)"),
 ];
+const UTF_16: &str = "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)";
+
+/// So many characters tell UTF-16 from a binary file that happens to begin like it.
+const UTF_16_LOOKED_AT: usize = 8;
+
+/// What the file is that is not unpacked here, if it is such a file.
+fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    let packed = FOREIGN.iter().find(|(first, _)| bytes.starts_with(first));
+    packed.map(|(_, what)| *what).or_else(|| is_utf_16(bytes).then_some(UTF_16))
+}
+
+/// Whether a mark of UTF-16 is followed by characters that a trace may begin with, all of which are ASCII.
+fn is_utf_16(bytes: &[u8]) -> bool {
+    let (high, rest) = match bytes {
+        [0xff, 0xfe, rest @ ..] => (1, rest),
+        [0xfe, 0xff, rest @ ..] => (0, rest),
+        _ => return false,
+    };
+    let is_text = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    rest.chunks_exact(2).take(UTF_16_LOOKED_AT).all(|pair| pair[high] == 0 && is_text(pair[1 - high]))
+}
 
 impl Packing {
     fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
-            [0x1f, 0x8b, ..] => Some(Packing::Gzip),
+            // The third byte is the method, of which there is one.
+            [0x1f, 0x8b, 0x08, ..] => Some(Packing::Gzip),
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Packing::Zstd),
             _ => None,
         }
@@ -96,7 +116,7 @@ pub struct TraceInput {
     name: String,
     content: Content,
     packing: Option<Packing>,
-    /// How far the last reader has come, in bytes of the file, to within a few MiB: for progress bars only.
+    /// How far the last reader has come at most (columns are read side by side), in bytes of the file, to within a few MiB: for progress bars only.
     reached: AtomicU64,
 }
 
@@ -142,7 +162,7 @@ impl TraceInput {
         if input.bytes().is_empty() {
             return Err(input.error(EMPTY.into()));
         }
-        if let Some((_, what)) = FOREIGN.iter().find(|(first, _)| input.bytes().starts_with(first)) {
+        if let Some(what) = foreign(input.bytes()) {
             return Err(input.error(format!("is {what}")));
         }
         input.packing = Packing::of(input.bytes());
@@ -219,7 +239,7 @@ impl TraceInput {
 
     /// Gives back the memory of bytes `from..to`; they can still be read, from the file again.
     pub(in crate::trace) fn release(&self, from: usize, to: usize) {
-        self.reached.store(to as u64, Ordering::Relaxed);
+        self.reached.fetch_max(to as u64, Ordering::Relaxed);
         if let Content::Mapped(mapping) = &self.content {
             // SAFETY: the mapping is read-only and backed by a file, so dropped pages hold nothing that is not there.
             // Failure costs memory only.
@@ -272,6 +292,52 @@ mod tests {
         let fifo = folder.path().join("fifo.csv");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         assert!(refusal(&fifo).contains("not a regular file"));
+    }
+
+    #[test]
+    fn what_is_not_read_here_is_told_by_its_first_bytes() {
+        let refused =
+            |bytes: &[u8]| TraceInput::from_bytes("t", bytes.to_vec()).err().map(|error| error.problem);
+        assert!(refused(b"BZh91AY").unwrap().starts_with("is packed with bzip2"));
+        let text = "Timestamp,Hostname\r\n";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (mark, wide) in [(b"\xff\xfe", &little), (b"\xfe\xff", &big)] {
+            for length in 0..=wide.len() {
+                let refusal = refused(&[mark, &wide[..length]].concat());
+                assert!(refusal.is_some_and(|words| words.starts_with("is UTF-16 text")), "{length}");
+            }
+        }
+        // The number of a record, its length and what follows, in a binary trace.
+        for binary in [
+            &b"\xff\xfe\0\0\0\x10\0\0\x01\0\0\0"[..],
+            b"\xff\xfe\x20\0\0\x10\0\0\x01\0\0\0",
+            b"\xfe\xff\0\0\0\x10\0\0\x01\0\0\0",
+            b"\xfe\xff1,2,3,4",
+        ] {
+            assert_eq!(refused(binary), None, "{}", binary.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn packed_is_what_begins_with_the_whole_mark() {
+        assert_eq!(Packing::of(b"\x1f\x8b\x08\0"), Some(Packing::Gzip));
+        assert_eq!(Packing::of(b"\x28\xb5\x2f\xfd"), Some(Packing::Zstd));
+        for other in [&b"\x1f\x8b"[..], b"\x1f\x8b\0\0", b"\x1f\x8b\x09\0", b"\x28\xb5\x2f"] {
+            assert_eq!(Packing::of(other), None);
+        }
+    }
+
+    /// As columns do that are read side by side.
+    #[test]
+    fn progress_never_goes_back() {
+        let input = TraceInput::from_bytes("t", vec![1; 100]).unwrap();
+        for (from, to, reached) in [(0, 40, 40), (40, 90, 90), (10, 20, 90)] {
+            input.release(from, to);
+            assert_eq!(input.reached(), reached);
+        }
+        input.restart();
+        assert_eq!(input.reached(), 0);
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn malformed_csv_is_refused_with_its_place() {
             (b"\0\0\0\0\n", r"t:1: found `\x00\x00\x00\x00` in field 1 of the first line"),
             (HEADER_LINE.as_bytes(), "t: has no request in it"),
             (b"time,op,size,lbn\n5,42,8,3\n", "t: has no request in it"),
-            (&row("\n"), "t:3: found `` in field 1 (version)"),
+            (&row("\nx"), "t:3: found `` in field 1 (version)"),
             (
                 &row("1,5,28,8\n"),
                 "t:3: found the end of the line `1,5,28,8`, expected field 5 (lbn): 512-byte",

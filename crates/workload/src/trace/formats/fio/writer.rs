@@ -2,13 +2,14 @@
 //!
 //! Times begin at 1 us, not 0: fio takes a timestamp of 0 for "no line before" and would not wait for the second.
 
-use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
 use harmonia_types::Operation;
 
 use super::super::super::record::VolumeNames;
+use super::super::super::write::buffered;
 use super::super::super::{Out, TraceRecord, TraceWriter, Written};
+use super::super::free::FreeNames;
 use super::{FIRST_LINE_3, V3_NS};
 
 /// fio reads names of up to 256 characters; some are left for telling equal ones apart.
@@ -19,7 +20,7 @@ pub(super) struct FioWriter {
     out: BufWriter<Out>,
     /// Names of the files by volume, empty until it is used.
     files: Vec<String>,
-    names: BTreeSet<String>,
+    names: FreeNames,
     /// Timestamp of the last line.
     last: u64,
 }
@@ -27,9 +28,9 @@ pub(super) struct FioWriter {
 impl FioWriter {
     /// To an empty output.
     pub(super) fn boxed(out: Out) -> io::Result<Box<dyn TraceWriter>> {
-        let mut out = BufWriter::new(out);
+        let mut out = buffered(out);
         writeln!(out, "{FIRST_LINE_3}")?;
-        Ok(Box::new(FioWriter { out, files: Vec::new(), names: BTreeSet::new(), last: 1 }))
+        Ok(Box::new(FioWriter { out, files: Vec::new(), names: FreeNames::default(), last: 1 }))
     }
 
     /// The file of a volume, added and opened before its first use.
@@ -40,25 +41,12 @@ impl FioWriter {
         }
         if self.files[index].is_empty() {
             let name = volumes.names().get(index).map_or("", String::as_str);
-            let file = self.unused(file_name(name));
+            let file = self.names.take(file_name(name));
             let time = self.last;
             writeln!(self.out, "{time} {file} add\n{time} {file} open")?;
-            self.names.insert(file.clone());
             self.files[index] = file;
         }
         Ok(index)
-    }
-
-    /// This name, or one made from it that no other volume has.
-    fn unused(&self, name: String) -> String {
-        let mut unused = name.clone();
-        for number in 2.. {
-            if !self.names.contains(&unused) {
-                break;
-            }
-            unused = format!("{name}_{number}");
-        }
-        unused
     }
 }
 

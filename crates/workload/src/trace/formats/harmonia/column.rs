@@ -20,7 +20,7 @@ use super::page::{
 use super::unpack::Codec;
 
 /// Longest name of a volume, in bytes.
-const NAME_MAX: usize = 1024;
+pub(super) const NAME_MAX: usize = 1024;
 /// Memory behind the reader is given back in steps of this many bytes.
 const RELEASE_STEP: usize = 8 << 20;
 
@@ -314,6 +314,13 @@ fn operation(text: &[u8]) -> Result<u16> {
     })
 }
 
+/// The name of a volume, if it can be one: both reader and writer ask.
+pub(super) fn volume_name(name: &[u8]) -> Option<&str> {
+    // The length first: a text may be as long as its page, and there may be as many as rows.
+    let text = (1..=NAME_MAX).contains(&name.len()).then(|| std::str::from_utf8(name).ok()).flatten();
+    text.filter(|text| !text.contains(char::is_control))
+}
+
 impl Volumes {
     #[inline]
     fn index(&mut self, name: &[u8]) -> Result<u16> {
@@ -322,10 +329,7 @@ impl Volumes {
 
     #[cold]
     fn other(&mut self, name: &[u8]) -> Result<u16> {
-        // The length first: a text may be as long as its page, and there may be as many as rows.
-        let text = (1..=NAME_MAX).contains(&name.len()).then(|| std::str::from_utf8(name).ok()).flatten();
-        let text = text.filter(|text| !text.contains(char::is_control));
-        let text = text.ok_or_else(|| {
+        let text = volume_name(name).ok_or_else(|| {
             format!(
                 "found `{}` in column `device`, expected the name of a volume: 1 to {NAME_MAX} bytes of UTF-8 without control characters",
                 excerpt(name)

@@ -4,7 +4,8 @@
 //! PAR1 | row group: a chunk of pages for each column | ... | footer | its length, 4 bytes | PAR1
 //! ```
 //!
-//! Other columns may stand beside the wanted ones. Source: Apache Parquet, "File Format" and `parquet.thrift`.
+//! Other columns may stand beside the wanted ones. What is kept of a footer is at most a few times as long as it is,
+//! whatever it says: the wanted columns, and the row groups that have rows. Source: Apache Parquet, "File Format" and `parquet.thrift`.
 
 use crate::trace::read::fields::excerpt;
 
@@ -24,6 +25,8 @@ pub(super) const OPERATION: usize = 4;
 pub(super) const MAGIC: &[u8] = b"PAR1";
 /// The length of the footer and the magic behind it.
 const TAIL: usize = 8;
+/// Longest footer that is read, in bytes: that of some 20000 row groups, with ours 20 billion requests.
+const FOOTER_MAX: usize = 16 << 20;
 
 /// The key of what says that this program wrote the file; its value is the version of the format.
 pub(super) const VERSION_KEY: &str = "harmonia.trace.version";
@@ -75,7 +78,7 @@ impl Footer {
     /// Reads the footer of a whole file.
     pub(super) fn read(file: &[u8]) -> Result<Self> {
         let bytes = footer_bytes(file)?;
-        let raw = Raw::parse(bytes).map_err(|problem| {
+        let raw = Raw::parse(bytes, file.len()).map_err(|problem| {
             format!("its footer at byte {} cannot be read: {problem}", file.len() - TAIL - bytes.len())
         })?;
         if let Some(version) = raw.version.filter(|&version| version != VERSION.as_bytes()) {
@@ -84,9 +87,8 @@ impl Footer {
                 excerpt(version)
             ));
         }
-        let columns = raw.columns.unwrap_or_else(|| find_columns(&[]))?;
-        let groups = (1..).zip(raw.groups).map(|(number, group)| group.checked(number, file.len()));
-        Ok(Footer { columns, groups: groups.collect::<Result<_>>()? })
+        let columns = raw.columns.unwrap_or_else(|| Leaves::default().columns())?;
+        Ok(Footer { columns, groups: raw.groups? })
     }
 }
 
@@ -116,13 +118,19 @@ fn footer_bytes(file: &[u8]) -> Result<&[u8]> {
     let start = start.ok_or_else(|| {
         format!("has a footer of {length} bytes, expected less than its {} bytes", file.len())
     })?;
+    if length > FOOTER_MAX {
+        return Err(format!(
+            "has a footer of {length} bytes, expected at most {FOOTER_MAX}: write larger row groups or fewer columns"
+        ));
+    }
     Ok(&rest[start..])
 }
 
-/// The footer as it stands.
+/// The footer, of which parts may be wrong.
 struct Raw<'a> {
     columns: Option<Result<[Column; COLUMNS]>>,
-    groups: Vec<RawGroup>,
+    /// Those that have rows, up to one that is wrong.
+    groups: Result<Vec<Group>>,
     version: Option<&'a [u8]>,
 }
 
@@ -144,20 +152,21 @@ struct RawChunk {
 }
 
 impl<'a> Raw<'a> {
-    fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let mut raw = Raw { columns: None, groups: Vec::new(), version: None };
-        let mut leaves = Vec::new();
+    fn parse(bytes: &'a [u8], file_length: usize) -> Result<Self> {
+        let mut raw = Raw { columns: None, groups: Ok(Vec::new()), version: None };
+        let mut leaves = Leaves::default();
         Thrift::new(bytes).structure(|thrift, field, kind| match field {
             2 => {
                 leaves = read_schema(thrift, kind)?;
                 Ok(())
             }
             // The schema stands before the groups: fields are written in the order of their numbers.
-            4 => match raw.columns.insert(find_columns(&leaves)) {
+            4 => match raw.columns.insert(leaves.columns()) {
                 Ok(columns) => {
                     let places = columns.map(|column| column.place);
-                    for _ in 0..thrift.list(kind, STRUCT)? {
-                        raw.groups.push(read_group(thrift, &places)?);
+                    for number in 1..=thrift.list(kind, STRUCT)? {
+                        let group = read_group(thrift, &places)?;
+                        add_group(&mut raw.groups, &group, number, file_length);
                     }
                     Ok(())
                 }
@@ -176,6 +185,16 @@ impl<'a> Raw<'a> {
             _ => thrift.skip(kind),
         })?;
         Ok(raw)
+    }
+}
+
+/// Adds a row group that has rows.
+fn add_group(groups: &mut Result<Vec<Group>>, group: &RawGroup, number: usize, file_length: usize) {
+    let Ok(known) = groups else { return };
+    match group.checked(number, file_length) {
+        Ok(group) if group.rows > 0 => known.push(group),
+        Ok(_) => {}
+        Err(problem) => *groups = Err(problem),
     }
 }
 
@@ -209,32 +228,83 @@ struct Element<'a> {
     signed: bool,
 }
 
-/// The columns that are not inside of groups, with their places among all.
-fn read_schema<'a>(thrift: &mut Thrift<'a>, kind: u8) -> Result<Vec<(usize, Element<'a>)>> {
-    let mut found = Vec::new();
-    // Elements stand in the order of a walk through the tree; for each open group, how many are still to come.
-    let mut open: Vec<u64> = Vec::new();
-    let mut leaves = 0;
+/// What is kept of the columns that are not inside of groups.
+#[derive(Default)]
+struct Leaves<'a> {
+    /// The first of each wanted name, with its place among all columns.
+    wanted: [Option<(usize, Element<'a>)>; COLUMNS],
+    /// The names of the first few, for a message.
+    shown: Vec<&'a [u8]>,
+}
+
+/// Reads the elements of the schema.
+fn read_schema<'a>(thrift: &mut Thrift<'a>, kind: u8) -> Result<Leaves<'a>> {
+    let mut leaves = Leaves::default();
+    let mut places = 0;
+    // Elements stand in the order of a walk through the tree. Still to come: those right below the root, and those
+    // anywhere inside of the one of them that was last.
+    let (mut outer, mut inner) = (0u64, 0u64);
     for index in 0..thrift.list(kind, STRUCT)? {
         let element = read_element(thrift)?;
-        while open.last() == Some(&0) {
-            open.pop();
+        if index == 0 {
+            outer = element.children;
+            continue;
         }
-        match open.last_mut() {
-            Some(left) => *left -= 1,
-            None if index == 0 => {}
-            None => return Err("its schema has more columns than it says".into()),
-        }
-        if element.children > 0 {
-            open.push(element.children);
-        } else if index > 0 {
-            if open.len() == 1 {
-                found.push((leaves, element));
+        let inside = inner > 0;
+        let left = if inside { &mut inner } else { &mut outer };
+        *left = left.checked_sub(1).ok_or("its schema has more columns than it says")?;
+        inner = inner.saturating_add(element.children);
+        if element.children == 0 {
+            if !inside {
+                leaves.add(places, element);
             }
-            leaves += 1;
+            places += 1;
         }
     }
-    Ok(found)
+    Ok(leaves)
+}
+
+impl<'a> Leaves<'a> {
+    fn add(&mut self, place: usize, element: Element<'a>) {
+        if self.shown.len() < NAMES_SHOWN {
+            self.shown.push(element.name);
+        }
+        if let Some(column) = NAMES.iter().position(|name| name.as_bytes() == element.name) {
+            self.wanted[column].get_or_insert((place, element));
+        }
+    }
+
+    /// The wanted columns.
+    fn columns(&self) -> Result<[Column; COLUMNS]> {
+        let mut columns = [Column { name: "", holds: Holds::Text, optional: false, place: 0 }; COLUMNS];
+        for ((column, found), name) in columns.iter_mut().zip(&self.wanted).zip(NAMES) {
+            let (place, element) = found.as_ref().ok_or_else(|| {
+                format!("has no column `{name}`, expected the columns {}{}", NAMES.join(", "), self.beside())
+            })?;
+            let holds = element.holds().filter(|holds| (*holds == Holds::Text) == is_text(name));
+            let Some(holds) = holds.filter(|_| element.repetition < 2) else {
+                return Err(format!(
+                    "has {} in column `{name}`, expected {}",
+                    element.words(),
+                    if is_text(name) { "texts" } else { "whole numbers of 32 or 64 bits" }
+                ));
+            };
+            *column = Column { name, holds, optional: element.repetition == 1, place: *place };
+        }
+        Ok(columns)
+    }
+
+    fn beside(&self) -> String {
+        let names: Vec<String> = self.shown.iter().map(|name| format!("`{}`", excerpt(name))).collect();
+        if names.is_empty() { String::new() } else { format!(": it has {}", names.join(", ")) }
+    }
+}
+
+/// Names at most this many of the columns that are there.
+const NAMES_SHOWN: usize = 12;
+
+fn is_text(name: &str) -> bool {
+    name == NAMES[DEVICE] || name == NAMES[OPERATION]
 }
 
 fn read_element<'a>(thrift: &mut Thrift<'a>) -> Result<Element<'a>> {
@@ -269,43 +339,6 @@ fn read_element<'a>(thrift: &mut Thrift<'a>) -> Result<Element<'a>> {
 const LOGICAL_STRING: i64 = 1;
 const LOGICAL_ENUM: i64 = 4;
 const LOGICAL_INTEGER: i64 = 10;
-
-fn find_columns(leaves: &[(usize, Element<'_>)]) -> Result<[Column; COLUMNS]> {
-    let mut columns = [Column { name: "", holds: Holds::Text, optional: false, place: 0 }; COLUMNS];
-    for (column, name) in columns.iter_mut().zip(NAMES) {
-        let found = leaves.iter().find(|(_, element)| element.name == name.as_bytes());
-        let Some((place, element)) = found else {
-            return Err(format!(
-                "has no column `{name}`, expected the columns {}{}",
-                NAMES.join(", "),
-                beside(leaves)
-            ));
-        };
-        let holds = element.holds().filter(|holds| (*holds == Holds::Text) == is_text(name));
-        let Some(holds) = holds.filter(|_| element.repetition < 2) else {
-            return Err(format!(
-                "has {} in column `{name}`, expected {}",
-                element.words(),
-                if is_text(name) { "texts" } else { "whole numbers of 32 or 64 bits" }
-            ));
-        };
-        *column = Column { name, holds, optional: element.repetition == 1, place: *place };
-    }
-    Ok(columns)
-}
-
-fn is_text(name: &str) -> bool {
-    name == NAMES[DEVICE] || name == NAMES[OPERATION]
-}
-
-/// Names at most this many of the columns that are there.
-const NAMES_SHOWN: usize = 12;
-
-fn beside(leaves: &[(usize, Element<'_>)]) -> String {
-    let names: Vec<String> =
-        leaves.iter().take(NAMES_SHOWN).map(|(_, element)| format!("`{}`", excerpt(element.name))).collect();
-    if names.is_empty() { String::new() } else { format!(": it has {}", names.join(", ")) }
-}
 
 impl Element<'_> {
     /// What it holds, if that is a number without further meaning or a text: a date has a unit of its own.
@@ -415,6 +448,9 @@ impl RawChunk {
         if self.values != rows {
             return Err(format!("has {} values, expected one for each of {rows} rows", self.values));
         }
+        if rows > 0 && self.length == 0 {
+            return Err(format!("has no bytes, expected pages of {rows} rows"));
+        }
         // Some writers say 0 where there is no dictionary.
         let start = if self.dictionary_at > 0 { self.dictionary_at.min(self.data_at) } else { self.data_at };
         let end = start.checked_add(self.length).and_then(|end| usize::try_from(end).ok());
@@ -427,3 +463,7 @@ impl RawChunk {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "../harmonia_footer_tests.rs"]
+mod tests;

@@ -9,9 +9,9 @@
 //!
 //! Five columns make a trace; files of other programs with those columns are read as well, whatever else they have.
 //! Reading is our own: a trace may be damaged or made with ill intent, and here no count of a file is believed before
-//! the bytes have shown it, nothing panics, and memory is bounded by two pages a column. The reader of the library that
-//! writes (parquet 59.3) panics on about one file in fifty in which a byte has changed, and allocates what a page's
-//! header asks for. Its writer is held against our reader in the tests.
+//! the bytes have shown it, nothing panics, and memory is bounded by two pages a column and a few times the footer. The
+//! reader of the library that writes (parquet 59.3) panics on about one file in fifty in which a byte has changed, and
+//! allocates what a page's header asks for. Its writer is held against our reader in the tests.
 //!
 //! Leaves out: encryption, nested columns, several files to one footer, checksums and indexes of pages.
 //!
@@ -48,9 +48,10 @@ required int64  size                             bytes
 required binary operation (STRING)               read, write, trim or flush",
     rules: &[
         "The columns may stand in any order among others, which are not read. Numbers may have 32 or 64 bits, with or without a sign; dates and timestamps are refused, as they have a unit of their own.",
-        "Any encoding of Parquet but BIT_PACKED, which is obsolete; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each.",
+        "Any encoding of Parquet but BIT_PACKED, which is obsolete; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each. A footer of up to 16 MiB.",
         "A row without a value (null) in one of the columns is malformed, as is a negative number. A request has at most 1 GiB and may be empty.",
         "The key `harmonia.trace.version` of the file's metadata, if it is there, must be 1.",
+        "The name of a volume has 1 to 1024 bytes of UTF-8 and no control characters. Any other is written cut to 1000 bytes, with `_` for each control character, and numbered where two would be the same.",
         "Not to be packed as a whole: Parquet is read from its end, and is compressed inside.",
     ],
     units: Units { time_ns: Some(1), address: Some(1), size: Some(1), read_is: None },

@@ -17,7 +17,8 @@ use parquet::schema::types::ColumnPath;
 
 use crate::trace::{Out, TraceRecord, TraceWriter, VolumeNames, Written};
 
-use super::column::OPERATIONS;
+use super::super::free::FreeNames;
+use super::column::{NAME_MAX, OPERATIONS, volume_name};
 use super::footer::{DEVICE, NAMES, OFFSET, OPERATION, SIZE, TIME, VERSION, VERSION_KEY};
 
 /// Rows that are encoded together: about 40 MB.
@@ -39,8 +40,41 @@ pub(super) struct Writer {
     numbers: [Vec<i64>; 3],
     devices: Vec<u16>,
     operations: Vec<u8>,
-    /// The names of volumes, by index.
+    volumes: Volumes,
+}
+
+/// Volumes as they are written, by index.
+#[derive(Default)]
+struct Volumes {
     names: Vec<ByteArray>,
+    /// Whether that is another name than the volume has.
+    renamed: Vec<bool>,
+    free: FreeNames,
+}
+
+/// Names that cannot be written are cut to this many bytes: some are left for telling equal ones apart.
+const CUT_NAME: usize = NAME_MAX - 24;
+
+const RENAMED: Written = Written::Changed(
+    "its volume got another name: one has 1 to 1024 bytes, no control characters and is like no other",
+);
+
+impl Volumes {
+    /// Adds a volume, under its own name if that can be read back and no other volume got it.
+    fn add(&mut self, name: &str) {
+        let own = volume_name(name.as_bytes()).filter(|name| self.free.is_free(name));
+        let given = self.free.take(own.map_or_else(|| cleaned(name), str::to_owned));
+        self.renamed.push(given != name);
+        self.names.push(ByteArray::from(given.as_str()));
+    }
+}
+
+/// A name like this one that can be read back, with room for a number behind it.
+fn cleaned(name: &str) -> String {
+    if name.is_empty() {
+        return "volume".to_owned();
+    }
+    name[..name.floor_char_boundary(CUT_NAME)].replace(char::is_control, "_")
 }
 
 impl Writer {
@@ -59,7 +93,7 @@ impl Writer {
             numbers: Default::default(),
             devices: Vec::new(),
             operations: Vec::new(),
-            names: Vec::new(),
+            volumes: Volumes::default(),
         })
     }
 
@@ -73,7 +107,7 @@ impl Writer {
         while let Some(mut column) = group.next_column()? {
             match index {
                 DEVICE => {
-                    let name = |&volume: &u16| self.names[usize::from(volume)].clone();
+                    let name = |&volume: &u16| self.volumes.names[usize::from(volume)].clone();
                     let names: Vec<ByteArray> = self.devices.iter().map(name).collect();
                     column.typed::<ByteArrayType>().write_batch(&names, None, None)?;
                 }
@@ -113,11 +147,11 @@ impl TraceWriter for Writer {
         let Ok(time) = i64::try_from(record.time_ns) else {
             return Ok(Written::Dropped("its time is not below 2^63 ns (292 years)"));
         };
-        let known = self.names.len();
-        self.names.extend(volumes.names().iter().skip(known).map(|name| ByteArray::from(name.as_str())));
-        if usize::from(record.volume) >= self.names.len() {
+        let known = self.volumes.names.len();
+        volumes.names().iter().skip(known).for_each(|name| self.volumes.add(name));
+        let Some(&renamed) = self.volumes.renamed.get(usize::from(record.volume)) else {
             return Err(io::Error::other("a record's volume has no name"));
-        }
+        };
         self.numbers[number_index(TIME)].push(time);
         self.numbers[number_index(OFFSET)].push(record.offset.cast_signed());
         self.numbers[number_index(SIZE)].push(record.length.cast_signed());
@@ -127,7 +161,7 @@ impl TraceWriter for Writer {
         if self.devices.len() >= self.group_rows {
             self.flush().map_err(io_error)?;
         }
-        Ok(Written::Exact)
+        Ok(if renamed { RENAMED } else { Written::Exact })
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
