@@ -119,7 +119,9 @@ fn on_off_cv(rate: f64, burst_rate: f64, burst_length: f64) -> f64 {
 
 fn size(fit: &TraceFit) -> String {
     let rounded = match (fit.size, fit.align) {
-        (SizeDistribution::Fixed { .. }, _) | (_, false) => "",
+        (_, false) => "",
+        (SizeDistribution::Fixed { mean }, _) if mean as f64 == fit.size_mean_bytes => "",
+        (SizeDistribution::Fixed { .. }, _) => " The nearest whole page of 4 KiB.",
         _ => " Before rounding up to pages of 4 KiB, after which the mean is the measured one.",
     };
     let measured = format!(
@@ -197,7 +199,11 @@ fn address(fit: &TraceFit, array_bytes: Option<u64>) -> String {
 }
 
 fn align(fit: &TraceFit) -> String {
-    comment(&format!("Begin and end on 4 KiB: {:.1}%.", fit.info.aligned_percent))
+    let why = match fit.whole_pages_miss() {
+        true => " Not aligned all the same: a fixed size in whole pages would be off by more than 2%.",
+        false => "",
+    };
+    comment(&format!("Begin and end on 4 KiB: {:.1}%.{why}", fit.info.aligned_percent))
         + &format!("align = {}\n", fit.align)
 }
 
@@ -269,9 +275,15 @@ mod tests {
         let text = scenario(&steady, None);
         assert!(text.contains("process = \"fixed\"") && text.contains("pattern = \"sequential\""), "{text}");
         accepted(&text);
+        let missed =
+            fitted("t", |i| (i * 1000, i * 7919 % 9973 * 4096, if i % 5 < 2 { 17 << 10 } else { 16 << 10 }));
+        let text = scenario(&missed, None);
+        assert!(text.contains("Not aligned all the same") && text.contains("align = false"), "{text}");
+        accepted(&text);
         let unaligned = fitted("t", |i| (i * 1000, i * 7919 % 9973 * 512, 512 + i * 31 % 97 * 100));
         let text = scenario(&unaligned, Some(4096));
         assert!(text.contains("footprint = 1.0") && text.contains("align = false"), "{text}");
+        assert!(!text.contains("Not aligned"), "{text}");
         accepted(&text);
     }
 
