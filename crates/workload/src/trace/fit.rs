@@ -3,6 +3,7 @@
 //! One pass; memory does not grow with the trace, but for its footprint. What each parameter is fitted to:
 //!
 //! - *arrival*: the coefficient of variation (CV) of the gaps decides: below 0.5 fixed, up to 1.5 poisson, above on-off.
+//!   Where requests were spread over the ticks of a coarse clock equal gaps are the spread's: poisson instead of fixed.
 //!   For on-off a gap longer than the mean gap ends a burst: `burst_length` is the number of gaps for each long one,
 //!   `burst_rate` the inverse of the mean of the others. Gaps are counted in classes of an eighth of an octave, so that one
 //!   pass is enough.
@@ -206,7 +207,8 @@ impl GapClasses {
                 "has {rate:.0} requests a second, expected fewer than {RATE_MAX:.0}: is the time unit right?"
             ));
         }
-        if cv < FIXED_CV {
+        // Equal gaps within the tick of a coarse clock are the reader's doing.
+        if cv < FIXED_CV && info.spread_tick_ns.is_none() {
             return Ok(Arrival::Fixed { rate });
         }
         if cv <= POISSON_CV {

@@ -122,6 +122,26 @@ fn nearly_fixed_sizes_keep_their_bytes() {
     assert_eq!(of(|i| if i % 5 < 2 { 17 << 10 } else { 16 << 10 }), (fixed(16_794), false));
 }
 
+/// Ten requests in each second: the reader sets them 0.1 s apart.
+#[test]
+fn equal_gaps_of_a_coarse_clock_are_not_fixed() {
+    let text: String = (0..1000).map(|i| format!("{},{},8,0,1\n", i / 10, i * 8)).collect();
+    let arrival = |spread| {
+        let options = TraceOptions { spread, ..TraceOptions::of_format("tencent") };
+        let trace = Trace::from_bytes("t", text.clone().into_bytes(), &options).unwrap();
+        let fit = trace.fit_while(&mut |_| true).unwrap().unwrap();
+        (fit.info.interarrival_cv.unwrap(), fit.arrival)
+    };
+    match arrival(None) {
+        (cv, Arrival::Poisson { rate }) => {
+            close(rate, 10.0, 1e-6);
+            assert!(cv < 1e-6, "{cv}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(arrival(Some(false)), (3.0.., Arrival::OnOff { .. })));
+}
+
 #[test]
 fn places_are_found_again() {
     let of = |address| fitted(&load(POISSON, PAGEWISE, address));
