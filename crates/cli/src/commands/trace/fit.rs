@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use harmonia_types::units::format_bytes;
+use harmonia_types::SimDuration;
+use harmonia_types::units::{format_bytes, format_duration};
 use harmonia_workload::trace::TraceFit;
 use harmonia_workload::{AddressPattern, Arrival, SizeDistribution};
 
@@ -10,7 +11,6 @@ use super::info::seconds;
 use super::{Session, bad_input};
 use crate::args::{FitArguments, TraceReading};
 use crate::failure::Failure;
-use crate::files::ResultFile;
 use crate::interrupt;
 use crate::numbers::{bytes, count};
 use crate::output::Output;
@@ -27,7 +27,8 @@ pub(super) fn fit(
     output: &Output,
 ) -> Result<(), Failure> {
     let session = Session::open(reading, no_progress, output)?;
-    let file = arguments.out.as_deref().map(|out| ResultFile::create(out, arguments.force)).transpose()?;
+    let file =
+        arguments.out.as_deref().map(|out| session.create(reading, out, arguments.force)).transpose()?;
     let fit = session.reading(|trace, go_on| trace.fit_while(go_on)).map_err(bad_input)?;
     let fit = fit.ok_or(Failure::Interrupted)?;
     for warning in &fit.info.warnings {
@@ -100,7 +101,14 @@ fn arrival(fit: &TraceFit) -> String {
         }
         // A trace does not say what it waited for: it is never fitted by a closed loop.
         Arrival::Poisson { rate } => {
-            comment(&format!("{measured}: about that of poisson (1)."))
+            let why = match fit.info.spread_tick_ns {
+                Some(tick_ns) => format!(
+                    ", that of an even spread over {}: the clock ticks so slowly. Poisson (1) is assumed.",
+                    format_duration(SimDuration(tick_ns))
+                ),
+                None => ": about that of poisson (1).".to_owned(),
+            };
+            comment(&(measured + &why))
                 + &format!("arrival = {{ process = \"poisson\", rate = {} }}\n", number(rate))
         }
         Arrival::Closed { queue_depth } => {
@@ -284,6 +292,23 @@ mod tests {
         let text = scenario(&unaligned, Some(4096));
         assert!(text.contains("footprint = 1.0") && text.contains("align = false"), "{text}");
         assert!(!text.contains("Not aligned"), "{text}");
+        accepted(&text);
+    }
+
+    #[test]
+    fn gaps_of_a_coarse_clock_are_assumed_to_be_poisson() {
+        let text: String = (0..1000).map(|i| format!("{},{},8,0,1\n", i / 10, i * 8)).collect();
+        let trace = Trace::from_bytes("t", text.into_bytes(), &TraceOptions::of_format("tencent"));
+        let fit =
+            trace.expect("a trace").fit_while(&mut |_| true).expect("well formed").expect("not stopped");
+        let text = scenario(&fit, None);
+        let unwrapped = text.replace("\n# ", " ");
+        assert!(
+            unwrapped.contains(
+                "that of an even spread over 1s: the clock ticks so slowly. Poisson (1) is assumed."
+            )
+        );
+        assert!(text.contains("process = \"poisson\""), "{text}");
         accepted(&text);
     }
 
