@@ -78,7 +78,7 @@ Examples:
   harmonia trace convert web_3.csv --to fio --out web_3.iolog.zst
   harmonia trace convert 'tencent_*.csv' --start 1h --end 2h --volume 1283 --to disksim --out hour.trace --exact
 
-Times count from the first record (from --start, if that is given). What the format cannot say is counted and told;
+Times count from the first request written; where that is not the trace's first, the summary says so. What the format cannot say is counted and told;
 with --exact it is an error, and nothing is written.";
 
 const TRACE_FIT_EXAMPLES: &str = "\

@@ -87,6 +87,25 @@ impl ResultFolder {
     }
 }
 
+/// Refuses the name of a folder for a file.
+///
+/// # Errors
+/// If it is one, or is written as one is.
+pub(crate) fn refuse_folder(target: &Path) -> Result<(), Failure> {
+    if target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        let problem = "is a folder: name a file in it";
+        return Err(Failure::BadInput(format!("--out {}: {problem}", target.display())));
+    }
+    Ok(())
+}
+
+/// Whether two names stand for the same file, by whatever path or link.
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |path: &Path| fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    identity(one).is_some_and(|file| identity(other) == Some(file))
+}
+
 /// One file that a command was asked to write.
 #[derive(Debug)]
 pub(crate) struct ResultFile {
@@ -103,6 +122,7 @@ impl ResultFile {
     /// If something stands there, or nothing can be written in its folder.
     pub(crate) fn create(target: &Path, force: bool) -> Result<Self, Failure> {
         let refuse = |problem: &str| Failure::BadInput(format!("--out {}: {problem}", target.display()));
+        refuse_folder(target)?;
         match fs::metadata(target) {
             Ok(metadata) if !metadata.is_file() => return Err(refuse("is not a regular file")),
             Ok(_) if !force => return Err(refuse("exists; --force replaces it")),
@@ -227,7 +247,9 @@ mod tests {
         ResultFile::create(&path, true).expect("forced").write("two").expect("written");
         assert_eq!(fs::read_to_string(&path).expect("there"), "two");
         assert_eq!(listing(root.path()), ["fit.toml"]);
-        for bad in [root.path().to_owned(), root.path().join("missing/fit.toml")] {
+        let folder = ResultFile::create(root.path(), true).expect_err("a folder").message().expect("said");
+        assert_eq!(folder, format!("--out {}: is a folder: name a file in it", root.path().display()));
+        for bad in [root.path().join("missing/"), root.path().join("missing/fit.toml")] {
             assert!(ResultFile::create(&bad, true).is_err(), "{}", bad.display());
         }
     }

@@ -96,9 +96,23 @@ fn three_digits(value: f64) -> String {
     }
 }
 
+/// Nanoseconds as seconds, to the last one that counts.
+pub(crate) fn exact_seconds(ns: u64) -> String {
+    let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn seconds_keep_what_counts() {
+        assert_eq!(
+            [0, 5, 1_500_000_000, 10_000_000_000].map(exact_seconds),
+            ["0", "0.000000005", "1.5", "10"]
+        );
+    }
 
     #[test]
     fn milliseconds_keep_four_digits() {

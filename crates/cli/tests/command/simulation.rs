@@ -195,7 +195,7 @@ fn traces_given_one_by_one_or_by_a_pattern_are_replayed_as_one() {
     assert!(stderr.contains("a.csv: read as msr, because 2 of its first 3 lines fit"), "{stderr}");
     let (_, table, stderr) = run(&["--trace", "b.csv", "-v"]);
     assert!(
-        !table.contains("Trace ") && stderr.contains("b.csv: read as msr, because its first"),
+        !table.contains("Trace ") && stderr.contains("b.csv: read as msr, because its only line fits"),
         "{table}{stderr}"
     );
 

@@ -116,6 +116,9 @@ fn what_cannot_be_read_is_refused_by_name() {
         refuse(&[&good, "--format", "nonsense"], &["`nonsense` is not a trace format", "msr"]);
         refuse(&[&good, "--read-is", "1"], &["format `msr` has no value for reads to choose"]);
         refuse(&[&good, "--time-unit", "fortnight"], &["--time-unit", "`fortnight` is not a unit of time"]);
+        refuse(&[&good, "--time-unit", "2h"], &["a time unit of 7200s is not possible: choose 1ns to 1h"]);
+        refuse(&[&good, "--start", "2s", "--end", "1s"], &["--start 2s: is not before --end 1s"]);
+        refuse(&[&good, "--start", "1s", "--end", "1000ms"], &["--start 1s: is not before --end 1s"]);
         refuse(&[&good, "--volume", "web_7"], &["has no request of volume `web_7`", "web_0, web_1"]);
     }
     refused(&["trace", "info", "-q", &bad], &[&format!("{bad}:101: found the end of the line")]);
@@ -136,9 +139,6 @@ fn a_fifo_is_refused_without_waiting() {
 /// The same columns in other units: only a person knows.
 #[test]
 fn what_two_formats_fit_must_be_named() {
-    if !["disksim", "mqsim"].iter().all(|name| FORMATS.iter().any(|format| format.name == *name)) {
-        return;
-    }
     let folder = tempfile::tempdir().expect("temporary folder");
     let lines: String = (0..20).map(|i| format!("{} 0 {} 8 {}\n", i * 1000, i * 8, i % 2)).collect();
     let path = path_of(folder.path(), "x.trace", lines.as_bytes());
@@ -177,6 +177,55 @@ fn a_trace_is_converted_whole_or_not_at_all() {
     let left: Vec<String> =
         names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect();
     assert_eq!(left, Vec::<String>::new(), "no temporary file is left");
+}
+
+/// What is read would be gone, whatever the name it is given, and even by force.
+#[test]
+fn no_command_writes_onto_what_it_reads() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let one = path_of(folder.path(), "web-1.csv", rows().as_bytes());
+    let two = path_of(folder.path(), "web-2.csv", rows().as_bytes());
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    std::os::unix::fs::symlink(&two, path("link")).expect("linked");
+    let pattern = path("web-*.csv");
+    let says = "is one of the files that are read";
+    for out in [one.clone(), two.clone(), path("./web-1.csv"), path("link")] {
+        for files in [&[one.as_str(), two.as_str()][..], &[pattern.as_str()]] {
+            for force in [&["--force"][..], &[]] {
+                let options = [files, &["--format", "msr", "--out", &out, "-q"], force].concat();
+                refused(&[&["trace", "convert", "--to", "msr"][..], &options].concat(), &[&out, says]);
+                refused(&[&["trace", "fit"][..], &options].concat(), &[&out, says]);
+            }
+        }
+    }
+    for name in [&one, &two] {
+        assert_eq!(std::fs::read_to_string(name).expect("there"), rows());
+    }
+    for out in [path(""), path("missing/")] {
+        for to in [&["--to", "msr"][..], &[]] {
+            let convert = ["trace", "convert", &one, "--out", &out, "-q", "--force"];
+            refused(&[&convert[..], to].concat(), &[&out, "is a folder: name a file in it"]);
+        }
+    }
+}
+
+/// The part after 20.5 ms starts at 21 ms, of web_0 at 22 ms.
+#[test]
+fn a_part_of_a_trace_says_where_its_times_begin() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = path_of(folder.path(), "web.csv", rows().as_bytes());
+    let out = folder.path().join("part.csv");
+    let out = out.to_str().expect("UTF-8");
+    let part = ["trace", "convert", &path, "--to", "msr", "--out", out, "-q", "--force", "--exact"];
+    let cut = [&part[..], &["--start", "20500us"]].concat();
+    let summary = |arguments: &[&str]| outcome(&mut harmonia(arguments)).1;
+    let says = "times count from the first request written, ";
+    assert!(summary(&cut).contains(&format!("note         {says}0.021 s into the trace\n")));
+    let volume = [&cut[..], &["--volume", "web_0"]].concat();
+    assert!(summary(&volume).contains(&format!("{says}0.022 s into the trace\n")));
+    assert_eq!(json(&[&volume[..], &["--json"]].concat())["first_ns"], 22_000_000);
+    let whole = summary(&part);
+    assert!(whole.contains("requests     100 of 100\n") && !whole.contains("note"), "{whole}");
 }
 
 #[test]

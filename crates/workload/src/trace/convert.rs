@@ -3,6 +3,10 @@
 //! What the target cannot say as it was is counted with the reason its writer gives, or refused at the first such
 //! record. The output may be packed; the writer gathers what it writes and hands over all of it at its end, and errors
 //! of the last bytes are errors.
+//!
+//! Times count from the first record **written**: a reader of the output sees no other zero. What lies before it (the
+//! trace's start cut off, other volumes, records the target has no words for) is told, and moves nothing against
+//! another.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,7 +17,7 @@ use serde::Serialize;
 
 use super::read::note;
 use super::{
-    ASK_EVERY, FORMATS, Noted, Out, Packing, ReadLog, Trace, TraceError, TraceFormat, Written, names,
+    ASK_EVERY, FORMATS, Noted, Out, Packing, ReadLog, Step, Trace, TraceError, TraceFormat, Written, names,
 };
 
 /// Formats that pack by themselves: packing them again would only keep other programs from reading them.
@@ -43,6 +47,8 @@ pub struct Conversion {
     pub changed: Vec<Noted>,
     /// Records that are not there, by reason.
     pub dropped: Vec<Noted>,
+    /// How far into the trace the first record written lies, from which its times count, in ns.
+    pub first_ns: u64,
     /// What was passed over, mended or tolerated in reading.
     pub log: ReadLog,
 }
@@ -118,9 +124,22 @@ pub fn convert(
     let mut writer = open(Box::new(output.clone()) as Out).map_err(ConvertError::Output)?;
     let mut done = Conversion::default();
     let mut reader = trace.records()?;
-    while let Some(record) = reader.next_record()? {
+    let mut first_ns = None;
+    loop {
+        let mut record = match reader.next_step()? {
+            Step::Record(record) => record,
+            Step::Pause if go_on(done.rows) => continue,
+            Step::Pause => return Err(ConvertError::Stopped),
+            Step::End => break,
+        };
+        // Until one is written, each may be the first.
+        let origin_ns = first_ns.unwrap_or(record.time_ns);
+        record.time_ns -= origin_ns;
         let written = writer.write(&record, reader.volumes()).map_err(ConvertError::Output)?;
         done.rows += 1;
+        if !matches!(written, Written::Dropped(_)) {
+            first_ns = Some(origin_ns);
+        }
         let (list, what, reason) = match written {
             Written::Exact => (None, "", ""),
             Written::Changed(reason) => (Some(&mut done.changed), "changed", reason),
@@ -140,6 +159,8 @@ pub fn convert(
     }
     writer.finish().and_then(|()| output.finish()).map_err(ConvertError::Output)?;
     done.written = done.rows - done.dropped.iter().map(|noted| noted.rows).sum::<u64>();
+    let start_ns = trace.options.start.map_or(0, |start| start.0);
+    done.first_ns = first_ns.map_or(0, |first_ns| start_ns.saturating_add(first_ns));
     done.log = reader.log().clone();
     Ok(done)
 }
@@ -214,8 +235,8 @@ mod tests {
 
     use super::*;
     use crate::trace::write::buffered;
-    use crate::trace::{TraceOptions, TraceRecord, TraceWriter, VolumeNames};
-    use harmonia_types::Operation;
+    use crate::trace::{TraceHash, TraceOptions, TraceRecord, TraceWriter, VolumeNames};
+    use harmonia_types::{Operation, SimDuration};
 
     /// Writes MSR lines, drops what MSR has no word for, and half KiBs, and rounds times to 100 ns.
     struct Toy(BufWriter<Out>);
@@ -296,6 +317,40 @@ mod tests {
         assert_eq!((done.rows, done.written), (3, 2));
         let refused = convert(&original, target(None, true), file(), &mut |_| true).unwrap_err();
         assert_eq!(refused.to_string(), "t.csv:2: this request would be changed in format toy: time rounded");
+    }
+
+    /// Cut off, of another volume or dropped: what comes before the first record written moves no record against another.
+    #[test]
+    fn times_count_from_the_first_record_written() {
+        let convert_part = |text: &str, start: u64, only: Option<&str>, exact: bool| {
+            let start = Some(SimDuration(start));
+            let options =
+                TraceOptions { start, only: only.map(Into::into), ..TraceOptions::of_format("msr") };
+            let part = Trace::from_bytes("t", text.as_bytes().to_vec(), &options).unwrap();
+            let file = tempfile::NamedTempFile::new().unwrap();
+            let done = convert(&part, target(None, exact), file.reopen().unwrap(), &mut |_| true).unwrap();
+            (done, records(&part), records(&Trace::open_file(file.path(), "msr").unwrap()))
+        };
+        let text = "0,h,0,Read,0,512,1\n7,h,1,Read,0,4096,1\n9,h,1,Write,0,4096,1\n20,h,0,Read,0,4096,1\n";
+        let of = |start, only, exact| {
+            let (done, read, back) = convert_part(text, start, only, exact);
+            let hash = |records: &[TraceRecord], origin_ns: u64| {
+                let mut hash = TraceHash::default();
+                records.iter().for_each(|record| {
+                    hash.add(&TraceRecord { time_ns: record.time_ns - origin_ns, ..*record });
+                });
+                hash.text()
+            };
+            let dropped = read.len() - back.len();
+            assert_eq!(hash(&back, 0), hash(&read[dropped..], read[dropped].time_ns), "{start} {only:?}");
+            (done.first_ns, back.iter().map(|record| record.time_ns).collect::<Vec<_>>())
+        };
+        assert_eq!(of(0, None, false), (700, vec![0, 200, 1300]), "the first is dropped");
+        assert_eq!(of(100, None, true), (700, vec![0, 200, 1300]), "the first is cut off");
+        assert_eq!(of(700, None, true), (700, vec![0, 200, 1300]), "just there");
+        assert_eq!(of(0, Some("1"), true), (700, vec![0, 200]), "others are of another volume");
+        let (done, read, back) = convert_part(&text[text.find('7').unwrap()..], 0, None, true);
+        assert_eq!((done.first_ns, read), (0, back));
     }
 
     #[test]

@@ -3,17 +3,20 @@
 //! One pass; memory does not grow with the trace, but for its footprint. What each parameter is fitted to:
 //!
 //! - *arrival*: the coefficient of variation (CV) of the gaps decides: below 0.5 fixed, up to 1.5 poisson, above on-off.
+//!   Where requests were spread over the ticks of a coarse clock equal gaps are the spread's: poisson instead of fixed.
 //!   For on-off a gap longer than the mean gap ends a burst: `burst_length` is the number of gaps for each long one,
-//!   `burst_rate` the inverse of the mean of the others. Gaps are counted in classes a twelfth wide, so that one pass
-//!   is enough.
+//!   `burst_rate` the inverse of the mean of the others. Gaps are counted in classes of an eighth of an octave, so that one
+//!   pass is enough.
 //! - *size*: CV of the sizes (reads and writes with bytes): below 0.1 fixed, up to 0.75 normal, above exponential. A load that is
-//!   rounded up to whole pages gets the parameters that have the measured mean after the rounding.
+//!   rounded up to whole pages gets the parameters that have the measured mean after the rounding; a fixed size the nearest
+//!   whole page.
 //! - *address*: more than half of the requests strictly sequential: sequential. Otherwise the share of the traffic on the
 //!   hottest fifth of the touched extents ([`Heat`]): up to 0.3 uniform (0.2 is what uniform traffic has), above it
 //!   hotspot or zipf, whichever is nearer to the share of the hottest 4% as well. The exponent of zipf is the one whose
 //!   law over as many pages has the measured share on its hottest fifth. An extent is a page or, where too few requests
 //!   start in a page to tell hot ones, 64 KiB, 1 MiB or 16 MiB.
-//! - *align*: whether at least half of the requests begin and end on 4 KiB.
+//! - *align*: whether at least half of the requests begin and end on 4 KiB, unless a fixed size in whole pages would be
+//!   off by more than 2%.
 //!
 //! Lost: every correlation (of a request with the one before, of size or place with operation or time), trims and flushes,
 //! volumes, several peaks of one distribution, change over time.
@@ -37,9 +40,12 @@ const SEQUENTIAL_PERCENT: f64 = 50.0;
 const UNIFORM_SHARE: f64 = 0.3;
 /// Extents whose heat is measured.
 const EXTENTS_BYTES: [Bytes; 4] = [PAGE, 64 << 10, 1 << 20, 16 << 20];
+/// With this share of whole pages, in percent, a load is one of whole pages.
+const ALIGNED_PERCENT: f64 = 50.0;
 /// With fewer requests an extent, hot ones are hardly known from others.
 const STARTS_ENOUGH: f64 = 8.0;
-const ALIGNED_PERCENT: f64 = 50.0;
+/// A fixed size that whole pages miss by more than this part is not aligned.
+const PAGES_MISS: f64 = 0.02;
 /// Rates a scenario takes, in requests a second.
 const RATE_MAX: f64 = 1e9;
 /// Burst lengths a scenario takes.
@@ -66,6 +72,13 @@ pub struct TraceFit {
     pub size_cv: f64,
     /// How the traffic spreads over the touched pages.
     pub heat: Heat,
+}
+
+impl TraceFit {
+    /// Whether most requests are whole pages, but a fixed size in whole pages would miss their mean.
+    pub fn whole_pages_miss(&self) -> bool {
+        !self.align && self.info.aligned_percent >= ALIGNED_PERCENT
+    }
 }
 
 /// How unevenly the starts of requests spread over the extents they lie in.
@@ -131,13 +144,13 @@ impl Statistics {
     }
 
     fn fit(self, info: TraceInfo) -> Result<TraceFit, String> {
-        let align = info.aligned_percent >= ALIGNED_PERCENT;
         let size_cv = self.sizes.cv().ok_or("has no read or write with bytes: there is no size to fit")?;
+        let (size, align) = fit_size(self.sizes.mean, size_cv, info.aligned_percent >= ALIGNED_PERCENT);
         let heat = self.heat();
         let data = info.operations.reads + info.operations.writes;
         Ok(TraceFit {
             arrival: self.gaps.fit(&info)?,
-            size: fit_size(self.sizes.mean, size_cv, align),
+            size,
             read_fraction: info.operations.reads as f64 / data.max(1) as f64,
             address: fit_address(info.sequential_percent, &heat),
             align,
@@ -194,7 +207,8 @@ impl GapClasses {
                 "has {rate:.0} requests a second, expected fewer than {RATE_MAX:.0}: is the time unit right?"
             ));
         }
-        if cv < FIXED_CV {
+        // Equal gaps within the tick of a coarse clock are the reader's doing.
+        if cv < FIXED_CV && info.spread_tick_ns.is_none() {
             return Ok(Arrival::Fixed { rate });
         }
         if cv <= POISSON_CV {
@@ -219,24 +233,34 @@ fn class_of(gap_ns: u64) -> usize {
     (octave * CLASSES_AN_OCTAVE) as usize + eighth as usize
 }
 
-/// The distribution of this mean and coefficient of variation, before rounding up to whole pages if `align`.
-fn fit_size(mean: f64, cv: f64, align: bool) -> SizeDistribution {
+/// The distribution of this mean and coefficient of variation, before rounding up to whole pages if the answer's flag says
+/// so: if `align`, and the mean is not missed by it.
+fn fit_size(mean: f64, cv: f64, align: bool) -> (SizeDistribution, bool) {
+    if cv < FIXED_SIZE_CV {
+        return fit_fixed_size(mean, align);
+    }
     let page = PAGE as f64;
     let bytes = |size: f64| (size.round() as Bytes).max(1);
-    if cv < FIXED_SIZE_CV {
-        return SizeDistribution::Fixed { mean: bytes(mean) };
-    }
     let stddev = mean * cv;
     if cv <= NORMAL_SIZE_CV {
         let (mean, variance) = match align {
             true => ((mean - page / 2.0).max(1.0), (stddev * stddev - page * page / 12.0).max(0.0)),
             false => (mean, stddev * stddev),
         };
-        return SizeDistribution::Normal { mean: bytes(mean), stddev: bytes(variance.sqrt()) };
+        return (SizeDistribution::Normal { mean: bytes(mean), stddev: bytes(variance.sqrt()) }, align);
     }
     // Exponential sizes of mean m are page / (1 - e^(-page/m)) on average after rounding up.
     let mean = if align && mean > page { -page / libm::log1p(-page / mean) } else { mean };
-    SizeDistribution::Exponential { mean: bytes(mean) }
+    (SizeDistribution::Exponential { mean: bytes(mean) }, align)
+}
+
+/// One size. A byte above a whole page would be rounded up to twice its size: it is the nearest page that is aligned.
+fn fit_fixed_size(mean: f64, align: bool) -> (SizeDistribution, bool) {
+    let page = PAGE as f64;
+    let paged = (mean / page).round().max(1.0) * page;
+    let aligned = align && (paged / mean - 1.0).abs() <= PAGES_MISS;
+    let size = if aligned { paged } else { mean };
+    (SizeDistribution::Fixed { mean: (size.round() as Bytes).max(1) }, aligned)
 }
 
 fn fit_address(sequential_percent: f64, heat: &Heat) -> AddressPattern {

@@ -102,6 +102,46 @@ fn sizes_are_found_again_before_their_rounding() {
     }
 }
 
+/// One request in a hundred is longer: whole pages above the mean would double the bytes.
+#[test]
+fn nearly_fixed_sizes_keep_their_bytes() {
+    let of = |size: fn(u64) -> u64| {
+        let row = |i: u64| format!("{},h,0,Read,{},{},1\n", i * 1000, i * 7919 % 997 * PAGE, size(i));
+        let text: String = (0..5000).map(row).collect();
+        let trace = Trace::from_bytes("t", text.into_bytes(), &TraceOptions::of_format("msr")).unwrap();
+        let fit = trace.fit_while(&mut |_| true).unwrap().unwrap();
+        let config = SyntheticConfig { align: fit.align, ..load(POISSON, fit.size, AddressPattern::Uniform) };
+        let mean = |trace: &Trace| trace.info().unwrap().mean_size_bytes.all.unwrap();
+        close(mean(&trace_of(&config)), mean(&trace), 0.02);
+        (fit.size, fit.align)
+    };
+    let fixed = |mean| SizeDistribution::Fixed { mean };
+    assert_eq!(of(|i| if i % 100 == 0 { 8192 } else { 4096 }), (fixed(4096), true));
+    assert_eq!(of(|i| if i % 100 == 0 { 4096 } else { 8192 }), (fixed(8192), true));
+    // Most lie on whole pages, but the mean is 2.5% above one.
+    assert_eq!(of(|i| if i % 5 < 2 { 17 << 10 } else { 16 << 10 }), (fixed(16_794), false));
+}
+
+/// Ten requests in each second: the reader sets them 0.1 s apart.
+#[test]
+fn equal_gaps_of_a_coarse_clock_are_not_fixed() {
+    let text: String = (0..1000).map(|i| format!("{},{},8,0,1\n", i / 10, i * 8)).collect();
+    let arrival = |spread| {
+        let options = TraceOptions { spread, ..TraceOptions::of_format("tencent") };
+        let trace = Trace::from_bytes("t", text.clone().into_bytes(), &options).unwrap();
+        let fit = trace.fit_while(&mut |_| true).unwrap().unwrap();
+        (fit.info.interarrival_cv.unwrap(), fit.arrival)
+    };
+    match arrival(None) {
+        (cv, Arrival::Poisson { rate }) => {
+            close(rate, 10.0, 1e-6);
+            assert!(cv < 1e-6, "{cv}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(arrival(Some(false)), (3.0.., Arrival::OnOff { .. })));
+}
+
 #[test]
 fn places_are_found_again() {
     let of = |address| fitted(&load(POISSON, PAGEWISE, address));

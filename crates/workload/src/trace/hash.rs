@@ -3,7 +3,8 @@
 //! It covers time, operation, offset, length and volume of each record in their order. Volumes are told apart by the
 //! order in which they first appear, not by their names: formats differ in what they can call one. Where a request has
 //! no bytes its offset means nothing and is left out. So a trace and its conversion have the same hash if nothing was
-//! lost between them, and so have its parts read as one.
+//! lost between them and their first records are the same (a conversion counts times from its first), and so have its
+//! parts read as one.
 
 use harmonia_types::Operation;
 use xxhash_rust::xxh3::Xxh3;

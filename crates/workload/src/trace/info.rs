@@ -12,7 +12,8 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{Bytes, Operation};
+use harmonia_types::units::format_duration;
+use harmonia_types::{Bytes, Operation, SimDuration};
 use serde::Serialize;
 
 use super::footprint::Footprint;
@@ -69,6 +70,8 @@ pub struct TraceInfo {
     pub busiest_second_bytes: Bytes,
     /// Coefficient of variation of the gaps between arrivals: 0 evenly spaced, 1 Poisson, above 1 bursty.
     pub interarrival_cv: Option<f64>,
+    /// The tick of a coarse clock over which requests were spread evenly, in ns: gaps below it were not measured.
+    pub spread_tick_ns: Option<u64>,
     /// Distinct 4 KiB pages touched over all volumes, in bytes.
     pub footprint_bytes: Bytes,
     /// First byte behind the highest address.
@@ -332,8 +335,9 @@ impl Summary {
 
     /// The summary of `trace`, whose last record `reader` has given.
     pub(super) fn into_info(mut self, trace: &Trace, reader: &TraceReader) -> TraceInfo {
-        self.times =
-            self.times.map(|(first, last)| (first, first + on_the_clock(last - first, reader.tick_ns())));
+        let start_ns = trace.options.start.map_or(0, |start| start.0);
+        let span = |(first, last): (u64, u64)| on_the_clock(first, last, start_ns, reader.tick_ns());
+        self.times = self.times.map(|times| (0, span(times)));
         let span_s = self.span_s();
         let per_s = |amount: f64| (span_s > 0.0).then(|| amount / span_s);
         TraceInfo {
@@ -359,6 +363,7 @@ impl Summary {
             bandwidth_bytes_per_s: per_s(self.all.bytes as f64),
             busiest_second_bytes: self.seconds.most,
             interarrival_cv: self.gaps.cv(),
+            spread_tick_ns: Some(reader.tick_ns()).filter(|&tick_ns| tick_ns > 0),
             footprint_bytes: self.footprint.total().0,
             end_address_bytes: self.end,
             sequential_percent: self.percent(self.sequential),
@@ -386,7 +391,7 @@ impl Summary {
     fn warnings(&self, trace: &Trace, reader: &TraceReader) -> Vec<String> {
         let (times, operations) = (self.time_warning(), self.operation_warning(trace));
         let places = [self.address_warning(), self.size_warning(), self.volume_warning()];
-        let clocks = [self.clock_warning(), self.file_warning(trace, reader)];
+        let clocks = [self.clock_warning(), self.spread_warning(reader), self.file_warning(trace, reader)];
         [times, operations].into_iter().chain(places).chain(clocks).flatten().collect()
     }
 
@@ -460,6 +465,15 @@ impl Summary {
         })
     }
 
+    /// That what looks like a steady load may be the reader's own doing.
+    fn spread_warning(&self, reader: &TraceReader) -> Option<String> {
+        let tick_ns = reader.tick_ns();
+        (tick_ns > 0 && self.all.requests > 1).then(|| {
+            let tick = format_duration(SimDuration(tick_ns));
+            format!("gaps below {tick} are those of an even spread, not measured: the clock ticks so slowly")
+        })
+    }
+
     fn file_warning(&self, trace: &Trace, reader: &TraceReader) -> Option<String> {
         // The events of one device stand in a file a processor there.
         if trace.format().has_actions {
@@ -498,18 +512,20 @@ pub(super) fn describe(
     Ok(reader.map(|reader| summary.into_info(trace, &reader)))
 }
 
-/// A span as the trace's clock tells it, where its last requests were spread over a tick of `tick_ns` (0: they were not).
-fn on_the_clock(span_ns: u64, tick_ns: u64) -> u64 {
-    match span_ns.checked_div(tick_ns) {
-        Some(ticks @ 1..) => ticks * tick_ns,
-        _ => span_ns,
+/// The span between two times as the trace's clock tells it, where requests were spread over its ticks of `tick_ns` (0:
+/// they were not). Times count from `start_ns` into the trace, whose first request stands at the start of a tick.
+fn on_the_clock(first_ns: u64, last_ns: u64, start_ns: u64, tick_ns: u64) -> u64 {
+    let tick = |ns: u64| start_ns.saturating_add(ns).checked_div(tick_ns).unwrap_or(0);
+    match tick(last_ns) - tick(first_ns) {
+        0 => last_ns - first_ns,
+        ticks => ticks * tick_ns,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{FORMATS, TraceOptions};
+    use crate::trace::TraceOptions;
 
     fn info(text: &str) -> TraceInfo {
         Trace::from_bytes("t", text.as_bytes().to_vec(), &TraceOptions::of_format("msr"))
@@ -555,12 +571,30 @@ mod tests {
     /// The last requests are spread over their tick; the span is the clock's.
     #[test]
     fn the_span_of_a_coarse_clock_is_in_its_ticks() {
-        let tencent = |text: &str| {
-            let trace = Trace::from_bytes("t", text.as_bytes().to_vec(), &TraceOptions::of_format("tencent"));
-            trace.unwrap().info().unwrap().span_s
+        let read = |text: &str, options: TraceOptions| {
+            let trace = Trace::from_bytes("t", text.as_bytes().to_vec(), &options);
+            trace.unwrap().info().unwrap()
         };
+        let tencent = |text: &str| read(text, TraceOptions::of_format("tencent")).span_s;
         assert_eq!(tencent("7,0,8,0,1\n9,0,8,0,1\n9,8,8,0,1\n"), 2.0);
         assert_eq!(tencent("7,0,8,0,1\n7,8,8,0,1\n"), 0.5);
+        // The first of volume 2 is spread to 0.5 s, the last to 2.0 s: from second 7 to second 9.
+        let two = |text: &str, start: Option<SimDuration>| {
+            let options =
+                TraceOptions { only: Some("2".into()), start, ..TraceOptions::of_format("tencent") };
+            read(text, options).span_s
+        };
+        let text = "7,0,8,0,1\n7,8,8,0,2\n9,8,8,0,2\n9,0,8,0,1\n";
+        assert_eq!((two(text, None), two(text, Some(SimDuration(250_000_000)))), (2.0, 2.0));
+        // To 0.5 s and 2.75 s.
+        assert_eq!(two("7,0,8,0,1\n7,8,8,0,2\n9,0,8,0,1\n9,0,8,0,1\n9,0,8,0,1\n9,8,8,0,2\n", None), 2.0);
+        let info = read(text, TraceOptions::of_format("tencent"));
+        let warning = "gaps below 1s are those of an even spread, not measured: the clock ticks so slowly";
+        assert!(info.warnings.iter().any(|found| found == warning), "{:?}", info.warnings);
+        assert_eq!(info.spread_tick_ns, Some(SECOND_NS));
+        let together = TraceOptions { spread: Some(false), ..TraceOptions::of_format("tencent") };
+        let info = read(text, together);
+        assert!(info.spread_tick_ns.is_none() && !info.warnings.iter().any(|found| found == warning));
     }
 
     #[test]
@@ -638,9 +672,6 @@ mod tests {
     /// Where reads and writes are coded 0 and 1 the doubt names the code.
     #[test]
     fn a_trace_of_writes_only_may_have_its_polarity_wrong() {
-        if !FORMATS.iter().any(|format| format.name == "mqsim") {
-            return;
-        }
         let text: String = (0..20).map(|i| format!("{} 0 {} 8 0\n", i * 1000, i * 8)).collect();
         let trace = Trace::from_bytes("t", text.into_bytes(), &TraceOptions::of_format("mqsim")).unwrap();
         let warnings = trace.info().unwrap().warnings;

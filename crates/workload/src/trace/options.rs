@@ -1,5 +1,6 @@
 //! How a trace is to be read, where files of one format differ in the wild.
 
+use harmonia_types::units::format_duration;
 use harmonia_types::{Bytes, SimDuration};
 use serde::Serialize;
 
@@ -115,19 +116,31 @@ pub(super) struct Setting {
 const MOST_BYTES: Bytes = 1 << 30;
 const MOST_NS: u64 = 3_600_000_000_000;
 
+/// A unit of time for a person.
+fn duration(ns: u64) -> String {
+    if ns == MOST_NS { "1h".to_owned() } else { format_duration(SimDuration(ns)) }
+}
+
 impl Setting {
     /// The units of `format`, changed by `options`.
     pub(super) fn new(format: &TraceFormat, options: &TraceOptions) -> Result<Self, String> {
         let TraceFormat { name, units, has_actions, .. } = format;
         let UnitOptions { time_ns, address, size, read_is } = options.units;
         let refuse = |what: &str| format!("format `{name}` has no {what} to choose");
-        let pick = |asked: Option<u64>, own: Option<u64>, most: u64, what: &str| match (asked, own) {
-            (Some(_), None) => Err(refuse(what)),
-            (Some(asked), Some(_)) if asked == 0 || asked > most => {
-                Err(format!("a {what} of {asked} is not possible: choose 1 to {most}"))
-            }
-            (asked, own) => Ok(asked.or(own).unwrap_or(1)),
-        };
+        let pick =
+            |asked: Option<u64>, own: Option<u64>, most: u64, what: &str, show: fn(u64) -> String| match (
+                asked, own,
+            ) {
+                (Some(_), None) => Err(refuse(what)),
+                (Some(asked), Some(_)) if asked == 0 || asked > most => Err(format!(
+                    "a {what} of {} is not possible: choose {} to {}",
+                    show(asked),
+                    show(1),
+                    show(most)
+                )),
+                (asked, own) => Ok(asked.or(own).unwrap_or(1)),
+            };
+        let bytes = |bytes: u64| bytes.to_string();
         if options.action.is_some() && !has_actions {
             return Err(format!(
                 "format `{name}` has no events to choose from: only blkparse and blktrace have"
@@ -139,9 +152,9 @@ impl Setting {
             ));
         }
         Ok(Setting {
-            time_ns: pick(time_ns, units.time_ns, MOST_NS, "time unit")?,
-            address: pick(address, units.address, MOST_BYTES, "address unit")?,
-            size: pick(size, units.size, MOST_BYTES, "size unit")?,
+            time_ns: pick(time_ns, units.time_ns, MOST_NS, "time unit", duration)?,
+            address: pick(address, units.address, MOST_BYTES, "address unit", bytes)?,
+            size: pick(size, units.size, MOST_BYTES, "size unit", bytes)?,
             read_is: match (read_is, units.read_is) {
                 (Some(_), None) => return Err(refuse("value for reads")),
                 (Some(value), Some(_)) if value > 1 => {

@@ -7,9 +7,9 @@ use harmonia_workload::trace::{self, Conversion, ConvertError, Noted, Target};
 use super::{Session, bad_input, log_lines};
 use crate::args::{ConversionArguments, TraceReading};
 use crate::failure::Failure;
-use crate::files::ResultFile;
+use crate::files;
 use crate::interrupt;
-use crate::numbers::count;
+use crate::numbers::{count, exact_seconds};
 use crate::output::Output;
 
 /// Converts, and says what was written.
@@ -21,9 +21,10 @@ pub(super) fn convert(
 ) -> Result<(), Failure> {
     let ConversionArguments { to, out, force, exact, json } = arguments;
     let named = |problem: String| Failure::BadInput(format!("--out {}: {problem}", out.display()));
+    files::refuse_folder(out)?;
     let target = Target::new(to.as_deref(), out, *exact).map_err(named)?;
     let session = Session::open(reading, no_progress, output)?;
-    let file = ResultFile::create(out, *force)?;
+    let file = session.create(reading, out, *force)?;
     let handle = file.handle()?;
     let done = session.reading(|trace, go_on| trace::convert(trace, target, handle, go_on));
     let done = done.map_err(|error| match error {
@@ -54,6 +55,13 @@ fn summary(done: &Conversion, target: Target, out: &str, bytes: u64) -> String {
     };
     rows.extend(noted("changed", &done.changed));
     rows.extend(noted("dropped", &done.dropped));
+    if done.first_ns > 0 {
+        let first_s = exact_seconds(done.first_ns);
+        rows.push((
+            "note",
+            format!("times count from the first request written, {first_s} s into the trace"),
+        ));
+    }
     rows.extend(log_lines(&done.log));
     let lines = rows.into_iter().map(|(name, value)| format!("  {name:<12} {value}\n"));
     format!("{out}\n{}", lines.collect::<String>())
@@ -80,6 +88,7 @@ mod tests {
             written: 31_378,
             changed: vec![noted("the time is rounded down to whole microseconds", 12_000)],
             dropped: vec![noted("the format has no flush", 2)],
+            first_ns: 3_600_000_000_500,
             log: ReadLog { repaired: vec![noted("out of order, sorted by time", 3)], ..ReadLog::default() },
         };
         let format = FORMATS.iter().find(|format| format.name == "msr").expect("registered");

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use harmonia_types::units::format_bytes;
+use harmonia_types::SimDuration;
+use harmonia_types::units::{format_bytes, format_duration};
 use harmonia_workload::trace::TraceFit;
 use harmonia_workload::{AddressPattern, Arrival, SizeDistribution};
 
@@ -10,7 +11,6 @@ use super::info::seconds;
 use super::{Session, bad_input};
 use crate::args::{FitArguments, TraceReading};
 use crate::failure::Failure;
-use crate::files::ResultFile;
 use crate::interrupt;
 use crate::numbers::{bytes, count};
 use crate::output::Output;
@@ -27,7 +27,8 @@ pub(super) fn fit(
     output: &Output,
 ) -> Result<(), Failure> {
     let session = Session::open(reading, no_progress, output)?;
-    let file = arguments.out.as_deref().map(|out| ResultFile::create(out, arguments.force)).transpose()?;
+    let file =
+        arguments.out.as_deref().map(|out| session.create(reading, out, arguments.force)).transpose()?;
     let fit = session.reading(|trace, go_on| trace.fit_while(go_on)).map_err(bad_input)?;
     let fit = fit.ok_or(Failure::Interrupted)?;
     for warning in &fit.info.warnings {
@@ -100,7 +101,14 @@ fn arrival(fit: &TraceFit) -> String {
         }
         // A trace does not say what it waited for: it is never fitted by a closed loop.
         Arrival::Poisson { rate } => {
-            comment(&format!("{measured}: about that of poisson (1)."))
+            let why = match fit.info.spread_tick_ns {
+                Some(tick_ns) => format!(
+                    ", that of an even spread over {}: the clock ticks so slowly. Poisson (1) is assumed.",
+                    format_duration(SimDuration(tick_ns))
+                ),
+                None => ": about that of poisson (1).".to_owned(),
+            };
+            comment(&(measured + &why))
                 + &format!("arrival = {{ process = \"poisson\", rate = {} }}\n", number(rate))
         }
         Arrival::Closed { queue_depth } => {
@@ -119,7 +127,9 @@ fn on_off_cv(rate: f64, burst_rate: f64, burst_length: f64) -> f64 {
 
 fn size(fit: &TraceFit) -> String {
     let rounded = match (fit.size, fit.align) {
-        (SizeDistribution::Fixed { .. }, _) | (_, false) => "",
+        (_, false) => "",
+        (SizeDistribution::Fixed { mean }, _) if mean as f64 == fit.size_mean_bytes => "",
+        (SizeDistribution::Fixed { .. }, _) => " The nearest whole page of 4 KiB.",
         _ => " Before rounding up to pages of 4 KiB, after which the mean is the measured one.",
     };
     let measured = format!(
@@ -197,7 +207,11 @@ fn address(fit: &TraceFit, array_bytes: Option<u64>) -> String {
 }
 
 fn align(fit: &TraceFit) -> String {
-    comment(&format!("Begin and end on 4 KiB: {:.1}%.", fit.info.aligned_percent))
+    let why = match fit.whole_pages_miss() {
+        true => " Not aligned all the same: a fixed size in whole pages would be off by more than 2%.",
+        false => "",
+    };
+    comment(&format!("Begin and end on 4 KiB: {:.1}%.{why}", fit.info.aligned_percent))
         + &format!("align = {}\n", fit.align)
 }
 
@@ -269,9 +283,32 @@ mod tests {
         let text = scenario(&steady, None);
         assert!(text.contains("process = \"fixed\"") && text.contains("pattern = \"sequential\""), "{text}");
         accepted(&text);
+        let missed =
+            fitted("t", |i| (i * 1000, i * 7919 % 9973 * 4096, if i % 5 < 2 { 17 << 10 } else { 16 << 10 }));
+        let text = scenario(&missed, None);
+        assert!(text.contains("Not aligned all the same") && text.contains("align = false"), "{text}");
+        accepted(&text);
         let unaligned = fitted("t", |i| (i * 1000, i * 7919 % 9973 * 512, 512 + i * 31 % 97 * 100));
         let text = scenario(&unaligned, Some(4096));
         assert!(text.contains("footprint = 1.0") && text.contains("align = false"), "{text}");
+        assert!(!text.contains("Not aligned"), "{text}");
+        accepted(&text);
+    }
+
+    #[test]
+    fn gaps_of_a_coarse_clock_are_assumed_to_be_poisson() {
+        let text: String = (0..1000).map(|i| format!("{},{},8,0,1\n", i / 10, i * 8)).collect();
+        let trace = Trace::from_bytes("t", text.into_bytes(), &TraceOptions::of_format("tencent"));
+        let fit =
+            trace.expect("a trace").fit_while(&mut |_| true).expect("well formed").expect("not stopped");
+        let text = scenario(&fit, None);
+        let unwrapped = text.replace("\n# ", " ");
+        assert!(
+            unwrapped.contains(
+                "that of an even spread over 1s: the clock ticks so slowly. Poisson (1) is assumed."
+            )
+        );
+        assert!(text.contains("process = \"poisson\""), "{text}");
         accepted(&text);
     }
 

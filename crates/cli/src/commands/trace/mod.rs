@@ -12,13 +12,16 @@ mod fit;
 mod head;
 mod info;
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use harmonia_types::units::format_duration;
 use harmonia_workload::trace::ReadLog;
 use harmonia_workload::{Trace, TraceError};
 
 use crate::args::{TraceCommand, TraceReading};
 use crate::failure::Failure;
+use crate::files::{self, ResultFile};
 use crate::interrupt;
 use crate::numbers::count;
 use crate::output::Output;
@@ -48,12 +51,29 @@ struct Session {
 impl Session {
     /// Opens the trace and says what format was found in it, if it was not named.
     fn open(reading: &TraceReading, no_progress: bool, output: &Output) -> Result<Self, Failure> {
+        if let (Some(start), Some(end)) = (reading.start, reading.end)
+            && start >= end
+        {
+            let (start, end) = (format_duration(start), format_duration(end));
+            return Err(Failure::BadInput(format!("--start {start}: is not before --end {end}")));
+        }
         let trace = Trace::open(&reading.files, &reading.options()).map_err(bad_input)?;
         if let Some(decision) = trace.decision() {
             output.notice(&decision);
         }
         let cancel = interrupt::watch()?;
         Ok(Session { trace, cancel, shows_progress: output.shows_progress() && !no_progress })
+    }
+
+    /// The file to write, which is none of those that are read: it would take the place of what it was made from.
+    fn create(&self, reading: &TraceReading, out: &Path, force: bool) -> Result<ResultFile, Failure> {
+        // Both as they were named and as patterns were expanded: names of files need not be text.
+        let named = reading.files.iter().map(PathBuf::as_path);
+        if named.chain(self.trace.files().map(Path::new)).any(|input| files::same(input, out)) {
+            let problem = "is one of the files that are read: name another";
+            return Err(Failure::BadInput(format!("--out {}: {problem}", out.display())));
+        }
+        ResultFile::create(out, force)
     }
 
     /// Lets `read` read the trace: what it is given says whether to go on, and moves the bar.
