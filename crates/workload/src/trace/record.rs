@@ -55,7 +55,7 @@ pub struct VolumeNames {
 /// Numbers below this are found without a search.
 const SMALL: u64 = 4096;
 /// A longer name is not one of a volume, in bytes.
-pub(super) const NAME_MAX: usize = 1024;
+const NAME_MAX: usize = 4096;
 /// More would not fit a volume's index.
 const MOST: usize = u16::MAX as usize;
 
