@@ -21,6 +21,7 @@ use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord};
 
 pub(super) const NS_PER_S: f64 = 1e9;
 const SECOND_NS: u64 = 1_000_000_000;
+const MILLISECOND_NS: u64 = 1_000_000;
 /// Unit of alignment, in bytes.
 const PAGE: Bytes = 4096;
 /// Volumes that are described by name.
@@ -254,8 +255,9 @@ pub(super) struct Summary {
     largest: Bytes,
     gaps: Moments,
     seconds: Seconds,
-    /// Whether an arrival lies between two full seconds behind the first.
-    fine_clock: bool,
+    /// The longest step that all arrivals lie whole steps behind the first, in ns; 1 if that is below a millisecond, 0
+    /// as long as all arrive at once.
+    clock_step_ns: u64,
     footprint: Footprint,
     end: Bytes,
     sequential: u64,
@@ -318,7 +320,10 @@ impl Summary {
         let (first, last) = *self.times.get_or_insert((record.time_ns, record.time_ns));
         let since_first_ns = record.time_ns - first;
         self.seconds.add(since_first_ns, record.length);
-        self.fine_clock |= !since_first_ns.is_multiple_of(SECOND_NS);
+        if self.clock_step_ns != 1 && !since_first_ns.is_multiple_of(self.clock_step_ns) {
+            let step_ns = common_divisor(self.clock_step_ns, since_first_ns);
+            self.clock_step_ns = if step_ns < MILLISECOND_NS { 1 } else { step_ns };
+        }
         self.times = Some((first, record.time_ns));
         let gap_ns = (self.all.requests > 1).then_some(record.time_ns - last)?;
         self.gaps.add(gap_ns as f64);
@@ -452,17 +457,28 @@ impl Summary {
 
     fn volume_warning(&self) -> Option<String> {
         let volumes = self.volumes.iter().filter(|&&requests| requests > 0).count();
+        if volumes as u64 > MANY && volumes as u64 * 4 > self.all.requests {
+            let requests = self.all.requests;
+            return Some(format!(
+                "it has {volumes} volumes for {requests} requests: is that column the volume?"
+            ));
+        }
         (volumes > 1).then(|| {
             format!("it has {volumes} volumes, each with addresses of its own from 0: say how they lie when you replay it")
         })
     }
 
     fn clock_warning(&self) -> Option<String> {
-        let coarse = !self.fine_clock && self.span_s() > 0.0 && self.all.requests >= MANY;
-        coarse.then(|| {
-            "all arrivals lie full seconds apart: a clock that coarse makes requests come at once (spread, time unit)"
-                .into()
-        })
+        let steps = [
+            (
+                SECOND_NS,
+                "all arrivals lie full seconds apart: a clock that coarse makes requests come at once (spread, time unit)",
+            ),
+            (MILLISECOND_NS, "all arrivals lie full milliseconds apart: is the time unit right?"),
+        ];
+        let known = self.span_s() > 0.0 && self.all.requests >= MANY;
+        let warning = steps.iter().find(|(step_ns, _)| known && self.clock_step_ns.is_multiple_of(*step_ns));
+        warning.map(|(_, words)| (*words).to_owned())
     }
 
     /// That what looks like a steady load may be the reader's own doing.
@@ -520,6 +536,13 @@ fn on_the_clock(first_ns: u64, last_ns: u64, start_ns: u64, tick_ns: u64) -> u64
         0 => last_ns - first_ns,
         ticks => ticks * tick_ns,
     }
+}
+
+fn common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 #[cfg(test)]
@@ -595,6 +618,34 @@ mod tests {
         let together = TraceOptions { spread: Some(false), ..TraceOptions::of_format("tencent") };
         let info = read(text, together);
         assert!(info.spread_tick_ns.is_none() && !info.warnings.iter().any(|found| found == warning));
+    }
+
+    /// DiskSim's columns in us, read as ms.
+    #[test]
+    fn arrivals_that_all_lie_full_milliseconds_apart_are_doubted() {
+        let disksim = |unit: &str| {
+            let rows: String =
+                (0..20).map(|row| format!("{}{unit} 0 {} 8 {}\n", 979 * row, 8 * row, row % 2)).collect();
+            let trace = Trace::from_bytes("t", rows.into_bytes(), &TraceOptions::of_format("disksim"));
+            trace.unwrap().info().unwrap().warnings
+        };
+        assert_eq!(disksim(""), ["all arrivals lie full milliseconds apart: is the time unit right?"]);
+        assert_eq!(disksim(".5"), ["all arrivals lie full milliseconds apart: is the time unit right?"]);
+        assert_eq!(common_divisor(0, 6), 6);
+        let fine: String =
+            (0..20).map(|row| format!("{}.{row} 0 {} 8 {}\n", 979 * row, 8 * row, row % 2)).collect();
+        let fine = Trace::from_bytes("t", fine.into_bytes(), &TraceOptions::of_format("disksim"));
+        assert_eq!(fine.unwrap().info().unwrap().warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn as_many_volumes_as_requests_are_doubted() {
+        let rows: String = (0..40).map(|row| format!("{row},h,{row},Write,0,512,1\n")).collect();
+        let warnings = info(&rows).warnings;
+        assert!(
+            warnings.iter().any(|warning| warning.contains("40 volumes for 40 requests")),
+            "{warnings:?}"
+        );
     }
 
     #[test]

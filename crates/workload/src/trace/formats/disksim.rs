@@ -41,7 +41,7 @@ time device block count flags        blanks between, no header
         "Flags are hexadecimal, with or without 0x; all but bit 0 are dropped.",
         "A volume is a device.",
         "A file whose times are whole numbers and whose flags are 0 or 1 fits mqsim as well: auto asks which is meant.",
-        "Written with times in ms to the nanosecond; what does not lie on whole sectors is widened; trims, flushes and empty requests are left out. A volume keeps its number if its name is one, else it gets one that is free.",
+        "Written with times in ms to the nanosecond; what does not lie on whole sectors is widened; trims, flushes and empty requests are left out. A volume keeps its number if its name is one that is not taken, else it gets one that is free.",
     ],
     units: Units { time_ns: Some(1_000_000), address: Some(SECTOR), size: Some(SECTOR), read_is: Some(1) },
     has_actions: false,

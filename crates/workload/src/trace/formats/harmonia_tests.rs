@@ -316,7 +316,7 @@ fn renamed(names: &[&str]) -> Vec<(Written, String)> {
 #[test]
 fn a_name_that_cannot_be_read_back_is_cleaned_or_cut_and_stays_apart() {
     let long = "x".repeat(1025);
-    let longer = "x".repeat(5000);
+    let longer = "x".repeat(4000);
     let longer_cut = format!("{}_2", &long[..1000]);
     let wide = "\u{2116}".repeat(400);
     let whole = "y".repeat(1024);
@@ -549,7 +549,7 @@ fn files_of_other_tools_hold_the_same() {
 #[test]
 fn memory_given_back_reads_the_same_from_a_file() {
     let records: Vec<TraceRecord> =
-        (0..5000).map(|i| record(i * 3, Operation::Write, i << 12, 4096, 0)).collect();
+        (0..4000).map(|i| record(i * 3, Operation::Write, i << 12, 4096, 0)).collect();
     let file = tempfile::NamedTempFile::new().unwrap();
     file.as_file().write_all(&written(&records, &["v"], 700)).unwrap();
     let trace = Trace::open_file(file.path(), "harmonia").unwrap();
