@@ -11,7 +11,7 @@
 //!   replay     a trace as a workload (volumes: where its disks lie; remap: what does not fit the array)
 //! ```
 //!
-//! **A new format = one file + one line in [`formats`].** The command line's list, `format = "auto"`, the replay,
+//! **A new format = one file + one line in `formats`.** The command line's list, `format = "auto"`, the replay,
 //! `trace info` and the page of formats use the registry and need no change.
 //!
 //! A trace is one or more files of one format, plain or packed (gz, zst), turned into [`TraceRecord`]s in the order of
