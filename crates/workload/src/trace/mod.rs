@@ -267,11 +267,15 @@ fn detect(
 ) -> Result<(&'static TraceFormat, String), TraceError> {
     let mut decided: Option<(&TraceInput, &'static TraceFormat, String)> = None;
     let mut undecided = Vec::new();
+    let plain = TraceOptions::default();
     for input in inputs {
         let bytes = input.head(SNIFF_BYTES + 1)?;
         let complete = bytes.len() <= SNIFF_BYTES;
         let head = Head { bytes: &bytes[..bytes.len().min(SNIFF_BYTES)], complete, options };
-        match (choose(FORMATS, &head), &decided) {
+        // Units that are wrong must not hide what a file is: the reader says what is wrong with them.
+        let plain = Head { options: &plain, ..head };
+        let choice = choose(FORMATS, &head).or_else(|problem| choose(FORMATS, &plain).map_err(|_| problem));
+        match (choice, &decided) {
             (Ok((format, _)), Some((first, other, _))) if other.name != format.name => {
                 return Err(input.error(format!(
                     "its content is in format {}, but that of {} in {}: files read as one are of one format",
