@@ -172,7 +172,7 @@ impl Trace {
     /// # Errors
     /// If any of it is malformed.
     pub fn info(&self) -> Result<TraceInfo, TraceError> {
-        self.info_while(&mut |_| true).map(|info| info.expect("nobody stops it"))
+        self.info_while(&mut |_| true)?.ok_or_else(|| self.error("reading it was stopped".to_owned()))
     }
 
     /// As [`Trace::info`], asking `go_on` with the number of rows so far every now and then: `None` if it says no.

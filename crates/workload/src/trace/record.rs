@@ -65,11 +65,6 @@ impl VolumeNames {
         &self.names
     }
 
-    /// The index of a name that has been seen.
-    pub fn find(&self, name: &str) -> Option<u16> {
-        self.by_name.get(name).copied()
-    }
-
     /// The index of the volume called `name`, new or known. `name` should be printable.
     #[inline]
     pub(super) fn named(&mut self, name: &str) -> Result<u16, String> {
@@ -128,7 +123,6 @@ mod tests {
         assert_eq!([7, 3, 7, 5_000_000_000, 3].map(|n| names.numbered(n).unwrap()), [0, 1, 0, 2, 1]);
         assert_eq!((names.named("3").unwrap(), names.named("sda").unwrap()), (1, 3));
         assert_eq!(names.names(), ["7", "3", "5000000000", "sda"]);
-        assert_eq!((names.find("sda"), names.find("sdb")), (Some(3), None));
     }
 
     #[test]
