@@ -148,25 +148,32 @@ impl TraceReader {
     ///
     /// # Errors
     /// As [`TraceReader::next_record`].
+    #[inline]
     pub fn next_step(&mut self) -> Result<Step, TraceError> {
-        if let Some(answer) = &self.finished {
-            return answer.clone().map(|()| Step::End);
+        if self.finished.is_some() {
+            return self.ended();
         }
         match self.advance() {
-            Ok(Step::End) => {
-                let end = self.end();
-                self.finished = Some(end.clone());
-                end.map(|()| Step::End)
+            Ok(Step::Record(record)) => {
+                self.given += 1;
+                Ok(Step::Record(record))
             }
-            Ok(step) => {
-                self.given += u64::from(step != Step::Pause);
-                Ok(step)
-            }
-            Err(error) => {
-                self.finished = Some(Err(error.clone()));
-                Err(error)
-            }
+            Ok(Step::Pause) => Ok(Step::Pause),
+            Ok(Step::End) => self.finish(None),
+            Err(error) => self.finish(Some(error)),
         }
+    }
+
+    /// Remembers how the trace ends: with this error, or as it should.
+    #[cold]
+    fn finish(&mut self, error: Option<TraceError>) -> Result<Step, TraceError> {
+        self.finished = Some(error.map_or_else(|| self.end(), Err));
+        self.ended()
+    }
+
+    #[cold]
+    fn ended(&self) -> Result<Step, TraceError> {
+        self.finished.clone().unwrap_or(Ok(())).map(|()| Step::End)
     }
 
     /// The volumes of the records so far.
