@@ -77,13 +77,18 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field as a whole number below 2^64 with blanks and tabs around it or without.
-    #[inline]
+    #[inline(always)]
     pub(in crate::trace) fn padded_number(&mut self, column: &Column) -> Result<u64, String> {
         let (value, digits) = leading_digits(self.line, self.at);
         if matches!(digits, 1..=SAFE_DIGITS) && self.line.get(self.at + digits) == Some(&b',') {
             self.at += digits + 1;
             return Ok(value);
         }
+        self.any_padded_number(column)
+    }
+
+    #[inline(never)]
+    fn any_padded_number(&mut self, column: &Column) -> Result<u64, String> {
         let text = self.padded(column)?;
         whole(text).ok_or_else(|| column.misread(text))
     }
@@ -111,6 +116,11 @@ impl<'a> Fields<'a> {
                 return Ok(value);
             }
         }
+        self.any_padded_decimal(unit, column)
+    }
+
+    #[inline(never)]
+    fn any_padded_decimal(&mut self, unit: u64, column: &Column) -> Result<u64, String> {
         let text = self.padded(column)?;
         decimal(text, unit).ok_or_else(|| column.misread(text))
     }
@@ -261,7 +271,7 @@ pub(in crate::trace) fn whole(text: &[u8]) -> Option<u64> {
 ///
 /// Eight digits at a time: the bytes of a word less `0` are digits if adding 0x76 leaves their top bits clear (a carry
 /// only spoils bytes behind the first that is none), and three multiplications join neighbours.
-#[inline]
+#[inline(always)]
 fn leading_digits(text: &[u8], from: usize) -> (u64, usize) {
     let (mut value, mut at) = (0u64, from);
     loop {
@@ -285,7 +295,7 @@ fn leading_digits(text: &[u8], from: usize) -> (u64, usize) {
 }
 
 /// The bytes from `at` on, the first lowest; zeros behind the end.
-#[inline]
+#[inline(always)]
 fn eight_bytes(text: &[u8], at: usize) -> u64 {
     if let Some(bytes) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         return u64::from_le_bytes(*bytes);
@@ -312,7 +322,7 @@ pub(in crate::trace) fn decimal(text: &[u8], unit: u64) -> Option<u64> {
 
 /// The decimal number at `from` in the form that nearly every time of a trace has, seconds with one to nine decimals,
 /// and its length.
-#[inline]
+#[inline(always)]
 fn plain_decimal(text: &[u8], from: usize, unit: u64) -> Option<(u64, usize)> {
     let (units, point) = leading_digits(text, from);
     let (part, digits) = leading_digits(text, from + point + 1);
