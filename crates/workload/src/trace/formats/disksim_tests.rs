@@ -4,7 +4,7 @@
 use harmonia_types::Operation::{Flush, Read, Trim, Write};
 use proptest::prelude::*;
 
-use super::super::testing::{assert_refused, detected, read, read_with, write};
+use super::super::testing::{assert_refused, detected, read, read_with, volumes_of, write};
 use super::*;
 use crate::trace::{TraceOptions, UnitOptions};
 
@@ -198,14 +198,6 @@ proptest! {
         let line = format!("{}.{:0digits$} {device} {block} {count} {flags:x}", time >> 20, time % 100_000);
         prop_assert_eq!(parse(line.as_bytes()).ok(), oracle(&line), "{}", line);
     }
-}
-
-fn volumes_of(names: &[&str]) -> VolumeNames {
-    let mut volumes = VolumeNames::default();
-    for name in names {
-        volumes.named(name).unwrap();
-    }
-    volumes
 }
 
 #[test]

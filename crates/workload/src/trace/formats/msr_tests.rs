@@ -4,7 +4,7 @@
 use harmonia_types::Operation::{Flush, Read, Trim, Write};
 use proptest::prelude::*;
 
-use super::super::testing::{assert_refused, detected, read, read_with, write};
+use super::super::testing::{assert_refused, detected, read, read_with, volumes_of, write};
 use super::*;
 use crate::trace::{Trace, TraceOptions};
 
@@ -215,14 +215,6 @@ proptest! {
             (read, wrong) => prop_assert!(false, "{read:?} {wrong:?}"),
         }
     }
-}
-
-fn volumes_of(names: &[&str]) -> VolumeNames {
-    let mut volumes = VolumeNames::default();
-    for name in names {
-        volumes.named(name).unwrap();
-    }
-    volumes
 }
 
 #[test]

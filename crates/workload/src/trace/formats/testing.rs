@@ -62,6 +62,15 @@ pub(in crate::trace) fn write(
     (bytes, written)
 }
 
+/// Volumes of these names, numbered as they stand.
+pub(in crate::trace) fn volumes_of(names: &[&str]) -> VolumeNames {
+    let mut volumes = VolumeNames::default();
+    for name in names {
+        volumes.named(name).unwrap();
+    }
+    volumes
+}
+
 /// An output that can be looked at after the writer is gone.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
