@@ -1,17 +1,13 @@
 //! Tests of the fio reader and writer: literal logs, a table of malformed input, a slow reader as oracle, and what is
 //! written read back.
 
-use std::io;
-use std::sync::{Arc, Mutex};
-
 use harmonia_types::Operation::{Flush, Read, Trim, Write};
 use proptest::prelude::*;
 
 use super::super::super::read::Place;
-use super::super::super::record::VolumeNames;
-use super::super::testing::{assert_refused, detected, read, read_with};
+use super::super::testing::{assert_refused, detected, read, read_with, volumes_of, write};
 use super::*;
-use crate::trace::{Out, Trace, TraceOptions, TraceRecord, UnitOptions, Written};
+use crate::trace::{Trace, TraceOptions, TraceRecord, UnitOptions, Written};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
     TraceRecord { time_ns, operation, offset, length, volume }
@@ -285,32 +281,9 @@ proptest! {
     }
 }
 
-/// An output whose bytes can be looked at afterwards.
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Shared {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// What is written for these records, and what became of each.
 fn written(records: &[TraceRecord], names: &[&str]) -> (String, Vec<Written>) {
-    let mut volumes = VolumeNames::default();
-    for name in names {
-        volumes.named(name).unwrap();
-    }
-    let out = Shared::default();
-    let mut writer = (FORMAT.write.unwrap())(Box::new(out.clone()) as Out).unwrap();
-    let fates = records.iter().map(|record| writer.write(record, &volumes).unwrap()).collect();
-    writer.finish().unwrap();
-    let bytes = out.0.lock().unwrap().clone();
+    let (bytes, fates) = write(&FORMAT, records, &volumes_of(names));
     (String::from_utf8(bytes).unwrap(), fates)
 }
 
