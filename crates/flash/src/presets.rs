@@ -80,6 +80,9 @@ const MSR_SLC_32G: Preset = Preset {
         erase: SimDuration(1_500_000),
         transfer: SimDuration(105_600),
         copyback: Copyback::Die,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
     },
     link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
     provenance: &[
@@ -102,6 +105,9 @@ const MSR_SLC_32G: Preset = Preset {
                 "the MSR model charges no transfer inside a plane; taken for the whole element",
             ),
         ),
+        ("timing.suspend_program", UNNAMED),
+        ("timing.suspend_erase", UNNAMED),
+        ("timing.resume", NOTHING_SUSPENDS),
         ("link.bandwidth", Provenance::Inferred("SATA 3 Gb/s; neither paper states its link")),
         ("link.latency", Provenance::Inferred("neither paper states one")),
     ],
@@ -111,11 +117,17 @@ const SPLIT: Provenance = Provenance::Inferred(
     "both papers say 64 elements; 8 x 8 x 1 is our split, immaterial because every element has its own pins",
 );
 
+const UNNAMED: Provenance = Provenance::Inferred("neither paper names it");
+const NOTHING_SUSPENDS: Provenance = Provenance::Inferred("not used where nothing suspends");
+
 const V_NAND_5: Provenance =
     Provenance::Found("Samsung, start of production of its fifth V-NAND, 256 Gbit TLC (July 2018)");
 const DIE_256_GBIT: Provenance = Provenance::Inferred(
     "2 x 1024 x 1024 pages of 16 KiB are the 256 Gbit of the die; no data sheet of it is public",
 );
+
+const PLAINEST: Provenance =
+    Provenance::Inferred("the plainest; parts of its age can suspend, but no data sheet of it is public");
 
 /// A data-centre drive: 1 TiB raw, of which 960 GB are exported; 32 dies of 256 Gbit on eight shared channels.
 ///
@@ -140,6 +152,9 @@ const TLC_NVME_1T: Preset = Preset {
         erase: SimDuration(3_500_000),
         transfer: SimDuration(11_703),
         copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
     },
     link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500) },
     provenance: &[
@@ -171,6 +186,9 @@ const TLC_NVME_1T: Preset = Preset {
             "timing.copyback",
             Provenance::Inferred("TLC data passes the controller's error correction on every move"),
         ),
+        ("timing.suspend_program", PLAINEST),
+        ("timing.suspend_erase", PLAINEST),
+        ("timing.resume", NOTHING_SUSPENDS),
         ("link.bandwidth", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro: PCIe 3.0 x4")),
         (
             "link.latency",
@@ -180,6 +198,7 @@ const TLC_NVME_1T: Preset = Preset {
 };
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
+const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
 
 /// Four dies on two shared channels, 16 MiB raw.
 const TINY_TEST: Preset = Preset {
@@ -202,6 +221,9 @@ const TINY_TEST: Preset = Preset {
         erase: SimDuration(1_500_000),
         transfer: SimDuration(25_000),
         copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
     },
     link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
     provenance: &[
@@ -219,6 +241,9 @@ const TINY_TEST: Preset = Preset {
         ("timing.erase", FOR_TESTS),
         ("timing.transfer", FOR_TESTS),
         ("timing.copyback", Provenance::Invented("none, so that every move costs two transfers")),
+        ("timing.suspend_program", AS_MSR),
+        ("timing.suspend_erase", AS_MSR),
+        ("timing.resume", AS_MSR),
         ("link.bandwidth", FOR_TESTS),
         ("link.latency", FOR_TESTS),
     ],

@@ -2,8 +2,8 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
-    Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, Priority, SsdConfig, Trigger,
 };
 
 /// One device; its hardware has the same name.
@@ -13,6 +13,8 @@ pub(crate) struct DevicePreset {
     /// Spare in percent.
     reserved: f64,
     allocation_unit: AllocationUnit,
+    priority: Priority,
+    multi_plane: bool,
     domain: Domain,
     trigger: Trigger,
     /// Hard threshold in percent.
@@ -31,6 +33,8 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     name: "msr-slc-32g",
     reserved: 15.0,
     allocation_unit: AllocationUnit::Die,
+    priority: Priority::Fifo,
+    multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
     hard: 5.0,
@@ -42,6 +46,8 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
         ("ftl.allocation", Provenance::Inferred("element = page modulo elements in the MSR source")),
         ("ftl.allocation_unit", Provenance::Found("MSR source: one frontier an element without copy-back")),
         ("ftl.frontiers", MSR_SOURCE),
+        ("ftl.priority", MSR_SOURCE),
+        ("ftl.multi_plane", Provenance::Inferred("neither paper names multi-plane commands")),
         ("gc.domain", Provenance::Inferred("IEEE TC 2012, 5.3 and MSST 2011, V-A speak of the whole device")),
         ("gc.trigger", MSR_SOURCE),
         ("gc.hard_threshold", Provenance::Found("MSST 2011, Table IX: minimum free blocks 5%")),
@@ -57,6 +63,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
         ("gc.victim", TABLE_IX),
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         ("gc.schedule", MSR_SOURCE),
+        ("gc.destination", Provenance::Inferred("as an element's frontier: pages stay in their element")),
         ("gc.concurrency.policy", MSR_SOURCE),
     ],
 };
@@ -68,6 +75,8 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
     name: "tlc-nvme-1t",
     reserved: 12.7,
     allocation_unit: AllocationUnit::Plane,
+    priority: Priority::Fifo,
+    multi_plane: false,
     domain: Domain::Die,
     trigger: Trigger::Background,
     hard: 1.0,
@@ -79,6 +88,8 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ),
         ("ftl.allocation_unit", Provenance::Inferred("every plane can be written and erased for itself")),
         ("ftl.frontiers", Provenance::Inferred("no vendor tells; as in msr-slc-32g")),
+        ("ftl.priority", Provenance::Inferred("the plainest; real firmware lets reads go first")),
+        ("ftl.multi_plane", Provenance::Inferred("the plainest; real firmware joins planes where it can")),
         ("gc.domain", Provenance::Inferred("the other dies have no reason to stop")),
         ("gc.trigger", Provenance::Inferred("a drive that is idle and low collects")),
         (
@@ -94,6 +105,7 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
             "gc.schedule",
             Provenance::Inferred("the plainest; real firmware lets reads in between, which shortens tails"),
         ),
+        ("gc.destination", Provenance::Inferred("pages stay where their number puts them")),
         ("gc.concurrency.policy", Provenance::Inferred("no vendor tells of a limit")),
     ],
 };
@@ -105,6 +117,8 @@ const TINY_TEST: DevicePreset = DevicePreset {
     name: "tiny-test",
     reserved: 20.0,
     allocation_unit: AllocationUnit::Die,
+    priority: Priority::Fifo,
+    multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
     hard: 5.0,
@@ -113,6 +127,8 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("ftl.allocation", AS_MSR),
         ("ftl.allocation_unit", AS_MSR),
         ("ftl.frontiers", AS_MSR),
+        ("ftl.priority", AS_MSR),
+        ("ftl.multi_plane", AS_MSR),
         ("gc.domain", AS_MSR),
         ("gc.trigger", AS_MSR),
         ("gc.hard_threshold", AS_MSR),
@@ -122,6 +138,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("gc.victim", AS_MSR),
         ("gc.victim_d", AS_MSR),
         ("gc.schedule", AS_MSR),
+        ("gc.destination", AS_MSR),
         ("gc.concurrency.policy", AS_MSR),
     ],
 };
@@ -155,6 +172,8 @@ impl DevicePreset {
                 allocation: Allocation::Cwdp,
                 allocation_unit: self.allocation_unit,
                 frontiers: Frontiers::Shared,
+                priority: self.priority,
+                multi_plane: self.multi_plane,
             },
             gc: GcConfig {
                 domain: self.domain,
@@ -166,6 +185,7 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 victim_d: 3,
                 schedule: "blocking".into(),
+                destination: Destination::Unit,
                 concurrency: ConcurrencyConfig { policy: "unlimited".into() },
             },
         }
