@@ -24,7 +24,8 @@ pub(crate) struct DevicePreset {
 }
 
 /// All devices.
-pub(crate) const PRESETS: &[DevicePreset] = &[MSR_SLC_32G, TLC_NVME_1T, TINY_TEST];
+pub(crate) const PRESETS: &[DevicePreset] =
+    &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, TINY_TEST];
 
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -109,6 +110,53 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ("gc.concurrency.policy", Provenance::Inferred("no vendor tells of a limit")),
     ],
 };
+
+const HPDC_5: Provenance = Provenance::Found("HPDC 2018, section 5 and Table 1");
+const ONE_ACTIVE_BLOCK: Provenance =
+    Provenance::Found("HPDC 2018, section 2.2: one active block in each plane");
+
+const MICRON_MLC_1T: DevicePreset = DevicePreset {
+    name: "micron-mlc-1t",
+    reserved: 15.0,
+    allocation_unit: AllocationUnit::Plane,
+    priority: Priority::ReadsFirst,
+    multi_plane: true,
+    domain: Domain::Plane,
+    trigger: Trigger::Foreground,
+    hard: 5.0,
+    provenance: &[
+        ("ftl.reserved_blocks", Provenance::Inferred("the paper states none; as in msr-slc-32g")),
+        ("ftl.allocation", HPDC_5),
+        ("ftl.allocation_unit", ONE_ACTIVE_BLOCK),
+        ("ftl.frontiers", ONE_ACTIVE_BLOCK),
+        ("ftl.priority", HPDC_5),
+        ("ftl.multi_plane", Provenance::Found("HPDC 2018, Table 1: multi-plane read/write support")),
+        (
+            "gc.domain",
+            Provenance::Inferred(
+                "one plane of a die collects while the others could work; 2.2.1 counts the clean blocks of the SSD",
+            ),
+        ),
+        ("gc.trigger", Provenance::Inferred("as in msr-slc-32g, whose model the paper extends")),
+        ("gc.hard_threshold", Provenance::Inferred("the paper names a threshold but no figure")),
+        ("gc.soft_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.victim", HPDC_5),
+        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
+        (
+            "gc.schedule",
+            Provenance::Found("HPDC 2018, section 5, baseline: no request of the die while a plane collects"),
+        ),
+        (
+            "gc.destination",
+            Provenance::Found("HPDC 2018, 2.2.1: within a plane; 4.4 only discusses other places"),
+        ),
+        ("gc.concurrency.policy", Provenance::Inferred("the paper names no limit")),
+    ],
+};
+
+const MICRON_MLC_1T_4P: DevicePreset = DevicePreset { name: "micron-mlc-1t-4p", ..MICRON_MLC_1T };
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
