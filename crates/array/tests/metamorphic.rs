@@ -18,7 +18,7 @@ use harmonia_ssd::gc::victim;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, DeviceCounters, Domain,
-    Frontiers, Ftl, FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
+    Frontiers, Ftl, FtlConfig, GcConfig, Order, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -34,6 +34,7 @@ fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
 fn ssd(rng: &mut Rng) -> SsdConfig {
     let victims: Vec<&str> = names(victim::REGISTRY).collect();
     let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
     SsdConfig {
         preset: "random".into(),
         geometry: Geometry {
@@ -63,7 +64,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(6),
-            allocation: pick(rng, &[Allocation::Cwdp, Allocation::Cwdp, Allocation::Dynamic]),
+            allocation: pick(rng, &[Allocation::CWDP, Allocation::Static(order), Allocation::Dynamic]),
             allocation_unit,
             frontiers: pick(rng, &[Frontiers::Shared, Frontiers::Separate]),
             priority: Priority::Fifo,
@@ -497,7 +498,7 @@ fn with_one_place_to_choose_dynamic_allocation_is_static() {
             let load = load(&mut Rng::stream(seed, "one place, load"), layout.logical_bytes(), operations);
             run(&config, &states, &load).0
         };
-        let fixed = outcome(Allocation::Cwdp);
+        let fixed = outcome(Allocation::CWDP);
         busy += collected(&fixed);
         assert_eq!(fixed, outcome(Allocation::Dynamic), "seed {seed}");
     }

@@ -10,6 +10,7 @@ mod device;
 mod ftl;
 pub mod gc;
 pub mod interface;
+mod order;
 pub mod probe;
 mod slab;
 mod table;
@@ -20,5 +21,6 @@ pub use config::{
 };
 pub use device::{Device, DeviceCounters, DeviceFailure, Policies, SubCompletion, SubRequest};
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
+pub use order::{Order, Part};
 pub use slab::Slab;
 pub use table::HugeTable;

@@ -15,7 +15,7 @@ use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, SubRequest, Trigger,
+    FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
@@ -106,7 +106,8 @@ fn config(rng: &mut Rng) -> SsdConfig {
     let least_hard = u64::from(frontiers == Frontiers::Separate);
     let hard = draw(rng, least_hard, 3);
     let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
-    let allocation = pick(rng, &[Allocation::Cwdp, Allocation::Dynamic]);
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
+    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
     let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
     let reserved = least + u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
     SsdConfig {
@@ -128,9 +129,9 @@ fn config(rng: &mut Rng) -> SsdConfig {
             erase: SimDuration(u64::from(draw(rng, 1, 900))),
             transfer: SimDuration(u64::from(draw(rng, 1, 60))),
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
-            suspend_program: None,
-            suspend_erase: None,
-            resume: SimDuration::ZERO,
+            suspend_program: pick(rng, &[None, Some(SimDuration(3))]),
+            suspend_erase: pick(rng, &[None, Some(SimDuration(20))]),
+            resume: SimDuration(pick(rng, &[0, 5])),
         },
         link: LinkConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
@@ -141,8 +142,8 @@ fn config(rng: &mut Rng) -> SsdConfig {
             allocation,
             allocation_unit,
             frontiers,
-            priority: Priority::Fifo,
-            multi_plane: false,
+            priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
+            multi_plane: rng.chance(0.5),
         },
         gc: GcConfig {
             domain: match allocation_unit {
