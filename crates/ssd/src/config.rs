@@ -40,6 +40,10 @@ pub struct FtlConfig {
     pub allocation_unit: AllocationUnit,
     /// Whether garbage collection writes to the host's frontier or to one of its own.
     pub frontiers: Frontiers,
+    /// What a die and a shared bus serve first.
+    pub priority: Priority,
+    /// Whether host reads and programs of sibling planes with the same page offset join in one multi-plane command.
+    pub multi_plane: bool,
 }
 
 /// A share (floored) or a number of blocks per allocation unit.
@@ -115,6 +119,17 @@ pub enum Frontiers {
     Separate,
 }
 
+/// The order of host operations at a die, and of transfers on a shared bus. Operations on one LPN keep their order, and
+/// at a die collection comes before both kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    /// As they came.
+    Fifo,
+    /// Reads before writes; the bus grants collection first, then reads, then writes.
+    ReadsFirst,
+}
+
 /// The `[ssd.gc]` table: four of the five axes of garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcConfig {
@@ -136,6 +151,8 @@ pub struct GcConfig {
     pub victim_d: u32,
     /// Schedule, a name in its registry.
     pub schedule: String,
+    /// Where moved pages go.
+    pub destination: Destination,
     /// `[ssd.gc.concurrency]`
     pub concurrency: ConcurrencyConfig,
 }
@@ -169,6 +186,16 @@ pub enum Trigger {
     Foreground,
     /// Also whenever a die goes idle.
     Background,
+}
+
+/// Where garbage collection moves pages to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destination {
+    /// Into the allocation unit they come from.
+    Unit,
+    /// To any die; only where no die is named by the number of a page.
+    Device,
 }
 
 /// The whole numbers that follow from an [`SsdConfig`].
@@ -279,6 +306,18 @@ impl SsdConfig {
                 "`plane` needs ssd.ftl.allocation_unit = \"plane\": with one pool of free blocks a die no plane is ever \
                  low by itself"
                     .into(),
+            );
+        }
+        if self.gc.destination == Destination::Device {
+            return fail(
+                "ssd.gc.destination",
+                if self.ftl.allocation == Allocation::Dynamic {
+                    "`device` is planned, but not available yet".into()
+                } else {
+                    "`device` needs ssd.ftl.allocation = \"dynamic\": with a static allocation the number of a page names \
+                     its die, so a page moved elsewhere would not be found"
+                        .into()
+                },
             );
         }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);

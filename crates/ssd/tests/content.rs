@@ -14,8 +14,8 @@ use harmonia_ssd::gc::{schedule, victim};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, SsdConfig, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
@@ -128,12 +128,22 @@ fn config(rng: &mut Rng) -> SsdConfig {
             erase: SimDuration(u64::from(draw(rng, 1, 900))),
             transfer: SimDuration(u64::from(draw(rng, 1, 60))),
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+            suspend_program: None,
+            suspend_erase: None,
+            resume: SimDuration::ZERO,
         },
         link: LinkConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
         },
-        ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), allocation, allocation_unit, frontiers },
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Blocks(reserved),
+            allocation,
+            allocation_unit,
+            frontiers,
+            priority: Priority::Fifo,
+            multi_plane: false,
+        },
         gc: GcConfig {
             domain: match allocation_unit {
                 AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
@@ -148,6 +158,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
             victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
             victim_d: 3,
             schedule: name(rng, schedule::REGISTRY),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }
