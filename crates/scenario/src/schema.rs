@@ -376,8 +376,7 @@ pub const KEYS: &[Key] = &[
 const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-    ("ssd.gc.victim", &["read-match"]),
-    ("ssd.gc.schedule", &["preemptive", "io-parallel", "slack"]),
+    ("ssd.gc.schedule", &["slack"]),
     ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
 ];
 

@@ -1,8 +1,9 @@
 //! Does anything break when everything varies at once? Random small scenarios, each from a printed seed.
 //!
 //! A seed makes a whole scenario: geometry, allocation and its unit, priority, suspending, thresholds, spare, victim,
-//! schedule, trigger, domain, coordination, load, ageing, members. It runs with every invariant checked after every event, and its report must
-//! add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that seed.
+//! schedule, trigger, domain, coordination, load, ageing, members. It runs with every invariant checked after every
+//! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
+//! seed.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims (no trace format has them yet).
 
@@ -64,10 +65,10 @@ fn generate(seed: u64) -> Generated {
     let soft = hard + d.range(1, 3);
     let stop = hard + d.range(0, 2);
     // What the device asks for at least: the pool above stop, the block being collected into, the frontiers, and what
-    // units may differ by.
+    // units may differ by, also while a schedule opens a second block.
     let least = stop + 2 + u64::from(separate);
-    let dynamic = d.0.chance(0.3) && least + 2 < blocks;
-    let least = least + u64::from(dynamic);
+    let dynamic = d.0.chance(0.3) && least + 3 < blocks;
+    let least = least + 2 * u64::from(dynamic);
     let reserved =
         (least + [0, 0, d.range(0, 4), d.range(0, blocks)][d.range(0, 3) as usize]).min(blocks - 1);
     let summary = d.range(0, 1);

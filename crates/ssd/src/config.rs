@@ -10,6 +10,7 @@ use harmonia_types::Lpn;
 use harmonia_types::registry::find;
 use serde::Serialize;
 
+use crate::gc::schedule;
 use crate::gc::victim::{self, VictimParameters};
 use crate::order::{Odometer, Order};
 
@@ -398,9 +399,12 @@ impl SsdConfig {
         // The pool must be able to stand above `stop` with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
         let least = stop.max(hard) + 1 + frontiers;
-        // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
+        // With dynamic allocation units differ in what they hold; one more block is what they may differ by. A schedule
+        // that opens a second block looks at what a unit holds then, and that may still grow.
         let dynamic = self.ftl.allocation == Allocation::Dynamic;
-        let needed = least + u32::from(dynamic);
+        let fresh_blocks = find(schedule::REGISTRY, &self.gc.schedule)
+            .is_some_and(|entry| (entry.build)().needs().fresh_blocks);
+        let needed = least + u32::from(dynamic) + u32::from(dynamic && fresh_blocks);
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
             let why = if needed >= blocks {
