@@ -4,6 +4,7 @@ use harmonia_types::{Blame, Completion, DeviceId, Operation, SimTime};
 
 use super::*;
 use crate::cross::Cross;
+use crate::cross::tests::axis;
 use crate::tables::tests::{four_runs, run};
 
 fn comparison(runs: Vec<Report>) -> Comparison {
@@ -130,6 +131,23 @@ fn names_cannot_break_out_of_the_page() {
     let of_ours = SCRIPTS.concat().matches("<script").count();
     assert_eq!(page.matches("<script").count() - of_ours, 2, "the data and the program");
     assert!(!page.contains("alert(1)</script>") && page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+}
+
+#[test]
+fn winners_and_the_matrix_of_a_cross_are_on_the_page() {
+    let axes = vec![
+        axis("ssd.gc.victim", &["greedy", "fifo"]),
+        axis("array.coordination.policy", &["local", "gclock"]),
+    ];
+    let cross = Cross::full(axes);
+    let of = [40_000, 6_000, 5_000, 4_000].into_iter().enumerate();
+    let runs = of.map(|(index, gc_us)| run(&cross.name(index), "blocking", gc_us, 9_000, &[0.9, 0.1]));
+    let page = render(&Comparison::new(runs.collect(), 1), &cross, &[], "");
+    let part = page.split("<h3>Winners</h3>").nth(1).and_then(|rest| rest.split("</section>").next());
+    insta::assert_snapshot!(part.expect("winners"));
+    assert!(page.contains("<th scope=\"col\">victim + policy</th>"));
+    let alone = render(&comparison(four_runs()[..1].to_vec()), &Cross::default(), &[], "");
+    assert!(!alone.contains("Winners") && !alone.contains("class=\"matrices\""));
 }
 
 /// The bytes of a small recording, worked out by hand.
