@@ -6,7 +6,8 @@ use std::thread::available_parallelism;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays, compare_seeds,
+    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
+    compare_seeds,
 };
 use harmonia_workload::{Limit, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
@@ -138,7 +139,7 @@ impl<'a> Session<'a> {
             Some(threads) => threads.get(),
             None => available_parallelism().map_or(1, |cores| cores.get()),
         };
-        let runs = variants as u64 * self.simulation.seeds;
+        let runs = (variants as u64).saturating_mul(self.simulation.seeds.min(MOST_SEEDS));
         let bars = self.shows_progress.then(|| if runs >= MANY_RUNS { Bars::of(runs) } else { Bars::new() });
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
@@ -212,10 +213,9 @@ fn rerunnable(scenario: &Scenario) -> String {
 /// What a comparison of many runs is about to do. How long that takes shows once it has begun: it depends on the load and
 /// the machine, so nothing is guessed beforehand.
 fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
-    let runs = variants.len() as u64 * seeds;
-    if runs < MANY_RUNS {
-        return None;
-    }
+    // What is about to be refused is not announced.
+    let runs =
+        (seeds <= MOST_SEEDS).then(|| variants.len() as u64 * seeds).filter(|&runs| runs >= MANY_RUNS)?;
     let of = match seeds {
         1 => String::new(),
         _ => format!(" ({} combinations with {seeds} seeds each)", numbers::count(variants.len() as u64)),

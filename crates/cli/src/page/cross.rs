@@ -17,7 +17,8 @@ pub(super) fn winners(comparison: &Comparison, runs: &[Report]) -> String {
     }
     let mut text = String::from("<h3>Winners</h3>\n<dl class=\"winners\">\n");
     for line in lines {
-        let _ = writeln!(text, "<dt>{}</dt><dd>{}</dd>", escaped(line.what), emphasised(&line.text));
+        let _ =
+            writeln!(text, "<dt>{}</dt><dd>{}</dd>", escaped(line.what), emphasised(&spelt_out(&line.text)));
     }
     text.push_str("</dl>\n");
     footnotes(comparison)
@@ -38,9 +39,14 @@ pub(super) fn matrix(comparison: &Comparison, cross: &Cross, runs: &[Report]) ->
     }
     text.push_str("</div>\n");
     if let Some(said) = interaction(comparison, cross, runs, named) {
-        let _ = writeln!(text, "<p>{}</p>", emphasised(&said));
+        let _ = writeln!(text, "<p>{}</p>", emphasised(&spelt_out(&said)));
     }
     text
+}
+
+/// A page has room to say what a table abbreviates.
+fn spelt_out(text: &str) -> String {
+    text.replace(" n.s.", " (may be chance)")
 }
 
 fn one(matrix: &Matrix) -> String {
@@ -66,6 +72,6 @@ fn one(matrix: &Matrix) -> String {
 fn cell(field: &Field) -> String {
     let class = if field.wins { " class=\"best\"" } else { "" };
     let (change, more) = &field.change;
-    let more = more.replace("n.s.", "may be chance");
+    let more = spelt_out(more).replace(['(', ')'], "");
     format!("<td{class}><span class=\"value\">{}</span>{}</td>", escaped(change), behind(more.trim()))
 }

@@ -189,7 +189,7 @@ fn an_unsteady_array_is_a_warning_and_differing_ones_are_told_apart() {
     assert!(text.contains("\nwarning: aged array: NOT steady, write amplification 3.10 -> 4.20;"), "{text}");
     runs[3].precondition.write_amplification_windows = [None, None];
     let text = plain(&compared(runs.clone()), STYLE);
-    assert!(text.contains("aged array of local: NOT steady"), "{text}");
+    assert!(text.contains("aged array of local and 2 more: NOT steady"), "{text}");
     assert!(text.contains("aged array of ideal: not known to be steady, ageing was too short"), "{text}");
 }
 

@@ -9,13 +9,21 @@ use super::winners::Name;
 use crate::numbers;
 use crate::output::{Color, Emphasis};
 
-/// One line if all runs began alike, otherwise one line for each.
+/// One line for all runs that began alike.
 pub(super) fn steadiness(runs: &[Report], color: Color) -> String {
-    let Some(first) = runs.first() else { return String::new() };
-    if runs.iter().all(|run| run.precondition == first.precondition) {
-        return line("aged array", &first.precondition, color);
+    let mut alike: Vec<(&Report, usize)> = Vec::new();
+    for run in runs {
+        match alike.iter_mut().find(|(first, _)| first.precondition == run.precondition) {
+            Some((_, more)) => *more += 1,
+            None => alike.push((run, 0)),
+        }
     }
-    runs.iter().map(|run| line(&format!("aged array of {}", label(run)), &run.precondition, color)).collect()
+    let what = |run: &Report, more: usize| match more {
+        _ if alike.len() == 1 => "aged array".to_owned(),
+        0 => format!("aged array of {}", label(run)),
+        _ => format!("aged array of {} and {more} more", label(run)),
+    };
+    alike.iter().map(|&(run, more)| line(&what(run, more), &run.precondition, color)).collect()
 }
 
 fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
