@@ -107,7 +107,7 @@ impl Saying<'_> {
         let first = self.runs.first().map(label).unwrap_or_default();
         let of_baseline = baseline.as_ref().filter(|against| !labels.contains(&against.label));
         let mut distances = Vec::new();
-        if labels[0] == first {
+        if labels[0] == first && (next.is_some() || !self.winner.is_tie()) {
             distances.push("the baseline".to_owned());
         }
         distances.extend(of_baseline.map(|against| self.distance(against, "")));
