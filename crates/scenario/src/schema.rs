@@ -365,9 +365,9 @@ pub const KEYS: &[Key] = &[
     key("ssd.gc.schedule", "the name of a schedule", "preset", "host work or garbage collection next"),
     key(
         "ssd.gc.destination",
-        "\"unit\" or (planned, with dynamic allocation) \"device\"",
+        "\"unit\" or (with dynamic allocation) \"device\"",
         "preset",
-        "where collected pages go: their own allocation unit or any die",
+        "where collected pages go: their own allocation unit, or the one of the device with most free blocks",
     ),
     key("ssd.gc.concurrency.policy", "the name of a policy", "preset", "how many dies may collect at once"),
 ];

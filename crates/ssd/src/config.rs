@@ -325,16 +325,12 @@ impl SsdConfig {
                     .into(),
             );
         }
-        if self.gc.destination == Destination::Device {
+        if self.gc.destination == Destination::Device && self.ftl.allocation != Allocation::Dynamic {
             return fail(
                 "ssd.gc.destination",
-                if self.ftl.allocation == Allocation::Dynamic {
-                    "`device` is planned, but not available yet".into()
-                } else {
-                    "`device` needs ssd.ftl.allocation = \"dynamic\": with a static allocation the number of a page names \
-                     its die, so a page moved elsewhere would not be found"
-                        .into()
-                },
+                "`device` needs ssd.ftl.allocation = \"dynamic\": with a static allocation the number of a page names \
+                 its die, so a page moved elsewhere would not be found"
+                    .into(),
             );
         }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
