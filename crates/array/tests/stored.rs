@@ -128,7 +128,7 @@ fn tables_that_cannot_be_are_refused_without_their_checksum_too() {
     assert!(read(&tables[..tables.len() - 1]).is_err());
 }
 
-/// The first half of the space is what is filled, whichever units its pages are in.
+/// The first half of the space and a little more is what is filled, whichever units its pages are in.
 #[test]
 fn a_part_is_filled_from_its_first_page_on_in_every_order() {
     for order in Order::all() {
@@ -136,9 +136,9 @@ fn a_part_is_filled_from_its_first_page_on_in_every_order() {
             let mut ssd = device();
             (ssd.geometry.chips_per_channel, ssd.geometry.dies_per_chip) = (3, 2);
             (ssd.ftl.allocation, ssd.ftl.allocation_unit) = (Allocation::Static(order), unit);
-            let state = aged(&raid0(&ssd, 1, 4096), 0.5001);
+            let state = aged(&raid0(&ssd, 1, 4096), 0.5035);
             let (ftl, shape) = (&state.devices[0], state.devices[0].shape());
-            let filled = (f64::from(shape.logical_pages) * 0.5001).round() as u32;
+            let filled = (f64::from(shape.logical_pages) * 0.5035).round() as u32;
             for page in 0..shape.logical_pages {
                 let (_, unit, lpn) = shape.locate(page);
                 assert_eq!(ftl.lookup(unit, lpn).is_some(), page < filled, "{order}: page {page}");
@@ -169,6 +169,7 @@ fn the_same_version_ages_alike() {
         ("fifo", 0x3b11_0de3_78d8_214d),
         ("greedy", 0x5ec7_e9cb_38a9_4968),
         ("cost-benefit", 0x2998_5d36_e8bf_31b1),
+        ("read-match", 0x2c1c_4ca7_0283_eca1),
     ];
     assert_eq!(AGEING_VERSION, VERSION, "the hashes here are those of another version");
     for entry in victim::REGISTRY {

@@ -125,6 +125,10 @@ fn generate(seed: u64) -> Generated {
     };
     put(format_args!("victim = \"{}\"\nvictim_d = {}", victim(&mut d), d.range(1, 5)));
     put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
+    put(format_args!(
+        "destination = \"{}\"",
+        if dynamic { inside.pick(&["unit", "device"]) } else { "unit" }
+    ));
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
     let policy = d.name(coordination::REGISTRY);
     put(format_args!(
