@@ -208,7 +208,12 @@ fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arriv
     foreign(table, "queue_depth", "an open process", allowed)?;
     if !process.has_bursts() {
         for name in ["burst_rate", "burst_length"] {
-            foreign(table, name, "a process without bursts", "only with process = \"on-off\" or \"write-bursts\"")?;
+            foreign(
+                table,
+                name,
+                "a process without bursts",
+                "only with process = \"on-off\" or \"write-bursts\"",
+            )?;
         }
     }
     let rate = match (table.field("rate"), usual) {
