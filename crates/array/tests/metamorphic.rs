@@ -17,8 +17,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, DeviceCounters, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, DeviceCounters, Domain,
+    Frontiers, Ftl, FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -53,6 +53,9 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             erase: SimDuration(1_500_000),
             transfer: SimDuration(pick(rng, &[10_000, 105_600])),
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+            suspend_program: None,
+            suspend_erase: None,
+            resume: SimDuration::ZERO,
         },
         link: LinkConfig {
             bandwidth: pick(rng, &[30_000_000, 300_000_000]),
@@ -63,6 +66,8 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             allocation: pick(rng, &[Allocation::Cwdp, Allocation::Cwdp, Allocation::Dynamic]),
             allocation_unit,
             frontiers: pick(rng, &[Frontiers::Shared, Frontiers::Separate]),
+            priority: Priority::Fifo,
+            multi_plane: false,
         },
         gc: GcConfig {
             domain: match allocation_unit {
@@ -77,6 +82,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             victim: pick(rng, &victims).into(),
             victim_d: 3,
             schedule: "blocking".into(),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }

@@ -13,8 +13,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
-    Tally, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, Priority, SsdConfig, Tally, Trigger,
 };
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -35,6 +35,8 @@ fn device(domain: Domain) -> SsdConfig {
             allocation: Allocation::Cwdp,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
+            priority: Priority::Fifo,
+            multi_plane: false,
         },
         gc: GcConfig {
             domain,
@@ -46,6 +48,7 @@ fn device(domain: Domain) -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 3,
             schedule: "blocking".into(),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }

@@ -1,7 +1,7 @@
 //! Geometry, timing and host link of one device, as plain numbers.
 
 use harmonia_types::{Bytes, SimDuration};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// How many of everything one device has. `channels x chips x dies x planes x blocks x pages`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -71,6 +71,22 @@ pub struct Timing {
     pub transfer: SimDuration,
     /// How far garbage collection moves a page without transferring it.
     pub copyback: Copyback,
+    /// From suspending a program until the die takes another command; `None` where the part cannot suspend one.
+    #[serde(serialize_with = "or_none")]
+    pub suspend_program: Option<SimDuration>,
+    /// From suspending an erase until the die takes another command; `None` where the part cannot suspend one.
+    #[serde(serialize_with = "or_none")]
+    pub suspend_erase: Option<SimDuration>,
+    /// Added to what remained of a suspended operation when it goes on.
+    pub resume: SimDuration,
+}
+
+/// As a scenario file says it: a time, or `none`.
+fn or_none<S: Serializer>(time: &Option<SimDuration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => time.serialize(serializer),
+        None => serializer.serialize_str("none"),
+    }
 }
 
 /// How far garbage collection moves a page without transferring it to the controller and back.

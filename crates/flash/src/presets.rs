@@ -54,7 +54,7 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 }
 
 /// All devices.
-pub const PRESETS: &[Preset] = &[MSR_SLC_32G, TLC_NVME_1T, TINY_TEST];
+pub const PRESETS: &[Preset] = &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, TINY_TEST];
 
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -80,6 +80,9 @@ const MSR_SLC_32G: Preset = Preset {
         erase: SimDuration(1_500_000),
         transfer: SimDuration(105_600),
         copyback: Copyback::Die,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
     },
     link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
     provenance: &[
@@ -102,6 +105,9 @@ const MSR_SLC_32G: Preset = Preset {
                 "the MSR model charges no transfer inside a plane; taken for the whole element",
             ),
         ),
+        ("timing.suspend_program", UNNAMED),
+        ("timing.suspend_erase", UNNAMED),
+        ("timing.resume", NOTHING_SUSPENDS),
         ("link.bandwidth", Provenance::Inferred("SATA 3 Gb/s; neither paper states its link")),
         ("link.latency", Provenance::Inferred("neither paper states one")),
     ],
@@ -111,11 +117,17 @@ const SPLIT: Provenance = Provenance::Inferred(
     "both papers say 64 elements; 8 x 8 x 1 is our split, immaterial because every element has its own pins",
 );
 
+const UNNAMED: Provenance = Provenance::Inferred("neither paper names it");
+const NOTHING_SUSPENDS: Provenance = Provenance::Inferred("not used where nothing suspends");
+
 const V_NAND_5: Provenance =
     Provenance::Found("Samsung, start of production of its fifth V-NAND, 256 Gbit TLC (July 2018)");
 const DIE_256_GBIT: Provenance = Provenance::Inferred(
     "2 x 1024 x 1024 pages of 16 KiB are the 256 Gbit of the die; no data sheet of it is public",
 );
+
+const PLAINEST: Provenance =
+    Provenance::Inferred("the plainest; parts of its age can suspend, but no data sheet of it is public");
 
 /// A data-centre drive: 1 TiB raw, of which 960 GB are exported; 32 dies of 256 Gbit on eight shared channels.
 ///
@@ -140,6 +152,9 @@ const TLC_NVME_1T: Preset = Preset {
         erase: SimDuration(3_500_000),
         transfer: SimDuration(11_703),
         copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
     },
     link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500) },
     provenance: &[
@@ -171,6 +186,9 @@ const TLC_NVME_1T: Preset = Preset {
             "timing.copyback",
             Provenance::Inferred("TLC data passes the controller's error correction on every move"),
         ),
+        ("timing.suspend_program", PLAINEST),
+        ("timing.suspend_erase", PLAINEST),
+        ("timing.resume", NOTHING_SUSPENDS),
         ("link.bandwidth", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro: PCIe 3.0 x4")),
         (
             "link.latency",
@@ -179,7 +197,86 @@ const TLC_NVME_1T: Preset = Preset {
     ],
 };
 
+/// The simulated SSD of the paper on garbage collection beside host work in one die: 1 TiB raw, 871 GiB exported.
+const MICRON_MLC_1T: Preset = Preset {
+    name: "micron-mlc-1t",
+    summary: "1 TiB MLC device of HPDC 2018: four shared channels, 64 dies of two planes",
+    geometry: Geometry {
+        channels: 4,
+        chips_per_channel: 4,
+        dies_per_chip: 4,
+        planes_per_die: 2,
+        blocks_per_plane: 1024,
+        pages_per_block: 512,
+        page_size: 16_384,
+        summary_pages: 0,
+        own_pins: false,
+    },
+    timing: Timing {
+        read: SimDuration(115_000),
+        program: SimDuration(1_600_000),
+        erase: SimDuration(3_000_000),
+        transfer: SimDuration(98_699),
+        copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
+    },
+    link: LinkConfig { bandwidth: 12_000_000_000, latency: SimDuration::ZERO },
+    provenance: &micron(HPDC_TABLE_1, HPDC_TABLE_1),
+};
+
+/// The four-plane device of the same paper (6.6), of which it says no more than that: half the dies, so that blocks
+/// a plane and capacity stay.
+const MICRON_MLC_1T_4P: Preset = Preset {
+    name: "micron-mlc-1t-4p",
+    summary: "the device of HPDC 2018 with four planes a die: 32 dies, the same capacity",
+    geometry: Geometry { dies_per_chip: 2, planes_per_die: 4, ..MICRON_MLC_1T.geometry },
+    timing: MICRON_MLC_1T.timing,
+    link: MICRON_MLC_1T.link,
+    provenance: &micron(
+        Provenance::Inferred(
+            "half of Table 1's, so that four planes a die leave 1 TiB of as many blocks a plane",
+        ),
+        Provenance::Found("HPDC 2018, 6.6: a four-plane device"),
+    ),
+};
+
+const HPDC_TABLE_1: Provenance = Provenance::Found("HPDC 2018, Table 1");
+
+/// Both devices: they differ in their dies and planes only.
+const fn micron(dies: Provenance, planes: Provenance) -> [(&'static str, Provenance); 19] {
+    [
+        ("geometry.channels", HPDC_TABLE_1),
+        ("geometry.chips_per_channel", HPDC_TABLE_1),
+        ("geometry.dies_per_chip", dies),
+        ("geometry.planes_per_die", planes),
+        (
+            "geometry.blocks_per_plane",
+            Provenance::Found("HPDC 2018, section 5: 1024; Table 1 has the 1048 of the data sheet"),
+        ),
+        ("geometry.pages_per_block", HPDC_TABLE_1),
+        ("geometry.page_size", HPDC_TABLE_1),
+        ("geometry.summary_pages", Provenance::Inferred("the paper names none")),
+        ("geometry.own_pins", Provenance::Inferred("Table 1: four chips on a channel, which they share")),
+        ("timing.read", HPDC_TABLE_1),
+        ("timing.program", HPDC_TABLE_1),
+        ("timing.erase", HPDC_TABLE_1),
+        (
+            "timing.transfer",
+            Provenance::Found("HPDC 2018, Table 1: 166 MT/s; one byte a transfer, spare bytes left out"),
+        ),
+        ("timing.copyback", Provenance::Inferred("the paper names none: a page is read and then written")),
+        ("timing.suspend_program", Provenance::Inferred("the paper names no suspending")),
+        ("timing.suspend_erase", Provenance::Inferred("the paper names no suspending")),
+        ("timing.resume", NOTHING_SUSPENDS),
+        ("link.bandwidth", Provenance::Found("HPDC 2018, Table 1: \"PCIe 3.0 4-lane (12GB/s)\"")),
+        ("link.latency", Provenance::Inferred("the paper states none")),
+    ]
+}
+
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
+const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
 
 /// Four dies on two shared channels, 16 MiB raw.
 const TINY_TEST: Preset = Preset {
@@ -202,6 +299,9 @@ const TINY_TEST: Preset = Preset {
         erase: SimDuration(1_500_000),
         transfer: SimDuration(25_000),
         copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
     },
     link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
     provenance: &[
@@ -219,6 +319,9 @@ const TINY_TEST: Preset = Preset {
         ("timing.erase", FOR_TESTS),
         ("timing.transfer", FOR_TESTS),
         ("timing.copyback", Provenance::Invented("none, so that every move costs two transfers")),
+        ("timing.suspend_program", AS_MSR),
+        ("timing.suspend_erase", AS_MSR),
+        ("timing.resume", AS_MSR),
         ("link.bandwidth", FOR_TESTS),
         ("link.latency", FOR_TESTS),
     ],
@@ -245,6 +348,17 @@ mod tests {
         assert_eq!(preset.geometry.dies(), 32);
         assert_eq!(preset.geometry.raw_bytes() / 32, (256 << 30) / 8);
         assert_eq!(preset.timing.transfer.0, (16_384.0f64 / 1.4).round() as u64);
+    }
+
+    /// 16 chips of 64 GiB; 16 KiB at 166 MB/s take 98.7 us. With four planes a die the capacity stays.
+    #[test]
+    fn the_micron_devices_have_16_chips_of_64_gib() {
+        for (name, dies) in [("micron-mlc-1t", 64), ("micron-mlc-1t-4p", 32)] {
+            let preset = find(name).unwrap();
+            assert_eq!(preset.geometry.dies(), dies);
+            assert_eq!(preset.geometry.raw_bytes(), 16 * (64 << 30));
+            assert_eq!(preset.timing.transfer.0, (16_384.0f64 / 0.166).round() as u64);
+        }
     }
 
     #[test]

@@ -220,6 +220,14 @@ impl Field<'_> {
         if positive && value == SimDuration::ZERO { Err(self.fault("is out of range")) } else { Ok(value) }
     }
 
+    /// A time of at most 1 hour, or `none`.
+    pub fn duration_or_none(&self) -> Parsed<Option<SimDuration>> {
+        match &self.node.value {
+            Value::Text(text) if text.trim() == "none" => Ok(None),
+            _ => self.duration(false).map(Some),
+        }
+    }
+
     /// A size of at least `least` bytes.
     pub fn bytes(&self, least: Bytes) -> Parsed<Bytes> {
         let value = self.quantity(units::parse_bytes, "a size")?;

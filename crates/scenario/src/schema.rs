@@ -22,6 +22,7 @@ const fn key(path: &'static str, allowed: &'static str, default: &'static str, m
 
 const TIME: &str = "a time such as \"25us\" or \"1.5ms\", at most 1h";
 const POSITIVE_TIME: &str = "a time such as \"25us\" or \"1.5ms\", above 0, at most 1h";
+const SUSPEND: &str = "\"none\" (it cannot) or a time such as \"20us\", at most 1h";
 const SIZE: &str = "a size such as \"4KiB\" or \"510.53KB\" (decimal), at least 1B";
 const UNIT: &str = "a size such as \"512B\" or \"4KiB\", or a number of bytes; 1 byte to 1GiB";
 const REQUESTS: &str = "a whole number of requests, 1 to 10^12; not together with `duration`";
@@ -291,6 +292,24 @@ pub const KEYS: &[Key] = &[
         "preset",
         "how far garbage collection moves a page without transferring it",
     ),
+    key(
+        "ssd.timing.suspend_program",
+        SUSPEND,
+        "preset",
+        "suspending a program: time until the die takes another command",
+    ),
+    key(
+        "ssd.timing.suspend_erase",
+        SUSPEND,
+        "preset",
+        "suspending an erase: time until the die takes another command",
+    ),
+    key(
+        "ssd.timing.resume",
+        TIME,
+        "preset",
+        "added to what remained of a suspended operation when it goes on",
+    ),
     key("ssd.link.bandwidth", "a rate such as \"300MB/s\", at least 1KB/s", "preset", "host link"),
     key("ssd.link.latency", TIME, "preset", "added once to every sub-request"),
     key(
@@ -313,6 +332,18 @@ pub const KEYS: &[Key] = &[
         "host and collected pages: one block or two",
     ),
     key(
+        "ssd.ftl.priority",
+        "\"fifo\" or \"reads-first\"",
+        "preset",
+        "order of host operations at a die and of transfers on a shared bus; at a die collection is ahead of both",
+    ),
+    key(
+        "ssd.ftl.multi_plane",
+        "true or false",
+        "preset",
+        "host reads and programs of sibling planes with the same page offset join in one multi-plane command",
+    ),
+    key(
         "ssd.gc.domain",
         "\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)",
         "preset",
@@ -331,6 +362,12 @@ pub const KEYS: &[Key] = &[
     key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
     key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "candidates of d-choices"),
     key("ssd.gc.schedule", "the name of a schedule", "preset", "host work or garbage collection next"),
+    key(
+        "ssd.gc.destination",
+        "\"unit\" or (planned, with dynamic allocation) \"device\"",
+        "preset",
+        "where collected pages go: their own allocation unit or any die",
+    ),
     key("ssd.gc.concurrency.policy", "the name of a policy", "preset", "how many dies may collect at once"),
 ];
 
@@ -338,8 +375,7 @@ pub const KEYS: &[Key] = &[
 const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-    ("ssd.gc.victim", &["read-match"]),
-    ("ssd.gc.schedule", &["preemptive", "io-parallel", "slack"]),
+    ("ssd.gc.schedule", &["slack"]),
     ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
 ];
 

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use harmonia_flash::Copyback;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_ssd::{Allocation, AllocationUnit, Domain, Frontiers, Infeasible, Shape, SsdConfig, Trigger};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Destination, Domain, Frontiers, Infeasible, Priority, Shape, SsdConfig,
+    Trigger,
+};
 use harmonia_types::{SimDuration, registry, units};
 
 use crate::error::{Fault, Parsed, printable};
@@ -107,6 +110,9 @@ impl Draft {
         self.set(section, "erase", |c| &mut c.timing.erase, |f| f.duration(true))?;
         let reach = [("none", Copyback::None), ("plane", Copyback::Plane), ("die", Copyback::Die)];
         self.set(section, "copyback", |c| &mut c.timing.copyback, |f| f.choice(&reach))?;
+        self.set(section, "suspend_program", |c| &mut c.timing.suspend_program, |f| f.duration_or_none())?;
+        self.set(section, "suspend_erase", |c| &mut c.timing.suspend_erase, |f| f.duration_or_none())?;
+        self.set(section, "resume", |c| &mut c.timing.resume, |f| f.duration(false))?;
         let Some(field) = section.field("transfer") else { return Ok(()) };
         match transfer(&field)? {
             Transfer::Page(time) => (self.config.timing.transfer, self.transfer_rate) = (time, None),
@@ -134,7 +140,10 @@ impl Draft {
             |f| f.choice(&[("cwdp", Allocation::Cwdp), ("dynamic", Allocation::Dynamic)]),
         )?;
         let frontiers = [("shared", Frontiers::Shared), ("separate", Frontiers::Separate)];
-        self.set(section, "frontiers", |c| &mut c.ftl.frontiers, |f| f.choice(&frontiers))
+        self.set(section, "frontiers", |c| &mut c.ftl.frontiers, |f| f.choice(&frontiers))?;
+        let priority = [("fifo", Priority::Fifo), ("reads-first", Priority::ReadsFirst)];
+        self.set(section, "priority", |c| &mut c.ftl.priority, |f| f.choice(&priority))?;
+        self.set(section, "multi_plane", |c| &mut c.ftl.multi_plane, |f| f.boolean())
     }
 
     fn gc(&mut self, section: &Section<'_>) -> Parsed<()> {
@@ -157,6 +166,8 @@ impl Draft {
         self.set(section, "victim", |c| &mut c.gc.victim, victim)?;
         let schedule = |f: &Field<'_>| f.name(registry::names(schedule::REGISTRY)).map(str::to_owned);
         self.set(section, "schedule", |c| &mut c.gc.schedule, schedule)?;
+        let destination = [("unit", Destination::Unit), ("device", Destination::Device)];
+        self.set(section, "destination", |c| &mut c.gc.destination, |f| f.choice(&destination))?;
         let section = section.child("concurrency", "ssd.gc.concurrency")?;
         self.note_table(&section);
         let policy = |f: &Field<'_>| f.name(registry::names(concurrency::REGISTRY)).map(str::to_owned);
@@ -223,6 +234,7 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
         "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim"],
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
+        "ssd.gc.destination" => &["ssd.ftl.allocation"],
         _ => &[],
     }
 }

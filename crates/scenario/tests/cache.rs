@@ -28,6 +28,12 @@ fn variants() -> Vec<Variant> {
         variant(&["array.coordination.policy=local"]),
         variant(&["array.coordination.policy=reactive-inclusive"]),
         variant(&["ssd.gc.soft_threshold=hard+3"]),
+        variant(&[
+            "ssd.ftl.priority=reads-first",
+            "ssd.ftl.multi_plane=true",
+            "ssd.timing.suspend_program=20us",
+        ]),
+        variant(&["ssd.timing.suspend_erase=20us", "ssd.timing.resume=5us"]),
         variant(&["ssd.gc.victim=random"]),
         variant(&["precondition.fill=0.6"]),
         variant(&["ssd.ftl.allocation_unit=plane", "ssd.ftl.frontiers=separate", "seed=2"]),

@@ -5,7 +5,7 @@ use std::path::Path;
 use harmonia_flash::Copyback;
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, TraceFile, schema, sweep};
-use harmonia_ssd::{Amount, Domain};
+use harmonia_ssd::{Amount, Domain, Priority};
 use harmonia_types::SimDuration;
 use harmonia_workload::{AddressPattern, Arrival, Limit, SizeDistribution, WorkloadConfig};
 
@@ -118,6 +118,12 @@ fn a_device_has_all_its_keys() {
         [ssd.timing]
         transfer = "166MT/s"
         copyback = "plane"
+        suspend_program = "20us"
+        suspend_erase = "none"
+        resume = "5us"
+        [ssd.ftl]
+        priority = "reads-first"
+        multi_plane = true
         [ssd.gc]
         domain = "die"
         hard_threshold = 5
@@ -132,6 +138,9 @@ fn a_device_has_all_its_keys() {
     let ssd = &scenario.array.members[7].ssd;
     // 16 KiB at 166 million bytes a second, the 98.7 us of HPDC 2018.
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
+    let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
+    assert_eq!(suspends, (Some(SimDuration::from_us(20)), None, SimDuration::from_us(5)));
+    assert_eq!((ssd.ftl.priority, ssd.ftl.multi_plane), (Priority::ReadsFirst, true));
     assert_eq!((ssd.gc.domain, ssd.gc.hard_threshold), (Domain::Die, Amount::Blocks(5)));
     assert_eq!(ssd.gc.soft_threshold, Amount::AboveHard(2));
     assert_eq!((ssd.gc.stop_threshold, ssd.gc.victim_d), (Amount::Percent(7.5), 5));

@@ -10,6 +10,7 @@ use harmonia_types::Lpn;
 use harmonia_types::registry::find;
 use serde::Serialize;
 
+use crate::gc::schedule;
 use crate::gc::victim::{self, VictimParameters};
 
 /// The `[ssd]` table: one member device.
@@ -40,6 +41,10 @@ pub struct FtlConfig {
     pub allocation_unit: AllocationUnit,
     /// Whether garbage collection writes to the host's frontier or to one of its own.
     pub frontiers: Frontiers,
+    /// What a die and a shared bus serve first.
+    pub priority: Priority,
+    /// Whether host reads and programs of sibling planes with the same page offset join in one multi-plane command.
+    pub multi_plane: bool,
 }
 
 /// A share (floored) or a number of blocks per allocation unit.
@@ -115,6 +120,17 @@ pub enum Frontiers {
     Separate,
 }
 
+/// The order of host operations at a die, and of transfers on a shared bus. Operations on one LPN keep their order, and
+/// at a die collection comes before both kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    /// As they came.
+    Fifo,
+    /// Reads before writes; the bus grants collection first, then reads, then writes.
+    ReadsFirst,
+}
+
 /// The `[ssd.gc]` table: four of the five axes of garbage collection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcConfig {
@@ -136,6 +152,8 @@ pub struct GcConfig {
     pub victim_d: u32,
     /// Schedule, a name in its registry.
     pub schedule: String,
+    /// Where moved pages go.
+    pub destination: Destination,
     /// `[ssd.gc.concurrency]`
     pub concurrency: ConcurrencyConfig,
 }
@@ -169,6 +187,16 @@ pub enum Trigger {
     Foreground,
     /// Also whenever a die goes idle.
     Background,
+}
+
+/// Where garbage collection moves pages to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destination {
+    /// Into the allocation unit they come from.
+    Unit,
+    /// To any die; only where no die is named by the number of a page.
+    Device,
 }
 
 /// The whole numbers that follow from an [`SsdConfig`].
@@ -281,6 +309,18 @@ impl SsdConfig {
                     .into(),
             );
         }
+        if self.gc.destination == Destination::Device {
+            return fail(
+                "ssd.gc.destination",
+                if self.ftl.allocation == Allocation::Dynamic {
+                    "`device` is planned, but not available yet".into()
+                } else {
+                    "`device` needs ssd.ftl.allocation = \"dynamic\": with a static allocation the number of a page names \
+                     its die, so a page moved elsewhere would not be found"
+                        .into()
+                },
+            );
+        }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
         let page_bits = g.pages_per_block.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
@@ -343,9 +383,12 @@ impl SsdConfig {
         // The pool must be able to stand above `stop` with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
         let least = stop.max(hard) + 1 + frontiers;
-        // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
+        // With dynamic allocation units differ in what they hold; one more block is what they may differ by. A schedule
+        // that opens a second block looks at what a unit holds then, and that may still grow.
         let dynamic = self.ftl.allocation == Allocation::Dynamic;
-        let needed = least + u32::from(dynamic);
+        let fresh_blocks = find(schedule::REGISTRY, &self.gc.schedule)
+            .is_some_and(|entry| (entry.build)().needs().fresh_blocks);
+        let needed = least + u32::from(dynamic) + u32::from(dynamic && fresh_blocks);
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
             let why = if needed >= blocks {

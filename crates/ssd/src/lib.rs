@@ -15,8 +15,8 @@ mod slab;
 mod table;
 
 pub use config::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig,
-    Infeasible, Shape, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, Infeasible, Priority, Shape, SsdConfig, Trigger,
 };
 pub use device::{Device, DeviceCounters, DeviceFailure, Policies, SubCompletion, SubRequest};
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};

@@ -14,8 +14,8 @@ use harmonia_ssd::gc::{schedule, victim};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, SsdConfig, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
@@ -108,7 +108,8 @@ fn config(rng: &mut Rng) -> SsdConfig {
     let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
     let allocation = pick(rng, &[Allocation::Cwdp, Allocation::Dynamic]);
     let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
-    let reserved = least + u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
+    // Dynamic allocation needs a block more, and another one under schedules that open a second block.
+    let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
     SsdConfig {
         preset: "random".into(),
         geometry: Geometry {
@@ -128,12 +129,22 @@ fn config(rng: &mut Rng) -> SsdConfig {
             erase: SimDuration(u64::from(draw(rng, 1, 900))),
             transfer: SimDuration(u64::from(draw(rng, 1, 60))),
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+            suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
+            suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            resume: SimDuration(pick(rng, &[0, 3])),
         },
         link: LinkConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
         },
-        ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), allocation, allocation_unit, frontiers },
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Blocks(reserved),
+            allocation,
+            allocation_unit,
+            frontiers,
+            priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
+            multi_plane: rng.chance(0.5),
+        },
         gc: GcConfig {
             domain: match allocation_unit {
                 AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
@@ -148,6 +159,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
             victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
             victim_d: 3,
             schedule: name(rng, schedule::REGISTRY),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }
@@ -229,7 +241,9 @@ fn check(seed: u64) -> u64 {
     let operations = 400;
     for token in 0..operations {
         now += SimDuration(pick(&mut rng, &[0, 1, 40, 400]) * rng.below(4));
-        device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        device
+            .advance_until(now, false)
+            .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         done += device.completions().drain(..).count();
         if rng.chance(0.03) {
             let directive = pick(
@@ -245,7 +259,7 @@ fn check(seed: u64) -> u64 {
         }
         let sub = random_sub(&mut rng, token, bytes, page_size);
         oracle.arrive(&sub, page_size);
-        device.submit(now, sub).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        device.submit(now, sub).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.audit();
     }
     // At last, everything.
@@ -257,12 +271,14 @@ fn check(seed: u64) -> u64 {
         fast_fail: false,
         deadline: None,
     };
-    device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+    device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size);
-    device.submit(now, all).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+    device.submit(now, all).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     while device.next_wakeup() != SimTime::NEVER {
         let wakeup = device.next_wakeup();
-        device.advance_until(wakeup, true).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        device
+            .advance_until(wakeup, true)
+            .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.notices().clear();
     }
     done += device.completions().drain(..).count();

@@ -12,8 +12,8 @@ use harmonia_flash::presets;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
 };
 use harmonia_types::{IoCause, Lpn, Operation, SimTime};
 
@@ -78,6 +78,8 @@ fn config() -> SsdConfig {
             allocation: Allocation::Cwdp,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
+            priority: Priority::Fifo,
+            multi_plane: false,
         },
         gc: GcConfig {
             domain: Domain::Die,
@@ -89,6 +91,7 @@ fn config() -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 3,
             schedule: "blocking".into(),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }

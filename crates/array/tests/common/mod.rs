@@ -3,8 +3,8 @@
 use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
-    Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::SimDuration;
 
@@ -33,6 +33,9 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             erase: SimDuration::from_us(1500),
             transfer: SimDuration::from_us(20),
             copyback: Copyback::Die,
+            suspend_program: None,
+            suspend_erase: None,
+            resume: SimDuration::ZERO,
         },
         // Zero nanoseconds a page after rounding.
         link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO },
@@ -41,6 +44,8 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             allocation: Allocation::Cwdp,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
+            priority: Priority::Fifo,
+            multi_plane: false,
         },
         gc: GcConfig {
             domain: Domain::Die,
@@ -52,6 +57,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 1,
             schedule: "blocking".into(),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }

@@ -2,8 +2,8 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, FtlConfig, GcConfig, SsdConfig,
-    Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, Priority, SsdConfig, Trigger,
 };
 
 /// One device; its hardware has the same name.
@@ -13,6 +13,8 @@ pub(crate) struct DevicePreset {
     /// Spare in percent.
     reserved: f64,
     allocation_unit: AllocationUnit,
+    priority: Priority,
+    multi_plane: bool,
     domain: Domain,
     trigger: Trigger,
     /// Hard threshold in percent.
@@ -22,7 +24,8 @@ pub(crate) struct DevicePreset {
 }
 
 /// All devices.
-pub(crate) const PRESETS: &[DevicePreset] = &[MSR_SLC_32G, TLC_NVME_1T, TINY_TEST];
+pub(crate) const PRESETS: &[DevicePreset] =
+    &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, TINY_TEST];
 
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -31,6 +34,8 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     name: "msr-slc-32g",
     reserved: 15.0,
     allocation_unit: AllocationUnit::Die,
+    priority: Priority::Fifo,
+    multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
     hard: 5.0,
@@ -42,6 +47,8 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
         ("ftl.allocation", Provenance::Inferred("element = page modulo elements in the MSR source")),
         ("ftl.allocation_unit", Provenance::Found("MSR source: one frontier an element without copy-back")),
         ("ftl.frontiers", MSR_SOURCE),
+        ("ftl.priority", MSR_SOURCE),
+        ("ftl.multi_plane", Provenance::Inferred("neither paper names multi-plane commands")),
         ("gc.domain", Provenance::Inferred("IEEE TC 2012, 5.3 and MSST 2011, V-A speak of the whole device")),
         ("gc.trigger", MSR_SOURCE),
         ("gc.hard_threshold", Provenance::Found("MSST 2011, Table IX: minimum free blocks 5%")),
@@ -57,6 +64,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
         ("gc.victim", TABLE_IX),
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         ("gc.schedule", MSR_SOURCE),
+        ("gc.destination", Provenance::Inferred("as an element's frontier: pages stay in their element")),
         ("gc.concurrency.policy", MSR_SOURCE),
     ],
 };
@@ -68,6 +76,8 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
     name: "tlc-nvme-1t",
     reserved: 12.7,
     allocation_unit: AllocationUnit::Plane,
+    priority: Priority::Fifo,
+    multi_plane: false,
     domain: Domain::Die,
     trigger: Trigger::Background,
     hard: 1.0,
@@ -79,6 +89,8 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ),
         ("ftl.allocation_unit", Provenance::Inferred("every plane can be written and erased for itself")),
         ("ftl.frontiers", Provenance::Inferred("no vendor tells; as in msr-slc-32g")),
+        ("ftl.priority", Provenance::Inferred("the plainest; real firmware lets reads go first")),
+        ("ftl.multi_plane", Provenance::Inferred("the plainest; real firmware joins planes where it can")),
         ("gc.domain", Provenance::Inferred("the other dies have no reason to stop")),
         ("gc.trigger", Provenance::Inferred("a drive that is idle and low collects")),
         (
@@ -94,9 +106,57 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
             "gc.schedule",
             Provenance::Inferred("the plainest; real firmware lets reads in between, which shortens tails"),
         ),
+        ("gc.destination", Provenance::Inferred("pages stay where their number puts them")),
         ("gc.concurrency.policy", Provenance::Inferred("no vendor tells of a limit")),
     ],
 };
+
+const HPDC_5: Provenance = Provenance::Found("HPDC 2018, section 5 and Table 1");
+const ONE_ACTIVE_BLOCK: Provenance =
+    Provenance::Found("HPDC 2018, section 2.2: one active block in each plane");
+
+const MICRON_MLC_1T: DevicePreset = DevicePreset {
+    name: "micron-mlc-1t",
+    reserved: 15.0,
+    allocation_unit: AllocationUnit::Plane,
+    priority: Priority::ReadsFirst,
+    multi_plane: true,
+    domain: Domain::Plane,
+    trigger: Trigger::Foreground,
+    hard: 5.0,
+    provenance: &[
+        ("ftl.reserved_blocks", Provenance::Inferred("the paper states none; as in msr-slc-32g")),
+        ("ftl.allocation", HPDC_5),
+        ("ftl.allocation_unit", ONE_ACTIVE_BLOCK),
+        ("ftl.frontiers", ONE_ACTIVE_BLOCK),
+        ("ftl.priority", HPDC_5),
+        ("ftl.multi_plane", Provenance::Found("HPDC 2018, Table 1: multi-plane read/write support")),
+        (
+            "gc.domain",
+            Provenance::Inferred(
+                "one plane of a die collects while the others could work; 2.2.1 counts the clean blocks of the SSD",
+            ),
+        ),
+        ("gc.trigger", Provenance::Inferred("as in msr-slc-32g, whose model the paper extends")),
+        ("gc.hard_threshold", Provenance::Inferred("the paper names a threshold but no figure")),
+        ("gc.soft_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.victim", HPDC_5),
+        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
+        (
+            "gc.schedule",
+            Provenance::Found("HPDC 2018, section 5, baseline: no request of the die while a plane collects"),
+        ),
+        (
+            "gc.destination",
+            Provenance::Found("HPDC 2018, 2.2.1: within a plane; 4.4 only discusses other places"),
+        ),
+        ("gc.concurrency.policy", Provenance::Inferred("the paper names no limit")),
+    ],
+};
+
+const MICRON_MLC_1T_4P: DevicePreset = DevicePreset { name: "micron-mlc-1t-4p", ..MICRON_MLC_1T };
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
@@ -105,6 +165,8 @@ const TINY_TEST: DevicePreset = DevicePreset {
     name: "tiny-test",
     reserved: 20.0,
     allocation_unit: AllocationUnit::Die,
+    priority: Priority::Fifo,
+    multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
     hard: 5.0,
@@ -113,6 +175,8 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("ftl.allocation", AS_MSR),
         ("ftl.allocation_unit", AS_MSR),
         ("ftl.frontiers", AS_MSR),
+        ("ftl.priority", AS_MSR),
+        ("ftl.multi_plane", AS_MSR),
         ("gc.domain", AS_MSR),
         ("gc.trigger", AS_MSR),
         ("gc.hard_threshold", AS_MSR),
@@ -122,6 +186,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("gc.victim", AS_MSR),
         ("gc.victim_d", AS_MSR),
         ("gc.schedule", AS_MSR),
+        ("gc.destination", AS_MSR),
         ("gc.concurrency.policy", AS_MSR),
     ],
 };
@@ -155,6 +220,8 @@ impl DevicePreset {
                 allocation: Allocation::Cwdp,
                 allocation_unit: self.allocation_unit,
                 frontiers: Frontiers::Shared,
+                priority: self.priority,
+                multi_plane: self.multi_plane,
             },
             gc: GcConfig {
                 domain: self.domain,
@@ -166,6 +233,7 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 victim_d: 3,
                 schedule: "blocking".into(),
+                destination: Destination::Unit,
                 concurrency: ConcurrencyConfig { policy: "unlimited".into() },
             },
         }

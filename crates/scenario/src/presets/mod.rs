@@ -115,6 +115,16 @@ mod tests {
         assert!((gib - 26.8).abs() < 0.05, "{gib}");
     }
 
+    /// 15% and 5% of 1,024 blocks of a plane, floored; a plane for itself.
+    #[test]
+    fn the_micron_devices_collect_plane_by_plane() {
+        for name in ["micron-mlc-1t", "micron-mlc-1t-4p"] {
+            let shape = device::find(name).unwrap().resolve().unwrap();
+            assert_eq!((shape.reserved_blocks, shape.hard, shape.soft, shape.stop), (153, 51, 52, 51));
+            assert_eq!((shape.units(), shape.logical_pages), (128, 128 * 871 * 512));
+        }
+    }
+
     /// (1024 - 130) / 1024 of 1 TiB is 960 GB.
     #[test]
     fn the_tlc_drive_exports_960_gb() {

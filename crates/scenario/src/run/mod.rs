@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
+use harmonia_ssd::FtlConfig;
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_workload::Load;
 
@@ -338,10 +339,19 @@ fn ageing_key(scenario: &Scenario) -> String {
     let array = &scenario.array;
     let members = array.members.iter().map(|member| {
         let (ssd, gc) = (&member.ssd, &member.ssd.gc);
+        // A key of `[ssd.ftl]` that is added has to be put on one side or the other.
+        let FtlConfig {
+            reserved_blocks,
+            allocation,
+            allocation_unit,
+            frontiers,
+            priority: _,
+            multi_plane: _,
+        } = &ssd.ftl;
         format!(
             "{:?} {:?} {:?} {:?} {} {} {}",
             ssd.geometry,
-            ssd.ftl,
+            (reserved_blocks, allocation, allocation_unit, frontiers),
             gc.hard_threshold,
             gc.stop_threshold,
             gc.min_victims,

@@ -2,6 +2,7 @@
 
 use harmonia_types::{Blame, SimDuration, SimTime};
 
+use super::die::Command;
 use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRequest};
 use crate::probe::{Origin, Probe};
@@ -18,6 +19,25 @@ pub(super) struct SubState {
     last_page: u32,
     blame: Blame,
     gc_affected: bool,
+}
+
+/// What a host operation has of the command it was part of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    /// Transfers of its own.
+    pub transfer: SimDuration,
+    /// Garbage collection's transfers it waited for inside the command.
+    pub gc_ahead: SimDuration,
+    /// The command is one of garbage collection.
+    pub with_gc: bool,
+}
+
+impl Share {
+    /// All of it.
+    #[inline]
+    pub fn alone(command: &Command) -> Self {
+        Share { transfer: command.transfer, gc_ahead: SimDuration::ZERO, with_gc: false }
+    }
 }
 
 impl<P: Probe> Device<P> {
@@ -62,7 +82,7 @@ impl<P: Probe> Device<P> {
 
     /// The die is done with a host operation at `now`: sends a read's data over the link and accounts for all time.
     #[inline]
-    pub(super) fn finish_op(&mut self, die: u32, handle: u32, now: SimTime) {
+    pub(super) fn finish_op(&mut self, die: u32, handle: u32, share: Share, now: SimTime) {
         let op = self.ops[handle];
         self.ops.release(handle);
         if let Some(placement) = &mut self.placement {
@@ -73,8 +93,8 @@ impl<P: Probe> Device<P> {
         let command = &slot.command;
         let start = command.start;
         // A collection that ended after the operation was issued ended before its service began: it was met.
-        let gc_affected = slot.gc_last_end > issued;
-        let mut queue_gc = command.bus_wait_gc;
+        let gc_affected = slot.gc_last_end > issued || share.with_gc;
+        let mut queue_gc = command.bus_wait_gc + share.gc_ahead;
         if slot.gc_last_end > op.ready {
             let met = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > op.ready);
             queue_gc += met.map(|&(from, end)| end.min(start) - from.max(op.ready).min(start)).sum();
@@ -82,8 +102,8 @@ impl<P: Probe> Device<P> {
         let finish = if op.kind == OpKind::Read { self.link.take(now, self.rules.link_page) } else { now };
         let blame = Blame {
             service: command.array.0,
-            transfer: command.transfer.0,
-            queue_host: (start - op.ready + command.bus_wait_host + command.bus_wait_gc - queue_gc).0,
+            transfer: share.transfer.0,
+            queue_host: ((now - op.ready) - command.array - share.transfer - queue_gc).0,
             queue_gc: queue_gc.0,
             link: ((op.ready - issued) + (finish - now)).0,
             ..Blame::default()

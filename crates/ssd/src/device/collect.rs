@@ -3,14 +3,13 @@
 use harmonia_types::{SimDuration, SimTime};
 
 use super::die::{Activity, Command, Step};
-use super::queue::QueueView;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::config::Domain;
 use crate::ftl::{Collected, Goal};
 use crate::gc::concurrency::ConcurrencyView;
-use crate::gc::schedule::{GcJob, GcPhase, Pace};
-use crate::gc::victim::NoReads;
+use crate::gc::schedule::{GcJob, GcPhase, Pace, Token};
+use crate::gc::victim::{NoReads, QueuedReads};
 use crate::interface::{Directive, Notice, Stop};
 use crate::probe::Probe;
 use harmonia_flash::Copyback;
@@ -51,9 +50,33 @@ pub(super) struct Job {
     pub victim: Option<BlockId>,
     /// Next page of the victim to look at.
     pub cursor: u32,
+    /// The page that was read and is to be programmed.
+    pub held: Option<Held>,
     /// Victims this unit has given.
     pub unit_victims: u32,
     pub victims: u32,
+}
+
+/// A page between its read and its program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// Its offset in the victim.
+    pub page: u32,
+    /// It was transferred; otherwise it lies in the plane's register.
+    pub in_controller: bool,
+}
+
+/// What a job does next.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Due {
+    /// Choose a victim, or end the event.
+    Choose,
+    /// Read the page at this offset.
+    Read(u32),
+    /// Program the page that was read.
+    Program(Held),
+    /// Erase the victim.
+    Erase,
 }
 
 impl<P: Probe> Device<P> {
@@ -283,6 +306,7 @@ impl<P: Probe> Device<P> {
 
     pub(super) fn start_collecting(&mut self, die: u32, now: SimTime) {
         self.dies[die as usize].gc_since = now;
+        self.count_depth(die);
         self.collecting += 1;
         if self.collecting == 1 {
             self.collecting_since = now;
@@ -298,12 +322,17 @@ impl<P: Probe> Device<P> {
         }
         let slot = &mut self.dies[die as usize];
         slot.exhausted = victims == 0;
-        let began = slot.gc_since;
-        slot.gc_busy += now - began;
-        slot.gc_plane_busy += std::mem::take(&mut slot.job_plane_busy);
         if matches!(slot.activity, Activity::Event(_)) {
+            let began = slot.gc_since;
+            slot.gc_busy += now - began;
             slot.gc_plane_busy += now - began;
             self.log_collecting(die, began, now);
+        } else {
+            slot.gc_busy += std::mem::take(&mut slot.job_busy);
+            slot.gc_plane_busy += std::mem::take(&mut slot.job_plane_busy);
+            if self.schedule_needs.fresh_blocks {
+                (die * units..(die + 1) * units).for_each(|unit| self.ftl.unit(unit).use_up());
+            }
         }
         self.collecting -= 1;
         if self.collecting == 0 {
@@ -338,38 +367,46 @@ impl<P: Probe> Device<P> {
     }
 
     /// Takes the next step of a die's job, beginning the job if there is none: chooses a victim or ends the event, which
-    /// takes no time, or starts a page move. `false` if nothing was started: ask again.
-    pub(super) fn step_job(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+    /// takes no time, or starts a page move or the half of it that is due. `false` if nothing was started: ask again.
+    pub(super) fn step_job(&mut self, die: u32, token: Token, now: SimTime) -> Result<bool, DeviceFailure> {
         if let Some(want) = self.dies[die as usize].want.take() {
             if want.yields && self.interrupted {
                 return Ok(false);
             }
-            let Want { goal, units, yields, .. } = want;
-            self.dies[die as usize].job = Some(Job {
-                goal,
-                units,
-                yields,
-                unit: 0,
-                victim: None,
-                cursor: 0,
-                unit_victims: 0,
-                victims: 0,
-            });
-            self.start_collecting(die, now);
-            if self.schedule.needs().fresh_blocks {
-                let units = self.rules.shape.units_per_die;
-                let failure = self.failure(now);
-                for unit in die * units..(die + 1) * units {
-                    self.ftl.unit(unit).open_fresh().map_err(&failure)?;
-                }
-            }
+            self.begin_job(die, want, now);
         }
         match self.dies[die as usize].job {
             None => Ok(false),
-            Some(Job { victim: Some(victim), .. }) => self.start_move(die, victim, now),
+            Some(Job { victim: Some(victim), .. }) if token == Token::GcMove => {
+                self.start_move(die, victim, now)
+            }
+            Some(Job { victim: Some(_), .. }) => self.start_half(die, None, now),
             Some(_) => {
                 self.choose_next(die, now);
                 Ok(false)
+            }
+        }
+    }
+
+    /// An event goes step by step from now on.
+    fn begin_job(&mut self, die: u32, want: Want, now: SimTime) {
+        let Want { goal, units, yields, .. } = want;
+        self.dies[die as usize].job = Some(Job {
+            goal,
+            units,
+            yields,
+            unit: 0,
+            victim: None,
+            cursor: 0,
+            held: None,
+            unit_victims: 0,
+            victims: 0,
+        });
+        self.start_collecting(die, now);
+        if self.schedule_needs.fresh_blocks {
+            let of_die = self.rules.shape.units_per_die;
+            for unit in 0..of_die {
+                self.ftl.unit(die * of_die + unit).open_fresh(units.has(unit));
             }
         }
     }
@@ -388,7 +425,7 @@ impl<P: Probe> Device<P> {
                 if due && job.units.has(job.unit) { self.choose_victim(die, unit, now) } else { None };
             if let Some(block) = chosen {
                 self.ftl.unit(unit).begin(block);
-                self.dies[die as usize].job = Some(Job { victim: Some(block), cursor: 0, ..job });
+                self.dies[die as usize].job = Some(Job { victim: Some(block), cursor: 0, held: None, ..job });
                 return;
             }
             job.unit += 1;
@@ -398,25 +435,23 @@ impl<P: Probe> Device<P> {
         self.end_event(die, job.victims, now);
     }
 
-    /// Starts moving the next live page of a victim. `false` if there is none left.
+    /// Starts moving the next live page of a victim, read and program in one command. `false` if there is none left.
     fn start_move(&mut self, die: u32, victim: BlockId, now: SimTime) -> Result<bool, DeviceFailure> {
         let Some(mut job) = self.dies[die as usize].job else { return Ok(false) };
-        let failure = self.failure(now);
-        let units = self.rules.shape.units_per_die;
-        let unit = die * units + job.unit;
-        let moved = self.ftl.unit(unit).move_next(victim, job.cursor, &mut self.probe).map_err(failure)?;
-        job.cursor = moved.map_or(self.rules.shape.data_pages, |moved| moved.page + 1);
-        self.dies[die as usize].job = Some(job);
-        let Some(moved) = moved else { return Ok(false) };
-        let timing = &self.rules.timing;
-        let far = match timing.copyback {
-            Copyback::Die => false,
-            Copyback::Plane => moved.between_planes,
-            Copyback::None => true,
+        let unit = die * self.rules.shape.units_per_die + job.unit;
+        let page = match self.due(unit, &job) {
+            Due::Read(page) => page,
+            Due::Program(_) => unreachable!("a half is due, not a whole move"),
+            Due::Choose | Due::Erase => return Ok(false),
         };
+        let failure = self.failure(now);
+        let moved = self.ftl.unit(unit).move_page(victim, page, &mut self.probe).map_err(failure)?;
+        job.cursor = page + 1;
+        self.dies[die as usize].job = Some(job);
+        let timing = &self.rules.timing;
         let program = timing.program + timing.program * u64::from(moved.summaries);
-        let command = if far {
-            Command::new(now, &[Step::Array(timing.read), Step::Bus, Step::Bus, Step::Array(program)])
+        let command = if self.is_far(moved.between_planes) {
+            Command::new(now, &[Step::Array(timing.read), Step::Bus(1), Step::Bus(1), Step::Array(program)])
         } else {
             Command::new(now, &[Step::Array(timing.read + program)])
         };
@@ -425,18 +460,43 @@ impl<P: Probe> Device<P> {
     }
 
     pub(super) fn choose_victim(&mut self, die: u32, unit: u32, now: SimTime) -> Option<BlockId> {
+        if !self.victim.uses_reads() {
+            return self.ftl.unit(unit).choose(&*self.victim, &NoReads, now);
+        }
         // The view borrows the whole mapping state, so the queue is looked at through a copy of what it asks for.
-        let queues = QueueView { die: &self.dies[die as usize], index: die, ops: &self.ops, ftl: &self.ftl };
-        let mut reads = Snapshot(Vec::new());
-        crate::gc::victim::QueuedReads::for_each(&queues, &mut |plane, page| reads.0.push((plane, page)));
-        self.ftl.unit(unit).choose(&*self.victim, &reads, now)
+        let mut reads = Snapshot(std::mem::take(&mut self.queued_reads));
+        reads.0.clear();
+        let queues = self.queues(die);
+        QueuedReads::for_each(&queues, &mut |plane, page| reads.0.push((plane, page)));
+        let chosen = self.ftl.unit(unit).choose(&*self.victim, &reads, now);
+        self.queued_reads = reads.0;
+        chosen
     }
 
+    pub(super) fn start_erase(&mut self, die: u32, now: SimTime) {
+        let unit = |job: &Job| die * self.rules.shape.units_per_die + job.unit;
+        let job = self.dies[die as usize].job;
+        let is_due = job.is_some_and(|job| matches!(self.due(unit(&job), &job), Due::Erase));
+        assert!(is_due, "a block is erased when its live pages have moved");
+        let superseded = job.is_some_and(|job| job.held.is_some());
+        self.counters.superseded += u64::from(superseded);
+        let erase = Step::Array(self.rules.timing.erase);
+        self.begin(die, Activity::Erase, Command::new(now, &[erase]), now);
+    }
+
+    /// A page move or an erase has ended.
     pub(super) fn end_move(&mut self, die: u32, now: SimTime) {
         let slot = &mut self.dies[die as usize];
-        slot.job_plane_busy += slot.command.array + slot.command.transfer;
-        let began = slot.command.start;
-        self.log_collecting(die, began, now);
+        slot.job_plane_busy += now - slot.gc_began;
+        self.end_gc_command(die, now);
+    }
+
+    /// A command of garbage collection ends, or is suspended, at `until`.
+    pub(super) fn end_gc_command(&mut self, die: u32, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let began = slot.gc_began;
+        slot.job_busy += until - began;
+        self.log_collecting(die, began, until);
     }
 
     pub(super) fn end_erase(&mut self, die: u32, now: SimTime) {
@@ -446,32 +506,42 @@ impl<P: Probe> Device<P> {
         if let Some(victim) = job.victim.take() {
             job.unit_victims += 1;
             job.victims += 1;
+            job.held = None;
             let unit = die * units + job.unit;
             self.ftl.unit(unit).erase(victim, &mut self.probe);
         }
     }
 
-    /// A job as schedules see it.
-    pub(super) fn job_view(&self, die: u32, job: &Job) -> GcJob {
+    /// What a job does next. A page overwritten since it was read is not programmed.
+    pub(super) fn due(&self, unit: u32, job: &Job) -> Due {
+        let Some(victim) = job.victim else { return Due::Choose };
+        let is_live = |held: &Held| self.ftl.lpn_at(unit, victim.0, held.page).is_some();
+        match job.held.filter(is_live) {
+            Some(held) => Due::Program(held),
+            None => self.ftl.next_live(unit, victim.0, job.cursor).map_or(Due::Erase, Due::Read),
+        }
+    }
+
+    /// A job as schedules see it, `free` being the fewest free blocks of its die's units.
+    pub(super) fn job_view(&self, die: u32, job: &Job, free: u32) -> GcJob {
         let unit = die * self.rules.shape.units_per_die + job.unit;
         let victim = job.victim.map_or(0, |block| block.0);
         let destination = self.ftl.next_gc_page(unit).unwrap_or((victim, 0));
-        let live = job.victim.and_then(|block| self.ftl.next_live(unit, block.0, job.cursor));
-        let phase = match (job.victim, live) {
-            (None, _) => GcPhase::Choose,
-            (Some(_), None) => GcPhase::Erase,
-            (Some(_), Some(_)) => GcPhase::Read,
+        let (phase, cursor) = match self.due(unit, job) {
+            Due::Choose => (GcPhase::Choose, self.rules.shape.data_pages),
+            Due::Read(page) => (GcPhase::Read, page),
+            Due::Program(held) => (GcPhase::Program, held.page),
+            Due::Erase => (GcPhase::Erase, self.rules.shape.data_pages),
         };
-        let units = self.rules.shape.units_per_die;
-        let hard = self.rules.shape.hard;
         GcJob {
             unit,
             victim,
-            cursor: live.unwrap_or(self.rules.shape.data_pages),
+            cursor,
             phase,
             source_plane: self.ftl.plane_of(unit, victim),
             destination: (self.ftl.plane_of(unit, destination.0), destination.1),
-            hard: (die * units..(die + 1) * units).any(|unit| self.ftl.free_blocks(unit) <= hard),
+            hard: free <= self.rules.shape.hard,
+            pinned: phase == GcPhase::Program && job.held.is_some_and(|held| !held.in_controller),
         }
     }
 
@@ -503,7 +573,7 @@ impl<P: Probe> Device<P> {
 /// Queued reads copied out of the queue.
 struct Snapshot(Vec<(u32, u32)>);
 
-impl crate::gc::victim::QueuedReads for Snapshot {
+impl QueuedReads for Snapshot {
     fn for_each(&self, visit: &mut dyn FnMut(u32, u32)) {
         for &(plane, page) in &self.0 {
             visit(plane, page);

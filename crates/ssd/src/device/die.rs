@@ -6,19 +6,23 @@
 //! far move  [array tR][bus][bus][array tPROG]           erase [array tBERS]
 //! ```
 //!
-//! With pins of its own a die never waits for the bus, so a command is one event; on a shared bus each turn is asked
-//! for when it is needed.
+//! Commands of several planes, and the halves of a page move, stand in `joint`. With pins of its own a die never waits
+//! for the bus, so a command is one event; on a shared bus each turn is asked for when it is needed.
 
 use std::collections::VecDeque;
 
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
+use super::account::Share;
 use super::collect::{Job, Want};
-use super::queue::{OpKind, QueueView};
+use super::joint::Part;
+use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure};
 use crate::ftl::Collected;
-use crate::gc::schedule::{Decision, DieView, Gc, HostToken, Queued, Token};
+use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
 use crate::probe::{FlashPage, Origin, Probe};
+use crate::slab::Slab;
+use harmonia_flash::{Grant, Urgency};
 use harmonia_types::Ppn;
 
 /// No operation.
@@ -27,9 +31,10 @@ pub(super) const NO_OP: u32 = u32::MAX;
 /// One die.
 #[derive(Debug, Clone)]
 pub(super) struct Die {
-    /// Queue, first to last.
+    /// Queue: first, last, and how many.
     pub head: u32,
     pub tail: u32,
+    pub waiting: u32,
     pub activity: Activity,
     /// Garbage collection this die should do.
     pub want: Option<Want>,
@@ -40,19 +45,41 @@ pub(super) struct Die {
     /// Its event began above the hard threshold, which has not been reported yet.
     pub began_soft: bool,
     pub command: Command,
+    /// What the running command of several planes, or half of a page move, is for.
+    pub parts: Vec<Part>,
+    /// A command of garbage collection that is suspended.
+    pub paused: Option<Box<Paused>>,
+    /// Unit and LPN of the page last moved.
+    pub moving: Option<(u32, u32)>,
     /// When the running garbage-collection event began.
     pub gc_since: SimTime,
+    /// When its running command began, or was resumed.
+    pub gc_began: SimTime,
     /// When the running atomic event ends.
     pub gc_until: SimTime,
     /// When it collected, as far as some waiting operation may have met it.
     pub gc_log: VecDeque<(SimTime, SimTime)>,
     /// End of the last of these.
     pub gc_last_end: SimTime,
+    /// Time its commands of garbage collection took.
     pub gc_busy: SimDuration,
-    /// Part of `gc_busy` in which a plane worked or transferred: all but waiting for the bus.
+    /// How long planes were busy in them, summed over planes.
     pub gc_plane_busy: SimDuration,
-    /// The running job's part of it; like `gc_busy` it counts when the event ends.
+    /// The running job's part of both; it counts when the event ends.
+    pub job_busy: SimDuration,
     pub job_plane_busy: SimDuration,
+}
+
+/// A suspended command of garbage collection.
+#[derive(Debug, Clone)]
+pub(super) struct Paused {
+    pub activity: Activity,
+    pub command: Command,
+    pub parts: Vec<Part>,
+    /// Array time it still needs.
+    pub remaining: SimDuration,
+    /// Unit and LPN of the page it moves.
+    pub moves: Option<(u32, u32)>,
 }
 
 /// What a die is doing.
@@ -69,14 +96,18 @@ pub(super) enum Activity {
     Move,
     /// The erase of a job's victim.
     Erase,
+    /// Reads or programs of the die's parts.
+    Joint(Class),
+    /// Stops a command of garbage collection.
+    Suspending,
 }
 
 /// The running command: its remaining steps and what it has cost so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Command {
-    steps: [Step; 4],
-    next: u8,
-    len: u8,
+    pub steps: [Step; 4],
+    pub next: u8,
+    pub len: u8,
     /// When the operation began.
     pub start: SimTime,
     pub array: SimDuration,
@@ -85,16 +116,27 @@ pub(super) struct Command {
     pub bus_wait_host: SimDuration,
     /// Summary pages to program afterwards.
     pub summaries: u32,
+    /// Pages transferred, the one under way included.
+    pub pages: u8,
+    /// Parts that are done.
+    pub done: u8,
+    /// Time planes waited for their data, summed over all but the first.
+    pub lead: SimDuration,
 }
 
 /// One step of a command.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// One page over the bus.
-    #[default]
-    Bus,
+    /// So many pages over the bus, one after the other.
+    Bus(u8),
     /// The flash array works for so long.
     Array(SimDuration),
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Step::Bus(0)
+    }
 }
 
 impl Command {
@@ -105,23 +147,42 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Whether with `remaining` to go its array works for the last time.
+    pub fn is_in_last_step(&self, remaining: SimDuration) -> bool {
+        let last = self.len.checked_sub(1).map(|last| self.steps[usize::from(last)]);
+        self.next == self.len && matches!(last, Some(Step::Array(length)) if remaining <= length)
+    }
+
+    /// What its array still has to do takes so long.
+    pub fn set_last_step(&mut self, length: SimDuration) {
+        self.steps[usize::from(self.len) - 1] = Step::Array(length);
+    }
+}
+
 impl Default for Die {
     fn default() -> Self {
         Die {
             head: NO_OP,
             tail: NO_OP,
+            waiting: 0,
             activity: Activity::Idle,
             want: None,
             job: None,
             exhausted: false,
             began_soft: false,
             command: Command::default(),
+            parts: Vec::new(),
+            paused: None,
+            moving: None,
             gc_since: SimTime::ZERO,
+            gc_began: SimTime::ZERO,
             gc_until: SimTime::ZERO,
             gc_log: VecDeque::new(),
             gc_last_end: SimTime::ZERO,
             gc_busy: SimDuration::ZERO,
             gc_plane_busy: SimDuration::ZERO,
+            job_busy: SimDuration::ZERO,
             job_plane_busy: SimDuration::ZERO,
         }
     }
@@ -133,10 +194,49 @@ impl Die {
         self.activity == Activity::Idle
     }
 
-    pub fn running_op(&self) -> Option<u32> {
-        match self.activity {
+    /// Host operations that have begun and are not done.
+    pub fn running_ops(&self) -> impl Iterator<Item = u32> + '_ {
+        let single = match self.activity {
             Activity::Host(op) => Some(op),
             _ => None,
+        };
+        let joint = if matches!(self.activity, Activity::Joint(_)) { &self.parts[..] } else { &[] };
+        let paused = self.paused.as_deref().map_or(&[][..], |paused| &paused.parts[..]);
+        let parts = joint.iter().skip(self.command.done.into()).chain(paused).map(|part| part.op);
+        single.into_iter().chain(parts.filter(|&op| op != NO_OP))
+    }
+
+    /// A page goes over the bus; returns when it is over.
+    #[inline]
+    fn transferred(&mut self, grant: Grant, transfer: SimDuration) -> SimTime {
+        let command = &mut self.command;
+        command.bus_wait_gc += grant.waited_gc;
+        command.bus_wait_host += grant.waited_host;
+        command.transfer += transfer;
+        command.pages += 1;
+        if let Step::Bus(pages @ 2..) = &mut command.steps[usize::from(command.next)] {
+            *pages -= 1;
+        } else {
+            command.next += 1;
+        }
+        if command.pages > 1 && self.activity == Activity::Joint(Class::Write) {
+            command.lead += (grant.end - self.gc_began) - transfer;
+        }
+        grant.end
+    }
+
+    /// How urgent the next transfer of its command is.
+    #[inline]
+    fn urgency(&self, ops: &Slab<PageOp>) -> Urgency {
+        let (op, class) = match self.activity {
+            Activity::Host(op) => (op, ops[op].kind.class()),
+            Activity::Joint(class) => (self.transferring().op, class),
+            _ => (NO_OP, Class::Write),
+        };
+        match class {
+            _ if op == NO_OP => Urgency::Gc,
+            Class::Read => Urgency::Read,
+            Class::Write => Urgency::Write,
         }
     }
 
@@ -150,17 +250,24 @@ impl<P: Probe> Device<P> {
     /// The die's event is due: goes on with its command, finishes it, or looks for something to do.
     pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let activity = self.dies[die as usize].activity;
+        if activity == Activity::Joint(Class::Read) {
+            self.finish_read_parts(die, now);
+        }
         if activity != Activity::Idle && self.run_steps(die, now) {
             return Ok(());
         }
         match activity {
-            Activity::Idle => {}
+            Activity::Idle | Activity::Suspending => {}
             Activity::Host(op) => {
-                self.finish_op(die, op, now);
-                let summaries = self.dies[die as usize].command.summaries;
-                if summaries > 0 {
-                    let time = self.rules.timing.program * u64::from(summaries);
-                    self.begin(die, Activity::Summary, Command::new(now, &[Step::Array(time)]), now);
+                let share = Share::alone(&self.dies[die as usize].command);
+                self.finish_op(die, op, share, now);
+                if self.begin_summaries(die, now) {
+                    return Ok(());
+                }
+            }
+            Activity::Joint(class) => {
+                self.end_joint(die, class, now);
+                if self.begin_summaries(die, now) {
                     return Ok(());
                 }
             }
@@ -178,11 +285,21 @@ impl<P: Probe> Device<P> {
         self.dispatch(die, now)
     }
 
+    /// Programs the summary pages of blocks that host operations filled. `false` if there are none.
+    fn begin_summaries(&mut self, die: u32, now: SimTime) -> bool {
+        let summaries = self.dies[die as usize].command.summaries;
+        if summaries > 0 {
+            let time = self.rules.timing.program * u64::from(summaries);
+            self.begin(die, Activity::Summary, Command::new(now, &[Step::Array(time)]), now);
+        }
+        summaries > 0
+    }
+
     /// Starts something on an idle die, or leaves it waiting.
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let mut checked = false;
         loop {
-            match self.ask(die, now) {
+            match self.ask(die, None, now) {
                 Decision::Wait(SimTime::NEVER) => {
                     if self.rules.background && !self.held && !checked {
                         checked = true;
@@ -218,30 +335,45 @@ impl<P: Probe> Device<P> {
                         return Ok(());
                     }
                 }
-                Decision::Single(Token::GcStep) => {
-                    checked = !self.yields(die);
-                    if self.step_job(die, now)? {
+                Decision::Single(token @ (Token::GcStep | Token::GcMove)) => {
+                    // Host operations that went along may have made a unit low whose turn was over.
+                    checked = !self.yields(die) && !self.schedule_needs.queues;
+                    if self.step_job(die, token, now)? {
                         return Ok(());
                     }
                 }
+                Decision::Multi(command) => {
+                    let with_gc = command.takes_gc();
+                    if !with_gc && !checked {
+                        checked = true;
+                        if self.check(die, now) {
+                            continue;
+                        }
+                    }
+                    return if with_gc {
+                        self.start_half(die, Some(&command), now).map(|_| ())
+                    } else {
+                        self.start_joint(die, &command, now)
+                    };
+                }
                 Decision::Erase => {
-                    let erase = self.rules.timing.erase;
-                    self.begin(die, Activity::Erase, Command::new(now, &[Step::Array(erase)]), now);
+                    self.start_erase(die, now);
                     return Ok(());
                 }
-                Decision::Multi(_) | Decision::Suspend | Decision::Resume => {
-                    unreachable!("a schedule that needs these is refused when the device is built")
+                Decision::Resume => {
+                    self.resume(die, now);
+                    return Ok(());
                 }
+                Decision::Suspend => unreachable!("only a running command can be suspended"),
             }
         }
     }
 
-    /// Asks the schedule what an idle die does next.
+    /// Asks the schedule what an idle die does next, or whether what runs should be suspended.
     #[inline]
-    fn ask(&self, die: u32, now: SimTime) -> Decision {
+    pub(super) fn ask(&self, die: u32, running: Option<Running>, now: SimTime) -> Decision {
         let slot = &self.dies[die as usize];
-        let queues = QueueView { die: slot, index: die, ops: &self.ops, ftl: &self.ftl };
-        let head: Option<Queued> = (slot.head != NO_OP).then(|| queues.queued(slot.head));
+        let queues = self.queues(die);
         let first_unit = die * self.rules.shape.units_per_die;
         let mut free = self.ftl.free_blocks(first_unit);
         for unit in first_unit + 1..first_unit + self.rules.shape.units_per_die {
@@ -252,17 +384,18 @@ impl<P: Probe> Device<P> {
                 Gc::Wanted { hard: free <= self.rules.shape.hard, moves_use_bus: self.rules.moves_use_bus }
             }
             (None, _) => Gc::Idle,
-            (Some(job), _) => Gc::Job(self.job_view(die, job)),
+            (Some(job), _) => Gc::Job(self.job_view(die, job, free)),
         };
         let view = DieView {
-            head,
+            head: queues.head(now, self.rules.reads_first),
             gc,
-            running: None,
-            suspended: None,
+            running,
+            suspended: slot.paused.as_deref().map(|paused| self.paused_view(paused, now)),
             free,
             hard: self.rules.shape.hard,
             soft: self.rules.shape.soft,
             planes: self.rules.geometry.planes_per_die,
+            multi_plane: self.rules.multi_plane,
             bus_free_at: if self.rules.geometry.own_pins {
                 SimTime::ZERO
             } else {
@@ -276,54 +409,21 @@ impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
     fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let op = self.ops[handle];
-        let origin = Origin { token: self.subs[op.sub].token, page: op.page };
         let timing = &self.rules.timing;
         let (read, program) = (Step::Array(timing.read), Step::Array(timing.program));
         self.last_activity = now;
+        self.counters.preemptions += u64::from(self.dies[die as usize].job.is_some());
         let mut summaries = 0;
         let command = match op.kind {
-            OpKind::Read => match self.ftl.lookup(op.unit, op.lpn) {
-                Some((block, page)) => {
-                    let ppn = Ppn(block << self.rules.shape.page_bits | page);
-                    let lpn = self.ftl.device_lpn(op.unit, op.lpn);
-                    self.probe.read(Some(FlashPage { unit: op.unit, ppn }), lpn, origin);
-                    self.counters.host_pages_read += 1;
-                    Command::new(now, &[read, Step::Bus])
-                }
-                None => {
-                    self.probe.read(None, self.ftl.device_lpn(op.unit, op.lpn), origin);
-                    Command::new(now, &[])
-                }
-            },
+            OpKind::Read if self.read_page(&op) => Command::new(now, &[read, Step::Bus(1)]),
+            OpKind::Read => Command::new(now, &[]),
             OpKind::Write | OpKind::PartialWrite => {
-                let old = if op.kind == OpKind::Write { None } else { self.ftl.lookup(op.unit, op.lpn) };
-                if let Some((block, page)) = old {
-                    let ppn = Ppn(block << self.rules.shape.page_bits | page);
-                    let lpn = self.ftl.device_lpn(op.unit, op.lpn);
-                    self.probe.merge(FlashPage { unit: op.unit, ppn }, lpn, origin);
-                }
-                if self.rules.shape.is_dynamic()
-                    && let Some(home) = self.ftl.home(op.lpn)
-                {
-                    // What it leaves behind there can be collected.
-                    self.dies[(home / self.rules.shape.units_per_die) as usize].exhausted = false;
-                }
-                let free = self.ftl.free_blocks(op.unit);
-                let failure = self.failure(now);
-                summaries = self
-                    .ftl
-                    .program(op.unit, op.lpn, IoCause::Host, Some(origin), &mut self.probe)
-                    .map_err(failure)?;
-                self.dies[die as usize].exhausted = false;
-                if self.waiting > 0 && self.ftl.free_blocks(op.unit) != free {
-                    // A block was opened: utilisation changed while dies wait to collect.
-                    self.admit(now);
-                }
-                if old.is_some() {
-                    self.counters.read_modify_write_reads += 1;
-                    Command::new(now, &[read, Step::Bus, Step::Bus, program])
+                let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
+                summaries = self.write_page(die, &op, now)?;
+                if completes {
+                    Command::new(now, &[read, Step::Bus(1), Step::Bus(1), program])
                 } else {
-                    Command::new(now, &[Step::Bus, program])
+                    Command::new(now, &[Step::Bus(1), program])
                 }
             }
             OpKind::Trim => {
@@ -334,11 +434,60 @@ impl<P: Probe> Device<P> {
         };
         if command.len == 0 {
             self.dies[die as usize].command = command;
-            self.finish_op(die, handle, now);
+            self.finish_op(die, handle, Share::alone(&command), now);
             return Ok(false);
         }
         self.begin(die, Activity::Host(handle), Command { summaries, ..command }, now);
         Ok(true)
+    }
+
+    fn origin(&self, op: &PageOp) -> Origin {
+        Origin { token: self.subs[op.sub].token, page: op.page }
+    }
+
+    /// Where the data of an operation's page lies now.
+    fn page_of(&self, op: &PageOp) -> Option<FlashPage> {
+        let (block, page) = self.ftl.lookup(op.unit, op.lpn)?;
+        Some(FlashPage { unit: op.unit, ppn: Ppn(block << self.rules.shape.page_bits | page) })
+    }
+
+    /// The host reads a page. `false` if it was never written, so that flash has nothing to do.
+    #[inline]
+    pub(super) fn read_page(&mut self, op: &PageOp) -> bool {
+        let page = self.page_of(op);
+        self.probe.read(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
+        self.counters.host_pages_read += u64::from(page.is_some());
+        page.is_some()
+    }
+
+    /// The rest of a page of which the host writes a part is read. `false` if there is none.
+    fn complete_page(&mut self, op: &PageOp) -> bool {
+        let Some(page) = self.page_of(op) else { return false };
+        self.probe.merge(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
+        self.counters.read_modify_write_reads += 1;
+        true
+    }
+
+    /// The host writes a page; returns the summary pages that costs.
+    #[inline]
+    pub(super) fn write_page(&mut self, die: u32, op: &PageOp, now: SimTime) -> Result<u32, DeviceFailure> {
+        if self.rules.shape.is_dynamic()
+            && let Some(home) = self.ftl.home(op.lpn)
+        {
+            // What it leaves behind there can be collected.
+            self.dies[(home / self.rules.shape.units_per_die) as usize].exhausted = false;
+        }
+        let free = self.ftl.free_blocks(op.unit);
+        let failure = self.failure(now);
+        let origin = Some(self.origin(op));
+        let summaries =
+            self.ftl.program(op.unit, op.lpn, IoCause::Host, origin, &mut self.probe).map_err(failure)?;
+        self.dies[die as usize].exhausted = false;
+        if self.waiting > 0 && self.ftl.free_blocks(op.unit) != free {
+            // A block was opened: utilisation changed while dies wait to collect.
+            self.admit(now);
+        }
+        Ok(summaries)
     }
 
     /// Puts a die to work on a command.
@@ -346,6 +495,7 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         slot.activity = activity;
         slot.command = command;
+        slot.gc_began = now;
         let going = self.run_steps(die, now);
         debug_assert!(going, "a command takes time");
     }
@@ -353,38 +503,64 @@ impl<P: Probe> Device<P> {
     /// Runs the command's steps from `now` on as far as is known and sets the die's wake-up. `false` if it is done.
     #[inline]
     fn run_steps(&mut self, die: u32, now: SimTime) -> bool {
-        let slot = &mut self.dies[die as usize];
-        let command = &mut slot.command;
-        if command.next == command.len {
-            return false;
+        let command = &self.dies[die as usize].command;
+        let going = command.next < command.len;
+        if going {
+            self.run_from(die, now, now);
         }
+        going
+    }
+
+    /// Runs steps of which the first can begin at `time`, from `now` on.
+    fn run_from(&mut self, die: u32, mut time: SimTime, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
         let transfer = self.rules.timing.transfer;
-        let mut time = now;
-        while command.next < command.len {
+        while slot.command.next < slot.command.len {
+            let command = &mut slot.command;
             match command.steps[usize::from(command.next)] {
                 Step::Array(length) => {
                     time += length;
                     command.array += length;
+                    command.next += 1;
                 }
-                Step::Bus if self.rules.geometry.own_pins => {
-                    time += transfer;
-                    command.transfer += transfer;
+                Step::Bus(_) if self.rules.geometry.own_pins => {
+                    time = slot.transferred(Grant::at_once(time + transfer), transfer);
+                    if slot.activity == Activity::Joint(Class::Read) {
+                        break;
+                    }
                 }
                 // The bus is asked for when the data is there, not before: others may want it until then.
-                Step::Bus if time > now => break,
-                Step::Bus => {
-                    let is_gc = !matches!(slot.activity, Activity::Host(_));
-                    let bus = &mut self.buses[self.rules.geometry.channel_of(die) as usize];
-                    let grant = bus.take(now, transfer, is_gc);
-                    command.bus_wait_gc += grant.waited_gc;
-                    command.bus_wait_host += grant.waited_host;
-                    command.transfer += transfer;
-                    time = grant.end;
+                Step::Bus(_) if time > now => break,
+                Step::Bus(_) => {
+                    let urgency = slot.urgency(&self.ops);
+                    let channel = self.rules.geometry.channel_of(die) as usize;
+                    let bus = &mut self.buses[channel];
+                    let grant = if !self.rules.reads_first {
+                        bus.take(now, transfer, urgency == Urgency::Gc)
+                    } else if let Some(grant) = bus.ask(now, transfer, urgency, die) {
+                        grant
+                    } else {
+                        self.wakes.set(self.dies.len() + channel, bus.free_at());
+                        self.wakes.clear(die as usize);
+                        return;
+                    };
+                    time = slot.transferred(grant, transfer);
                 }
             }
-            command.next += 1;
         }
         self.wakes.set(die as usize, time);
-        true
+    }
+
+    /// The transfer on a channel has ended, and others wait for it.
+    pub(super) fn grant_bus(&mut self, channel: u32, now: SimTime) {
+        let slot = self.dies.len() + channel as usize;
+        let bus = &mut self.buses[channel as usize];
+        self.wakes.clear(slot);
+        let Some((die, grant)) = bus.grant(now, self.rules.timing.transfer) else { return };
+        if bus.is_awaited() {
+            self.wakes.set(slot, grant.end);
+        }
+        let time = self.dies[die as usize].transferred(grant, self.rules.timing.transfer);
+        self.run_from(die, time, now);
     }
 }

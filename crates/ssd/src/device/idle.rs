@@ -102,7 +102,8 @@ impl<P: Probe> Device<P> {
             Some((unit, block)) => {
                 self.ftl.unit(unit).begin(block);
                 let unit = unit - die * self.rules.shape.units_per_die;
-                self.dies[die as usize].job = Some(Job { unit, victim: Some(block), cursor: 0, ..job });
+                self.dies[die as usize].job =
+                    Some(Job { unit, victim: Some(block), cursor: 0, held: None, ..job });
             }
             None => {
                 self.dies[die as usize].job = None;

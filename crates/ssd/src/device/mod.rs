@@ -13,19 +13,22 @@
 //!
 //! * `queue`: operations waiting at the dies;
 //! * `die`: what a die runs, step by step;
+//! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
 //! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters.
 //!
-//! Not modelled: a write cache (a write is durable when its program ends), command overhead in the controller, power
+//! Not modelled: suspending host programs for host reads, cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
 //! limits, and mapping-table traffic.
 
 mod account;
 mod collect;
 mod die;
 mod idle;
+mod joint;
+mod pairing;
 mod placement;
 mod queue;
 mod status;
@@ -37,10 +40,10 @@ use harmonia_flash::{Bus, Copyback, Geometry, Link, Timing};
 use harmonia_types::registry::find;
 use harmonia_types::{Blame, Bytes, Operation, SimDuration, SimTime};
 
-use crate::config::{Domain, Shape, SsdConfig, Trigger};
+use crate::config::{Domain, Priority, Shape, SsdConfig, Trigger};
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self, Concurrency};
-use crate::gc::schedule::{self, Schedule};
+use crate::gc::schedule::{self, Needs, Schedule};
 use crate::gc::victim::{self, Victim, VictimParameters};
 use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
@@ -48,8 +51,9 @@ use crate::slab::Slab;
 use account::SubState;
 use die::Die;
 use placement::Placement;
-use queue::PageOp;
+use queue::{Lanes, PageOp, QueueView};
 
+pub use pairing::{Pairing, QueueDepth};
 pub use status::DeviceCounters;
 
 /// Part of a host request for one device: a range of bytes of its logical space.
@@ -119,6 +123,12 @@ struct Rules {
     min_victims: u32,
     /// Garbage collection's page moves may have to take turns on a shared bus.
     moves_use_bus: bool,
+    /// Host reads go before host writes, and a shared bus grants collection first, then reads.
+    reads_first: bool,
+    /// Host operations of sibling planes join in one command.
+    multi_plane: bool,
+    /// Collection may be suspended when something arrives.
+    suspends: bool,
 }
 
 /// One simulated SSD.
@@ -127,13 +137,19 @@ pub struct Device<P: Probe = NoProbe> {
     ftl: Ftl,
     victim: Box<dyn Victim>,
     schedule: Box<dyn Schedule>,
+    schedule_needs: Needs,
     concurrency: Box<dyn Concurrency>,
     dies: Vec<Die>,
     ops: Slab<PageOp>,
+    /// Operations by unit and class, where somebody asks for them so.
+    lanes: Option<Box<Lanes>>,
+    /// Reused: queued reads as a victim policy sees them.
+    queued_reads: Vec<(u32, u32)>,
     subs: Slab<SubState>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
-    /// One slot per die: when it next has something to do.
+    /// One slot per die: when it next has something to do; behind them one per channel: when a bus that is waited for
+    /// is free.
     wakes: SlotQueue,
     link: Link,
     buses: Vec<Bus>,
@@ -190,19 +206,23 @@ impl<P: Probe> Device<P> {
     /// If the schedule needs what the flash cannot do.
     pub fn with_policies(
         config: &SsdConfig,
-        shape: Shape,
+        mut shape: Shape,
         ftl: Ftl,
         policies: Policies,
         probe: P,
     ) -> Result<Self, String> {
         let needs = policies.schedule.needs();
-        if needs.multi_plane || needs.suspend {
-            return Err(format!(
-                "schedule `{}` needs multi-plane commands or suspension, which this device does not have",
-                config.gc.schedule
-            ));
+        if needs.fresh_blocks {
+            // A unit has one more block open, which it must not need for live pages.
+            shape.most_live = shape.most_live.map(|most| most - shape.data_pages);
         }
-        let dies = shape.dies as usize;
+        let (ftl_config, timing) = (&config.ftl, &config.timing);
+        let reads_first = ftl_config.priority == Priority::ReadsFirst;
+        let by_lane = reads_first || ftl_config.multi_plane || needs.queues || policies.victim.uses_reads();
+        let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
+        let (dies, units) = (shape.dies as usize, shape.units() as usize);
+        let grants_by_urgency = reads_first && !config.geometry.own_pins;
+        let slots = dies + if grants_by_urgency { config.geometry.channels as usize } else { 0 };
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
         let begins_at_soft = needs.begins_at_soft || policies.concurrency.begins_at_soft();
         Ok(Device {
@@ -216,17 +236,23 @@ impl<P: Probe> Device<P> {
                 start: if begins_at_soft { shape.soft } else { shape.hard },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: !config.geometry.own_pins && config.timing.copyback != Copyback::Die,
+                reads_first,
+                multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
+                suspends: needs.suspend && can_suspend,
                 shape,
             },
             ftl,
             victim: policies.victim,
             schedule: policies.schedule,
+            schedule_needs: needs,
             concurrency: policies.concurrency,
             dies: vec![Die::default(); dies],
             placement,
             ops: Slab::default(),
+            lanes: by_lane.then(|| Box::new(Lanes::new(units))),
+            queued_reads: Vec::new(),
             subs: Slab::default(),
-            wakes: SlotQueue::new(dies),
+            wakes: SlotQueue::new(slots),
             link: Link::default(),
             buses: vec![Bus::default(); config.geometry.channels as usize],
             ingress: VecDeque::new(),
@@ -288,7 +314,10 @@ impl<P: Probe> Device<P> {
                         break;
                     }
                     self.events += 1;
-                    self.wake(die as u32, time)?;
+                    match die.checked_sub(self.dies.len()) {
+                        Some(channel) => self.grant_bus(channel as u32, time),
+                        None => self.wake(die as u32, time)?,
+                    }
                 }
                 _ if outside > until || outside == SimTime::NEVER => break,
                 _ if landing <= arrival => self.land()?,
@@ -354,6 +383,13 @@ impl<P: Probe> Device<P> {
     /// The probe, to hand it the bytes of a write before it is submitted or to take those a read returned.
     pub fn probe_mut(&mut self) -> &mut P {
         &mut self.probe
+    }
+
+    /// A die's queue as policies see it.
+    #[inline]
+    fn queues(&self, die: u32) -> QueueView<'_> {
+        let (slot, lanes) = (&self.dies[die as usize], self.lanes.as_deref());
+        QueueView { die: slot, index: die, ops: &self.ops, lanes, ftl: &self.ftl }
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

@@ -1,11 +1,14 @@
 //! Operations waiting at the dies: one list per die in order of readiness, intrusive in a slab.
+//!
+//! Where host operations do not simply go in that order, the reads and the writes of every allocation unit stand in a
+//! list of their own as well ([`Lanes`]), and every operation knows whether an earlier one on its LPN still waits.
 
 use harmonia_types::{Operation, SimTime};
 
-use super::die::{Die, NO_OP};
+use super::die::{Die, NO_OP, Paused};
 use super::{Device, DeviceFailure, SubRequest};
 use crate::ftl::Ftl;
-use crate::gc::schedule::{Class, DieQueues, HostToken, Queued};
+use crate::gc::schedule::{Class, DieQueues, GcJob, HostToken, Queued};
 use crate::gc::victim::QueuedReads;
 use crate::probe::Probe;
 use crate::slab::Slab;
@@ -24,6 +27,15 @@ pub(super) struct PageOp {
     pub kind: OpKind,
     /// When it can start: for a write, when its data is over the link.
     pub ready: SimTime,
+    /// Place in its lane.
+    pub lane_next: u32,
+    pub lane_previous: u32,
+    /// The next operation on the same LPN.
+    pub follower: u32,
+    /// An earlier operation on its LPN waits.
+    pub follows: bool,
+    /// Order of arrival.
+    pub order: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +49,25 @@ pub(super) enum OpKind {
 
 impl PageOp {
     pub fn new(sub: u32, lpn: u32, unit: u32, page: u32, kind: OpKind, ready: SimTime) -> Self {
-        PageOp { next: NO_OP, previous: NO_OP, sub, lpn, unit, page, kind, ready }
+        PageOp {
+            next: NO_OP,
+            previous: NO_OP,
+            sub,
+            lpn,
+            unit,
+            page,
+            kind,
+            ready,
+            lane_next: NO_OP,
+            lane_previous: NO_OP,
+            follower: NO_OP,
+            follows: false,
+            order: 0,
+        }
+    }
+
+    fn is_on(&self, unit: u32, lpn: u32) -> bool {
+        self.unit == unit && self.lpn == lpn
     }
 }
 
@@ -47,8 +77,99 @@ impl OpKind {
         matches!(self, OpKind::Write | OpKind::PartialWrite)
     }
 
-    fn class(self) -> Class {
+    pub fn class(self) -> Class {
         if self == OpKind::Read { Class::Read } else { Class::Write }
+    }
+}
+
+/// The waiting reads and the waiting writes (trims among them) of every allocation unit, in order of readiness.
+#[derive(Debug)]
+pub(super) struct Lanes {
+    /// First and last, by unit and class.
+    ends: Vec<[(u32, u32); 2]>,
+    /// How many operations wait, by a hash of their LPN: whether an LPN has an earlier one is looked for only where
+    /// the answer may be yes.
+    crowd: Box<[u16; CROWD]>,
+    arrivals: u64,
+}
+
+const CROWD: usize = 4096;
+
+fn crowd_of(unit: u32, lpn: u32) -> usize {
+    (lpn.wrapping_add(unit.wrapping_mul(0x9E37)) as usize) % CROWD
+}
+
+impl Lanes {
+    pub fn new(units: usize) -> Self {
+        Lanes { ends: vec![[(NO_OP, NO_OP); 2]; units], crowd: Box::new([0; CROWD]), arrivals: 0 }
+    }
+
+    /// An operation has entered its die's list.
+    fn insert(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
+        let PageOp { unit, lpn, ready, kind, .. } = ops[handle];
+        self.arrivals += 1;
+        ops[handle].order = self.arrivals;
+        let crowd = &mut self.crowd[crowd_of(unit, lpn)];
+        *crowd += 1;
+        if *crowd > 1 {
+            self.follow(handle, ops);
+        }
+        let (head, tail) = &mut self.ends[unit as usize][kind.class() as usize];
+        let mut after = *tail;
+        while after != NO_OP && ops[after].ready > ready {
+            after = ops[after].lane_previous;
+        }
+        let next = if after == NO_OP { *head } else { ops[after].lane_next };
+        (ops[handle].lane_previous, ops[handle].lane_next) = (after, next);
+        match after {
+            NO_OP => *head = handle,
+            _ => ops[after].lane_next = handle,
+        }
+        match next {
+            NO_OP => *tail = handle,
+            _ => ops[next].lane_previous = handle,
+        }
+    }
+
+    /// Puts an operation behind the last one on its LPN, if there is one.
+    fn follow(&self, handle: u32, ops: &mut Slab<PageOp>) {
+        let PageOp { unit, lpn, .. } = ops[handle];
+        let both = [Class::Read, Class::Write].into_iter();
+        let same = both.flat_map(|class| self.iter(unit, class, ops)).filter(|(_, op)| op.is_on(unit, lpn));
+        if let Some((last, _)) = same.max_by_key(|(_, op)| op.order) {
+            ops[last].follower = handle;
+            ops[handle].follows = true;
+        }
+    }
+
+    /// An operation leaves its die's list.
+    fn remove(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
+        let PageOp { unit, lpn, kind, lane_next, lane_previous, follower, .. } = ops[handle];
+        self.crowd[crowd_of(unit, lpn)] -= 1;
+        if follower != NO_OP {
+            ops[follower].follows = false;
+        }
+        let (head, tail) = &mut self.ends[unit as usize][kind.class() as usize];
+        match lane_previous {
+            NO_OP => *head = lane_next,
+            previous => ops[previous].lane_next = lane_next,
+        }
+        match lane_next {
+            NO_OP => *tail = lane_previous,
+            next => ops[next].lane_previous = lane_previous,
+        }
+    }
+
+    fn iter<'a>(
+        &self,
+        unit: u32,
+        class: Class,
+        ops: &'a Slab<PageOp>,
+    ) -> impl Iterator<Item = (u32, &'a PageOp)> + use<'a> {
+        let (head, _) = self.ends[unit as usize][class as usize];
+        let some = |handle: u32| (handle != NO_OP).then_some(handle);
+        std::iter::successors(some(head), move |&handle| some(ops[handle].lane_next))
+            .map(|handle| (handle, &ops[handle]))
     }
 }
 
@@ -139,6 +260,7 @@ impl<P: Probe> Device<P> {
             }
             after = other.previous;
         }
+        slot.waiting += 1;
         op.previous = after;
         op.next = if after == NO_OP { slot.head } else { self.ops[after].next };
         let (next, ready) = (op.next, op.ready);
@@ -151,6 +273,13 @@ impl<P: Probe> Device<P> {
             NO_OP => slot.tail = handle,
             _ => self.ops[next].previous = handle,
         }
+        if let Some(lanes) = &mut self.lanes {
+            lanes.insert(handle, &mut self.ops);
+        }
+        if self.rules.suspends && !self.dies[die as usize].is_idle() {
+            return self.consider_suspending(die, now);
+        }
+        let slot = &mut self.dies[die as usize];
         if after == NO_OP && slot.is_idle() {
             // Whatever the die was waiting for, this comes first.
             if ready <= now {
@@ -171,6 +300,7 @@ impl<P: Probe> Device<P> {
             placement.begin(&op);
         }
         let slot = &mut self.dies[die as usize];
+        slot.waiting -= 1;
         match op.previous {
             NO_OP => slot.head = op.next,
             previous => self.ops[previous].next = op.next,
@@ -179,20 +309,22 @@ impl<P: Probe> Device<P> {
             NO_OP => slot.tail = op.previous,
             next => self.ops[next].previous = op.previous,
         }
+        if let Some(lanes) = &mut self.lanes {
+            lanes.remove(handle, &mut self.ops);
+        }
     }
 
     /// Whether an operation on this LPN waits at, or runs on, its die.
     fn waits_at(&self, die: u32, unit: u32, lpn: u32) -> bool {
         let slot = &self.dies[die as usize];
-        let same = |op: &PageOp| op.unit == unit && op.lpn == lpn;
         let mut handle = slot.head;
         while handle != NO_OP {
-            if same(&self.ops[handle]) {
+            if self.ops[handle].is_on(unit, lpn) {
                 return true;
             }
             handle = self.ops[handle].next;
         }
-        slot.running_op().is_some_and(|handle| same(&self.ops[handle]))
+        slot.running_ops().any(|handle| self.ops[handle].is_on(unit, lpn))
     }
 }
 
@@ -201,29 +333,69 @@ pub(super) struct QueueView<'a> {
     pub die: &'a Die,
     pub index: u32,
     pub ops: &'a Slab<PageOp>,
+    pub lanes: Option<&'a Lanes>,
     pub ftl: &'a Ftl,
 }
 
 impl QueueView<'_> {
+    #[inline]
     pub fn queued(&self, handle: u32) -> Queued {
         let op = &self.ops[handle];
         Queued { token: HostToken(handle), class: op.kind.class(), ready: op.ready, deadline: None }
     }
 
-    fn iter(&self) -> impl Iterator<Item = (u32, &PageOp)> {
-        let start = (self.die.head != NO_OP).then_some(self.die.head);
-        let following = |&handle: &u32| Some(self.ops[handle].next).filter(|&next| next != NO_OP);
-        std::iter::successors(start, following).map(|handle| (handle, &self.ops[handle]))
+    /// What the host gets served next: the head of the queue; where reads go first, the first of those that could start.
+    #[inline]
+    pub fn head(&self, now: SimTime, reads_first: bool) -> Option<Queued> {
+        let first = if reads_first { self.first_in(Class::Read, |op| op.ready <= now) } else { None };
+        first.or_else(|| (self.die.head != NO_OP).then(|| self.queued(self.die.head)))
     }
 
-    /// The first operation that is wanted and has no earlier one on its LPN.
-    fn find(&self, mut wanted: impl FnMut(&PageOp) -> bool) -> Option<Queued> {
-        let first_on_lpn = |handle: u32, op: &PageOp| {
-            let mut earlier = self.iter().take_while(|&(other, _)| other != handle);
-            !earlier.any(|(_, other)| other.unit == op.unit && other.lpn == op.lpn)
+    fn units(&self) -> std::ops::Range<u32> {
+        let units = self.ftl.shape().units_per_die;
+        self.index * units..(self.index + 1) * units
+    }
+
+    /// The first operation of a class that is wanted and could go next.
+    fn first_in(&self, class: Class, wanted: impl Fn(&PageOp) -> bool) -> Option<Queued> {
+        let first = |unit| self.first_of(unit, class, &wanted);
+        let found = self
+            .units()
+            .filter_map(first)
+            .min_by_key(|&handle| (self.ops[handle].ready, self.ops[handle].order));
+        found.map(|handle| self.queued(handle))
+    }
+
+    /// The first operation of a unit and class that is wanted and could go next: no earlier one on its LPN waits, nor
+    /// is one suspended.
+    fn first_of(&self, unit: u32, class: Class, wanted: impl Fn(&PageOp) -> bool) -> Option<u32> {
+        let could = |op: &PageOp| !op.follows && !self.is_held_up(op);
+        let mut lane = self.lane(unit, class);
+        lane.find(|(_, op)| could(op) && wanted(op)).map(|(handle, _)| handle)
+    }
+
+    fn lane(&self, unit: u32, class: Class) -> impl Iterator<Item = (u32, &PageOp)> {
+        self.lanes.into_iter().flat_map(move |lanes| lanes.iter(unit, class, self.ops))
+    }
+
+    /// Whether any operation of a class waits for a plane.
+    pub fn waits_for(&self, plane: u32, class: Class) -> bool {
+        let unit = self.unit_of_plane(plane);
+        let one_unit = self.ftl.shape().units_per_die == 1;
+        self.lane(unit, class).any(|(_, op)| match class {
+            Class::Read if one_unit => self.place(op).is_some_and(|place| place.0 == plane),
+            _ => true,
+        })
+    }
+
+    /// Whether an operation waits for a suspended program of its page.
+    fn is_held_up(&self, op: &PageOp) -> bool {
+        let programs = |paused: &Paused| {
+            let mut hosts = paused.parts.iter().filter(|part| part.op != NO_OP);
+            paused.moves == Some((op.unit, op.lpn))
+                || hosts.any(|part| self.ops[part.op].is_on(op.unit, op.lpn))
         };
-        let found = self.iter().find(|&(handle, op)| wanted(op) && first_on_lpn(handle, op));
-        found.map(|(handle, _)| self.queued(handle))
+        self.die.paused.as_deref().is_some_and(programs)
     }
 
     /// Plane and page offset of the data a read asks for.
@@ -240,38 +412,80 @@ impl QueueView<'_> {
 
 impl DieQueues for QueueView<'_> {
     fn len(&self, class: Class) -> usize {
-        self.iter().filter(|(_, op)| op.kind.class() == class).count()
+        self.units().map(|unit| self.lane(unit, class).count()).sum()
     }
 
     fn first(&self, class: Class) -> Option<Queued> {
-        self.find(|op| op.kind.class() == class)
+        self.first_in(class, |_| true)
     }
 
     fn find_read(&self, plane: u32, page: u32) -> Option<Queued> {
-        self.find(|op| op.kind == OpKind::Read && self.place(op) == Some((plane, page)))
+        let unit = self.unit_of_plane(plane);
+        self.first_of(unit, Class::Read, |op| self.place(op) == Some((plane, page)))
+            .map(|handle| self.queued(handle))
     }
 
     fn first_write(&self, plane: u32) -> Option<Queued> {
         let unit = self.unit_of_plane(plane);
-        self.frontier_offset(plane)?;
-        self.find(|op| op.kind == OpKind::Write && op.unit == unit)
+        self.first_of(unit, Class::Write, |op| op.kind == OpKind::Write).map(|handle| self.queued(handle))
     }
 
-    fn frontier_offset(&self, plane: u32) -> Option<u32> {
+    fn can_write_at(&self, plane: u32, page: u32) -> bool {
         let unit = self.unit_of_plane(plane);
-        self.ftl
-            .next_host_page(unit)
-            .filter(|&(block, _)| self.ftl.plane_of(unit, block) == plane)
-            .map(|(_, page)| page)
+        // Nobody looks at the unit's thresholds before a write that goes along, so it leaves room to collect a block.
+        if !self.ftl.has_room_to_collect(unit) {
+            return false;
+        }
+        self.ftl.host_page_at(unit, page).is_some_and(|block| self.ftl.plane_of(unit, block) == plane)
+    }
+
+    fn place_of(&self, token: HostToken) -> Option<(u32, u32)> {
+        let op = &self.ops[token.0];
+        match op.kind {
+            OpKind::Read => self.place(op),
+            OpKind::Write => {
+                let (block, page) = self.ftl.next_host_page(op.unit)?;
+                Some((self.ftl.plane_of(op.unit, block), page))
+            }
+            OpKind::PartialWrite | OpKind::Trim => None,
+        }
+    }
+
+    fn on_moving_page(&self, job: &GcJob) -> Option<Queued> {
+        let lpn = self.ftl.lpn_at(job.unit, job.victim, job.cursor)?;
+        let same = |op: &PageOp| op.is_on(job.unit, lpn) && matches!(op.kind, OpKind::Read | OpKind::Write);
+        let first = |class| self.first_of(job.unit, class, same);
+        first(Class::Read).or_else(|| first(Class::Write)).map(|handle| self.queued(handle))
     }
 }
 
 impl QueuedReads for QueueView<'_> {
     fn for_each(&self, visit: &mut dyn FnMut(u32, u32)) {
-        for (_, op) in self.iter().filter(|(_, op)| op.kind == OpKind::Read) {
+        for (_, op) in self.units().flat_map(|unit| self.lane(unit, Class::Read)) {
             if let Some((plane, page)) = self.place(op) {
                 visit(plane, page);
             }
         }
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// Checks that lanes hold what the die's list holds, in its order.
+    pub(super) fn audit_lanes(&self, index: u32, die: &Die) {
+        let Some(lanes) = &self.lanes else { return };
+        let start = (die.head != NO_OP).then_some(die.head);
+        let following = |&handle: &u32| Some(self.ops[handle].next).filter(|&next| next != NO_OP);
+        let listed = std::iter::successors(start, following).count();
+        let mut waiting = 0;
+        let units = self.rules.shape.units_per_die;
+        for unit in index * units..(index + 1) * units {
+            for class in [Class::Read, Class::Write] {
+                let ready: Vec<_> = lanes.iter(unit, class, &self.ops).map(|(_, op)| op.ready).collect();
+                assert!(ready.is_sorted(), "the lanes of unit {unit} are in order of readiness");
+                waiting += ready.len();
+            }
+        }
+        assert_eq!(listed, die.waiting as usize, "die {index}: operations waiting");
+        assert_eq!(waiting, listed, "die {index}: lanes hold what the list holds");
     }
 }

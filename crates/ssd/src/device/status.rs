@@ -2,8 +2,8 @@
 
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
-use super::Device;
 use super::die::Activity;
+use super::{Device, Pairing, QueueDepth};
 use crate::interface::Status;
 use crate::probe::Probe;
 
@@ -22,8 +22,22 @@ pub struct DeviceCounters {
     pub gc_victims: u64,
     /// Time dies spent collecting, summed over dies.
     pub gc_busy: SimDuration,
-    /// Part of it in which a plane worked or transferred, summed over planes.
+    /// How long planes were busy in it, each through its own transfer, summed over planes.
     pub gc_plane_busy: SimDuration,
+    /// Sibling planes that could have taken a host read along with a page garbage collection read.
+    pub paired_reads: Pairing,
+    /// The same for writes and the pages it programmed.
+    pub paired_writes: Pairing,
+    /// Host reads answered by garbage collection's own read of their page.
+    pub merged_reads: u64,
+    /// Pages read by garbage collection and overwritten by the host before they were programmed.
+    pub superseded: u64,
+    /// Host commands run while an event of their die was under way, those that took part in it left out.
+    pub preemptions: u64,
+    /// Times a program or erase of garbage collection was suspended.
+    pub suspends: u64,
+    /// Host operations waiting at a die when it began an event.
+    pub depth_at_gc: QueueDepth,
 }
 
 impl<P: Probe> Device<P> {
@@ -91,13 +105,18 @@ impl<P: Probe> Device<P> {
                 self.ftl.audit_unit(unit);
             }
         }
+        for (index, die) in self.dies.iter().enumerate() {
+            self.audit_lanes(index as u32, die);
+        }
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
         let idle_work = |die: &super::die::Die| {
             die.is_idle() && die.want.is_some_and(|want| want.admitted) && !die.collects()
         };
         for (index, die) in self.dies.iter().enumerate() {
-            let due = self.wakes.time_of(index) != SimTime::NEVER;
+            let channel = self.rules.geometry.channel_of(index as u32) as usize;
+            let for_bus = self.rules.reads_first && self.buses[channel].is_awaited();
+            let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus;
             assert!(die.is_idle() || due, "die {index} works but will never finish");
             assert!(!idle_work(die) || due, "die {index} should collect but will not wake");
             assert!(die.head == super::die::NO_OP || due, "die {index} has work but will not wake");

@@ -268,8 +268,8 @@ impl Ftl {
         let data_pages = u64::from(self.shape.data_pages);
         let free = state.free - state.hidden.min(state.free);
         let Some(blocks) = free.checked_sub(self.shape.hard + 1) else { return 0 };
-        let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
-        u64::from(blocks) * data_pages + room
+        let open = state.frontiers[..1].iter().flatten().chain(&state.partial);
+        u64::from(blocks) * data_pages + open.map(|open| data_pages - u64::from(open.page)).sum::<u64>()
     }
 
     /// Whether every LPN of a unit is mapped.
@@ -350,15 +350,42 @@ impl Ftl {
         (state.free > 0).then(|| (self.free_ring[first_free as usize], 0))
     }
 
+    /// Whether, one more host write taken, a unit surely has room for the live pages of a victim.
+    pub fn has_room_to_collect(&self, unit: u32) -> bool {
+        let state = &self.units[unit as usize];
+        let left = |open: &OpenBlock| u64::from(self.shape.data_pages - open.page);
+        let mut open: u64 = state.frontiers[self.gc_frontier].iter().map(left).sum();
+        let mut free = state.free;
+        if self.gc_frontier == 0 {
+            open += state.partial.iter().map(left).sum::<u64>();
+        } else if state.frontiers[0].is_none() {
+            free = free.saturating_sub(1);
+        }
+        u64::from(free) * u64::from(self.shape.data_pages) + open > u64::from(self.shape.data_pages)
+    }
+
+    /// The block to which a host write of a unit can go at page offset `page`: an open one with that offset, or, for page
+    /// 0 where no block is open, the next free one.
+    pub fn host_page_at(&self, unit: u32, page: u32) -> Option<u32> {
+        let state = &self.units[unit as usize];
+        let mut open = state.frontiers[0].iter().chain(&state.partial);
+        match open.find(|open| open.page == page) {
+            Some(open) => Some(open.block),
+            None => self.next_host_page(unit).filter(|next| next.1 == page).map(|next| next.0),
+        }
+    }
+
+    /// The LPN of a unit whose live data a page holds, if it does.
+    pub fn lpn_at(&self, unit: u32, block: u32, page: u32) -> Option<u32> {
+        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
+        let ppn = block << self.shape.page_bits | page;
+        let lpn = self.reverse[unit as usize * flash_pages + ppn as usize];
+        (lpn != NONE && self.lookup(unit, lpn) == Some((block, page))).then_some(lpn)
+    }
+
     /// Page offset of the first live page of a block at or after `cursor`, if there is one.
     pub fn next_live(&self, unit: u32, block: u32, cursor: u32) -> Option<u32> {
-        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
-        let base = block << self.shape.page_bits;
-        let live = |&page: &u32| {
-            let lpn = self.reverse[unit as usize * flash_pages + (base | page) as usize];
-            lpn != NONE && self.lookup(unit, lpn) == Some((block, page))
-        };
-        (cursor..self.shape.data_pages).find(live)
+        (cursor..self.shape.data_pages).find(|&page| self.lpn_at(unit, block, page).is_some())
     }
 
     /// The plane of the die in which a block of a unit lies.

@@ -68,8 +68,6 @@ impl Collected {
 /// One page moved by garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
-    /// Page offset in the victim it came from.
-    pub page: u32,
     /// It left its plane.
     pub between_planes: bool,
     /// Summary pages programmed because the destination filled.
@@ -249,7 +247,7 @@ impl UnitMut<'_> {
         Ok(())
     }
 
-    /// Marks a closed block as being collected; its pages then move one by one with [`UnitMut::move_next`].
+    /// Marks a closed block as being collected; its pages then move one by one with [`UnitMut::move_page`].
     pub fn begin(&mut self, victim: BlockId) {
         let entry = self.entries[victim.index()];
         assert!(state_of(entry) == BlockState::Closed, "only a closed block can be collected");
@@ -257,36 +255,30 @@ impl UnitMut<'_> {
         self.best[victim.index() / GROUP] = GroupKey::best_of(self.entries, self.erases, victim.index());
     }
 
-    /// Moves the first live page at or after `cursor` of a block being collected; `None` if there is none.
+    /// Moves a live page of a block being collected.
     ///
     /// # Errors
     /// If it has nowhere to go.
-    pub fn move_next<P: Probe>(
+    pub fn move_page<P: Probe>(
         &mut self,
         victim: BlockId,
-        cursor: u32,
+        page: u32,
         probe: &mut P,
-    ) -> Result<Option<Moved>, OutOfBlocks> {
-        let base = victim.0 << self.shape.page_bits;
-        for page in cursor..self.shape.data_pages {
-            let from = base | page;
-            let lpn = self.reverse[from as usize];
-            if self.map[lpn as usize] != self.base + from {
-                continue;
-            }
-            let to = self.next_page(self.gc_frontier)?;
-            self.map[lpn as usize] = self.base + to;
-            self.reverse[to as usize] = lpn;
-            self.entries[victim.index()] -= 1;
-            let block = to >> self.shape.page_bits;
-            self.entries[block as usize] += 1;
-            self.state.tally.programs[IoCause::Gc as usize] += 1;
-            probe.copy(self.page(from), self.page(to), self.device_lpn(lpn));
-            let between_planes = self.plane(block) != self.plane(victim.0);
-            let summaries = self.advance_frontier(self.gc_frontier, 1);
-            return Ok(Some(Moved { page, between_planes, summaries }));
-        }
-        Ok(None)
+    ) -> Result<Moved, OutOfBlocks> {
+        let from = victim.0 << self.shape.page_bits | page;
+        let lpn = self.reverse[from as usize];
+        assert!(self.map[lpn as usize] == self.base + from, "only a live page is moved");
+        let to = self.next_page(self.gc_frontier)?;
+        self.map[lpn as usize] = self.base + to;
+        self.reverse[to as usize] = lpn;
+        self.entries[victim.index()] -= 1;
+        let block = to >> self.shape.page_bits;
+        self.entries[block as usize] += 1;
+        self.state.tally.programs[IoCause::Gc as usize] += 1;
+        probe.copy(self.page(from), self.page(to), self.device_lpn(lpn));
+        let between_planes = self.plane(block) != self.plane(victim.0);
+        let summaries = self.advance_frontier(self.gc_frontier, 1);
+        Ok(Moved { between_planes, summaries })
     }
 
     /// Erases a block being collected and returns it to the free blocks.
@@ -306,21 +298,62 @@ impl UnitMut<'_> {
         probe.erase(self.unit, victim.0);
     }
 
-    /// Sets the garbage-collection frontier aside, partly written, so that the next move opens a new block. Blocks
-    /// set aside are used up before further new ones are opened ("open a new block in every plane at GC start"). An
-    /// open block without a page yet stays.
-    ///
-    /// # Errors
-    /// If no block is free.
-    pub fn open_fresh(&mut self) -> Result<(), OutOfBlocks> {
-        if self.state.frontiers[self.gc_frontier].is_some_and(|open| open.page == 0) {
-            return Ok(());
+    /// Garbage collection of the die begins with a new block here, the partly written one set aside, so that the write
+    /// offsets of all planes are equal. `collects`: this unit's frontier of garbage collection, otherwise the host's.
+    /// A unit has two open blocks for each at most; then, as where only one block is free, the emptier one takes over.
+    pub fn open_fresh(&mut self, collects: bool) {
+        let frontier = if collects { self.gc_frontier } else { 0 };
+        if self.state.frontiers[frontier].is_some_and(|open| open.page == 0) {
+            return;
         }
-        let fresh = self.open_block()?;
-        if let Some(old) = self.state.frontiers[self.gc_frontier].replace(fresh) {
-            self.state.partial.push(old);
+        if self.can_spare_a_block()
+            && let Ok(fresh) = self.open_block()
+        {
+            self.state.partial.extend(self.state.frontiers[frontier].replace(fresh));
+            return;
         }
-        Ok(())
+        let emptier = |open: &OpenBlock| open.page;
+        if let Some(least) = (0..self.state.partial.len()).min_by_key(|&i| emptier(&self.state.partial[i]))
+            && self.state.frontiers[frontier].is_none_or(|open| open.page > self.state.partial[least].page)
+        {
+            self.take_over(frontier, least);
+        }
+    }
+
+    /// Whether a second block may stand open: then, too, low on free blocks, the closed ones must hold an invalid page.
+    fn can_spare_a_block(&self) -> bool {
+        let shape = self.shape;
+        let open = self.gc_frontier as u32 + 2;
+        let closed = shape.blocks_per_unit.saturating_sub(shape.stop.max(shape.hard) + 1 + open);
+        let live = if shape.is_dynamic() { self.state.mapped } else { shape.unit_pages };
+        let stand_open = self.state.partial.len() + self.state.frontiers.iter().flatten().count();
+        stand_open < open as usize && self.state.free > 1 && live <= closed * shape.data_pages
+    }
+
+    /// Garbage collection of the die is over: the fullest open block is used up first.
+    pub fn use_up(&mut self) {
+        let fullest = (0..self.state.partial.len()).max_by_key(|&i| self.state.partial[i].page);
+        if let Some(fullest) = fullest
+            && self.state.frontiers[0].is_none_or(|open| open.page < self.state.partial[fullest].page)
+        {
+            self.take_over(0, fullest);
+        }
+    }
+
+    /// Makes the host write next at page offset `page`, which [`super::Ftl::host_page_at`] says it can.
+    pub fn align(&mut self, page: u32) {
+        if self.state.frontiers[0].is_some_and(|open| open.page == page) {
+            return;
+        }
+        if let Some(found) = self.state.partial.iter().position(|open| open.page == page) {
+            self.take_over(0, found);
+        }
+    }
+
+    /// A block set aside becomes a frontier, the frontier's is set aside.
+    fn take_over(&mut self, frontier: usize, partial: usize) {
+        let next = self.state.partial.swap_remove(partial);
+        self.state.partial.extend(self.state.frontiers[frontier].replace(next));
     }
 
     /// The next page of a frontier, opening a block if there is none.

@@ -6,8 +6,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
-    Policies, SsdConfig, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl, FtlConfig,
+    GcConfig, Policies, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::find;
 use harmonia_types::{IoCause, Operation, SimDuration};
@@ -38,6 +38,9 @@ pub fn config(channels: u32) -> SsdConfig {
             erase: ERASE,
             transfer: SimDuration::from_us(25),
             copyback: Copyback::Die,
+            suspend_program: None,
+            suspend_erase: None,
+            resume: SimDuration::ZERO,
         },
         link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO },
         ftl: FtlConfig {
@@ -45,6 +48,8 @@ pub fn config(channels: u32) -> SsdConfig {
             allocation: Allocation::Cwdp,
             allocation_unit: AllocationUnit::Plane,
             frontiers: Frontiers::Shared,
+            priority: Priority::Fifo,
+            multi_plane: false,
         },
         gc: GcConfig {
             domain: Domain::Die,
@@ -56,6 +61,7 @@ pub fn config(channels: u32) -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 2,
             schedule: "blocking".into(),
+            destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }

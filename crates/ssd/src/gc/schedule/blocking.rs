@@ -9,7 +9,8 @@ use harmonia_types::registry::Entry;
 
 use super::{Build, Decision, DieView, Gc, GcPhase, Pace, Schedule, Token};
 
-struct Blocking;
+/// Garbage collection first.
+pub(super) struct Blocking;
 
 impl Schedule for Blocking {
     #[inline]
@@ -18,7 +19,7 @@ impl Schedule for Blocking {
             Gc::Idle => view.serve_head(now),
             Gc::Wanted { moves_use_bus: false, .. } => Decision::Atomic(Pace::Timed),
             Gc::Job(job) if job.phase == GcPhase::Erase => Decision::Erase,
-            Gc::Wanted { .. } | Gc::Job(_) => Decision::Single(Token::GcStep),
+            Gc::Wanted { .. } | Gc::Job(_) => Decision::Single(Token::GcMove),
         }
     }
 }

@@ -6,17 +6,19 @@
 
 mod blocking;
 mod ideal;
+mod io_parallel;
+mod preemptive;
 
 use harmonia_types::registry::Entry;
 use harmonia_types::{SimDuration, SimTime};
 
 /// Decides what a die does next.
 pub trait Schedule: Send + Sync {
-    /// What to do at `now`. Asked when the die is idle, and, for schedules that need suspension, when work arrives
-    /// while a program or erase runs.
+    /// What to do at `now`. Asked when the die is idle, and, for schedules that suspend, when work arrives while a
+    /// program or erase of garbage collection runs.
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision;
 
-    /// What the schedule relies on; a device that cannot do it is refused when it is built.
+    /// What the schedule relies on.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -32,17 +34,19 @@ impl<S: Schedule + ?Sized> Schedule for Box<S> {
     }
 }
 
-/// What a schedule relies on: capabilities of the hardware, and how events begin.
+/// What a schedule relies on: what a device must keep for it, and how events begin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Multi-plane reads and programs.
-    pub multi_plane: bool,
-    /// Suspending a running program or erase.
+    /// Looks into the queues ([`DieQueues`]) for more than the head.
+    pub queues: bool,
+    /// Takes host operations along in the commands of garbage collection.
+    pub pairs: bool,
+    /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.
     pub suspend: bool,
     /// Events begin at the soft threshold already (they yield to the host until a unit reaches hard).
     pub begins_at_soft: bool,
-    /// At the start of an event every unit of the die sets its frontier aside and opens a block, so that the write
-    /// offsets of all planes are equal.
+    /// At the start of an event every plane of the die opens a block of its own, so that the write offsets of all
+    /// planes are equal.
     pub fresh_blocks: bool,
 }
 
@@ -55,14 +59,18 @@ pub struct HostToken(pub u32);
 pub enum Token {
     /// A queued host operation.
     Host(HostToken),
-    /// The next step of the die's garbage collection: one page move, or the half of it that is due.
+    /// The next half of a page move: its read, or its program. Where no victim is chosen yet, chooses one, or ends the
+    /// event, which takes no time.
     GcStep,
+    /// A whole page move, read and program in one command. Not where a half is due.
+    GcMove,
 }
 
 /// Up to this many planes join one multi-plane command.
 pub const MAX_PLANES: usize = 8;
 
-/// The operations of one multi-plane command: same type, same page offset, different planes.
+/// The operations of one multi-plane command: same type, same page offset, different planes. What comes first is
+/// transferred first. A read of the very page that garbage collection reads may come along, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MultiPlane {
     tokens: [Option<Token>; MAX_PLANES],
@@ -85,6 +93,27 @@ impl MultiPlane {
             self.len += 1;
         }
         room
+    }
+
+    /// The host operations among them.
+    pub fn hosts(&self) -> impl Iterator<Item = HostToken> + '_ {
+        self.iter().filter_map(|token| match token {
+            Token::Host(host) => Some(host),
+            _ => None,
+        })
+    }
+
+    /// Whether it takes part in garbage collection.
+    pub fn takes_gc(&self) -> bool {
+        self.tokens[0] == Some(Token::GcStep)
+    }
+
+    /// Carries it out: alone, what it holds is a single-plane command.
+    pub fn decision(self) -> Decision {
+        match self.tokens {
+            [Some(only), None, ..] => Decision::Single(only),
+            _ => Decision::Multi(self),
+        }
     }
 
     /// The operations, first to last.
@@ -111,7 +140,7 @@ pub enum Decision {
     Multi(MultiPlane),
     /// Erase the victim whose pages are all moved.
     Erase,
-    /// Suspend the running program or erase, and ask again.
+    /// Suspend what runs, and ask again.
     Suspend,
     /// Go on with what was suspended.
     Resume,
@@ -176,6 +205,8 @@ pub struct GcJob {
     pub destination: (u32, u32),
     /// Whether the event must not yield (a unit of the die is at its hard threshold).
     pub hard: bool,
+    /// The page that was read lies in the plane's register (copyback): nothing but its program can come next.
+    pub pinned: bool,
 }
 
 /// What a garbage-collection job does next.
@@ -191,15 +222,13 @@ pub enum GcPhase {
     Erase,
 }
 
-/// What runs on the die.
+/// A program or erase of garbage collection that runs, or is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Running {
-    /// When it ends if left alone.
+    /// When it ends if left alone; suspended, if resumed now.
     pub ends: SimTime,
-    /// What could be won by suspending it.
+    /// What it still has to do.
     pub remaining: SimDuration,
-    /// Whether it is garbage collection.
-    pub is_gc: bool,
     /// Whether the part can suspend it.
     pub suspendable: bool,
 }
@@ -217,20 +246,25 @@ pub trait DieQueues {
     fn find_read(&self, plane: u32, page: u32) -> Option<Queued>;
     /// The first waiting write that will go to `plane`.
     fn first_write(&self, plane: u32) -> Option<Queued>;
-    /// Page offset the next host write in `plane` goes to, a block yet to be opened included; `None` if it would go
-    /// to another plane or find no free block.
-    fn frontier_offset(&self, plane: u32) -> Option<u32>;
+    /// Whether a host write in `plane` can go to page offset `page` next: a block is open there, or, for page 0 where
+    /// none is, one can be opened.
+    fn can_write_at(&self, plane: u32, page: u32) -> bool;
+    /// Plane and page offset a waiting read or whole-page write goes to; `None` for what no multi-plane command takes.
+    fn place_of(&self, token: HostToken) -> Option<(u32, u32)>;
+    /// The first waiting read, otherwise write, of the page that garbage collection moves next.
+    fn on_moving_page(&self, job: &GcJob) -> Option<Queued>;
 }
 
 /// A die as a schedule sees it.
 pub struct DieView<'a> {
-    /// The first operation in arrival order, ready or not.
+    /// The host operation whose turn it is, ready or not.
     pub head: Option<Queued>,
     /// Garbage collection wanted or under way.
     pub gc: Gc,
     /// What runs, when asked about suspension; otherwise the die is idle.
     pub running: Option<Running>,
-    /// What was suspended and has yet to be resumed (`ends` then means: if resumed now).
+    /// What was suspended and has yet to be resumed. Until then the die can serve host reads only, and looking for
+    /// operations does not find those on pages being programmed.
     pub suspended: Option<Running>,
     /// Fewest free blocks of any unit of the die.
     pub free: u32,
@@ -240,6 +274,8 @@ pub struct DieView<'a> {
     pub soft: u32,
     /// Planes of the die.
     pub planes: u32,
+    /// Host operations of sibling planes join in one command where they can.
+    pub multi_plane: bool,
     /// When the bus of the die is free.
     pub bus_free_at: SimTime,
     /// Look-ups.
@@ -247,13 +283,37 @@ pub struct DieView<'a> {
 }
 
 impl DieView<'_> {
-    /// First come, first served: the head if it is ready, otherwise wait for it.
+    /// The host operation whose turn it is if it is ready, with those of other planes that can join it; otherwise
+    /// waits for it.
     #[inline]
     pub fn serve_head(&self, now: SimTime) -> Decision {
         match self.head {
+            Some(head) if head.ready <= now && self.multi_plane => self.serve_with_siblings(now, head),
             Some(head) if head.ready <= now => Decision::Single(Token::Host(head.token)),
             Some(head) => Decision::Wait(head.ready),
             None => Decision::Wait(SimTime::NEVER),
+        }
+    }
+
+    fn serve_with_siblings(&self, now: SimTime, head: Queued) -> Decision {
+        let Some((own, page)) = self.queues.place_of(head.token) else {
+            return Decision::Single(Token::Host(head.token));
+        };
+        let mut command = MultiPlane::new(Token::Host(head.token));
+        self.join(now, &mut command, head.class, (own, page));
+        command.decision()
+    }
+
+    /// Adds to a command for a page offset of plane `own` the first operation of each other plane that fits.
+    pub fn join(&self, now: SimTime, command: &mut MultiPlane, class: Class, (own, page): (u32, u32)) {
+        let partner = |plane| match class {
+            Class::Read => self.queues.find_read(plane, page),
+            Class::Write if self.queues.can_write_at(plane, page) => self.queues.first_write(plane),
+            Class::Write => None,
+        };
+        let siblings = (0..self.planes).filter(|&plane| plane != own);
+        for host in siblings.filter_map(partner).filter(|host| host.ready <= now) {
+            command.join(Token::Host(host.token));
         }
     }
 }
@@ -262,4 +322,5 @@ impl DieView<'_> {
 pub type Build = fn() -> Box<dyn Schedule>;
 
 /// All schedules.
-pub const REGISTRY: &[Entry<Build>] = &[blocking::ENTRY, ideal::ENTRY];
+pub const REGISTRY: &[Entry<Build>] =
+    &[blocking::ENTRY, preemptive::ENTRY, io_parallel::ENTRY, preemptive::IO_PARALLEL, ideal::ENTRY];

@@ -5,6 +5,7 @@ mod d_choices;
 mod fifo;
 mod greedy;
 mod random;
+mod read_match;
 
 use harmonia_engine::Rng;
 use harmonia_types::SimTime;
@@ -20,6 +21,11 @@ pub trait Victim: Send + Sync {
     /// Whether it may take a block without an invalid page: that fills a block before it frees one, so collection
     /// must start while one is free, and a hard threshold of 0 is refused.
     fn may_take_full(&self) -> bool {
+        false
+    }
+
+    /// Whether it looks at queued reads; a device keeps them in order only for one that does.
+    fn uses_reads(&self) -> bool {
         false
     }
 }
@@ -86,7 +92,7 @@ pub type Build = fn(&VictimParameters) -> Box<dyn Victim>;
 
 /// All victim policies.
 pub const REGISTRY: &[Entry<Build>] =
-    &[greedy::ENTRY, cost_benefit::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY];
+    &[greedy::ENTRY, cost_benefit::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY, read_match::ENTRY];
 
 #[cfg(test)]
 mod tests {

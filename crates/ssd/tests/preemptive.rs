@@ -1,71 +1,19 @@
-//! Can the host go between the steps of a collection, and interrupt its erase (paper D's baseline; paper C, 4.4)?
+//! Does the host go between the steps of a collection, and interrupt its erase (paper D's baseline; paper C, 4.4)?
 //!
-//! Proves that preemption is a wrapper around any schedule, that a suspended command can be resumed, and, on the real
-//! device, that reads between page moves end earlier than behind a blocking event, that blame stays exact, and that
-//! collecting becomes non-preemptible at the hard threshold. The device does not suspend commands yet.
+//! What the schedule decides on literal views; on the device, that reads between page moves end earlier than behind a
+//! blocking event, that blame stays exact, and that collecting becomes non-preemptible at the hard threshold.
 
 mod seams;
 
 use harmonia_ssd::gc::schedule::{
-    Class, Decision, DieQueues, DieView, Gc, GcJob, GcPhase, HostToken, MultiPlane, Needs, Pace, Queued,
-    Running, Schedule, Token,
+    self, Class, Decision, DieQueues, DieView, Gc, GcJob, GcPhase, HostToken, Queued, Running, Schedule,
+    Token,
 };
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{Device, Policies, SubCompletion};
+use harmonia_types::registry::find;
 use harmonia_types::{Operation, SimDuration, SimTime};
-
-/// While no unit is at its hard threshold, host work that is ready goes before the next step of `inner`'s collection.
-struct Preemptive<S> {
-    inner: S,
-    suspend: bool,
-}
-
-impl<S: Schedule> Schedule for Preemptive<S> {
-    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
-        let is_hard = match view.gc {
-            Gc::Idle => false,
-            Gc::Wanted { hard, .. } => hard,
-            Gc::Job(job) => job.hard,
-        };
-        let ready = |class| view.queues.first(class).filter(|op| op.ready <= now && !is_hard);
-        let serve = |op: Queued| Decision::Single(Token::Host(op.token));
-        if let Some(running) = view.running {
-            let suspends =
-                self.suspend && running.is_gc && running.suspendable && ready(Class::Read).is_some();
-            return if suspends { Decision::Suspend } else { Decision::Wait(running.ends) };
-        }
-        if view.suspended.is_some() {
-            return ready(Class::Read).map_or(Decision::Resume, serve);
-        }
-        let host = ready(Class::Read).or_else(|| ready(Class::Write));
-        match self.inner.next(now, view) {
-            decision
-            @ (Decision::Single(Token::GcStep) | Decision::Erase | Decision::Atomic(Pace::Timed)) => {
-                // An event that can be interrupted goes step by step.
-                let alone =
-                    if decision == Decision::Erase { decision } else { Decision::Single(Token::GcStep) };
-                host.map_or(alone, serve)
-            }
-            other => other,
-        }
-    }
-
-    fn needs(&self) -> Needs {
-        let inner = self.inner.needs();
-        Needs { suspend: inner.suspend || self.suspend, begins_at_soft: true, ..inner }
-    }
-}
-
-/// Pairs every move with the operation 9, to show that what the inner schedule combines is not taken apart.
-struct Pairs;
-impl Schedule for Pairs {
-    fn next(&self, _: SimTime, _: &DieView<'_>) -> Decision {
-        let mut command = MultiPlane::new(Token::GcStep);
-        command.join(Token::Host(HostToken(9)));
-        Decision::Multi(command)
-    }
-}
 
 /// At most one host operation waits.
 struct One(Option<Queued>);
@@ -82,13 +30,19 @@ impl DieQueues for One {
     fn first_write(&self, _: u32) -> Option<Queued> {
         None
     }
-    fn frontier_offset(&self, _: u32) -> Option<u32> {
+    fn can_write_at(&self, _: u32, _: u32) -> bool {
+        false
+    }
+    fn place_of(&self, _: HostToken) -> Option<(u32, u32)> {
+        None
+    }
+    fn on_moving_page(&self, _: &GcJob) -> Option<Queued> {
         None
     }
 }
 
 const END: SimTime = SimTime(900);
-const ERASING: Running = Running { ends: END, remaining: SimDuration(800), is_gc: true, suspendable: true };
+const ERASING: Running = Running { ends: END, remaining: SimDuration(800), suspendable: true };
 
 /// What a schedule decides at time 100 in the middle of an event.
 fn decide(
@@ -99,11 +53,13 @@ fn decide(
     let token = HostToken(4);
     let head = host.map(|(class, ready)| Queued { token, class, ready: SimTime(ready), deadline: None });
     let (unit, victim, cursor, phase, destination) = (0, 7, 5, GcPhase::Read, (0, 2));
-    let gc = Gc::Job(GcJob { unit, victim, cursor, phase, source_plane: 0, destination, hard: false });
+    let (source_plane, hard, pinned) = (0, false, false);
+    let gc = Gc::Job(GcJob { unit, victim, cursor, phase, source_plane, destination, hard, pinned });
     let (free, hard, soft, planes, bus_free_at) = (4, 2, 6, 2, SimTime::ZERO);
     let queues = &One(head);
+    let (running, suspended, multi_plane) = (None, None, false);
     let mut view =
-        DieView { head, gc, running: None, suspended: None, free, hard, soft, planes, bus_free_at, queues };
+        DieView { head, gc, running, suspended, free, hard, soft, planes, multi_plane, bus_free_at, queues };
     change(&mut view);
     schedule.next(SimTime(100), &view)
 }
@@ -114,8 +70,8 @@ fn set(view: &mut DieView<'_>, phase: GcPhase, hard: bool) {
     }
 }
 
-fn preemptive(suspend: bool) -> Preemptive<Box<dyn Schedule>> {
-    Preemptive { inner: seams::policies().schedule, suspend }
+fn preemptive() -> Box<dyn Schedule> {
+    (find(schedule::REGISTRY, "preemptive").expect("registered").build)()
 }
 
 const READ: Option<(Class, u64)> = Some((Class::Read, 100));
@@ -124,30 +80,32 @@ const STEP: Decision = Decision::Single(Token::GcStep);
 
 #[test]
 fn the_host_goes_between_steps_until_a_unit_is_at_hard() {
-    let policy = preemptive(false);
-    assert_eq!(decide(&policy, READ, |_| {}), HOST);
-    assert_eq!(decide(&policy, Some((Class::Write, 101)), |_| {}), STEP, "not ready at t - 1");
-    assert_eq!(decide(&policy, READ, |view| set(view, GcPhase::Erase, false)), HOST, "before the erase too");
-    assert_eq!(decide(&policy, READ, |view| set(view, GcPhase::Read, true)), STEP, "hard does not yield");
-    assert_eq!(
-        decide(&policy, None, |view| view.gc = Gc::Wanted { hard: false, moves_use_bus: false }),
-        STEP
-    );
-    let paired = decide(&Preemptive { inner: Pairs, suspend: false }, READ, |_| {});
-    assert!(matches!(paired, Decision::Multi(_)), "what a wrapped schedule pairs stays together");
+    let policy = &*preemptive();
+    assert_eq!(decide(policy, READ, |_| {}), HOST);
+    assert_eq!(decide(policy, Some((Class::Write, 101)), |_| {}), STEP, "not ready at t - 1");
+    assert_eq!(decide(policy, READ, |view| set(view, GcPhase::Erase, false)), HOST, "before the erase too");
+    assert_eq!(decide(policy, READ, |view| set(view, GcPhase::Read, true)), STEP, "hard does not yield");
+    assert_eq!(decide(policy, None, |view| view.gc = Gc::Wanted { hard: false, moves_use_bus: false }), STEP);
+    let pinned = |view: &mut DieView<'_>| match &mut view.gc {
+        Gc::Job(job) => (job.phase, job.pinned) = (GcPhase::Program, true),
+        _ => unreachable!("in the middle of an event"),
+    };
+    assert_eq!(decide(policy, READ, pinned), STEP, "the plane's register holds the page");
 }
 
 #[test]
 fn a_running_erase_is_suspended_for_a_read_and_resumed_after_it() {
     let erasing = |view: &mut DieView<'_>| (view.running = Some(ERASING), set(view, GcPhase::Erase, false)).1;
-    assert_eq!(decide(&preemptive(true), READ, erasing), Decision::Suspend);
-    assert_eq!(decide(&preemptive(false), READ, erasing), Decision::Wait(END), "only if it may");
-    assert_eq!(decide(&preemptive(true), Some((Class::Write, 0)), erasing), Decision::Wait(END));
+    let policy = &*preemptive();
+    assert_eq!(decide(policy, READ, erasing), Decision::Suspend);
+    let never = |view: &mut DieView<'_>| view.running = Some(Running { suspendable: false, ..ERASING });
+    assert_eq!(decide(policy, READ, never), Decision::Wait(END), "only where the part can");
+    assert_eq!(decide(policy, Some((Class::Write, 0)), erasing), Decision::Wait(END));
     let hard = |view: &mut DieView<'_>| (erasing(view), set(view, GcPhase::Erase, true)).1;
-    assert_eq!(decide(&preemptive(true), READ, hard), Decision::Wait(END), "hard is not interrupted");
+    assert_eq!(decide(policy, READ, hard), Decision::Wait(END), "hard is not interrupted");
     let suspended = |view: &mut DieView<'_>| view.suspended = Some(ERASING);
-    assert_eq!(decide(&preemptive(true), READ, suspended), HOST);
-    assert_eq!(decide(&preemptive(true), None, suspended), Decision::Resume);
+    assert_eq!(decide(policy, READ, suspended), HOST);
+    assert_eq!(decide(policy, None, suspended), Decision::Resume);
 }
 
 fn device(policies: Policies, free: u32) -> Device<AuditProbe> {
@@ -183,7 +141,7 @@ fn device_victims_before() -> u64 {
 #[test]
 fn on_the_device_reads_between_moves_end_earlier_and_wait_for_one_step_at_most() {
     let blocking = reads_during_a_collection(seams::policies());
-    let policies = Policies { schedule: Box::new(preemptive(false)), ..seams::policies() };
+    let policies = Policies { schedule: preemptive(), ..seams::policies() };
     let preempted = reads_during_a_collection(policies);
     assert!(blocking.iter().zip(&preempted).all(|(slow, fast)| fast.finish <= slow.finish));
     let waited = |done: &SubCompletion| done.blame.queue_gc;
@@ -196,7 +154,7 @@ fn on_the_device_reads_between_moves_end_earlier_and_wait_for_one_step_at_most()
 
 #[test]
 fn collecting_starts_at_soft_and_a_load_that_never_pauses_cannot_starve_it() {
-    let mut device = device(Policies { schedule: Box::new(preemptive(false)), ..seams::policies() }, 7);
+    let mut device = device(Policies { schedule: preemptive(), ..seams::policies() }, 7);
     let logical = u64::from(device.ftl().shape().logical_pages);
     for write in 0..2000u32 {
         device

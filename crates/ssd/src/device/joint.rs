@@ -1,0 +1,312 @@
+//! Commands with several parts: reads or programs of several planes at once, and the halves of a page move.
+//!
+//! ```text
+//! reads      plane 0  [array tR][bus]               programs   [bus]     [array tPROG]
+//!            plane 1  [array tR]     [bus]                          [bus][array tPROG]
+//!                                ^    ^ each is done when its own page is over    both are done ^
+//! ```
+//!
+//! The array works once for all parts, their pages go over the bus one after the other, garbage collection's first. A
+//! plane is busy from the start of the command, or of its own transfer in, to its own transfer out, or the end.
+//!
+//! Source: HPDC 2018, 2.2.2 and Figure 2 (the rules: one type, one page offset, different planes), 4.1 (collection's
+//! transfer first). Programs and erases of garbage collection can be suspended once their array works. Not modelled:
+//! that arrays of several planes take slightly longer than one; limits on how often a command is suspended.
+
+use harmonia_types::{SimDuration, SimTime};
+
+use super::account::Share;
+use super::collect::{Due, Held};
+use super::die::{Activity, Command, Die, NO_OP, Paused, Step};
+use super::queue::OpKind;
+use super::{Device, DeviceFailure};
+use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
+use crate::probe::Probe;
+
+/// What one plane does in a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The host operation; [`NO_OP`] for garbage collection.
+    pub op: u32,
+    /// Its page goes over the bus. Otherwise it stays in the plane (copyback), or is the page transferred before it.
+    pub transfers: bool,
+}
+
+impl Die {
+    /// The part whose page is transferred next.
+    pub fn transferring(&self) -> Part {
+        let mut parts = self.parts.iter().filter(|part| part.transfers);
+        *parts.nth(self.command.pages.into()).unwrap_or(&self.parts[0])
+    }
+
+    /// Whether the command is one of garbage collection.
+    fn has_gc_part(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.op == NO_OP)
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// Starts one multi-plane command for host operations alone.
+    pub(super) fn start_joint(
+        &mut self,
+        die: u32,
+        command: &MultiPlane,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let Some(Token::Host(HostToken(first))) = command.iter().next() else {
+            unreachable!("garbage collection's own commands are started as its halves")
+        };
+        let op = self.ops[first];
+        let (class, page) = match op.kind {
+            OpKind::Read => (Class::Read, self.ftl.lookup(op.unit, op.lpn).map(|place| place.1)),
+            _ => (Class::Write, self.ftl.next_host_page(op.unit).map(|place| place.1)),
+        };
+        self.dies[die as usize].parts.clear();
+        self.last_activity = now;
+        let summaries = self.take_along(die, command, (class, page, None), now)?;
+        self.begin_parts(die, class, (SimDuration::ZERO, summaries), now);
+        Ok(())
+    }
+
+    /// Starts the half of a page move that is due, with what goes along. `false` if it only chose a victim or ended
+    /// the event.
+    pub(super) fn start_half(
+        &mut self,
+        die: u32,
+        along: Option<&MultiPlane>,
+        now: SimTime,
+    ) -> Result<bool, DeviceFailure> {
+        let Some((job, victim)) = self.dies[die as usize].job.and_then(|job| Some((job, job.victim?))) else {
+            return Ok(false);
+        };
+        let unit = die * self.rules.shape.units_per_die + job.unit;
+        let plane = self.ftl.plane_of(unit, victim.0);
+        let none = MultiPlane::new(Token::GcStep);
+        let along = along.unwrap_or(&none);
+        self.dies[die as usize].parts.clear();
+        let is_superseded = job.held.is_some_and(|held| self.ftl.lpn_at(unit, victim.0, held.page).is_none());
+        self.counters.superseded += u64::from(is_superseded);
+        match self.due(unit, &job) {
+            Due::Read(page) => {
+                let destination =
+                    self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
+                let far = self.is_far(plane != destination);
+                self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far });
+                self.count_pairing(die, Class::Read, (plane, page), along);
+                let held = Some(Held { page, in_controller: far });
+                if let Some(job) = &mut self.dies[die as usize].job {
+                    (job.cursor, job.held) = (page, held);
+                }
+                self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
+                self.begin_parts(die, Class::Read, (SimDuration::ZERO, 0), now);
+            }
+            Due::Program(held) => {
+                let next = self.ftl.next_gc_page(unit).unwrap_or((victim.0, 0));
+                let place = (self.ftl.plane_of(unit, next.0), next.1);
+                self.count_pairing(die, Class::Write, place, along);
+                self.dies[die as usize].moving =
+                    self.ftl.lpn_at(unit, victim.0, held.page).map(|lpn| (unit, lpn));
+                let failure = self.failure(now);
+                let moved =
+                    self.ftl.unit(unit).move_page(victim, held.page, &mut self.probe).map_err(failure)?;
+                let slot = &mut self.dies[die as usize];
+                slot.parts.push(Part { op: NO_OP, transfers: held.in_controller });
+                if let Some(job) = &mut slot.job {
+                    (job.cursor, job.held) = (held.page + 1, None);
+                }
+                let own = self.rules.timing.program * u64::from(moved.summaries);
+                let summaries = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
+                self.begin_parts(die, Class::Write, (own, summaries), now);
+            }
+            Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
+        }
+        Ok(true)
+    }
+
+    /// Whether a page that leaves its plane, or does not, goes over the bus.
+    pub(super) fn is_far(&self, leaves_plane: bool) -> bool {
+        match self.rules.timing.copyback {
+            harmonia_flash::Copyback::Die => false,
+            harmonia_flash::Copyback::Plane => leaves_plane,
+            harmonia_flash::Copyback::None => true,
+        }
+    }
+
+    /// Takes the host operations of a command out of the queue and into its parts. `moving` is the plane in which
+    /// garbage collection reads a page. Returns the summary pages their writes cost.
+    fn take_along(
+        &mut self,
+        die: u32,
+        command: &MultiPlane,
+        (class, page, moving): (Class, Option<u32>, Option<u32>),
+        now: SimTime,
+    ) -> Result<u32, DeviceFailure> {
+        let mut summaries = 0;
+        let mut planes = 0u64;
+        for HostToken(handle) in command.hosts() {
+            self.unlink(die, handle);
+            let op = self.ops[handle];
+            let place = match class {
+                Class::Read => self.ftl.lookup(op.unit, op.lpn),
+                Class::Write => {
+                    if let Some(page) = page {
+                        self.ftl.unit(op.unit).align(page);
+                    }
+                    self.ftl.next_host_page(op.unit)
+                }
+            };
+            assert_eq!(place.map(|place| place.1), page, "one page offset in all planes of a command");
+            assert!(op.kind == OpKind::Read && class == Class::Read || op.kind == OpKind::Write, "one type");
+            let plane = place.map_or(0, |place| self.ftl.plane_of(op.unit, place.0));
+            let part = if moving == Some(plane) {
+                self.counters.merged_reads += 1;
+                let transfers = !self.dies[die as usize].parts[0].transfers;
+                // Right behind the page it shares.
+                self.dies[die as usize].parts.insert(1, Part { op: handle, transfers });
+                None
+            } else {
+                assert!(planes >> plane & 1 == 0, "one operation for a plane");
+                planes |= 1 << plane;
+                Some(Part { op: handle, transfers: true })
+            };
+            self.dies[die as usize].parts.extend(part);
+            match class {
+                Class::Read => _ = self.read_page(&op),
+                Class::Write => summaries += self.write_page(die, &op, now)?,
+            }
+        }
+        Ok(summaries)
+    }
+
+    /// Starts the command of a die's parts; `extra`: array time besides, and summary pages to program afterwards.
+    fn begin_parts(&mut self, die: u32, class: Class, extra: (SimDuration, u32), now: SimTime) {
+        let slot = &self.dies[die as usize];
+        let pages = slot.parts.iter().filter(|part| part.transfers).count() as u8;
+        let (bus, timing) = (Step::Bus(pages), &self.rules.timing);
+        let command = match (class, pages) {
+            (Class::Read, 0) => Command::new(now, &[Step::Array(timing.read)]),
+            (Class::Read, _) => Command::new(now, &[Step::Array(timing.read), bus]),
+            (Class::Write, 0) => Command::new(now, &[Step::Array(timing.program + extra.0)]),
+            (Class::Write, _) => Command::new(now, &[bus, Step::Array(timing.program + extra.0)]),
+        };
+        self.begin(die, Activity::Joint(class), Command { summaries: extra.1, ..command }, now);
+    }
+
+    /// Something of a joint read has ended: the parts whose pages are over are done.
+    pub(super) fn finish_read_parts(&mut self, die: u32, now: SimTime) {
+        let slot = &self.dies[die as usize];
+        let mut over = u32::from(slot.command.pages);
+        let mut done = 0;
+        for index in 0..slot.parts.len() {
+            let part = self.dies[die as usize].parts[index];
+            if part.transfers {
+                if over == 0 {
+                    break;
+                }
+                over -= 1;
+            }
+            done = index + 1;
+            if index >= usize::from(self.dies[die as usize].command.done) {
+                self.finish_part(die, index, now);
+            }
+        }
+        self.dies[die as usize].command.done = done as u8;
+    }
+
+    /// A part of the running command is done.
+    fn finish_part(&mut self, die: u32, index: usize, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let part = slot.parts[index];
+        let with_gc = slot.has_gc_part();
+        let shares_page = index > 0 && !part.transfers;
+        if with_gc && slot.activity == Activity::Joint(Class::Read) && !shares_page {
+            slot.job_plane_busy += now - slot.gc_began;
+        }
+        if part.op == NO_OP {
+            return;
+        }
+        let transfer = self.rules.timing.transfer;
+        let gc_ahead = with_gc && slot.parts[0].transfers && !shares_page;
+        let gc_ahead = if gc_ahead { transfer } else { SimDuration::ZERO };
+        self.finish_op(die, part.op, Share { transfer, gc_ahead, with_gc }, now);
+    }
+
+    /// The command of a die's parts has ended.
+    pub(super) fn end_joint(&mut self, die: u32, class: Class, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let with_gc = slot.has_gc_part();
+        if class == Class::Write {
+            let parts = slot.parts.len();
+            if with_gc {
+                slot.job_plane_busy += (now - slot.gc_began) * parts as u64 - slot.command.lead;
+            }
+            (0..parts).for_each(|index| self.finish_part(die, index, now));
+            self.dies[die as usize].command.done = parts as u8;
+        }
+        if with_gc {
+            self.end_gc_command(die, now);
+        }
+    }
+
+    /// Something has arrived while a die works: should what it does wait?
+    pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some((running, cost)) = self.running(die, now) else { return Ok(()) };
+        if self.ask(die, Some(running), now) == Decision::Suspend {
+            self.suspend(die, running.remaining, cost, now);
+        }
+        Ok(())
+    }
+
+    /// The program or erase of garbage collection whose array works now, if the part can suspend it, and what that
+    /// costs.
+    fn running(&self, die: u32, now: SimTime) -> Option<(Running, SimDuration)> {
+        let (slot, timing) = (&self.dies[die as usize], &self.rules.timing);
+        let cost = match slot.activity {
+            Activity::Erase => timing.suspend_erase?,
+            Activity::Joint(Class::Write) if slot.has_gc_part() => timing.suspend_program?,
+            _ => return None,
+        };
+        let ends = self.wakes.time_of(die as usize);
+        let remaining = ends.saturating_since(now);
+        let works = slot.command.is_in_last_step(remaining);
+        works.then_some((Running { ends, remaining, suspendable: true }, cost))
+    }
+
+    fn suspend(&mut self, die: u32, remaining: SimDuration, cost: SimDuration, now: SimTime) {
+        self.counters.suspends += 1;
+        let slot = &mut self.dies[die as usize];
+        if slot.activity == Activity::Erase {
+            slot.parts.clear();
+        }
+        let planes = slot.parts.len().max(1) as u64;
+        let lead = std::mem::take(&mut slot.command.lead);
+        slot.job_plane_busy += (now + cost - slot.gc_began) * planes - lead;
+        slot.paused = Some(Box::new(Paused {
+            activity: slot.activity,
+            command: slot.command,
+            parts: std::mem::take(&mut slot.parts),
+            remaining,
+            moves: if slot.activity == Activity::Erase { None } else { slot.moving },
+        }));
+        slot.activity = Activity::Suspending;
+        slot.command = Command::default();
+        self.end_gc_command(die, now + cost);
+        self.wakes.set(die as usize, now + cost);
+    }
+
+    /// What was suspended goes on.
+    pub(super) fn resume(&mut self, die: u32, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let Some(paused) = slot.paused.take() else { unreachable!("nothing is suspended") };
+        let Paused { activity, mut command, parts, remaining, .. } = *paused;
+        let rest = remaining + self.rules.timing.resume;
+        command.set_last_step(rest);
+        (slot.activity, slot.command, slot.parts, slot.gc_began) = (activity, command, parts, now);
+        self.wakes.set(die as usize, now + rest);
+    }
+
+    pub(super) fn paused_view(&self, paused: &Paused, now: SimTime) -> Running {
+        let remaining = paused.remaining;
+        Running { ends: now + remaining + self.rules.timing.resume, remaining, suspendable: false }
+    }
+}

@@ -1,0 +1,94 @@
+//! What garbage collection could have taken along, what it did, and why not.
+//!
+//! Counted for schedules that pair: every page read and every page programmed of a collection offers a place in each
+//! sibling plane. Also counted, for all schedules: how many host operations wait at a die when it begins to collect.
+
+use super::Device;
+use crate::gc::schedule::{Class, DieQueues, MultiPlane};
+use crate::probe::Probe;
+
+/// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +
+/// none_waiting + other_offset + not_ready.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pairing {
+    /// Places there were.
+    pub offered: u64,
+    /// Taken by a host operation.
+    pub matched: u64,
+    /// No operation of the type waited for the plane.
+    pub none_waiting: u64,
+    /// Some did, but for another page offset (reads), or the plane's open blocks had another (writes).
+    pub other_offset: u64,
+    /// The first that fitted was not there yet, or stood behind an earlier operation on its page.
+    pub not_ready: u64,
+}
+
+/// Host operations waiting at a die when it begins to collect, summed over events.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QueueDepth {
+    /// Events begun.
+    pub events: u64,
+    /// Operations that waited, in all.
+    pub waiting: u64,
+    /// Most that waited at once.
+    pub most: u64,
+}
+
+impl<P: Probe> Device<P> {
+    /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
+    pub(super) fn count_pairing(
+        &mut self,
+        die: u32,
+        class: Class,
+        (plane, page): (u32, u32),
+        along: &MultiPlane,
+    ) {
+        if !self.schedule_needs.pairs {
+            return;
+        }
+        let queues = self.queues(die);
+        let planes = self.rules.geometry.planes_per_die;
+        let mut pairing = Pairing { offered: u64::from(planes - 1), ..Pairing::default() };
+        for sibling in (0..planes).filter(|&sibling| sibling != plane) {
+            let takes = |token| queues.place_of(token).map(|place| place.0) == Some(sibling);
+            if along.hosts().any(takes) {
+                pairing.matched += 1;
+                continue;
+            }
+            let fits = match class {
+                Class::Read => queues.find_read(sibling, page),
+                Class::Write if queues.can_write_at(sibling, page) => queues.first_write(sibling),
+                Class::Write => None,
+            };
+            *match fits {
+                Some(_) => &mut pairing.not_ready,
+                None if queues.waits_for(sibling, class) => &mut pairing.other_offset,
+                None => &mut pairing.none_waiting,
+            } += 1;
+        }
+        let counter = match class {
+            Class::Read => &mut self.counters.paired_reads,
+            Class::Write => &mut self.counters.paired_writes,
+        };
+        counter.add(&pairing);
+    }
+
+    /// A die begins an event.
+    pub(super) fn count_depth(&mut self, die: u32) {
+        let waiting = u64::from(self.dies[die as usize].waiting);
+        let depth = &mut self.counters.depth_at_gc;
+        depth.events += 1;
+        depth.waiting += waiting;
+        depth.most = depth.most.max(waiting);
+    }
+}
+
+impl Pairing {
+    fn add(&mut self, other: &Pairing) {
+        self.offered += other.offered;
+        self.matched += other.matched;
+        self.none_waiting += other.none_waiting;
+        self.other_offset += other.other_offset;
+        self.not_ready += other.not_ready;
+    }
+}

@@ -1,0 +1,117 @@
+//! Garbage collection that lets the host go first, between any two of its steps, until space runs short.
+//!
+//! ```text
+//! soft >= free > hard     read  [host]  program  [host]  read ...  [host]  erase      host operations go between
+//! free <= hard            read  program  read ...  erase                              nothing does
+//! ```
+//!
+//! The rule: events begin at the soft threshold. While every unit of the die is above hard, host operations that are
+//! ready go before the next step: before a page's read, between its read and its program (unless its data stays in the
+//! plane's register), and before the erase. No step is interrupted, except by reads where the part can suspend a program
+//! or an erase. A waiting operation on the page being moved merges with the move: its read is answered by the
+//! collection's own; its write, where it may go first, makes the move needless.
+//!
+//! Around another schedule it takes the steps that one would take alone, and leaves together what that one pairs: around
+//! io-parallel, what finds no partner preempts (HPDC 2018, 4.4).
+//!
+//! Source: Lee et al., ISPASS 2011; as IEEE Access 2019 (GAFTL) and HPDC 2018 (3.3) compare with it. Leaves out: a read
+//! of a page that was read and awaits its program is served from flash, not from the controller's copy; choosing
+//! among waiting operations by size or kind.
+
+use harmonia_types::SimTime;
+use harmonia_types::registry::Entry;
+
+use super::blocking::Blocking;
+use super::io_parallel::IoParallel;
+use super::{
+    Build, Class, Decision, DieView, Gc, GcJob, GcPhase, MultiPlane, Needs, Pace, Queued, Schedule, Token,
+};
+
+/// Host operations go between the steps of `inner`'s collection.
+struct Preemptive<S> {
+    inner: S,
+}
+
+impl<S: Schedule> Preemptive<S> {
+    /// The host operations, if any are ready; otherwise the step.
+    fn host_before(now: SimTime, view: &DieView<'_>, step: Decision) -> Decision {
+        match view.serve_head(now) {
+            Decision::Wait(_) => step,
+            host => host,
+        }
+    }
+}
+
+impl<S: Schedule> Schedule for Preemptive<S> {
+    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+        let yields = match view.gc {
+            Gc::Idle => true,
+            Gc::Wanted { hard, .. } => !hard,
+            Gc::Job(job) => !job.hard && !job.pinned,
+        };
+        let read = || view.queues.first(Class::Read).filter(|read| yields && read.ready <= now);
+        if let Some(running) = view.running {
+            let suspends = running.suspendable && read().is_some();
+            return if suspends { Decision::Suspend } else { Decision::Wait(running.ends) };
+        }
+        if view.suspended.is_some() {
+            return read().map_or(Decision::Resume, |read| Decision::Single(Token::Host(read.token)));
+        }
+        let step = match self.inner.next(now, view) {
+            // Only what cannot be interrupted is done in one piece.
+            Decision::Atomic(Pace::Timed) if yields => Decision::Single(Token::GcStep),
+            Decision::Single(Token::GcMove) => Decision::Single(Token::GcStep),
+            other => other,
+        };
+        let step = match view.gc {
+            Gc::Job(job) => merged(now, view, &job, step, yields),
+            _ => step,
+        };
+        match step {
+            Decision::Single(Token::GcStep) | Decision::Erase if yields => Self::host_before(now, view, step),
+            step => step,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { queues: true, suspend: true, begins_at_soft: true, ..self.inner.needs() }
+    }
+}
+
+/// The step, together with what waits for the page it moves.
+fn merged(now: SimTime, view: &DieView<'_>, job: &GcJob, step: Decision, yields: bool) -> Decision {
+    let moves = matches!(step, Decision::Single(Token::GcStep) | Decision::Multi(_))
+        && matches!(job.phase, GcPhase::Read | GcPhase::Program)
+        && !job.pinned;
+    let waits = if moves { view.queues.on_moving_page(job) } else { None };
+    let Some(Queued { token, class, .. }) = waits.filter(|op| op.ready <= now) else { return step };
+    match (class, step) {
+        (Class::Write, _) if yields => Decision::Single(Token::Host(token)),
+        (Class::Read, Decision::Multi(mut command)) if job.phase == GcPhase::Read => {
+            command.join(Token::Host(token));
+            Decision::Multi(command)
+        }
+        (Class::Read, _) if job.phase == GcPhase::Read => {
+            let mut command = MultiPlane::new(Token::GcStep);
+            command.join(Token::Host(token));
+            Decision::Multi(command)
+        }
+        _ => step,
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "preemptive",
+    summary: "host operations go between the steps of a collection until a unit reaches its hard threshold",
+    source: "Lee et al., ISPASS 2011; IEEE Access 2019, VI; HPDC 2018, 3.3",
+    keys: &[],
+    build: || Box::new(Preemptive { inner: Blocking }),
+};
+
+pub(super) const IO_PARALLEL: Entry<Build> = Entry {
+    name: "preemptive-io-parallel",
+    summary: "io-parallel, and what finds no partner goes between its steps until a unit reaches its hard threshold",
+    source: "HPDC 2018, 4.4",
+    keys: &[],
+    build: || Box::new(Preemptive { inner: IoParallel }),
+};
