@@ -12,7 +12,8 @@
 //! volume, as it stands in `experiments/io-parallel.toml` and `experiments/io-parallel-closed.toml`.
 //!
 //! Further arguments are keys that all volumes change, to calibrate a sweep: `precondition.fill=0.5`. `--poisson`
-//! calibrates without bursts, `--share-of-time=0.25` and `--burst-length=500` with those instead of what is found.
+//! calibrates without bursts, `--share-of-time=0.25` and `--burst-length=500` with those instead of what is found;
+//! `--only=mds_0,proj_0` only those volumes.
 
 use std::sync::atomic::AtomicBool;
 
@@ -61,6 +62,7 @@ impl Affected {
 /// The volumes under the baseline.
 struct Baseline {
     experiment: Experiment,
+    volumes: Vec<Volume>,
     sets: Vec<String>,
     /// Aged devices, so that each is aged once.
     aged: AgedCache,
@@ -72,52 +74,36 @@ fn main() -> Result<(), Failure> {
         arguments.into_iter().partition(|argument| argument.starts_with("--"));
     let value = |name: &str| flags.iter().find_map(|flag| flag.strip_prefix(name)?.strip_prefix('='));
     let length = value("--burst-length").map_or(Ok(BURST_LENGTH), str::parse)?;
+    let only = value("--only");
+    let wanted = |volume: &Volume| only.is_none_or(|only| only.split(',').any(|name| name == volume.name));
     let folder = tempfile::tempdir()?;
     let baseline = |id: &str| -> Result<Baseline, Failure> {
         let found = experiments()?.into_iter().find(|experiment| experiment.id == id);
         Ok(Baseline {
             experiment: found.ok_or("no such experiment")?,
+            volumes: VOLUMES.into_iter().filter(wanted).collect(),
             sets: sets.clone(),
             aged: AgedCache::new(folder.path().to_owned(), AgedCache::MOST_BYTES),
         })
     };
     let open = baseline("io-parallel")?;
     if flags.iter().any(|flag| flag == "--poisson") {
-        report(Load::Poisson, &open.calibrated(Load::Poisson, &[FIRST_RATE; VOLUMES.len()])?);
+        open.report(Load::Poisson, &open.calibrated(Load::Poisson, &open.start(FIRST_RATE))?);
         return Ok(());
     }
     let (bursts, found) = match value("--share-of-time") {
         Some(share_of_time) => {
             let load = Load::Bursts { share_of_time: share_of_time.parse()?, length };
-            (load, open.calibrated(load, &[FIRST_RATE; VOLUMES.len()])?)
+            (load, open.calibrated(load, &open.start(FIRST_RATE))?)
         }
         None => open.bursts(length)?,
     };
-    report(bursts, &found);
+    open.report(bursts, &found);
     if flags.is_empty() {
         let closed = baseline("io-parallel-closed")?;
-        report(Load::Closed, &closed.calibrated(Load::Closed, &[FIRST_DEPTH; VOLUMES.len()])?);
+        closed.report(Load::Closed, &closed.calibrated(Load::Closed, &closed.start(FIRST_DEPTH))?);
     }
     Ok(())
-}
-
-/// The knob and what came of it, a line a volume.
-fn report(load: Load, found: &[Found]) {
-    println!("{load:?}\n");
-    for (volume, (knob, affected)) in VOLUMES.iter().zip(found) {
-        println!(
-            "{:8} {:4.1}% wanted {:4.1}% met (reads {:4.1}, writes {:4.1})  'workload.arrival={}'",
-            volume.name,
-            volume.gc_affected,
-            affected.all(),
-            affected.reads,
-            affected.writes,
-            load.arrival(volume, *knob)
-        );
-    }
-    let mean = mean(found);
-    println!("{:8} reads {:.1}% and writes {:.1}% of all requests", "mean", mean.reads, mean.writes);
-    println!("         published: {AFFECTED_READS}% and {AFFECTED_WRITES}%\n");
 }
 
 fn mean(found: &[Found]) -> Affected {
@@ -166,12 +152,36 @@ fn half(point: (f64, f64)) -> (f64, f64) {
 }
 
 impl Baseline {
+    /// A first knob for every volume.
+    fn start(&self, knob: f64) -> Vec<f64> {
+        vec![knob; self.volumes.len()]
+    }
+
+    /// The knob and what came of it, a line a volume.
+    fn report(&self, load: Load, found: &[Found]) {
+        println!("{load:?}\n");
+        for (volume, (knob, affected)) in self.volumes.iter().zip(found) {
+            println!(
+                "{:8} {:4.1}% wanted {:4.1}% met (reads {:4.1}, writes {:4.1})  'workload.arrival={}'",
+                volume.name,
+                volume.gc_affected,
+                affected.all(),
+                affected.reads,
+                affected.writes,
+                load.arrival(volume, *knob)
+            );
+        }
+        let mean = mean(found);
+        println!("{:8} reads {:.1}% and writes {:.1}% of all requests", "mean", mean.reads, mean.writes);
+        println!("         published: {AFFECTED_READS}% and {AFFECTED_WRITES}%\n");
+    }
+
     /// The bursts under which reads meet collection as much less often than writes as published, on average, and the
     /// rates under them.
     fn bursts(&self, length: u32) -> Result<(Load, Vec<Found>), Failure> {
         let wanted = AFFECTED_READS / AFFECTED_WRITES;
         let (mut share_of_time, mut earlier) = (FIRST_SHARE_OF_TIME, None);
-        let mut rates = vec![FIRST_RATE; VOLUMES.len()];
+        let mut rates = self.start(FIRST_RATE);
         for step in 1.. {
             let load = Load::Bursts { share_of_time, length };
             let found = self.calibrated(load, &rates)?;
@@ -196,11 +206,11 @@ impl Baseline {
     /// For every volume the knob under which the published share meets collection, and what then does.
     fn calibrated(&self, load: Load, first: &[f64]) -> Result<Vec<Found>, Failure> {
         let mut found: Vec<Found> = first.iter().map(|&knob| (knob, Affected::default())).collect();
-        let mut earlier = vec![None; VOLUMES.len()];
-        let mut off: Vec<usize> = (0..VOLUMES.len()).collect();
+        let mut earlier = vec![None; self.volumes.len()];
+        let mut off: Vec<usize> = (0..self.volumes.len()).collect();
         for step in 1.. {
             self.look(load, &off, &mut found)?;
-            off.retain(|&index| (found[index].1.all() / VOLUMES[index].gc_affected - 1.0).abs() > MET);
+            off.retain(|&index| (found[index].1.all() / self.volumes[index].gc_affected - 1.0).abs() > MET);
             eprintln!("step {step}: {} volumes are off", off.len());
             if off.is_empty() || step == STEPS {
                 return Ok(found);
@@ -208,7 +218,7 @@ impl Baseline {
             for &index in &off {
                 let point = (found[index].0, found[index].1.all());
                 let before = earlier[index].replace(point).unwrap_or(half(point));
-                found[index].0 = secant(before, point, VOLUMES[index].gc_affected);
+                found[index].0 = secant(before, point, self.volumes[index].gc_affected);
             }
         }
         unreachable!("the last step returns")
@@ -216,7 +226,7 @@ impl Baseline {
 
     /// What meets collection in these volumes with the knobs they have.
     fn look(&self, load: Load, volumes: &[usize], found: &mut [Found]) -> Result<(), Failure> {
-        let variants = volumes.iter().map(|&index| self.variant(&VOLUMES[index], load, found[index].0));
+        let variants = volumes.iter().map(|&index| self.variant(&self.volumes[index], load, found[index].0));
         let variants = variants.collect::<Result<Vec<Variant>, Failure>>()?;
         let cancel = AtomicBool::new(false);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -36,6 +36,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("mixed", include_str!("../../../experiments/mixed.toml")),
     ("io-parallel", include_str!("../../../experiments/io-parallel.toml")),
     ("io-parallel-closed", include_str!("../../../experiments/io-parallel-closed.toml")),
+    ("io-parallel-sweep", include_str!("../../../experiments/io-parallel-sweep.toml")),
 ];
 
 /// The scenario files they start from.
