@@ -127,17 +127,11 @@ impl<P: Probe> Device<P> {
         }
         let is_hard = free <= self.rules.shape.hard;
         if slot.want.is_some() || slot.job.is_some() {
-            let admitted = slot.want.is_some_and(|want| want.admitted);
-            if is_hard && slot.began_soft {
-                self.dies[die as usize].began_soft = false;
-                self.notices.push((now, Notice::HardThreshold));
-            }
-            return admitted;
+            return slot.want.is_some_and(|want| want.admitted);
         }
         if is_hard {
             self.notices.push((now, Notice::HardThreshold));
         }
-        self.dies[die as usize].began_soft = !is_hard;
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
         match self.rules.domain {
             Domain::Die => self.demand(die..die + 1, self.own_event(UnitSet::ALL), now),
@@ -149,7 +143,20 @@ impl<P: Probe> Device<P> {
             }
             Domain::Plane => self.demand(die..die + 1, self.own_event(self.low_units(die)), now),
         }
+        // A demand by itself reports nothing; this one came from the device's own threshold.
+        self.dies[die as usize].began_soft = !is_hard;
         self.dies[die as usize].want.is_some_and(|want| want.admitted)
+    }
+
+    /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
+    pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
+        let (slot, units) = (&self.dies[die as usize], self.rules.shape.units_per_die);
+        let is_low = |unit| self.ftl.free_blocks(unit) <= self.rules.shape.hard;
+        let goes_on = slot.want.is_some() || slot.job.is_some();
+        if goes_on && (die * units..(die + 1) * units).any(is_low) {
+            self.dies[die as usize].began_soft = false;
+            self.notices.push((now, Notice::HardThreshold));
+        }
     }
 
     /// The units of a die at or below the level where events begin.

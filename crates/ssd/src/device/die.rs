@@ -298,6 +298,9 @@ impl<P: Probe> Device<P> {
     /// Starts something on an idle die, or leaves it waiting.
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let mut checked = false;
+        if self.dies[die as usize].began_soft {
+            self.report_hard(die, now);
+        }
         loop {
             match self.ask(die, None, now) {
                 Decision::Wait(SimTime::NEVER) => {
