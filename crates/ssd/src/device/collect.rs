@@ -362,8 +362,10 @@ impl<P: Probe> Device<P> {
             return;
         }
         slot.gc_last_end = until;
-        // Keep only what an operation still waiting may have met.
-        let oldest = if slot.head == super::die::NO_OP { until } else { self.ops[slot.head].ready };
+        // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
+        let first = (slot.head != super::die::NO_OP).then_some(slot.head);
+        let ready = first.into_iter().chain(slot.running_ops()).map(|op| self.ops[op].ready);
+        let oldest = ready.min().unwrap_or(until);
         while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
             slot.gc_log.pop_front();
         }
