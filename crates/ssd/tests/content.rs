@@ -301,3 +301,11 @@ fn every_read_returns_the_last_write_that_arrived_before_it() {
     let copies: u64 = (0..600).map(check).sum();
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
 }
+
+/// A write of a pool that two planes share fitted an open block of each and joined its command twice.
+#[test]
+fn seeds_that_once_failed() {
+    for seed in [7_488, 7_990, 16_513] {
+        check(seed);
+    }
+}
