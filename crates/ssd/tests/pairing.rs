@@ -14,7 +14,7 @@
 mod bench;
 
 use bench::*;
-use harmonia_ssd::{DeviceCounters, Pairing, SsdConfig};
+use harmonia_ssd::{DeviceCounters, Pairing, Priority, SsdConfig};
 use harmonia_types::{Blame, SimDuration};
 
 fn paired(planes: u32) -> SsdConfig {
@@ -125,9 +125,12 @@ fn what_matches_nothing_waits_for_the_end_and_nothing_joins_an_erase() {
     bench.known_at(69_300, 2, 69_370, unmatched);
     // One that comes during the last erase finds none left.
     let mut bench = collecting();
-    bench
-        .read(50_000, 2, 5, 1)
-        .known_at(69_000, 2, 69_070, { Blame { queue_host: 1_300, ..met(16_400, read_blame()) } });
+    bench.read(50_000, 2, 5, 1).known_at(
+        69_000,
+        2,
+        69_070,
+        Blame { queue_host: 1_300, ..met(16_400, read_blame()) },
+    );
 }
 
 #[test]
@@ -147,6 +150,24 @@ fn a_read_behind_a_write_of_its_page_does_not_join_before_it() {
     bench.write(1_300, 2, 7, 1).read(1_400, 3, 7, 1);
     bench.known_at(73_000, 2, 73_000, Blame { queue_host: 1_300, ..met(65_030, write_blame()) });
     bench.known_at(74_300, 3, 74_370, Blame { queue_host: 6_600, ..met(65_000, read_blame()) });
+    // A place for a read comes up three times while the read stands behind the write.
+    assert_eq!(counters(&mut bench).paired_reads, pairing([4, 0, 1, 3, 0]));
+}
+
+/// Two dies share a bus that grants by urgency; die 0 collects as above.
+#[test]
+fn on_a_shared_bus_each_page_of_a_pair_asks_by_itself() {
+    let mut config = paired(2);
+    config.geometry.own_pins = false;
+    config.geometry.chips_per_channel = 2;
+    config.ftl.priority = Priority::ReadsFirst;
+    let mut bench = Bench::with(&config, &[LOW, CALM, CALM, CALM]);
+    // Page 14 is page 3 of die 0's plane 1, page 1 is die 1's.
+    bench.read(0, 1, 48, 1).read(100, 2, 14, 1).read(6_650, 3, 1, 1);
+    // Collection's page goes from 7,600 to 7,900. Die 1's is there at 7,650, before the host's of the pair asks.
+    bench.known_at(8_200, 3, 8_270, met(250, read_blame()));
+    let second = Blame { queue_host: 300, ..met(6_500 + 300, read_blame()) };
+    bench.known_at(8_500, 2, 8_570, second);
 }
 
 #[test]
