@@ -7,6 +7,7 @@
 //!   erase counts     --> Wear ------------> DeviceReport -'
 //!
 //!   several reports  --> Intervals: what differs between policies by more than chance
+//!                    --> Winners: who has the lowest figures; Interaction: whether two changes add up
 //! ```
 //!
 //! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes
@@ -24,6 +25,7 @@ mod device;
 mod distribution;
 mod gc_overlap;
 mod host;
+mod interaction;
 mod interval;
 mod intervals;
 mod moments;
@@ -32,12 +34,14 @@ pub mod recording;
 mod report;
 mod trace;
 mod wear;
+mod winners;
 
 pub use batches::BatchReport;
 pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
 pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
+pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval, student_t};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
 pub use observer::Observer;
@@ -46,3 +50,4 @@ pub use report::{
 };
 pub use trace::{Noted, TraceReport};
 pub use wear::Wear;
+pub use winners::{Against, Winner, Winners};

@@ -15,7 +15,7 @@ use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, SubRequest, Trigger,
+    FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
@@ -34,7 +34,10 @@ struct TaggedFlash {
     /// What each page of a read found, and where the device said it was.
     reads: BTreeMap<Tag, Option<Tag>>,
     programs: BTreeMap<Tag, u32>,
+    /// Collected data may go to another unit, and how often it did.
+    global: bool,
     copies: u64,
+    copies_elsewhere: u64,
 }
 
 impl TaggedFlash {
@@ -67,7 +70,8 @@ impl Probe for TaggedFlash {
     }
 
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
-        assert_eq!(from.unit, to.unit, "collected data stays in its unit");
+        assert!(self.global || from.unit == to.unit, "collected data stays in its unit");
+        self.copies_elsewhere += u64::from(from.unit != to.unit);
         let tag = self.load(from, lpn);
         self.copies += 1;
         self.store(to, lpn, tag);
@@ -106,7 +110,8 @@ fn config(rng: &mut Rng) -> SsdConfig {
     let least_hard = u64::from(frontiers == Frontiers::Separate);
     let hard = draw(rng, least_hard, 3);
     let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
-    let allocation = pick(rng, &[Allocation::Cwdp, Allocation::Dynamic]);
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
+    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
     let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
     // Dynamic allocation needs a block more, and another one under schedules that open a second block.
     let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
@@ -159,7 +164,11 @@ fn config(rng: &mut Rng) -> SsdConfig {
             victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
             victim_d: 3,
             schedule: name(rng, schedule::REGISTRY),
-            destination: Destination::Unit,
+            destination: if allocation == Allocation::Dynamic {
+                pick(rng, &[Destination::Unit, Destination::Device])
+            } else {
+                Destination::Unit
+            },
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }
@@ -219,8 +228,8 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     SubRequest { token, operation, offset, length, fast_fail: false, deadline: None }
 }
 
-/// Drives one random device and compares everything it read with the oracle; returns pages moved.
-fn check(seed: u64) -> u64 {
+/// Drives one random device and compares everything it read with the oracle; returns pages moved, and those moved to another unit.
+fn check(seed: u64) -> (u64, u64) {
     let mut rng = Rng::stream(seed, "content");
     let config = config(&mut rng);
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -232,7 +241,9 @@ fn check(seed: u64) -> u64 {
         written: BTreeMap::new(),
         reads: BTreeMap::new(),
         programs: BTreeMap::new(),
+        global: config.gc.destination == Destination::Device,
         copies: 0,
+        copies_elsewhere: 0,
     };
     let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
     let bytes = u64::from(shape.logical_pages) * page_size;
@@ -293,13 +304,14 @@ fn check(seed: u64) -> u64 {
     let programmed: Vec<Tag> = flash.programs.keys().copied().collect();
     assert_eq!(programmed, oracle.writes, "seed {seed}: every page of every write is programmed");
     assert!(flash.programs.values().all(|&times| times == 1), "seed {seed}: and programmed once");
-    flash.copies
+    (flash.copies, flash.copies_elsewhere)
 }
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
-    let copies: u64 = (0..600).map(check).sum();
-    assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
+    let moved = (0..600).map(check).fold((0, 0), |sum, moved| (sum.0 + moved.0, sum.1 + moved.1));
+    assert!(moved.0 > 50_000, "garbage collection must have moved much, not {} pages", moved.0);
+    assert!(moved.1 > 2_000, "some of it elsewhere, not {} pages", moved.1);
 }
 
 /// A write of a pool that two planes share fitted an open block of each and joined its command twice.
