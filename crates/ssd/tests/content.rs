@@ -313,11 +313,3 @@ fn every_read_returns_the_last_write_that_arrived_before_it() {
     assert!(moved.0 > 50_000, "garbage collection must have moved much, not {} pages", moved.0);
     assert!(moved.1 > 2_000, "some of it elsewhere, not {} pages", moved.1);
 }
-
-/// A write of a pool that two planes share fitted an open block of each and joined its command twice.
-#[test]
-fn seeds_that_once_failed() {
-    for seed in [7_488, 7_990, 16_513] {
-        check(seed);
-    }
-}
