@@ -308,6 +308,9 @@ impl<P: Probe> Device<P> {
     /// Starts something on an idle die, or leaves it waiting.
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let mut checked = false;
+        if self.dies[die as usize].began_soft {
+            self.report_hard(die, now);
+        }
         loop {
             if self.rules.global {
                 self.send_back_guests(die, now);

@@ -216,7 +216,9 @@ impl<P: Probe> Device<P> {
         policies: Policies,
         probe: P,
     ) -> Result<Self, String> {
-        let needs = policies.schedule.needs();
+        let mut needs = policies.schedule.needs();
+        // A single plane has no sibling whose write offset could be equal.
+        needs.fresh_blocks &= config.geometry.planes_per_die > 1;
         if needs.fresh_blocks {
             // A unit has one more block open, which it must not need for live pages.
             shape.most_live = shape.most_live.map(|most| most - shape.data_pages);
