@@ -70,6 +70,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             frontiers: pick(rng, &[Frontiers::Shared, Frontiers::Separate]),
             priority: Priority::Fifo,
             multi_plane: false,
+            open_blocks: 2,
         },
         gc: GcConfig {
             domain: match allocation_unit {

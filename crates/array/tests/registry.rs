@@ -37,6 +37,7 @@ fn device(domain: Domain) -> SsdConfig {
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
             multi_plane: false,
+            open_blocks: 2,
         },
         gc: GcConfig {
             domain,

@@ -345,6 +345,12 @@ pub const KEYS: &[Key] = &[
         "host reads and programs of sibling planes with the same page offset join in one multi-plane command",
     ),
     key(
+        "ssd.ftl.open_blocks",
+        "a whole number, 1 to 64",
+        "2",
+        "blocks a unit may have open at once, for schedules that open one when they collect",
+    ),
+    key(
         "ssd.gc.domain",
         "\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)",
         "preset",

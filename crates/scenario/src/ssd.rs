@@ -138,7 +138,8 @@ impl Draft {
         self.set(section, "frontiers", |c| &mut c.ftl.frontiers, |f| f.choice(&frontiers))?;
         let priority = [("fifo", Priority::Fifo), ("reads-first", Priority::ReadsFirst)];
         self.set(section, "priority", |c| &mut c.ftl.priority, |f| f.choice(&priority))?;
-        self.set(section, "multi_plane", |c| &mut c.ftl.multi_plane, |f| f.boolean())
+        self.set(section, "multi_plane", |c| &mut c.ftl.multi_plane, |f| f.boolean())?;
+        self.set(section, "open_blocks", |c| &mut c.ftl.open_blocks, |f| f.count(1, 64))
     }
 
     fn gc(&mut self, section: &Section<'_>) -> Parsed<()> {

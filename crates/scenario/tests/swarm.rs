@@ -108,6 +108,7 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("allocation = \"{allocation}\""));
     put(format_args!("priority = \"{}\"", inside.pick(&["fifo", "reads-first"])));
     put(format_args!("multi_plane = {}", inside.0.chance(0.5)));
+    put(format_args!("open_blocks = {}", 1 + inside.0.below(4)));
     put(format_args!("allocation_unit = \"{}\"", if by_plane { "plane" } else { "die" }));
     put(format_args!("frontiers = \"{}\"", if separate { "separate" } else { "shared" }));
     let domain = if by_plane || planes == 1 {

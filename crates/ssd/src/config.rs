@@ -10,7 +10,6 @@ use harmonia_types::Lpn;
 use harmonia_types::registry::find;
 use serde::Serialize;
 
-use crate::gc::schedule;
 use crate::gc::victim::{self, VictimParameters};
 use crate::order::{Odometer, Order};
 
@@ -46,6 +45,8 @@ pub struct FtlConfig {
     pub priority: Priority,
     /// Whether host reads and programs of sibling planes with the same page offset join in one multi-plane command.
     pub multi_plane: bool,
+    /// Blocks an allocation unit may have open at once, where a schedule opens a new one at the start of collection.
+    pub open_blocks: u32,
 }
 
 /// A share (floored) or a number of blocks per allocation unit.
@@ -381,6 +382,9 @@ impl SsdConfig {
                 ),
             );
         }
+        if self.ftl.open_blocks == 0 {
+            return fail("ssd.ftl.open_blocks", "must be at least 1: writes need a block".into());
+        }
         if self.gc.min_victims == 0 {
             return fail(
                 "ssd.gc.min_victims",
@@ -395,12 +399,9 @@ impl SsdConfig {
         // The pool must be able to stand above `stop` with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
         let least = stop.max(hard) + 1 + frontiers;
-        // With dynamic allocation units differ in what they hold; one more block is what they may differ by. A schedule
-        // that opens a second block looks at what a unit holds then, and that may still grow.
+        // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
         let dynamic = self.ftl.allocation == Allocation::Dynamic;
-        let fresh_blocks = find(schedule::REGISTRY, &self.gc.schedule)
-            .is_some_and(|entry| (entry.build)().needs().fresh_blocks);
-        let needed = least + u32::from(dynamic) + u32::from(dynamic && fresh_blocks);
+        let needed = least + u32::from(dynamic);
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
             let why = if needed >= blocks {

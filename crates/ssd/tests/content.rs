@@ -149,6 +149,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
             frontiers,
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
+            open_blocks: pick(rng, &[1, 2, 2, 5]),
         },
         gc: GcConfig {
             domain: match allocation_unit {

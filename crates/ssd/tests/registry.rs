@@ -80,6 +80,7 @@ fn config() -> SsdConfig {
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
             multi_plane: false,
+            open_blocks: 2,
         },
         gc: GcConfig {
             domain: Domain::Die,

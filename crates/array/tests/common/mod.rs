@@ -46,6 +46,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
             multi_plane: false,
+            open_blocks: 2,
         },
         gc: GcConfig {
             domain: Domain::Die,

@@ -27,6 +27,7 @@ pub(crate) struct DevicePreset {
 pub(crate) const PRESETS: &[DevicePreset] =
     &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, TINY_TEST];
 
+const TWO_ACTIVE_BLOCKS: Provenance = Provenance::Found("HPDC 2018, 4.2: two active blocks a plane");
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
 
@@ -49,6 +50,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
         ("ftl.frontiers", MSR_SOURCE),
         ("ftl.priority", MSR_SOURCE),
         ("ftl.multi_plane", Provenance::Inferred("neither paper names multi-plane commands")),
+        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
         ("gc.domain", Provenance::Inferred("IEEE TC 2012, 5.3 and MSST 2011, V-A speak of the whole device")),
         ("gc.trigger", MSR_SOURCE),
         ("gc.hard_threshold", Provenance::Found("MSST 2011, Table IX: minimum free blocks 5%")),
@@ -91,6 +93,7 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ("ftl.frontiers", Provenance::Inferred("no vendor tells; as in msr-slc-32g")),
         ("ftl.priority", Provenance::Inferred("the plainest; real firmware lets reads go first")),
         ("ftl.multi_plane", Provenance::Inferred("the plainest; real firmware joins planes where it can")),
+        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
         ("gc.domain", Provenance::Inferred("the other dies have no reason to stop")),
         ("gc.trigger", Provenance::Inferred("a drive that is idle and low collects")),
         (
@@ -131,6 +134,7 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
         ("ftl.frontiers", ONE_ACTIVE_BLOCK),
         ("ftl.priority", HPDC_5),
         ("ftl.multi_plane", Provenance::Found("HPDC 2018, Table 1: multi-plane read/write support")),
+        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
         (
             "gc.domain",
             Provenance::Inferred(
@@ -177,6 +181,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("ftl.frontiers", AS_MSR),
         ("ftl.priority", AS_MSR),
         ("ftl.multi_plane", AS_MSR),
+        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
         ("gc.domain", AS_MSR),
         ("gc.trigger", AS_MSR),
         ("gc.hard_threshold", AS_MSR),
@@ -222,6 +227,8 @@ impl DevicePreset {
                 frontiers: Frontiers::Shared,
                 priority: self.priority,
                 multi_plane: self.multi_plane,
+                // HPDC 2018, 4.2: one more active block for each plane.
+                open_blocks: 2,
             },
             gc: GcConfig {
                 domain: self.domain,

@@ -361,6 +361,7 @@ fn ageing_key(scenario: &Scenario) -> String {
             frontiers,
             priority: _,
             multi_plane: _,
+            open_blocks: _,
         } = &ssd.ftl;
         format!(
             "{:?} {:?} {:?} {:?} {} {} {}",

@@ -418,7 +418,7 @@ impl<P: Probe> Device<P> {
         if self.schedule_needs.fresh_blocks {
             let of_die = self.rules.shape.units_per_die;
             for unit in 0..of_die {
-                self.ftl.unit(die * of_die + unit).open_fresh(units.has(unit));
+                self.ftl.unit(die * of_die + unit).open_fresh(units.has(unit), self.rules.set_aside);
             }
         }
     }

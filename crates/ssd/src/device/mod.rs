@@ -131,6 +131,8 @@ struct Rules {
     multi_plane: bool,
     /// Collected pages may go to any unit.
     global: bool,
+    /// Partly written blocks a unit may set aside.
+    set_aside: usize,
     /// Collection may be suspended when something arrives.
     suspends: bool,
 }
@@ -211,7 +213,7 @@ impl<P: Probe> Device<P> {
     /// If the schedule needs what the flash cannot do.
     pub fn with_policies(
         config: &SsdConfig,
-        mut shape: Shape,
+        shape: Shape,
         ftl: Ftl,
         policies: Policies,
         probe: P,
@@ -219,10 +221,6 @@ impl<P: Probe> Device<P> {
         let mut needs = policies.schedule.needs();
         // A single plane has no sibling whose write offset could be equal.
         needs.fresh_blocks &= config.geometry.planes_per_die > 1;
-        if needs.fresh_blocks {
-            // A unit has one more block open, which it must not need for live pages.
-            shape.most_live = shape.most_live.map(|most| most - shape.data_pages);
-        }
         let (ftl_config, timing) = (&config.ftl, &config.timing);
         let global = config.gc.destination == Destination::Device;
         let reads_first = ftl_config.priority == Priority::ReadsFirst;
@@ -246,6 +244,7 @@ impl<P: Probe> Device<P> {
                 moves_use_bus: global
                     || (!config.geometry.own_pins && config.timing.copyback != Copyback::Die),
                 global,
+                set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
                 suspends: needs.suspend && can_suspend,

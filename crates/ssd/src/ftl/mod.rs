@@ -97,6 +97,13 @@ pub struct UnitState {
     pub(crate) tally: Tally,
 }
 
+impl UnitState {
+    #[inline]
+    fn free_or_aside(&self) -> u32 {
+        self.free + self.partial.len() as u32
+    }
+}
+
 /// The mapping state of one device. Cloning it is how an aged device is shared by runs.
 #[derive(Debug, Clone)]
 pub struct Ftl {
@@ -240,10 +247,11 @@ impl Ftl {
         work(units, shape)
     }
 
-    /// Free (erased) blocks of a unit; open ones do not count.
+    /// Free blocks of a unit, as thresholds count them: erased ones, and those set aside partly written, which stand in
+    /// for the erased ones that were opened in their place. Other open blocks do not count.
     #[inline]
     pub fn free_blocks(&self, unit: u32) -> u32 {
-        self.units[unit as usize].free
+        self.units[unit as usize].free_or_aside()
     }
 
     /// Pages of a unit that hold invalid data: what collecting could win.
@@ -266,10 +274,12 @@ impl Ftl {
     pub fn writes_until_hard(&self, unit: u32) -> u64 {
         let state = &self.units[unit as usize];
         let data_pages = u64::from(self.shape.data_pages);
-        let free = state.free - state.hidden.min(state.free);
+        let free = state.free_or_aside() - state.hidden.min(state.free);
         let Some(blocks) = free.checked_sub(self.shape.hard + 1) else { return 0 };
-        let open = state.frontiers[..1].iter().flatten().chain(&state.partial);
-        u64::from(blocks) * data_pages + open.map(|open| data_pages - u64::from(open.page)).sum::<u64>()
+        let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
+        // Those set aside are used up first.
+        let written: u64 = state.partial.iter().take(blocks as usize).map(|open| u64::from(open.page)).sum();
+        u64::from(blocks) * data_pages + room - written
     }
 
     /// Whether every LPN of a unit is mapped.

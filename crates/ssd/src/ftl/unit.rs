@@ -80,10 +80,10 @@ impl UnitMut<'_> {
         self.unit
     }
 
-    /// Free blocks.
+    /// Free blocks, as thresholds count them: see [`super::Ftl::free_blocks`].
     #[inline]
     pub fn free(&self) -> u32 {
-        self.state.free
+        self.state.free_or_aside()
     }
 
     /// Flash data pages programmed so far.
@@ -145,7 +145,7 @@ impl UnitMut<'_> {
         probe: &mut P,
     ) -> Result<Collected, OutOfBlocks> {
         let mut sum = Collected::default();
-        while sum.victims < goal.min_victims || self.state.free <= goal.stop {
+        while sum.victims < goal.min_victims || self.free() <= goal.stop {
             let Some(block) = self.choose(victim, queued_reads, now) else { break };
             sum.add(&self.collect_one(block, probe)?);
         }
@@ -313,15 +313,15 @@ impl UnitMut<'_> {
 
     /// Garbage collection of the die begins with a new block here, the partly written one set aside, so that the write
     /// offsets of all planes are equal. `collects`: this unit's frontier of garbage collection, otherwise the host's.
-    /// A unit has two open blocks for each at most; then, as where only one block is free, the emptier one takes over.
-    pub fn open_fresh(&mut self, collects: bool) {
+    /// At most `most` blocks are set aside; with so many, as where only one block is free, the emptiest takes over.
+    pub fn open_fresh(&mut self, collects: bool, most: usize) {
         let frontier = if collects { self.gc_frontier } else { 0 };
         if self.state.frontiers[frontier].is_some_and(|open| open.page == 0) {
             return;
         }
-        if self.can_spare_a_block()
-            && let Ok(fresh) = self.open_block()
-        {
+        // The last free block stays: a victim's live pages may need it.
+        let may_open = self.state.partial.len() < most && self.state.free > 1;
+        if may_open && let Ok(fresh) = self.open_block() {
             self.state.partial.extend(self.state.frontiers[frontier].replace(fresh));
             return;
         }
@@ -331,16 +331,6 @@ impl UnitMut<'_> {
         {
             self.take_over(frontier, least);
         }
-    }
-
-    /// Whether a second block may stand open: then, too, low on free blocks, the closed ones must hold an invalid page.
-    fn can_spare_a_block(&self) -> bool {
-        let shape = self.shape;
-        let open = self.gc_frontier as u32 + 2;
-        let closed = shape.blocks_per_unit.saturating_sub(shape.stop.max(shape.hard) + 1 + open);
-        let live = if shape.is_dynamic() { self.state.mapped } else { shape.unit_pages };
-        let stand_open = self.state.partial.len() + self.state.frontiers.iter().flatten().count();
-        stand_open < open as usize && self.state.free > 1 && live <= closed * shape.data_pages
     }
 
     /// Garbage collection of the die is over: the fullest open block is used up first.

@@ -52,6 +52,7 @@ pub fn one_die() -> SsdConfig {
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
             multi_plane: false,
+            open_blocks: 2,
         },
         gc: GcConfig {
             domain: Domain::Die,

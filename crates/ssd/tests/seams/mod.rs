@@ -50,6 +50,7 @@ pub fn config(channels: u32) -> SsdConfig {
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
             multi_plane: false,
+            open_blocks: 2,
         },
         gc: GcConfig {
             domain: Domain::Die,

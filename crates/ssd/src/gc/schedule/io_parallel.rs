@@ -13,8 +13,9 @@
 //! offsets are equal; older ones are used up afterwards.
 //!
 //! Source: HPDC 2018, 4.1 (Algorithm 2), 4.2 and 6.6 (one request for every sibling of four planes). Ours: a plane has
-//! two open blocks at most, as 4.2 says, so where both are partly written none is opened and the emptier one goes on;
-//! either of them may match. Leaves out: the time the search takes in firmware (4.1 puts it at hundreds of
+//! two open blocks at most, as 4.2 says (`ssd.ftl.open_blocks`), so where both are partly written none is opened and the
+//! emptiest goes on; any of them may match. A block set aside counts as free, so opening another in its place brings
+//! no plane nearer to its threshold. Leaves out: the time the search takes in firmware (4.1 puts it at hundreds of
 //! nanoseconds).
 
 use harmonia_types::SimTime;
