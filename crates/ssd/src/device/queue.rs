@@ -276,6 +276,7 @@ impl<P: Probe> Device<P> {
         if let Some(lanes) = &mut self.lanes {
             lanes.insert(handle, &mut self.ops);
         }
+        self.watch_queue(die, now);
         if self.rules.suspends && !self.dies[die as usize].is_idle() {
             return self.consider_suspending(die, now);
         }
