@@ -10,7 +10,7 @@ from conftest import COMMANDS, HOSTILE, Opened
 
 Open = Callable[..., Opened]
 ALL = pytest.mark.parametrize("name", COMMANDS)
-SECTIONS = ["findings", "table", "responses", "timeline", "overlap", "blame", "wear", "scenario"]
+SECTIONS = ["findings", "table", "responses", "timeline", "planes", "overlap", "blame", "wear", "scenario"]
 
 
 @ALL
@@ -29,7 +29,9 @@ def test_every_section_is_there_and_not_empty(opened: Open, name: str) -> None:
     page = opened(name).page
     show_all(page)
     assert [section.get_attribute("id") for section in page.locator("main > section").all()] == SECTIONS
-    assert all(len(page.locator(f"#{section}").inner_text()) > 80 for section in SECTIONS)
+    collected = any(run["array"]["plane_utilisation_in_gc"] for run in opened(name).written.runs)
+    assert page.locator("#planes").is_visible() == collected
+    assert all(len(page.locator(f"#{section}").inner_text()) > 80 for section in SECTIONS if section != "planes" or collected)
     runs = page.locator("#table tbody tr").count()
     assert page.locator("#responses-chart path").count() == min(runs, 12)
     for chart in ["overlap", "wear"]:
@@ -60,6 +62,29 @@ def painted(page, canvas: str) -> int:
 def span(page) -> float:
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return float(page.locator("#timeline-canvas").get_attribute("data-span"))
+
+
+def test_planes_of_one_die_are_shown_for_every_schedule(opened: Open) -> None:
+    page = opened("schedules").page
+    panels = page.locator("#planes-chart .bars")
+    assert panels.count() == 2
+    blocking, parallel = panels.all()
+    assert blocking.locator("svg text", has_text=re.compile(r"^plane \d$")).all_inner_texts() == ["plane 0", "plane 1"]
+
+    def busy(panel) -> list[int]:
+        """Planes in which something is done within the first collection."""
+        return panel.locator("g[data-work] title").evaluate_all("(all) => [...new Set(all.map(({ textContent }) => textContent.split(':')[0]))].sort()")
+
+    assert len(busy(blocking)) == 1 and len(busy(parallel)) == 2, "the sibling waits under blocking"
+    node = page.locator("#planes-chart")
+    length = lambda: float(node.get_attribute("data-to")) - float(node.get_attribute("data-from"))
+    before = length()
+    page.click("[data-planes=in]")
+    assert length() == pytest.approx(before / 2)
+    page.click("[data-planes=all]")
+    assert length() > before
+    page.click("[data-planes=first]")
+    assert length() == pytest.approx(before)
 
 
 def test_the_timeline_works_by_keyboard_alone(opened: Open) -> None:

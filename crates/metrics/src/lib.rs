@@ -13,7 +13,8 @@
 //! on. Sums are integers, so the order in which observations arrive cannot change a byte of the report, and
 //! warm-up is discarded by starting the observers, and the counters' baseline, where it ends.
 //!
-//! Not measured here: time series, per-volume or per-member latency, queue lengths, bus utilisation, and
+//! Not measured here: time series, per-volume or per-member latency, queue lengths but at the start of a collection,
+//! bus utilisation, and
 //! requests still outstanding when the run ends (a request is counted when it completes).
 //!
 //! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in

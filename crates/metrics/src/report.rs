@@ -159,7 +159,8 @@ impl ArrayReport {
         coordination: CoordinationReport,
     ) -> Self {
         let sum = DeviceCounters::sum(devices.clone().into_iter().map(|(counters, _)| counters));
-        let plane_time = devices.into_iter().map(|(counters, planes)| u64::from(planes) * counters.gc_busy_ns);
+        let plane_time =
+            devices.into_iter().map(|(counters, planes)| u64::from(planes) * counters.gc_busy_ns);
         ArrayReport {
             write_amplification: sum.write_amplification(),
             erases: sum.erases,

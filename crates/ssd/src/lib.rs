@@ -18,7 +18,9 @@ pub use config::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
     GcConfig, Infeasible, Priority, Shape, SsdConfig, Trigger,
 };
-pub use device::{Device, DeviceCounters, DeviceFailure, Policies, SubCompletion, SubRequest};
+pub use device::{
+    Device, DeviceCounters, DeviceFailure, Pairing, Policies, QueueDepth, SubCompletion, SubRequest,
+};
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
 pub use slab::Slab;
 pub use table::HugeTable;

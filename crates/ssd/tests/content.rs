@@ -4,7 +4,11 @@
 //! `BTreeMap` updated when operations *arrive*, so reads that overtake writes on their die are checked too. The flash
 //! itself refuses what flash cannot do: a program of a page that is not erased, or out of order within its block.
 //!
+//! Beside it, what the planes are said to do is held against what the device counts (`lanes`).
+//!
 //! Not verified: times, and which block was collected.
+
+mod lanes;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +22,8 @@ use harmonia_ssd::{
     FtlConfig, GcConfig, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
-use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, PlaneWork, SimDuration, SimTime};
+use lanes::Lanes;
 
 /// Which page of which write.
 type Tag = (u32, u32);
@@ -35,6 +40,7 @@ struct TaggedFlash {
     reads: BTreeMap<Tag, Option<Tag>>,
     programs: BTreeMap<Tag, u32>,
     copies: u64,
+    lanes: Lanes,
 }
 
 impl TaggedFlash {
@@ -57,6 +63,19 @@ impl TaggedFlash {
 
 impl Probe for TaggedFlash {
     const AUDIT: bool = true;
+    const WATCHES_PLANES: bool = true;
+
+    fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
+        self.lanes.works(at, die, plane, work);
+    }
+
+    fn stops(&mut self, at: SimTime, die: u32) {
+        self.lanes.stops(at, die);
+    }
+
+    fn suspends(&mut self, at: SimTime, die: u32) {
+        self.lanes.suspends(at, die);
+    }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
         assert_eq!(cause, IoCause::Host);
@@ -219,8 +238,9 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     SubRequest { token, operation, offset, length, fast_fail: false, deadline: None }
 }
 
-/// Drives one random device and compares everything it read with the oracle; returns pages moved.
-fn check(seed: u64) -> u64 {
+/// Drives one random device and compares everything it read with the oracle; returns pages moved, and what there was
+/// of planes to check.
+fn check(seed: u64) -> [u64; 4] {
     let mut rng = Rng::stream(seed, "content");
     let config = config(&mut rng);
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -233,6 +253,7 @@ fn check(seed: u64) -> u64 {
         reads: BTreeMap::new(),
         programs: BTreeMap::new(),
         copies: 0,
+        lanes: Lanes::default(),
     };
     let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
     let bytes = u64::from(shape.logical_pages) * page_size;
@@ -293,11 +314,15 @@ fn check(seed: u64) -> u64 {
     let programmed: Vec<Tag> = flash.programs.keys().copied().collect();
     assert_eq!(programmed, oracle.writes, "seed {seed}: every page of every write is programmed");
     assert!(flash.programs.values().all(|&times| times == 1), "seed {seed}: and programmed once");
-    flash.copies
+    flash.lanes.check(seed, &device.counters());
+    let [known, along, suspends] = flash.lanes.told();
+    [flash.copies, known, along, suspends]
 }
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
-    let copies: u64 = (0..600).map(check).sum();
+    let sum = (0..600).map(check).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let [copies, known, along, suspends] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
+    assert!(known > 100_000 && along > 500 && suspends > 100, "planes: {known}, {along}, {suspends}");
 }

@@ -4,6 +4,7 @@
 
 mod blame;
 mod devices;
+mod inside;
 mod layout;
 mod load;
 mod overlap;
@@ -38,6 +39,7 @@ pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
     let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(inside::section(runs, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")
@@ -48,6 +50,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     let runs = &seeds::means(comparison);
     let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(inside::section(runs, style));
     if let [run] = &comparison.runs[..] {
         sections.push(devices::section(run, style));
     }

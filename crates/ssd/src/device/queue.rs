@@ -66,7 +66,7 @@ impl PageOp {
         }
     }
 
-    fn is_on(&self, unit: u32, lpn: u32) -> bool {
+    pub fn is_on(&self, unit: u32, lpn: u32) -> bool {
         self.unit == unit && self.lpn == lpn
     }
 }

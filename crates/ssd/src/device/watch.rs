@@ -17,12 +17,6 @@ use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
-    /// The measured window begins: maxima count anew.
-    pub fn begin_window(&mut self, from: SimTime) {
-        self.counters.depth_at_gc.most = 0;
-        self.probe.window(from);
-    }
-
     /// A die begins a command, or goes on with one.
     #[inline]
     pub(super) fn watch_begin(&mut self, die: u32, now: SimTime) {
@@ -77,11 +71,11 @@ impl<P: Probe> Device<P> {
                     self.probe.works(now, die, self.victim_plane(die), PlaneWork::GcRead);
                 }
                 (NO_OP, Class::Write) => {
-                    let plane = slot.moving.and_then(|(unit, lpn)| self.plane_holding(unit, lpn));
-                    self.probe.works(now, die, plane, PlaneWork::GcProgram);
+                    self.probe.works(now, die, self.destination_plane(die), PlaneWork::GcProgram);
                 }
                 // It shares the page that garbage collection reads.
-                (op, Class::Read) if slot.has_gc_part() && self.plane_of_op(op) == self.victim_plane(die) => {}
+                (op, Class::Read) if slot.has_gc_part() && self.plane_of_op(op) == self.victim_plane(die) => {
+                }
                 (op, _) => self.tell_host(die, op, now),
             }
         }
@@ -108,6 +102,14 @@ impl<P: Probe> Device<P> {
     fn victim_plane(&self, die: u32) -> Option<u32> {
         let job = self.dies[die as usize].job?;
         Some(self.ftl.plane_of(die * self.rules.shape.units_per_die + job.unit, job.victim?.0))
+    }
+
+    /// The plane into which a die's job programs a page; not known if a host write of the same page goes along.
+    fn destination_plane(&self, die: u32) -> Option<u32> {
+        let slot = &self.dies[die as usize];
+        let (unit, lpn) = slot.moving?;
+        let is_overwritten = slot.running_ops().any(|op| self.ops[op].is_on(unit, lpn));
+        if is_overwritten { None } else { self.plane_holding(unit, lpn) }
     }
 
     fn plane_of_op(&self, handle: u32) -> Option<u32> {
