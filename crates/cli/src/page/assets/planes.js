@@ -37,7 +37,8 @@ function decodePlanes(header, base64) {
 
 // A bar of one span, in a picture whose x tells times.
 function workBar({ work, plane, start, end }, planes, x) {
-  const { name, label, fill, share } = WORKS[work];
+  const { name, fill, share } = WORKS[work];
+  const label = work === COLLECTION && plane < 0 ? "collection, one plane at a time" : WORKS[work].label;
   const all = planes * (LANE + LANE_GAP) - LANE_GAP;
   const [room, top] = plane < 0 ? [all, WAITING] : [LANE, WAITING + plane * (LANE + LANE_GAP)];
   const [left, width] = [x(start), Math.max(x(end) - x(start), 0.7)];
@@ -101,10 +102,10 @@ function planesLegend(dies) {
       stroke: work === SUSPENDED ? "var(--gc)" : null, "stroke-dasharray": work === SUSPENDED ? "3 2" : null })), name) : null).filter(Boolean));
 }
 
-// When a host operation first went along in a command of garbage collection.
+// The first host operation that went along in a command of garbage collection.
 function firstAlong({ spans }) {
   const collecting = new Set(spans.filter(({ work }) => work === GC_READ || work === GC_PROGRAM).map(({ start }) => start));
-  return spans.find(({ work, start }) => work <= HOST_PROGRAM && collecting.has(start))?.start;
+  return spans.find(({ work, start }) => work <= HOST_PROGRAM && collecting.has(start));
 }
 
 function planesChart() {
@@ -116,7 +117,7 @@ function planesChart() {
   const firstEnd = ({ die }) => die.spans.find(({ work }) => work === ERASE || work === COLLECTION)?.end ?? die.end;
   const firstCollection = Math.min(whole, Math.max(...dies.map(firstEnd)) * 1.1);
   let [from, to] = [0, firstCollection];
-  const along = dies.map(({ die }) => firstAlong(die)).find((start) => start !== undefined);
+  const along = dies.map(({ die }) => firstAlong(die)).find((span) => span !== undefined);
   document.querySelector("[data-planes=along]").hidden = along === undefined;
   const node = byId("planes-chart");
   const draw = (width) => {
@@ -139,7 +140,7 @@ function planesChart() {
   const actions = {
     out: () => show(middle() - size(), size() * 2), in: () => show(middle() - size() / 4, size() / 2),
     back: () => show(from - size() / 2, size()), on: () => show(from + size() / 2, size()),
-    first: () => show(0, firstCollection), along: () => show(along - firstCollection / 2, firstCollection), all: () => show(0, whole),
+    first: () => show(0, firstCollection), along: () => show(along.start - (along.end - along.start) * 6, (along.end - along.start) * 15), all: () => show(0, whole),
   };
   for (const button of byId("planes").querySelectorAll("button[data-planes]")) button.addEventListener("click", actions[button.dataset.planes]);
 }
