@@ -136,9 +136,8 @@ fn age_device(
     ftl.with_units(|units, shape| {
         // LPNs are dealt to units in turn, so the first `filled` LPNs reach every unit alike.
         let fill_of = |unit: u32| {
-            let (dies, per_die) = (u64::from(shape.dies), u64::from(shape.units_per_die));
-            let position = u64::from(unit) / per_die + u64::from(unit) % per_die * dies;
-            (filled + dies * per_die - 1 - position) / (dies * per_die)
+            let units = u64::from(shape.units());
+            (filled + units - 1 - u64::from(shape.device_lpn(unit, 0).0)) / units
         };
         let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
         let work = Mutex::new(units.into_iter().zip(shares));

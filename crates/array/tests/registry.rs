@@ -32,7 +32,7 @@ fn device(domain: Domain) -> SsdConfig {
         link: flash.link.clone(),
         ftl: FtlConfig {
             reserved_blocks: Amount::Percent(20.0),
-            allocation: Allocation::Cwdp,
+            allocation: Allocation::CWDP,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use common::{one_die, raid0};
 use harmonia_array::{AGEING_VERSION, AgedState, AgeingPlan, ArrayConfig, age};
 use harmonia_ssd::gc::victim;
-use harmonia_ssd::{Allocation, AllocationUnit, Amount, Frontiers, SsdConfig};
+use harmonia_ssd::{Allocation, AllocationUnit, Amount, Frontiers, Order, SsdConfig};
 use xxhash_rust::xxh3::xxh3_64;
 
 const KEY: &str = "two members";
@@ -50,10 +50,10 @@ fn read(config: &ArrayConfig, bytes: &[u8]) -> Result<AgedState, String> {
 #[test]
 fn what_is_read_back_is_what_was_aged() {
     for (allocation, frontiers, unit, fill) in [
-        (Allocation::Cwdp, Frontiers::Shared, AllocationUnit::Die, 1.0),
-        (Allocation::Cwdp, Frontiers::Separate, AllocationUnit::Plane, 1.0),
-        (Allocation::Cwdp, Frontiers::Separate, AllocationUnit::Die, 0.5),
-        (Allocation::Cwdp, Frontiers::Shared, AllocationUnit::Plane, 0.0),
+        (Allocation::CWDP, Frontiers::Shared, AllocationUnit::Die, 1.0),
+        (Allocation::CWDP, Frontiers::Separate, AllocationUnit::Plane, 1.0),
+        (Allocation::CWDP, Frontiers::Separate, AllocationUnit::Die, 0.5),
+        (Allocation::CWDP, Frontiers::Shared, AllocationUnit::Plane, 0.0),
         (Allocation::Dynamic, Frontiers::Shared, AllocationUnit::Plane, 1.0),
         (Allocation::Dynamic, Frontiers::Separate, AllocationUnit::Die, 0.5),
     ] {
@@ -128,6 +128,25 @@ fn tables_that_cannot_be_are_refused_without_their_checksum_too() {
     assert!(read(&tables[..tables.len() - 1]).is_err());
 }
 
+/// The first half of the space and a little more is what is filled, whichever units its pages are in.
+#[test]
+fn a_part_is_filled_from_its_first_page_on_in_every_order() {
+    for order in Order::all() {
+        for unit in [AllocationUnit::Die, AllocationUnit::Plane] {
+            let mut ssd = device();
+            (ssd.geometry.chips_per_channel, ssd.geometry.dies_per_chip) = (3, 2);
+            (ssd.ftl.allocation, ssd.ftl.allocation_unit) = (Allocation::Static(order), unit);
+            let state = aged(&raid0(&ssd, 1, 4096), 0.5035);
+            let (ftl, shape) = (&state.devices[0], state.devices[0].shape());
+            let filled = (f64::from(shape.logical_pages) * 0.5035).round() as u32;
+            for page in 0..shape.logical_pages {
+                let (_, unit, lpn) = shape.locate(page);
+                assert_eq!(ftl.lookup(unit, lpn).is_some(), page < filled, "{order}: page {page}");
+            }
+        }
+    }
+}
+
 #[test]
 fn the_state_of_another_array_is_not_taken() {
     let config = raid0(&device(), 2, 4096);
@@ -150,6 +169,7 @@ fn the_same_version_ages_alike() {
         ("fifo", 0x3b11_0de3_78d8_214d),
         ("greedy", 0x5ec7_e9cb_38a9_4968),
         ("cost-benefit", 0x2998_5d36_e8bf_31b1),
+        ("read-match", 0x2c1c_4ca7_0283_eca1),
     ];
     assert_eq!(AGEING_VERSION, VERSION, "the hashes here are those of another version");
     for entry in victim::REGISTRY {

@@ -37,10 +37,13 @@ Examples:
   harmonia compare hpc-w --policies local,reactive-inclusive
   harmonia compare hpc-w --seeds 5
   harmonia compare hpc-r --set ssd.gc.domain=die,device --policies local,ideal
+  harmonia compare hpc-w --set ssd.gc.domain=die,device --set array.coordination.policy=local,reactive-selective
   harmonia compare my-array.toml --trace web_3.csv --out results
 
-A comma in --set sweeps: each value becomes a run of its own under each policy. A list value is written in
-brackets. 'ideal' is local coordination with ssd.gc.schedule=ideal: garbage collection that takes no time.
+A comma in --set sweeps: each value becomes a run of its own under each policy, and several such --set cross: every
+combination runs, on the same aged array where it ages alike. A list value is written in brackets. Runs are called
+after what is varied. Winners on mean, p99 and erases stand at the end, ties as ties; a cross of two also shows what
+each change brings alone and together with the other. 'ideal' is local coordination with ssd.gc.schedule=ideal: garbage collection that takes no time.
 The first run is the baseline of the comparison. With --seeds each seed has an aged array of its own, which all runs of
 that seed start from; differences are judged seed by seed.";
 

@@ -19,6 +19,7 @@
 mod args;
 mod columns;
 mod commands;
+mod cross;
 mod failure;
 mod files;
 mod interrupt;

@@ -14,19 +14,87 @@ const REDRAWS_PER_SECOND: u64 = 10;
 pub(crate) struct Bars {
     all: MultiProgress,
     by_run: Mutex<BTreeMap<usize, ProgressBar>>,
+    whole: Option<Whole>,
+}
+
+/// How far all runs are together, in thousandths of a run.
+struct Whole {
+    bar: ProgressBar,
+    runs: u64,
+    state: Mutex<WholeState>,
+}
+
+#[derive(Default)]
+struct WholeState {
+    done: u64,
+    /// Of runs that are being simulated: requests in all, and thousandths done.
+    going_on: BTreeMap<usize, (u64, u64)>,
+}
+
+impl Whole {
+    const RUN: u64 = 1000;
+
+    fn of(runs: u64) -> Self {
+        let template = "{msg:31} {bar:24} {percent:>3}%                ETA {eta}";
+        let style = ProgressStyle::with_template(template).expect("the template is a constant");
+        let bar = ProgressBar::new(runs * Self::RUN).with_style(style.progress_chars("██░"));
+        let whole = Whole { bar, runs, state: Mutex::default() };
+        whole.show(&WholeState::default());
+        whole
+    }
+
+    /// The first run that is simulated starts the clock: how long ageing took says nothing of the runs.
+    fn begin(&self, run: usize, total: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.done == 0 && state.going_on.is_empty() {
+            self.bar.reset_elapsed();
+        }
+        state.going_on.insert(run, (total, 0));
+    }
+
+    fn advance(&self, run: usize, requests: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((total, thousandths)) = state.going_on.get_mut(&run) {
+            // How long a trace is need not be known.
+            *thousandths = (requests * Self::RUN).checked_div(*total).unwrap_or(0).min(Self::RUN);
+            self.show(&state);
+        }
+    }
+
+    fn end(&self, run: usize) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.going_on.remove(&run).is_some() {
+            state.done += 1;
+            self.show(&state);
+        }
+    }
+
+    fn show(&self, state: &WholeState) {
+        let going_on: u64 = state.going_on.values().map(|(_, thousandths)| thousandths).sum();
+        self.bar.set_position(state.done * Self::RUN + going_on);
+        self.bar.set_message(format!("{} of {} runs done", state.done, self.runs));
+    }
 }
 
 impl Bars {
     /// No bars yet; they appear as runs begin.
     pub(crate) fn new() -> Self {
         let target = indicatif::ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND as u8);
-        Bars { all: MultiProgress::with_draw_target(target), by_run: Mutex::new(BTreeMap::new()) }
+        Bars { all: MultiProgress::with_draw_target(target), by_run: Mutex::default(), whole: None }
+    }
+
+    /// Besides, one for all of so many runs.
+    pub(crate) fn of(runs: u64) -> Self {
+        let bars = Bars { whole: Some(Whole::of(runs)), ..Bars::new() };
+        bars.whole.iter().for_each(|whole| drop(bars.all.add(whole.bar.clone())));
+        bars
     }
 
     /// Takes all bars off the screen, so that what is printed next stands alone.
     pub(crate) fn clear(&self) {
         let mut by_run = self.by_run.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *by_run).into_values().for_each(|bar| bar.finish_and_clear());
+        self.whole.iter().for_each(|whole| whole.bar.finish_and_clear());
         let _ = self.all.clear();
     }
 
@@ -47,10 +115,14 @@ impl Progress for Bars {
         if let Some(previous) = by_run.insert(run, bar) {
             previous.finish_and_clear();
         }
+        if let Some(whole) = self.whole.as_ref().filter(|_| stage == Stage::Simulate) {
+            whole.begin(run, total);
+        }
     }
 
     fn advance(&self, run: usize, done: u64) {
         self.with_bar(run, |bar| bar.set_position(done));
+        self.whole.iter().for_each(|whole| whole.advance(run, done));
     }
 
     fn end(&self, run: usize) {
@@ -58,6 +130,7 @@ impl Progress for Bars {
         if let Some(bar) = by_run.remove(&run) {
             bar.finish_and_clear();
         }
+        self.whole.iter().for_each(|whole| whole.end(run));
     }
 }
 
@@ -114,6 +187,23 @@ fn style(stage: Stage) -> ProgressStyle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_runs_have_a_bar_that_ageing_does_not_move() {
+        let bars = Bars::of(3);
+        let position = || bars.whole.as_ref().map(|whole| whole.bar.position());
+        bars.begin(0, "a", Stage::Precondition, 10);
+        bars.advance(0, 5);
+        bars.end(0);
+        assert_eq!(position(), Some(0));
+        bars.begin(0, "a", Stage::Simulate, 20);
+        bars.begin(1, "b", Stage::Simulate, 0);
+        bars.advance(0, 15);
+        bars.advance(1, 15);
+        assert_eq!(position(), Some(750), "a total of 0 is not known");
+        bars.end(1);
+        assert_eq!(position(), Some(1750));
+    }
 
     #[test]
     fn a_run_has_one_bar_through_its_stages_and_none_after() {

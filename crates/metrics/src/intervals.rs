@@ -102,14 +102,14 @@ pub struct PerMetric<T> {
 
 /// Samples of one figure of one variant.
 #[derive(Debug)]
-struct Samples {
-    values: Vec<f64>,
+pub(crate) struct Samples {
+    pub values: Vec<f64>,
     /// The best estimate: of batches it is the mean of all requests, those after the last full batch included.
-    centre: f64,
+    pub centre: f64,
 }
 
 /// Where one figure is found: in a report, and in its batches if it is a mean.
-struct Figure {
+pub(crate) struct Figure {
     of: fn(&Report) -> Option<f64>,
     batches: Option<fn(&BatchReport) -> &[f64]>,
 }
@@ -117,20 +117,17 @@ struct Figure {
 impl<T> PerMetric<T> {
     /// Every value from the figure it stands for.
     fn from_figures(mut value: impl FnMut(&Figure) -> T) -> Self {
-        let mut of = |of: fn(&Report) -> Option<f64>, batches: Option<fn(&BatchReport) -> &[f64]>| {
-            value(&Figure { of, batches })
-        };
         PerMetric {
-            mean: of(|run| run.host.response_ns.all.mean, Some(|batches| &batches.mean)),
-            stddev: of(|run| run.host.response_ns.all.stddev, None),
-            p50: of(|run| float(run.host.response_ns.all.p50), None),
-            p95: of(|run| float(run.host.response_ns.all.p95), None),
-            p99: of(|run| float(run.host.response_ns.all.p99), None),
-            p999: of(|run| float(run.host.response_ns.all.p999), None),
-            p9999: of(|run| float(run.host.response_ns.all.p9999), None),
-            gc_affected: of(gc_affected, Some(|batches| &batches.gc_affected)),
-            write_amplification: of(|run| run.array.write_amplification, None),
-            erases: of(|run| Some(run.array.erases as f64), None),
+            mean: value(&Figure::MEAN),
+            stddev: value(&Figure::lone(|run| run.host.response_ns.all.stddev)),
+            p50: value(&Figure::lone(|run| float(run.host.response_ns.all.p50))),
+            p95: value(&Figure::lone(|run| float(run.host.response_ns.all.p95))),
+            p99: value(&Figure::P99),
+            p999: value(&Figure::lone(|run| float(run.host.response_ns.all.p999))),
+            p9999: value(&Figure::lone(|run| float(run.host.response_ns.all.p9999))),
+            gc_affected: value(&Figure { of: gc_affected, batches: Some(|batches| &batches.gc_affected) }),
+            write_amplification: value(&Figure::lone(|run| run.array.write_amplification)),
+            erases: value(&Figure::ERASES),
         }
     }
 }
@@ -171,8 +168,19 @@ impl Intervals {
 }
 
 impl Figure {
+    pub(crate) const MEAN: Figure =
+        Figure { of: |run| run.host.response_ns.all.mean, batches: Some(|batches| &batches.mean) };
+    pub(crate) const P99: Figure = Figure::lone(|run| float(run.host.response_ns.all.p99));
+    pub(crate) const READ_P99: Figure = Figure::lone(|run| float(run.host.response_ns.read.p99));
+    pub(crate) const ERASES: Figure = Figure::lone(|run| Some(run.array.erases as f64));
+
+    /// A figure of a whole run, of which batches say nothing.
+    const fn lone(of: fn(&Report) -> Option<f64>) -> Figure {
+        Figure { of, batches: None }
+    }
+
     /// One sample a seed, or one a batch of the only seed; a single sample where batches say nothing of this figure.
-    fn samples(&self, runs: &[Report]) -> Option<Samples> {
+    pub(crate) fn samples(&self, runs: &[Report]) -> Option<Samples> {
         let values: Vec<f64> = runs.iter().map(self.of).collect::<Option<_>>()?;
         let centre = values.iter().sum::<f64>() / values.len() as f64;
         let batches = match runs {
@@ -183,7 +191,8 @@ impl Figure {
         Some(Samples { values: batches.map_or(values, <[f64]>::to_vec), centre })
     }
 
-    fn versus(&self, variant: &[Report], baseline: &[Report]) -> Option<Versus> {
+    /// What these runs change against those; `None` where either lacks the figure.
+    pub(crate) fn versus(&self, variant: &[Report], baseline: &[Report]) -> Option<Versus> {
         let (ours, theirs) = (self.samples(variant)?, self.samples(baseline)?);
         let paired = same(variant, baseline) && ours.values.len() == theirs.values.len();
         let Contrast { difference, relative } = Contrast::of(&ours.values, &theirs.values, paired)?;
@@ -197,7 +206,7 @@ impl Figure {
 }
 
 /// Whether sample k of both saw the same: the same seed, and of one seed the same batches.
-fn same(variant: &[Report], baseline: &[Report]) -> bool {
+pub(crate) fn same(variant: &[Report], baseline: &[Report]) -> bool {
     variant.iter().zip(baseline).all(|(one, other)| one.seed == other.seed)
         && (variant.len() > 1 || variant[0].host.batches.requests == baseline[0].host.batches.requests)
 }

@@ -7,6 +7,7 @@
 //!   erase counts     --> Wear ------------> DeviceReport -'
 //!
 //!   several reports  --> Intervals: what differs between policies by more than chance
+//!                    --> Winners: who has the lowest figures; Interaction: whether two changes add up
 //! ```
 //!
 //! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes
@@ -26,6 +27,7 @@ mod distribution;
 mod gc_overlap;
 mod host;
 mod inside;
+mod interaction;
 mod interval;
 mod intervals;
 mod moments;
@@ -34,6 +36,7 @@ pub mod recording;
 mod report;
 mod trace;
 mod wear;
+mod winners;
 
 pub use batches::BatchReport;
 pub use device::{DeviceCounters, DeviceReport};
@@ -41,6 +44,7 @@ pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
 pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
 pub use inside::{InsideCounters, InsideReport, Pairing, PairingReport, QueueDepthReport};
+pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval, student_t};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
 pub use observer::Observer;
@@ -49,3 +53,4 @@ pub use report::{
 };
 pub use trace::{Noted, TraceReport};
 pub use wear::Wear;
+pub use winners::{Against, Winner, Winners};

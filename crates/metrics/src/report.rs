@@ -15,6 +15,7 @@ use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::trace::TraceReport;
+use crate::winners::Winners;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -132,6 +133,9 @@ pub struct Comparison {
     /// How far to trust them, and what differs by more than chance.
     #[serde(default)]
     pub intervals: Intervals,
+    /// Which variants have the lowest figures, and by how much.
+    #[serde(default)]
+    pub winners: Winners,
 }
 
 impl Comparison {
@@ -140,8 +144,8 @@ impl Comparison {
     /// # Panics
     /// If the runs are not a multiple of `seeds`.
     pub fn new(runs: Vec<Report>, seeds: usize) -> Self {
-        let intervals = Intervals::of(&runs, seeds);
-        Comparison { runs, intervals }
+        let (intervals, winners) = (Intervals::of(&runs, seeds), Winners::of(&runs, seeds));
+        Comparison { runs, intervals, winners }
     }
 
     /// The runs of each variant, one a seed.
@@ -190,6 +194,12 @@ impl CoordinationReport {
 }
 
 impl Report {
+    /// Whether garbage collection takes no time in this run: a bound, not something one can build.
+    pub fn is_ideal(&self) -> bool {
+        let schedule = self.scenario.pointer("/ssd/gc/schedule").and_then(serde_json::Value::as_str);
+        schedule == Some("ideal")
+    }
+
     /// The report with its engine section zeroed: the same seed gives the same bytes.
     pub fn without_engine(&self) -> Report {
         Report { engine: EngineReport::default(), ..self.clone() }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport,
     DistributionSummary, EngineReport, HostReport, InsideCounters, Intervals, Noted, Pairing,
-    PreconditionReport, Report, ResponseReport, SCHEMA, TraceReport, Wear,
+    PreconditionReport, Report, ResponseReport, SCHEMA, TraceReport, Wear, Winners,
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -230,9 +230,13 @@ fn a_trace_is_untouched_only_if_nothing_at_all_was_done() {
 fn what_was_written_without_intervals_can_be_read() {
     let mut value = serde_json::to_value(Comparison::new(vec![report()], 1)).unwrap();
     value.as_object_mut().unwrap().remove("intervals");
+    value.as_object_mut().unwrap().remove("winners");
     value["runs"][0]["host"].as_object_mut().unwrap().remove("batches");
     let read: Comparison = serde_json::from_value(value).unwrap();
-    assert_eq!((read.runs.len(), read.intervals), (1, Intervals::default()));
+    assert_eq!(
+        (read.runs.len(), read.intervals, read.winners),
+        (1, Intervals::default(), Winners::default())
+    );
 }
 
 /// The keys of the intervals, in order; one seed has no interval of erases, and says so by null.
@@ -241,7 +245,7 @@ fn the_intervals_follow_the_runs() {
     let value = serde_json::to_value(Comparison::new(vec![report(), report()], 1)).unwrap();
     let keys =
         |value: &serde_json::Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    assert_eq!(keys(&value), ["intervals", "runs"], "sorted by the reader");
+    assert_eq!(keys(&value), ["intervals", "runs", "winners"], "sorted by the reader");
     let intervals = &value["intervals"];
     assert_eq!((&intervals["method"], &intervals["confidence"]), (&"batch-means".into(), &0.95.into()));
     assert_eq!(
@@ -257,6 +261,10 @@ fn the_intervals_follow_the_runs() {
     let versus =
         serde_json::json!({"difference": none, "relative": none, "significant": null, "paired": true});
     assert_eq!(intervals["variants"][1]["versus_baseline"]["erases"], versus);
+    let erases = serde_json::json!({"labels": ["selective", "selective"], "values": [7.0, 7.0], "next": null,
+        "baseline": null, "unknown": []});
+    assert_eq!(value["winners"]["erases"], erases, "equals tie");
+    assert_eq!(value["winners"]["p99"], serde_json::Value::Null, "too few requests");
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod workload;
 pub use error::BadInput;
 pub use run::{
     AgedCache, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved,
-    compare, compare_seeds, peak_rss_bytes, preflight, run, run_aged,
+    aged_arrays, compare, compare_seeds, peak_rss_bytes, preflight, run, run_aged,
 };
 pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};
+pub use set::{Axis, axes};

@@ -320,9 +320,10 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "ssd.ftl.allocation",
-        "\"cwdp\" or \"dynamic\"",
+        "\"dynamic\", or the letters c, w, d, p in any order, such as \"cwdp\" or \"pdwc\"",
         "preset",
-        "how a logical page finds its die and plane: by its number, or where a write is done soonest",
+        "how a logical page finds its place: where a write is done soonest, or by its number, which counts through \
+         channels, ways (chips), dies and planes, the first letter fastest; where dies own their blocks p says nothing",
     ),
     key("ssd.ftl.allocation_unit", "\"die\" or \"plane\"", "preset", "what owns a frontier and free blocks"),
     key(
@@ -364,9 +365,9 @@ pub const KEYS: &[Key] = &[
     key("ssd.gc.schedule", "the name of a schedule", "preset", "host work or garbage collection next"),
     key(
         "ssd.gc.destination",
-        "\"unit\" or (planned, with dynamic allocation) \"device\"",
+        "\"unit\" or (with dynamic allocation) \"device\"",
         "preset",
-        "where collected pages go: their own allocation unit or any die",
+        "where collected pages go: their own allocation unit, or the one of the device with most free blocks",
     ),
     key("ssd.gc.concurrency.policy", "the name of a policy", "preset", "how many dies may collect at once"),
 ];

@@ -16,6 +16,40 @@ struct Flag<'a> {
     values: Vec<&'a str>,
 }
 
+/// A key and the values that a sweep gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The key from the scenario's root, such as `ssd.gc.schedule`.
+    pub key: String,
+    /// Its values as written, two or more, all different.
+    pub values: Vec<String>,
+}
+
+/// The axes that these `--set` flags sweep over, in their order; [`sweep`](crate::sweep) visits their combinations with
+/// the last varying fastest.
+///
+/// # Errors
+/// If a flag is none, or the runs could not be told apart: a key swept and given again, or a value named twice.
+pub fn axes(sets: &[String]) -> Result<Vec<Axis>, BadInput> {
+    let flags: Vec<Flag<'_>> = sets.iter().map(|set| read(set)).collect::<Result<_, _>>()?;
+    for (index, flag) in flags.iter().enumerate().filter(|(_, flag)| flag.values.len() > 1) {
+        let again = flags.iter().enumerate().any(|(other, also)| other != index && also.key == flag.key);
+        if again {
+            let problem = format!("`{}` is swept by one --set and given by another", flag.key);
+            return Err(BadInput::plain(problem, "allowed: one --set with all of its values"));
+        }
+        let mut values = flag.values.iter().enumerate();
+        if let Some((_, twice)) = values.find(|(at, value)| flag.values[..*at].contains(value)) {
+            let problem =
+                format!("--set {}: the value {} stands there twice", flag.key, printable(twice, 120));
+            return Err(BadInput::plain(problem, "allowed: each value once"));
+        }
+    }
+    let swept = flags.into_iter().filter(|flag| flag.values.len() > 1);
+    let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect();
+    Ok(swept.map(|flag| Axis { key: flag.key.to_owned(), values: owned(flag.values) }).collect())
+}
+
 /// One choice of a value for every flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
@@ -180,6 +214,18 @@ mod tests {
         let labels: Vec<&str> = choices.iter().map(|choice| choice.label.as_str()).collect();
         assert_eq!(labels, ["a.b=1, d=[1,2]", "a.b=1, d=3", "a.b=2, d=[1,2]", "a.b=2, d=3"]);
         assert_eq!(choices[0].flags, ["a.b=1", "c=x", "d=[1,2]"]);
+    }
+
+    #[test]
+    fn axes_are_what_is_swept_and_what_would_be_ambiguous_is_refused() {
+        let of = |sets: &[&str]| axes(&sets.iter().map(|set| (*set).to_owned()).collect::<Vec<_>>());
+        let found = of(&["a.b=1,2", "c=x", "d=[1,2],3"]).unwrap();
+        assert_eq!(found[0], Axis { key: "a.b".into(), values: vec!["1".into(), "2".into()] });
+        assert_eq!((found.len(), found[1].values.as_slice()), (2, &["[1,2]".to_owned(), "3".to_owned()][..]));
+        let refused = |sets: &[&str]| of(sets).unwrap_err().to_string();
+        assert!(refused(&["a=1,2", "a=3"]).contains("`a` is swept by one --set and given by another"));
+        assert!(refused(&["a=1,2,1"]).contains("--set a: the value 1 stands there twice"));
+        assert!(of(&["a=1", "a=2"]).unwrap().is_empty(), "the last word counts, as in a run");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use harmonia_flash::Copyback;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Destination, Domain, Frontiers, Infeasible, Priority, Shape, SsdConfig,
-    Trigger,
+    Allocation, AllocationUnit, Destination, Domain, Frontiers, Infeasible, Order, Priority, Shape,
+    SsdConfig, Trigger,
 };
 use harmonia_types::{SimDuration, registry, units};
 
@@ -133,12 +133,7 @@ impl Draft {
         self.set(section, "reserved_blocks", |c| &mut c.ftl.reserved_blocks, |f| f.amount(false))?;
         let unit = [("die", AllocationUnit::Die), ("plane", AllocationUnit::Plane)];
         self.set(section, "allocation_unit", |c| &mut c.ftl.allocation_unit, |f| f.choice(&unit))?;
-        self.set(
-            section,
-            "allocation",
-            |c| &mut c.ftl.allocation,
-            |f| f.choice(&[("cwdp", Allocation::Cwdp), ("dynamic", Allocation::Dynamic)]),
-        )?;
+        self.set(section, "allocation", |c| &mut c.ftl.allocation, allocation)?;
         let frontiers = [("shared", Frontiers::Shared), ("separate", Frontiers::Separate)];
         self.set(section, "frontiers", |c| &mut c.ftl.frontiers, |f| f.choice(&frontiers))?;
         let priority = [("fifo", Priority::Fifo), ("reads-first", Priority::ReadsFirst)];
@@ -236,6 +231,17 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation"],
         _ => &[],
+    }
+}
+
+/// `dynamic`, or the letters of a static order.
+fn allocation(field: &Field<'_>) -> Parsed<Allocation> {
+    match field.text()? {
+        "dynamic" => Ok(Allocation::Dynamic),
+        letters => match Order::parse(letters) {
+            Some(order) => Ok(Allocation::Static(order)),
+            None => Err(field.fault("is no order of the letters c, w, d and p, each once")),
+        },
     }
 }
 

@@ -36,12 +36,13 @@ fn variants() -> Vec<Variant> {
         variant(&["ssd.timing.suspend_erase=20us", "ssd.timing.resume=5us"]),
         variant(&["ssd.gc.victim=random"]),
         variant(&["precondition.fill=0.6"]),
+        variant(&["precondition.fill=0.6", "ssd.ftl.allocation=wcdp"]),
         variant(&["ssd.ftl.allocation_unit=plane", "ssd.ftl.frontiers=separate", "seed=2"]),
     ]
 }
 
 /// How many states those age.
-const STATES: usize = 4;
+const STATES: usize = 5;
 
 /// The runs' reports as bytes.
 fn reports(variants: &[Variant], threads: usize, cache: Option<&AgedCache>) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use harmonia_flash::Copyback;
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, TraceFile, schema, sweep};
-use harmonia_ssd::{Amount, Domain, Priority};
+use harmonia_ssd::{Allocation, Amount, Domain, Order, Priority};
 use harmonia_types::SimDuration;
 use harmonia_workload::{AddressPattern, Arrival, Limit, SizeDistribution, WorkloadConfig};
 
@@ -122,6 +122,7 @@ fn a_device_has_all_its_keys() {
         suspend_erase = "none"
         resume = "5us"
         [ssd.ftl]
+        allocation = "pdwc"
         priority = "reads-first"
         multi_plane = true
         [ssd.gc]
@@ -140,6 +141,7 @@ fn a_device_has_all_its_keys() {
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
     assert_eq!(suspends, (Some(SimDuration::from_us(20)), None, SimDuration::from_us(5)));
+    assert_eq!(Some(ssd.ftl.allocation), Order::parse("pdwc").map(Allocation::Static));
     assert_eq!((ssd.ftl.priority, ssd.ftl.multi_plane), (Priority::ReadsFirst, true));
     assert_eq!((ssd.gc.domain, ssd.gc.hard_threshold), (Domain::Die, Amount::Blocks(5)));
     assert_eq!(ssd.gc.soft_threshold, Amount::AboveHard(2));

@@ -64,7 +64,7 @@ fn every_seed_is_the_run_it_would_be_alone_in_the_order_asked_for() {
 #[test]
 fn threads_show_in_no_byte() {
     let text = |threads| {
-        let Comparison { runs, intervals } = over(1, 4, threads);
+        let Comparison { runs, intervals, .. } = over(1, 4, threads);
         (runs.iter().map(bytes).collect::<Vec<_>>(), serde_json::to_string(&intervals).expect("JSON"))
     };
     let first = text(1);
@@ -75,7 +75,7 @@ fn threads_show_in_no_byte() {
 
 #[test]
 fn intervals_are_over_seeds_and_in_pairs() {
-    let Comparison { runs, intervals } = over(1, 3, 2);
+    let Comparison { runs, intervals, .. } = over(1, 3, 2);
     assert_eq!((intervals.method, intervals.baseline.as_str()), (Method::Replications, "local"));
     let means =
         |from: usize| runs[from..from + 3].iter().map(|run| run.host.response_ns.all.mean.expect("requests"));

@@ -1,8 +1,9 @@
 //! Does anything break when everything varies at once? Random small scenarios, each from a printed seed.
 //!
-//! A seed makes a whole scenario: geometry, allocation unit, thresholds, spare, victim, schedule, trigger, domain,
-//! coordination, load, ageing, members. It runs with every invariant checked after every event, and its report must
-//! add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that seed.
+//! A seed makes a whole scenario: geometry, allocation and its unit, priority, suspending, thresholds, spare, victim,
+//! schedule, trigger, domain, coordination, load, ageing, members. It runs with every invariant checked after every
+//! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
+//! seed.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims (no trace format has them yet).
 
@@ -14,6 +15,7 @@ use harmonia_array::coordination;
 use harmonia_engine::Rng;
 use harmonia_metrics::{DistributionSummary, Report};
 use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
+use harmonia_ssd::Order;
 use harmonia_ssd::gc::{schedule, victim};
 use harmonia_types::registry::names;
 use harmonia_workload::{Limit, WorkloadConfig};
@@ -51,6 +53,8 @@ impl Draw {
 /// The scenario of a seed. Spare always suffices for the thresholds, so every scenario should run.
 fn generate(seed: u64) -> Generated {
     let mut d = Draw(Rng::stream(seed, "swarm"));
+    // A stream of its own, so that the scenarios of old seeds differ in nothing else.
+    let mut inside = Draw(Rng::stream(seed, "swarm/die"));
     let (channels, chips, dies) = (d.range(1, 3), d.range(1, 2), d.range(1, 2));
     let (planes, per_plane, pages) = (d.range(1, 3), d.range(8, 24), d.range(2, 12));
     let page_size = [512, 4096, 8192][d.range(0, 2) as usize];
@@ -61,10 +65,10 @@ fn generate(seed: u64) -> Generated {
     let soft = hard + d.range(1, 3);
     let stop = hard + d.range(0, 2);
     // What the device asks for at least: the pool above stop, the block being collected into, the frontiers, and what
-    // units may differ by.
+    // units may differ by, also while a schedule opens a second block.
     let least = stop + 2 + u64::from(separate);
-    let dynamic = d.0.chance(0.3) && least + 2 < blocks;
-    let least = least + u64::from(dynamic);
+    let dynamic = d.0.chance(0.3) && least + 3 < blocks;
+    let least = least + 2 * u64::from(dynamic);
     let reserved =
         (least + [0, 0, d.range(0, 4), d.range(0, blocks)][d.range(0, 3) as usize]).min(blocks - 1);
     let summary = d.range(0, 1);
@@ -90,13 +94,20 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("[ssd.timing]\nread = \"{}us\"\nprogram = \"{}us\"", d.range(1, 60), d.range(1, 400)));
     put(format_args!("erase = \"{}us\"\ntransfer = \"{}us\"", d.range(1, 2000), d.range(1, 100)));
     put(format_args!("copyback = \"{}\"", d.pick(&["none", "plane", "die"])));
+    put(format_args!("suspend_program = \"{}\"", inside.pick(&["none", "0us", "1us", "20us"])));
+    put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
+    put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
     put(format_args!(
         "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"",
         d.range(5, 4000),
         d.range(0, 9) / 5 * 7
     ));
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
-    put(format_args!("allocation = \"{}\"", if dynamic { "dynamic" } else { "cwdp" }));
+    let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");
+    let allocation = if dynamic { "dynamic".to_owned() } else { order.to_string() };
+    put(format_args!("allocation = \"{allocation}\""));
+    put(format_args!("priority = \"{}\"", inside.pick(&["fifo", "reads-first"])));
+    put(format_args!("multi_plane = {}", inside.0.chance(0.5)));
     put(format_args!("allocation_unit = \"{}\"", if by_plane { "plane" } else { "die" }));
     put(format_args!("frontiers = \"{}\"", if separate { "separate" } else { "shared" }));
     let domain = if by_plane || planes == 1 {
@@ -114,6 +125,10 @@ fn generate(seed: u64) -> Generated {
     };
     put(format_args!("victim = \"{}\"\nvictim_d = {}", victim(&mut d), d.range(1, 5)));
     put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
+    put(format_args!(
+        "destination = \"{}\"",
+        if dynamic { inside.pick(&["unit", "device"]) } else { "unit" }
+    ));
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
     let policy = d.name(coordination::REGISTRY);
     put(format_args!(

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::gc::schedule;
 use crate::gc::victim::{self, VictimParameters};
+use crate::order::{Odometer, Order};
 
 /// The `[ssd]` table: one member device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,14 +91,27 @@ impl Serialize for Amount {
     }
 }
 
-/// How an LPN finds its place; letters from the fastest-changing to the slowest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// How an LPN finds its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allocation {
-    /// Channel, way (chip), die, plane.
-    Cwdp,
+    /// Its number names its die and plane.
+    Static(Order),
     /// Every write goes where the device chooses when its page leaves the link.
     Dynamic,
+}
+
+impl Allocation {
+    /// Static: channel, way (chip), die, plane.
+    pub const CWDP: Allocation = Allocation::Static(Order::CWDP);
+}
+
+impl Serialize for Allocation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Allocation::Static(order) => serializer.collect_str(order),
+            Allocation::Dynamic => serializer.serialize_str("dynamic"),
+        }
+    }
 }
 
 /// What owns a write frontier and a pool of free blocks.
@@ -233,6 +247,8 @@ pub struct Shape {
     pub soft: u32,
     /// An event ends when free exceeds this.
     pub stop: u32,
+    /// Which unit a logical page is in, where the allocation is static.
+    pub(crate) odometer: Odometer,
 }
 
 /// Why a device cannot work: the key to change, and what would.
@@ -309,16 +325,12 @@ impl SsdConfig {
                     .into(),
             );
         }
-        if self.gc.destination == Destination::Device {
+        if self.gc.destination == Destination::Device && self.ftl.allocation != Allocation::Dynamic {
             return fail(
                 "ssd.gc.destination",
-                if self.ftl.allocation == Allocation::Dynamic {
-                    "`device` is planned, but not available yet".into()
-                } else {
-                    "`device` needs ssd.ftl.allocation = \"dynamic\": with a static allocation the number of a page names \
-                     its die, so a page moved elsewhere would not be found"
-                        .into()
-                },
+                "`device` needs ssd.ftl.allocation = \"dynamic\": with a static allocation the number of a page names \
+                 its die, so a page moved elsewhere would not be found"
+                    .into(),
             );
         }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
@@ -417,10 +429,16 @@ impl SsdConfig {
         {
             return fail(
                 "ssd.ftl.allocation",
-                "`dynamic` supports fewer than 2^32 flash pages per device; `cwdp` supports more".into(),
+                "`dynamic` supports fewer than 2^32 flash pages per device; a static order supports more"
+                    .into(),
             );
         }
+        let order = match self.ftl.allocation {
+            Allocation::Static(order) => order,
+            Allocation::Dynamic => Order::CWDP,
+        };
         Ok(Shape {
+            odometer: Odometer::new(order, g, units_per_die),
             most_live: dynamic.then(|| (blocks - least) * data_pages),
             dies: dies as u32,
             units_per_die,
@@ -476,45 +494,22 @@ impl Shape {
         first as usize..(first + pages) as usize
     }
 
-    /// The unit at `position` when units are counted as writes reach them: channel, way, die, then plane.
+    /// The unit at `position` of the rotation of dynamic allocation: channel, way, die, then plane.
     #[inline]
     pub fn unit_at(&self, position: u32) -> u32 {
         position % self.dies * self.units_per_die + position / self.dies
     }
 
-    /// The die and allocation unit of a logical page, and its number inside the unit.
-    ///
-    /// CWDP: die by LPN modulo dies (channel first), then plane.
+    /// The die and allocation unit that the number of a logical page names, and its number inside the unit.
     #[inline]
     pub fn locate(&self, lpn: u32) -> (u32, u32, u32) {
-        let die = lpn % self.dies;
-        let rest = lpn / self.dies;
-        if self.units_per_die == 1 {
-            (die, die, rest)
-        } else {
-            (die, die * self.units_per_die + rest % self.units_per_die, rest / self.units_per_die)
-        }
+        self.odometer.read(lpn)
     }
 
     /// [`Shape::locate`] of `count` logical pages from `first` on.
     #[inline]
     pub fn walk(&self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<> {
-        let (dies, units_per_die) = (self.dies, self.units_per_die);
-        let (mut die, mut plane) = (first % dies, first / dies % units_per_die);
-        let mut lpn = first / dies / units_per_die;
-        (0..count).map(move |_| {
-            let place = (die, die * units_per_die + plane, lpn);
-            die += 1;
-            if die == dies {
-                die = 0;
-                plane += 1;
-                if plane == units_per_die {
-                    plane = 0;
-                    lpn += 1;
-                }
-            }
-            place
-        })
+        self.odometer.walk(first, count)
     }
 
     /// The LPN on the device of page `lpn` of `unit`: the inverse of [`Shape::locate`].
@@ -523,43 +518,6 @@ impl Shape {
         if self.is_dynamic() {
             return Lpn(lpn);
         }
-        let (die, plane) = (unit / self.units_per_die, unit % self.units_per_die);
-        Lpn(die + self.dies * (plane + self.units_per_die * lpn))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Walking is locating one after the other, and locating has an inverse.
-    #[test]
-    fn pages_are_found_alike_one_by_one_and_in_a_row() {
-        for (dies, units_per_die) in [(1, 1), (5, 1), (4, 2), (3, 4)] {
-            let shape = Shape {
-                dies,
-                units_per_die,
-                planes_per_unit: 1,
-                blocks_per_unit: 8,
-                reserved_blocks: 3,
-                data_pages: 4,
-                summary_pages: 0,
-                page_bits: 2,
-                page_size: 4096,
-                unit_pages: 20,
-                most_live: None,
-                logical_pages: 20 * dies * units_per_die,
-                hard: 1,
-                soft: 2,
-                stop: 1,
-            };
-            for first in 0..20 {
-                let pages: Vec<_> = shape.walk(first, 30).collect();
-                let one_by_one: Vec<_> = (first..first + 30).map(|lpn| shape.locate(lpn)).collect();
-                assert_eq!(pages, one_by_one);
-                let (_, unit, lpn) = pages[0];
-                assert_eq!(shape.device_lpn(unit, lpn), Lpn(first));
-            }
-        }
+        Lpn(self.odometer.first_of(unit) + self.units() * lpn)
     }
 }

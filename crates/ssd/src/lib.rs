@@ -10,6 +10,7 @@ mod device;
 mod ftl;
 pub mod gc;
 pub mod interface;
+mod order;
 pub mod probe;
 mod slab;
 mod table;
@@ -22,5 +23,6 @@ pub use device::{
     Device, DeviceCounters, DeviceFailure, Pairing, Policies, QueueDepth, SubCompletion, SubRequest,
 };
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
+pub use order::{Order, Part};
 pub use slab::Slab;
 pub use table::HugeTable;

@@ -19,7 +19,7 @@ use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, SubRequest, Trigger,
+    FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, PlaneWork, SimDuration, SimTime};
@@ -39,7 +39,10 @@ struct TaggedFlash {
     /// What each page of a read found, and where the device said it was.
     reads: BTreeMap<Tag, Option<Tag>>,
     programs: BTreeMap<Tag, u32>,
+    /// Collected data may go to another unit, and how often it did.
+    global: bool,
     copies: u64,
+    copies_elsewhere: u64,
     lanes: Lanes,
 }
 
@@ -86,7 +89,8 @@ impl Probe for TaggedFlash {
     }
 
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
-        assert_eq!(from.unit, to.unit, "collected data stays in its unit");
+        assert!(self.global || from.unit == to.unit, "collected data stays in its unit");
+        self.copies_elsewhere += u64::from(from.unit != to.unit);
         let tag = self.load(from, lpn);
         self.copies += 1;
         self.store(to, lpn, tag);
@@ -125,7 +129,8 @@ fn config(rng: &mut Rng) -> SsdConfig {
     let least_hard = u64::from(frontiers == Frontiers::Separate);
     let hard = draw(rng, least_hard, 3);
     let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
-    let allocation = pick(rng, &[Allocation::Cwdp, Allocation::Dynamic]);
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
+    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
     let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
     // Dynamic allocation needs a block more, and another one under schedules that open a second block.
     let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
@@ -178,7 +183,11 @@ fn config(rng: &mut Rng) -> SsdConfig {
             victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
             victim_d: 3,
             schedule: name(rng, schedule::REGISTRY),
-            destination: Destination::Unit,
+            destination: if allocation == Allocation::Dynamic {
+                pick(rng, &[Destination::Unit, Destination::Device])
+            } else {
+                Destination::Unit
+            },
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },
     }
@@ -238,9 +247,9 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     SubRequest { token, operation, offset, length, fast_fail: false, deadline: None }
 }
 
-/// Drives one random device and compares everything it read with the oracle; returns pages moved, and what there was
-/// of planes to check.
-fn check(seed: u64) -> [u64; 4] {
+/// Drives one random device and compares everything it read with the oracle; returns pages moved, those moved to
+/// another unit, and what there was of planes to check.
+fn check(seed: u64) -> [u64; 5] {
     let mut rng = Rng::stream(seed, "content");
     let config = config(&mut rng);
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -252,7 +261,9 @@ fn check(seed: u64) -> [u64; 4] {
         written: BTreeMap::new(),
         reads: BTreeMap::new(),
         programs: BTreeMap::new(),
+        global: config.gc.destination == Destination::Device,
         copies: 0,
+        copies_elsewhere: 0,
         lanes: Lanes::default(),
     };
     let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
@@ -316,13 +327,14 @@ fn check(seed: u64) -> [u64; 4] {
     assert!(flash.programs.values().all(|&times| times == 1), "seed {seed}: and programmed once");
     flash.lanes.check(seed, &device.counters());
     let [known, along, suspends] = flash.lanes.told();
-    [flash.copies, known, along, suspends]
+    [flash.copies, flash.copies_elsewhere, known, along, suspends]
 }
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
     let sum = (0..600).map(check).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
-    let [copies, known, along, suspends] = sum.expect("seeds");
+    let [copies, elsewhere, known, along, suspends] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
+    assert!(elsewhere > 2_000, "some of it elsewhere, not {elsewhere} pages");
     assert!(known > 100_000 && along > 500 && suspends > 100, "planes: {known}, {along}, {suspends}");
 }

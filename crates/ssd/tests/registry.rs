@@ -75,7 +75,7 @@ fn config() -> SsdConfig {
         link: flash.link.clone(),
         ftl: FtlConfig {
             reserved_blocks: Amount::Percent(25.0),
-            allocation: Allocation::Cwdp,
+            allocation: Allocation::CWDP,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
@@ -156,7 +156,7 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
                         config.ftl.reserved_blocks = Amount::Blocks(6);
                     }
                     config.ftl.frontiers = frontiers;
-                    for allocation in [Allocation::Cwdp, Allocation::Dynamic] {
+                    for allocation in [Allocation::CWDP, Allocation::Dynamic] {
                         config.ftl.allocation = allocation;
                         let axes = format!("{frontiers:?} {domain:?} {allocation:?}");
                         let what = format!("{} {} {axes}", victim.name, schedule.name);

@@ -47,7 +47,7 @@ fn one_die() -> SsdConfig {
         link: LinkConfig { bandwidth: PAGE * 1_000_000_000 / LINK, latency: SimDuration::ZERO },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(4),
-            allocation: Allocation::Cwdp,
+            allocation: Allocation::CWDP,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,

@@ -41,7 +41,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
         link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
-            allocation: Allocation::Cwdp,
+            allocation: Allocation::CWDP,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,

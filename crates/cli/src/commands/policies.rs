@@ -2,47 +2,80 @@
 
 use harmonia_array::coordination;
 use harmonia_scenario::policies::sets_of;
-use harmonia_scenario::{Variant, sweep};
+use harmonia_scenario::{Axis, Variant, axes, sweep};
 use harmonia_types::registry::names;
 
 use crate::args::ScenarioArguments;
+use crate::cross::{Cross, combinations};
 use crate::failure::Failure;
 
 const POLICY_KEY: &str = "array.coordination.policy";
+const SCHEDULE_KEY: &str = "ssd.gc.schedule";
 const IDEAL: &str = "ideal";
 
 const DEFAULT: [&str; 4] = ["local", "reactive-inclusive", "reactive-selective", IDEAL];
 
-/// One variant for each policy and each value swept, policy by policy. Without `--policies`, a `--set` of the policy
-/// is swept like any other key, and without that the default policies are compared.
+/// What a comparison runs: one variant for each policy and each combination of values swept, policy by policy, and where
+/// on which axes each stands. Without `--policies`, a `--set` of the policy is swept like any other key, and without
+/// that the default policies are compared.
 ///
 /// # Errors
 /// An unknown policy, with the nearest known one; what the scenario crate refuses.
-pub(crate) fn variants(
+pub(crate) fn crossed(
     arguments: &ScenarioArguments,
     policies: Option<&[String]>,
-) -> Result<Vec<Variant>, Failure> {
+) -> Result<(Vec<Variant>, Cross), Failure> {
+    let trace = arguments.trace();
     let policies = match policies {
         Some(policies) => {
             refuse_policy_key(&arguments.sets)?;
+            refuse_twice(policies)?;
             policies.to_vec()
         }
         None if arguments.sets.iter().any(|set| is_policy_key(set)) => {
-            return Ok(sweep(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?);
+            let cross = Cross::full(axes(&arguments.sets)?);
+            return Ok(named(sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?, cross));
         }
         None => DEFAULT.map(str::to_owned).to_vec(),
     };
-    let mut variants = Vec::new();
+    let mut swept = Vec::new();
     for policy in &policies {
-        let sets = [arguments.sets.clone(), pairs(policy)?].concat();
-        let swept = sweep(&arguments.scenario, &sets, arguments.trace().as_ref())?;
-        let is_alone = swept.len() == 1;
-        variants.extend(swept.into_iter().map(|Variant { label, scenario }| {
-            let label = if is_alone { policy.clone() } else { format!("{policy} {label}") };
-            Variant { label, scenario }
-        }));
+        let sets = [of_policy(policy, &arguments.sets), pairs(policy)?].concat();
+        swept.extend(sweep(&arguments.scenario, &sets, trace.as_ref())?);
     }
-    Ok(variants)
+    Ok(named(swept, under(&policies, &arguments.sets)?))
+}
+
+/// The cross of these policies with what the flags sweep over. A single policy is no axis, unless there is no other.
+fn under(policies: &[String], sets: &[String]) -> Result<Cross, Failure> {
+    let mut all = axes(sets)?;
+    let is_axis = policies.len() > 1 || all.is_empty();
+    let mut points = Vec::new();
+    for (at, policy) in policies.iter().enumerate() {
+        let own = axes(&of_policy(policy, sets))?;
+        for point in combinations(&own) {
+            let place = |axis: &Axis| own.iter().position(|other| other.key == axis.key);
+            let swept = all.iter().map(|axis| place(axis).and_then(|place| point[place]));
+            points.push(is_axis.then_some(Some(at)).into_iter().chain(swept).collect());
+        }
+    }
+    if is_axis {
+        all.insert(0, Axis { key: POLICY_KEY.to_owned(), values: policies.to_vec() });
+    }
+    Ok(Cross::new(all, points))
+}
+
+/// The flags that matter under this policy: `ideal` is a schedule of its own, so sweeping schedules under it would run
+/// the same thing under several names.
+fn of_policy(policy: &str, sets: &[String]) -> Vec<String> {
+    let matters = |set: &&String| policy != IDEAL || key(set) != SCHEDULE_KEY;
+    sets.iter().filter(matters).cloned().collect()
+}
+
+/// Variants with the names that the cross gives them.
+fn named(mut variants: Vec<Variant>, cross: Cross) -> (Vec<Variant>, Cross) {
+    variants.iter_mut().enumerate().for_each(|(run, variant)| variant.label = cross.name(run));
+    (variants, cross)
 }
 
 /// The `--set` pairs that make a policy; they come after the user's own and so have the last word.
@@ -62,7 +95,21 @@ fn pairs(policy: &str) -> Result<Vec<String>, Failure> {
 }
 
 fn is_policy_key(set: &str) -> bool {
-    set.split('=').next().is_some_and(|key| key.trim() == POLICY_KEY)
+    key(set) == POLICY_KEY
+}
+
+/// The key of a `--set` flag.
+fn key(set: &str) -> &str {
+    set.split('=').next().unwrap_or_default().trim()
+}
+
+/// Two runs of one name could not be told apart.
+fn refuse_twice(policies: &[String]) -> Result<(), Failure> {
+    let mut named = policies.iter().enumerate();
+    match named.find(|(at, policy)| policies[..*at].contains(policy)) {
+        Some((_, policy)) => Err(Failure::BadInput(format!("--policies: '{policy}' stands there twice"))),
+        None => Ok(()),
+    }
 }
 
 /// `--policies` decides the policy; a second word about it would be lost silently.
@@ -104,6 +151,56 @@ mod tests {
             "--policies: there is no policy 'reactive-inclusiv'; did you mean 'reactive-inclusive'?"
         ));
         assert!(message(pairs("")).contains("there is no policy ''"));
+    }
+
+    fn labels(policies: &[&str], sets: &[&str]) -> Vec<String> {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let sets = [&owned(sets)[..], &["workload.requests=10".to_owned()]].concat();
+        let arguments = ScenarioArguments { scenario: "tiny".into(), sets, traces: Vec::new(), format: None };
+        let policies = owned(policies);
+        let crossed = crossed(&arguments, (!policies.is_empty()).then_some(&policies[..]));
+        let (variants, _) = crossed.unwrap_or_else(|failure| panic!("{:?}", failure.message()));
+        variants.into_iter().map(|variant| variant.label).collect()
+    }
+
+    #[test]
+    fn policies_and_sweeps_multiply_under_short_names() {
+        let domain = "ssd.gc.domain=die,device";
+        assert_eq!(
+            labels(&["local", "ideal"], &[domain]),
+            ["local + die", "local + device", "ideal + die", "ideal + device"]
+        );
+        assert_eq!(labels(&["local"], &[domain]), ["die", "device"]);
+        assert_eq!(labels(&["local"], &[]), ["local"]);
+        assert_eq!(labels(&[], &[]), DEFAULT);
+        let three = labels(
+            &[],
+            &["ssd.gc.victim=greedy,fifo", domain, "array.coordination.policy=local,reactive-selective"],
+        );
+        assert_eq!((three.len(), three[1].as_str()), (8, "greedy + die + reactive-selective"));
+    }
+
+    /// Garbage collection that takes no time has one schedule.
+    #[test]
+    fn ideal_runs_once_however_many_schedules_are_swept() {
+        let schedules = "ssd.gc.schedule=blocking,ideal";
+        assert_eq!(
+            labels(&["local", "gclock", "ideal"], &["ssd.gc.victim=greedy,fifo", schedules])[8..],
+            ["policy=ideal + greedy", "policy=ideal + fifo"]
+        );
+    }
+
+    #[test]
+    fn a_policy_named_twice_is_refused() {
+        let twice = ["local", "ideal", "local"].map(str::to_owned);
+        assert!(
+            refuse_twice(&twice)
+                .expect_err("refused")
+                .message()
+                .expect("said")
+                .contains("'local' stands there twice")
+        );
+        assert!(refuse_twice(&twice[..2]).is_ok());
     }
 
     #[test]

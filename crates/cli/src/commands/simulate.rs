@@ -6,14 +6,16 @@ use std::thread::available_parallelism;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    AgedCache, Observe, Progress, RunError, RunOptions, Scenario, Variant, compare_seeds,
+    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
+    compare_seeds,
 };
-use harmonia_workload::WorkloadConfig;
+use harmonia_workload::{Limit, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
 
 use super::{cache, policies};
 use crate::args::{ScenarioArguments, SimulationArguments};
 use crate::columns::Columns;
+use crate::cross::Cross;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::output::Output;
@@ -21,6 +23,9 @@ use crate::page::{self, Recordings};
 use crate::progress::{Bars, Silent};
 use crate::tables::{self, Style};
 use crate::{interrupt, numbers};
+
+/// From so many runs on a comparison says beforehand what it is about to do, and counts them while it does.
+const MANY_RUNS: u64 = 8;
 
 /// What goes into the folder of results, if one is asked for.
 struct Files<'a> {
@@ -70,13 +75,15 @@ impl<'a> Session<'a> {
         };
         let scenario = &(self.seeds_comment() + &rerunnable(&variant[0].scenario));
         let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };
-        self.finish(files, &comparison, |style| tables::single(&comparison, style))
+        let cross = Cross::default();
+        self.finish(files, &comparison, &cross, |style| tables::single(&comparison, style))
     }
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
-        let variants = policies::variants(self.scenario, policies)?;
+        let (variants, cross) = policies::crossed(self.scenario, policies)?;
         let folder = self.folder()?;
+        announcement(&variants, self.simulation.seeds).iter().for_each(|text| self.output.notice(text));
         let columns = self.columns(folder.as_ref());
         let (comparison, recordings) = self.simulate(variants.len(), columns.as_ref(), |options| {
             compare_seeds(&variants, self.simulation.seeds, options)
@@ -85,8 +92,11 @@ impl<'a> Session<'a> {
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
         );
-        for variant in &variants {
-            resolved.push_str(&format!("#   {}\n", variant.label));
+        for (run, Variant { label, .. }) in variants.iter().enumerate() {
+            resolved.push_str(&match cross.pairs(run) {
+                pairs if pairs.is_empty() => format!("#   {label}\n"),
+                pairs => format!("#   {label}: {pairs}\n"),
+            });
         }
         resolved.push_str(&self.seeds_comment());
         resolved.push_str(&rerunnable(&variants[0].scenario));
@@ -97,7 +107,7 @@ impl<'a> Session<'a> {
             recordings,
             columns,
         };
-        self.finish(files, &comparison, |style| tables::comparison(&comparison, style))
+        self.finish(files, &comparison, &cross, |style| tables::comparison(&comparison, &cross, style))
     }
 
     /// What a scenario file does not say: how often it ran.
@@ -129,7 +139,8 @@ impl<'a> Session<'a> {
             Some(threads) => threads.get(),
             None => available_parallelism().map_or(1, |cores| cores.get()),
         };
-        let bars = self.shows_progress.then(Bars::new);
+        let runs = (variants as u64).saturating_mul(self.simulation.seeds.min(MOST_SEEDS));
+        let bars = self.shows_progress.then(|| if runs >= MANY_RUNS { Bars::of(runs) } else { Bars::new() });
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
         let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
@@ -163,6 +174,7 @@ impl<'a> Session<'a> {
         &self,
         files: Files<'_>,
         comparison: &Comparison,
+        cross: &Cross,
         table: impl FnOnce(Style) -> String,
     ) -> Result<(), Failure> {
         interrupt::check(self.cancel)?;
@@ -170,7 +182,7 @@ impl<'a> Session<'a> {
         comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
         let Files { folder, report, scenario, recordings, columns } = files;
         if let Some(folder) = folder {
-            let page = page::render(comparison, &recordings, scenario);
+            let page = page::render(comparison, cross, &recordings, scenario);
             let columns = columns.map(|columns| columns.finish(&comparison.runs)).transpose()?;
             let texts =
                 [("report.json", report), ("scenario.toml", scenario), ("report.html", page.as_str())];
@@ -196,6 +208,40 @@ fn rerunnable(scenario: &Scenario) -> String {
         }
     }
     scenario.to_toml()
+}
+
+/// What a comparison of many runs is about to do. How long that takes shows once it has begun: it depends on the load and
+/// the machine, so nothing is guessed beforehand.
+fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
+    // What is about to be refused is not announced.
+    let runs =
+        (seeds <= MOST_SEEDS).then(|| variants.len() as u64 * seeds).filter(|&runs| runs >= MANY_RUNS)?;
+    let of = match seeds {
+        1 => String::new(),
+        _ => format!(" ({} combinations with {seeds} seeds each)", numbers::count(variants.len() as u64)),
+    };
+    let add = |sum: u64, variant: &Variant| Some(sum.saturating_add(requests(&variant.scenario)?));
+    let requests = variants.iter().try_fold(0, add);
+    let requests =
+        requests.map(|all| format!(", {} requests in all", numbers::count(all.saturating_mul(seeds))));
+    let arrays = aged_arrays(variants) as u64 * seeds;
+    let plural = if arrays == 1 { "" } else { "s" };
+    Some(format!(
+        "{} runs{of}{}, from {} aged array{plural}",
+        numbers::count(runs),
+        requests.unwrap_or_default(),
+        numbers::count(arrays)
+    ))
+}
+
+/// Requests that a run will simulate, where the scenario says it.
+fn requests(scenario: &Scenario) -> Option<u64> {
+    match &scenario.workload {
+        WorkloadConfig::Synthetic(SyntheticConfig { limit: Limit::Requests(requests), .. }) => {
+            Some(*requests)
+        }
+        _ => None,
+    }
 }
 
 /// What `format = "auto"` decided on for each trace, and why.

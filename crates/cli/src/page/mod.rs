@@ -1,7 +1,7 @@
 //! `report.html`: what the runs show, for whoever would rather look than read.
 //!
 //! ```text
-//!   reports ------> words, table ---------> text of the page     (words, table)
+//!   reports ------> words, table, cross --> text of the page     (words, table, cross)
 //!           \-----> data for the charts --.
 //!   recordings ---> bytes in Base64 ------+-> assets/*.js draw    (recordings, encode)
 //! ```
@@ -13,6 +13,7 @@
 //!
 //! Leaves out: which operations of a die belong to which request; runs of a long sweep beyond the first 48 in the timeline.
 
+mod cross;
 mod encode;
 mod html;
 mod planes;
@@ -22,7 +23,6 @@ mod table;
 mod tests;
 mod words;
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use harmonia_array::coordination;
@@ -31,8 +31,9 @@ use harmonia_metrics::{Comparison, Report};
 use harmonia_types::registry::find;
 use serde_json::{Value, json};
 
+use crate::cross::Cross;
 use crate::numbers;
-use crate::tables::{self, PARTS, is_ideal, label};
+use crate::tables::{self, PARTS, label};
 use html::escaped;
 pub(crate) use recordings::Recordings;
 
@@ -53,8 +54,13 @@ const SCRIPTS: [&str; 9] = [
 
 /// The page about these runs; of each variant the first seed may have been recorded. `scenario` is the resolved
 /// scenario as text.
-pub(crate) fn render(comparison: &Comparison, recordings: &[Option<Recording>], scenario: &str) -> String {
-    let runs = &shortened(tables::means(comparison));
+pub(crate) fn render(
+    comparison: &Comparison,
+    cross: &Cross,
+    recordings: &[Option<Recording>],
+    scenario: &str,
+) -> String {
+    let runs = &tables::means(comparison);
     let intervals = &comparison.intervals;
     let seeds = intervals.variants.first().map_or(1, |variant| variant.seeds.len());
     let recording = |run: usize| recordings.get(run).and_then(Option::as_ref);
@@ -91,7 +97,9 @@ pub(crate) fn render(comparison: &Comparison, recordings: &[Option<Recording>], 
         }
         "cautions" => cautions(&words.cautions),
         "policies" => policies(runs),
-        "table" => table::table(runs, intervals),
+        "table" => table::table(runs, intervals, cross.heading().as_deref().unwrap_or("run")),
+        "winners" => cross::winners(comparison, runs),
+        "matrix" => cross::matrix(comparison, cross, runs),
         "table_caption" => escaped(&table::caption(runs, intervals)),
         "responses_title" => html::emphasised(&words.titles.responses),
         "planes_hidden" => planes.hidden().to_owned(),
@@ -108,24 +116,6 @@ pub(crate) fn render(comparison: &Comparison, recordings: &[Option<Recording>], 
         "script" => format!("(() => {{\n\"use strict\";\n{script}}})();"),
         other => unreachable!("the page has no slot {other}"),
     })
-}
-
-/// The runs with keys of their labels cut to their last part, as in `devices=8` for `array.devices=8`, unless two
-/// labels would then be alike.
-fn shortened(mut runs: Vec<Report>) -> Vec<Report> {
-    let short = |label: &str| {
-        let words = label.split(' ').map(|word| match word.split_once('=') {
-            Some((key, value)) => format!("{}={value}", key.rsplit('.').next().unwrap_or(key)),
-            None => word.to_owned(),
-        });
-        words.collect::<Vec<_>>().join(" ")
-    };
-    let labels: Vec<String> = runs.iter().map(|run| short(&run.label)).collect();
-    let different: BTreeSet<&String> = labels.iter().collect();
-    if different.len() == runs.len() {
-        runs.iter_mut().zip(labels).for_each(|(run, label)| run.label = label);
-    }
-    runs
 }
 
 /// A template with its `{{slots}}` filled; what fills one is not looked at again.
@@ -160,7 +150,7 @@ fn policies(runs: &[Report]) -> String {
     let mut told: Vec<(&str, &str)> = Vec::new();
     for run in runs {
         let policy = run.array.coordination.policy.as_str();
-        let entry = match is_ideal(run) {
+        let entry = match run.is_ideal() {
             true => {
                 ("ideal", "collecting takes no time: a bound to compare with, not something one can build")
             }
@@ -234,7 +224,7 @@ fn run_data(run: &Report, recording: Option<&Recording>, header: Option<Value>) 
         json!({"erases": device.erases, "wear": [wear.min, wear.mean, wear.max]})
     });
     json!({
-        "label": label(run), "ideal": is_ideal(run), "seed": run.seed, "requests": run.host.requests,
+        "label": label(run), "ideal": run.is_ideal(), "seed": run.seed, "requests": run.host.requests,
         "min": run.host.response_ns.all.min.unwrap_or(0), "max": run.host.response_ns.all.max.unwrap_or(0),
         "cdf": {"ns": ns, "share": share},
         "blame": PARTS.map(|(_, _, part)| per_request(part(&run.host.blame_ns))),

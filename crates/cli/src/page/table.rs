@@ -6,7 +6,7 @@ use harmonia_metrics::{Intervals, Method, Report, Versus};
 
 use super::html::{breakable, escaped};
 use crate::numbers::{self, NONE, or_none};
-use crate::tables::{is_ideal, label};
+use crate::tables::label;
 
 /// What a column shows of a run, and whether less of it is better.
 struct Column {
@@ -77,9 +77,9 @@ fn met_gc(run: &Report) -> String {
     }
 }
 
-/// The table as HTML.
-pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
-    let mut text = String::from("<table><thead><tr><th scope=\"col\">run</th>");
+/// The table as HTML; `names` is what the names of the runs are made of.
+pub(super) fn table(runs: &[Report], intervals: &Intervals, names: &str) -> String {
+    let mut text = format!("<table><thead><tr><th scope=\"col\">{}</th>", escaped(names));
     for (index, column) in COLUMNS.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{}</th>", column.heading);
         if index == 0 && runs.len() > 1 {
@@ -90,11 +90,11 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
     let lowest = COLUMNS.each_ref().map(|column| column.figure.and_then(|figure| lowest(runs, figure)));
     for (row, run) in runs.iter().enumerate() {
         let variant = intervals.variants.get(row);
-        let class = if is_ideal(run) { " class=\"bound\"" } else { "" };
+        let class = if run.is_ideal() { " class=\"bound\"" } else { "" };
         let _ = write!(text, "<tr{class}><th scope=\"row\">{}</th>", breakable(label(run)));
         for (index, (column, lowest)) in COLUMNS.iter().zip(lowest).enumerate() {
             let value = column.figure.and_then(|figure| figure(run));
-            let best = !is_ideal(run) && value.is_some() && value == lowest;
+            let best = !run.is_ideal() && value.is_some() && value == lowest;
             let class = if best { " class=\"best\"" } else { "" };
             let mean = variant.filter(|_| index == 0).and_then(|variant| variant.metrics.mean?.half_width);
             let shown = (column.show)(run);
@@ -112,7 +112,7 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals) -> String {
 
 /// The lowest figure of those one could build, if there is a choice between different ones.
 fn lowest(runs: &[Report], figure: fn(&Report) -> Option<f64>) -> Option<f64> {
-    let figures: Vec<f64> = runs.iter().filter(|run| !is_ideal(run)).filter_map(figure).collect();
+    let figures: Vec<f64> = runs.iter().filter(|run| !run.is_ideal()).filter_map(figure).collect();
     let low = figures.iter().copied().min_by(f64::total_cmp)?;
     figures.iter().any(|&figure| figure > low).then_some(low)
 }
@@ -134,7 +134,7 @@ fn against_first(run: &Report, first: &Report, versus: Option<&Versus>) -> Strin
 }
 
 /// What stands behind a number.
-fn behind(text: &str) -> String {
+pub(super) fn behind(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<span class=\"behind\">{}</span>", escaped(text)) }
 }
 
@@ -165,7 +165,7 @@ pub(super) fn caption(runs: &[Report], intervals: &Intervals) -> String {
             ),
         };
     }
-    if runs.iter().any(is_ideal) {
+    if runs.iter().any(Report::is_ideal) {
         text.push_str(" In italics: a bound, in which collecting takes no time.");
     }
     if runs.iter().any(|run| run.host.response_ns.all.p999.is_none()) {

@@ -3,10 +3,12 @@ use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, Variant
 use harmonia_types::{Blame, Completion, DeviceId, Operation, PlaneWork, SimTime};
 
 use super::*;
+use crate::cross::Cross;
+use crate::cross::tests::axis;
 use crate::tables::tests::{four_runs, run};
 
 fn comparison(runs: Vec<Report>) -> Comparison {
-    Comparison { runs, intervals: Intervals::default() }
+    Comparison { runs, ..Comparison::default() }
 }
 
 /// Words as a reader meets them.
@@ -107,7 +109,8 @@ fn recording() -> Recording {
 
 #[test]
 fn the_page_is_whole_and_asks_for_nothing() {
-    let page = render(&comparison(four_runs()), &[Some(recording())], "name = \"hpc-w\"\n");
+    let page =
+        render(&comparison(four_runs()), &Cross::default(), &[Some(recording())], "name = \"hpc-w\"\n");
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
     assert!(!page.contains("{{") && !page.contains("NaN"));
     // The only addresses: the name of the SVG elements, which is not one, and the empty icon.
@@ -124,23 +127,27 @@ fn names_cannot_break_out_of_the_page() {
     let mut runs =
         vec![run(name, "blocking", 10, 5, &[0.9, 0.1]), run("local", "blocking", 20, 5, &[0.9, 0.1])];
     runs[0].scenario["name"] = name.into();
-    let page = render(&comparison(runs), &[], name);
+    let page = render(&comparison(runs), &Cross::default(), &[], name);
     let of_ours = SCRIPTS.concat().matches("<script").count();
     assert_eq!(page.matches("<script").count() - of_ours, 2, "the data and the program");
     assert!(!page.contains("alert(1)</script>") && page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
 }
 
 #[test]
-fn keys_in_labels_are_cut_unless_that_makes_two_alike() {
-    let labelled = |labels: [&str; 2]| -> Vec<String> {
-        let runs = labels.map(|label| run(label, "blocking", 1, 1, &[1.0])).to_vec();
-        shortened(runs).into_iter().map(|run| run.label).collect()
-    };
-    assert_eq!(
-        labelled(["local ssd.gc.victim=fifo, array.devices=2", "local ssd.gc.victim=fifo, array.devices=4"]),
-        ["local victim=fifo, devices=2", "local victim=fifo, devices=4"]
-    );
-    assert_eq!(labelled(["a.x=1", "b.x=1"]), ["a.x=1", "b.x=1"]);
+fn winners_and_the_matrix_of_a_cross_are_on_the_page() {
+    let axes = vec![
+        axis("ssd.gc.victim", &["greedy", "fifo"]),
+        axis("array.coordination.policy", &["local", "gclock"]),
+    ];
+    let cross = Cross::full(axes);
+    let of = [40_000, 6_000, 5_000, 4_000].into_iter().enumerate();
+    let runs = of.map(|(index, gc_us)| run(&cross.name(index), "blocking", gc_us, 9_000, &[0.9, 0.1]));
+    let page = render(&Comparison::new(runs.collect(), 1), &cross, &[], "");
+    let part = page.split("<h3>Winners</h3>").nth(1).and_then(|rest| rest.split("</section>").next());
+    insta::assert_snapshot!(part.expect("winners"));
+    assert!(page.contains("<th scope=\"col\">victim + policy</th>"));
+    let alone = render(&comparison(four_runs()[..1].to_vec()), &Cross::default(), &[], "");
+    assert!(!alone.contains("Winners") && !alone.contains("class=\"matrices\""));
 }
 
 /// The bytes of a small recording, worked out by hand.

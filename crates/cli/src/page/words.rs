@@ -10,7 +10,7 @@ use harmonia_metrics::{Intervals, Method, Report, Versus};
 
 use super::html::named;
 use crate::numbers;
-use crate::tables::{is_ideal, label, notes};
+use crate::tables::{label, notes};
 
 /// Differences below this share are called none.
 const ALIKE: f64 = 0.01;
@@ -86,10 +86,10 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     fn of(runs: &'a [Report], intervals: &Intervals) -> Option<Self> {
         let ran: Vec<&Report> = runs.iter().filter(|run| mean(run).is_some()).collect();
-        let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = ran.iter().partition(|run| is_ideal(run));
+        let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = ran.iter().partition(|run| run.is_ideal());
         let choices = if buildable.is_empty() { &ideal } else { &buildable };
         let best = lowest(choices)?;
-        let bound = ideal.iter().copied().find(|run| !is_ideal(best) && alike(run, best));
+        let bound = ideal.iter().copied().find(|run| !best.is_ideal() && alike(run, best));
         let worst = choices.iter().copied().max_by(|a, b| mean(a).total_cmp_to(mean(b)))?;
         let base = choices.first().copied()?;
         let other = if std::ptr::eq(base, best) { worst } else { base };
@@ -405,7 +405,7 @@ fn slowest_hundredth(runs: &[Report], pair: &Pair<'_>, other: &Report) -> Option
         d if d < 0.0 => write!(text, " against {}: {} less", ms(theirs), percent(d)),
         d => write!(text, " against {}: {} more, so the average hides a worse tail", ms(theirs), percent(d)),
     };
-    let buildable = runs.iter().filter(|run| !is_ideal(run)).filter_map(|run| Some((run, p99(run)?)));
+    let buildable = runs.iter().filter(|run| !run.is_ideal()).filter_map(|run| Some((run, p99(run)?)));
     let (winner, lowest) = buildable.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     if !std::ptr::eq(winner, best) && !std::ptr::eq(winner, other) && change(lowest, ours) < -ALIKE_TAIL {
         let _ = write!(text, "; {} has the lowest, {}", name(winner), ms(lowest));
@@ -572,7 +572,7 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
         ));
     }
     let victims = |run: &Report| run.devices.iter().map(|device| device.gc_victims).sum::<u64>();
-    let rare = of(&|run| collected(run) && !is_ideal(run) && victims(run) < VICTIMS_FEW);
+    let rare = of(&|run| collected(run) && !run.is_ideal() && victims(run) < VICTIMS_FEW);
     if !rare.is_empty() {
         cautions.push(format!(
             "Fewer than {VICTIMS_FEW} blocks were collected{}: few events to judge a policy by; try a longer load.",
@@ -634,7 +634,7 @@ fn titles(pair: &Pair<'_>) -> Titles {
     };
     let blame = match other.or(bound) {
         _ if !collected(best) => "Nothing waits for garbage collection".to_owned(),
-        Some(other) if !is_ideal(other) => format!(
+        Some(other) if !other.is_ideal() => format!(
             "Waiting for garbage collection is {} of the response time under {}, {} under {}",
             percent(gc_share(other)),
             name(other),

@@ -7,22 +7,27 @@ mod devices;
 mod inside;
 mod layout;
 mod load;
+mod matrix;
 mod overlap;
 mod response;
 mod seeds;
 mod verdict;
+mod winners;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 use harmonia_metrics::{Comparison, Report};
 
+use crate::cross::Cross;
 use crate::numbers;
 use crate::output::{Color, Emphasis};
 pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
+pub(crate) use matrix::{Field, Matrix, matrices, sentence as interaction};
 pub(crate) use seeds::{heading, means};
+pub(crate) use winners::{footnotes, lines as winner_lines};
 
 /// Space and colour a table may use.
 #[derive(Debug, Clone, Copy)]
@@ -34,13 +39,17 @@ pub(crate) struct Style {
 }
 
 /// All that is to be said about these runs, the first variant being the baseline.
-pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
+pub(crate) fn comparison(comparison: &Comparison, cross: &Cross, style: Style) -> String {
     let runs = &seeds::means(comparison);
-    let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
+    let heading = cross.heading();
+    let response = response::section(runs, comparison, heading.as_deref(), style);
+    let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(inside::section(runs, style));
     sections.extend(load::section(runs, style));
+    sections.extend(matrix::section(comparison, cross, runs, style));
+    sections.extend(winners::section(comparison, runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")
 }
@@ -48,7 +57,8 @@ pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
 /// All that is to be said about one scenario; device by device if it ran with one seed.
 pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     let runs = &seeds::means(comparison);
-    let mut sections = vec![seeds::heading(comparison, runs), response::section(runs, comparison, style)];
+    let response = response::section(runs, comparison, None, style);
+    let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(inside::section(runs, style));
     if let [run] = &comparison.runs[..] {
@@ -59,7 +69,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     sections.join("\n")
 }
 
-/// How far the runs can be trusted, and what they show.
+/// How far the runs can be trusted, and what else they show.
 fn ending(runs: &[Report], comparison: &Comparison, style: Style) -> String {
     let sentence = verdict::sentence(runs, &comparison.intervals);
     verdict::steadiness(runs, style.color) + &layout::wrapped(&sentence, style.columns)
@@ -80,12 +90,6 @@ pub(crate) fn label(run: &Report) -> &str {
 pub(crate) fn scenario_name(runs: &[Report]) -> &str {
     let name = runs.first().and_then(|run| run.scenario.get("name")).and_then(serde_json::Value::as_str);
     name.unwrap_or("scenario")
-}
-
-/// Whether garbage collection takes no time in this run: a bound, not something one can build.
-pub(crate) fn is_ideal(run: &Report) -> bool {
-    let schedule = run.scenario.pointer("/ssd/gc/schedule").and_then(serde_json::Value::as_str);
-    schedule == Some("ideal")
 }
 
 /// What all runs have in common: "hpc-w: 8 devices, 100,000 requests in 209.9 s, seed 1".

@@ -2,7 +2,7 @@
 
 use harmonia_metrics::{Comparison, Report, VariantIntervals};
 
-use super::{Cell, Style, Table, is_ideal, label, seeds, titled};
+use super::{Cell, Style, Table, label, seeds, titled};
 use crate::numbers::{self, NONE, or_none};
 use crate::output::Emphasis;
 
@@ -27,11 +27,12 @@ const BASELINE: &str = "baseline";
 const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on their way.\n";
 const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
 
-/// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison.
-pub(super) fn section(runs: &[Report], comparison: &Comparison, style: Style) -> String {
+/// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison, `names` what their
+/// names are made of.
+pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
     let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
-    let mut table = Table::new(headings);
-    let best = lowest_mean(runs);
+    let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings.skip(1)));
+    let winner = comparison.winners.mean.as_ref().filter(|winner| !winner.is_tie());
     let variants = &comparison.intervals.variants;
     let mean = |(run, variant): (&Report, &VariantIntervals)| {
         seeds::ms(run.host.response_ns.all.mean, variant.metrics.mean.as_ref())
@@ -42,9 +43,10 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, style: Style) ->
     let means = seeds::aligned(runs.iter().zip(variants).map(mean).collect());
     let changes = seeds::aligned(variants.iter().skip(1).map(change).collect());
     let changes = std::iter::once(BASELINE.to_owned()).chain(changes);
-    for (index, ((run, mean), change)) in runs.iter().zip(means).zip(changes).enumerate() {
+    for ((run, mean), change) in runs.iter().zip(means).zip(changes) {
         let mean = Cell::from(mean);
-        let mean = if best == Some(index) { mean.with(Emphasis::Good) } else { mean };
+        let wins = winner.is_some_and(|winner| winner.labels[0] == run.label);
+        let mean = if wins { mean.with(Emphasis::Good) } else { mean };
         table.push(row(run, mean, (runs.len() > 1).then_some(change)));
     }
     let mut text = titled(TITLE, &table, style) + GC_HIT;
@@ -88,15 +90,4 @@ fn gc_hit(run: &Report) -> String {
 fn lacks_percentiles(run: &Report) -> bool {
     let all = &run.host.response_ns.all;
     [all.p50, all.p95, all.p99, all.p999, all.p9999].contains(&None)
-}
-
-/// The run with the lowest mean among those one could build, if there is a choice.
-fn lowest_mean(runs: &[Report]) -> Option<usize> {
-    let mean = |run: &Report| run.host.response_ns.all.mean;
-    let buildable = runs.iter().enumerate().filter(|(_, run)| !is_ideal(run));
-    let means: Vec<(usize, f64)> = buildable.filter_map(|(index, run)| Some((index, mean(run)?))).collect();
-    if means.len() < 2 {
-        return None;
-    }
-    means.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(index, _)| index)
 }

@@ -4,17 +4,26 @@ use std::fmt::Write as _;
 
 use harmonia_metrics::{Intervals, PreconditionReport, Report};
 
-use super::{is_ideal, label};
+use super::label;
+use super::winners::Name;
 use crate::numbers;
 use crate::output::{Color, Emphasis};
 
-/// One line if all runs began alike, otherwise one line for each.
+/// One line for all runs that began alike.
 pub(super) fn steadiness(runs: &[Report], color: Color) -> String {
-    let Some(first) = runs.first() else { return String::new() };
-    if runs.iter().all(|run| run.precondition == first.precondition) {
-        return line("aged array", &first.precondition, color);
+    let mut alike: Vec<(&Report, usize)> = Vec::new();
+    for run in runs {
+        match alike.iter_mut().find(|(first, _)| first.precondition == run.precondition) {
+            Some((_, more)) => *more += 1,
+            None => alike.push((run, 0)),
+        }
     }
-    runs.iter().map(|run| line(&format!("aged array of {}", label(run)), &run.precondition, color)).collect()
+    let what = |run: &Report, more: usize| match more {
+        _ if alike.len() == 1 => "aged array".to_owned(),
+        0 => format!("aged array of {}", label(run)),
+        _ => format!("aged array of {} and {more} more", label(run)),
+    };
+    alike.iter().map(|&(run, more)| line(&what(run, more), &run.precondition, color)).collect()
 }
 
 fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
@@ -36,9 +45,9 @@ fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
     }
 }
 
-/// What the runs show: best mean and what it costs in erases, best p99, and the bound.
+/// What the runs show beyond who wins what: a lone choice, and the bound.
 pub(super) fn sentence(runs: &[Report], intervals: &Intervals) -> String {
-    let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = runs.iter().partition(|run| is_ideal(run));
+    let (ideal, buildable): (Vec<&Report>, Vec<&Report>) = runs.iter().partition(|run| run.is_ideal());
     let mut text = match (runs, lowest(if buildable.is_empty() { &ideal } else { &buildable }, mean)) {
         ([], _) => return String::new(),
         (_, None) => return "No request completed: there is nothing to say.\n".to_owned(),
@@ -46,12 +55,16 @@ pub(super) fn sentence(runs: &[Report], intervals: &Intervals) -> String {
         ([first, ..], Some((best, _))) if buildable.len() == 1 || ideal.len() == runs.len() => {
             alone(first, best, against(runs, best, intervals))
         }
-        ([first, ..], Some((best, _))) => several(first, best, against(runs, best, intervals), &buildable),
+        _ => String::new(),
     };
     if let (Some((run, mean)), false) = (lowest(&ideal, mean), buildable.is_empty()) {
         let ms = numbers::ms(mean);
-        let _ =
-            write!(text, " With garbage collection that takes no time ({}) it would be {ms} ms.", label(run));
+        let gap = if text.is_empty() { "" } else { " " };
+        let _ = write!(
+            text,
+            "{gap}With garbage collection that takes no time ({}) it would be {ms} ms.",
+            label(run)
+        );
     }
     text + "\n"
 }
@@ -95,38 +108,22 @@ fn single(run: &Report) -> String {
     )
 }
 
-fn several(first: &Report, best: &Report, change: Option<String>, buildable: &[&Report]) -> String {
-    let mut text =
-        format!("{} has the lowest mean, {} ms", label(best), numbers::ms(mean(best).unwrap_or_default()));
-    if let Some(change) = change {
-        let _ = write!(text, " ({change} against {})", label(first));
-    }
-    text.push_str(&erases(first, best));
-    text.push('.');
-    if let Some((run, p99)) = lowest(buildable, |run| run.host.response_ns.all.p99.map(|ns| ns as f64)) {
-        let also = if std::ptr::eq(run, best) { "It also has" } else { label(run) };
-        let has = if std::ptr::eq(run, best) { "" } else { " has" };
-        let _ = write!(text, " {also}{has} the lowest p99, {} ms.", numbers::ms(p99));
-    }
-    text
-}
-
 /// What the lower mean costs in wear; nothing is said of a difference too small to print.
-fn erases(first: &Report, best: &Report) -> String {
+pub(super) fn erases(first: &Report, best: &Report, name: Name) -> String {
     if std::ptr::eq(first, best) {
         return String::new();
     }
     let (ours, theirs) = (best.array.erases, first.array.erases);
     match numbers::change(ours as f64, theirs as f64).as_deref() {
         None if ours == 0 => String::new(),
-        None => format!("; it erases {} blocks, {} none", numbers::count(ours), label(first)),
-        Some("0.0%") => format!("; it erases as many blocks as {}", label(first)),
+        None => format!("; it erases {} blocks, {} none", numbers::count(ours), name(label(first))),
+        Some("0.0%") => format!("; it erases as many blocks as {}", name(label(first))),
         Some(change) => {
             let word = if ours > theirs { "more" } else { "fewer" };
             format!(
                 "; it erases {} {word} blocks than {}",
                 change.trim_start_matches(['+', '-']),
-                label(first)
+                name(label(first))
             )
         }
     }

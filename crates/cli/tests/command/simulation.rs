@@ -51,6 +51,53 @@ fn a_sweep_runs_every_value_under_every_policy() {
     assert!(labels[3].starts_with("ideal ") && labels[3].contains("device"), "{labels:?}");
 }
 
+/// Every combination, named after its values; all on one aged array where only coordination differs.
+#[test]
+fn two_sweeps_cross_and_the_winners_are_named() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    let out = folder.path().join("results");
+    let cross = [
+        "compare",
+        &tiny,
+        "--set",
+        "ssd.gc.domain=die,device",
+        "--set",
+        "array.coordination.policy=local,reactive-inclusive,reactive-selective,gclock",
+    ];
+    let (status, table, stderr) = outcome(harmonia(&cross).arg("--out").arg(&out));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert_eq!(stderr, "8 runs, 40,000 requests in all, from 1 aged array\n");
+    for part in
+        ["Winners\n", "domain + policy", "domain \\ policy", "fewest erases  ", "die + local", "alone:"]
+    {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let (_, json, quiet) = outcome(&mut harmonia(&[&cross[..], &["--json", "-q"]].concat()));
+    assert_eq!(quiet, "");
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison");
+    let labels: Vec<&str> = comparison.runs.iter().map(|run| run.label.as_str()).collect();
+    assert_eq!((labels.len(), labels[1], labels[7]), (8, "die + reactive-inclusive", "device + gclock"));
+    let winner = comparison.winners.mean.expect("a choice");
+    assert!(labels.contains(&winner.labels[0].as_str()) && winner.baseline.is_some(), "{winner:?}");
+    let page = std::fs::read_to_string(out.join("report.html")).expect("readable");
+    assert!(page.contains("<h3>Winners</h3>") && page.contains("domain ↓ policy →"));
+    let scenario = std::fs::read_to_string(out.join("scenario.toml")).expect("readable");
+    assert!(
+        scenario.contains("#   die + gclock: ssd.gc.domain=die, array.coordination.policy=gclock\n"),
+        "{scenario}"
+    );
+}
+
+#[test]
+fn runs_that_could_not_be_told_apart_are_refused() {
+    refused(&["compare", "tiny", "--policies", "local,local"], &["'local' stands there twice"]);
+    let twice = ["compare", "tiny", "--set", "seed=1,2,1"];
+    refused(&twice, &["--set seed", "the value 1 stands there twice"]);
+    let again = ["compare", "tiny", "--set", "seed=1,2", "--set", "seed=3"];
+    refused(&again, &["`seed`", "given by another"]);
+}
+
 #[test]
 fn seeds_give_one_row_a_policy_and_every_report_in_json() {
     let folder = tempfile::tempdir().expect("temporary folder");

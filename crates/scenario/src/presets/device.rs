@@ -217,7 +217,7 @@ impl DevicePreset {
             link: flash.link.clone(),
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
-                allocation: Allocation::Cwdp,
+                allocation: Allocation::CWDP,
                 allocation_unit: self.allocation_unit,
                 frontiers: Frontiers::Shared,
                 priority: self.priority,

@@ -187,6 +187,11 @@ pub fn compare_seeds(
     Ok(Comparison::new(runs.into_iter().flatten().collect(), seeds as usize))
 }
 
+/// How many arrays have to be aged for these variants, or read from the cache; with several seeds that many for each.
+pub fn aged_arrays(variants: &[Variant]) -> usize {
+    groups(&variants.iter().cloned().map(Job::only).collect::<Vec<_>>()).len()
+}
+
 /// More seeds than this are refused: an interval narrows with the square root of their number only, and every run's
 /// report is kept.
 pub const MOST_SEEDS: u64 = 1000;

@@ -52,6 +52,8 @@ pub(super) struct Job {
     pub cursor: u32,
     /// The page that was read and is to be programmed.
     pub held: Option<Held>,
+    /// It waits for another unit to program it.
+    pub away: bool,
     /// Victims this unit has given.
     pub unit_victims: u32,
     pub victims: u32,
@@ -399,6 +401,7 @@ impl<P: Probe> Device<P> {
             victim: None,
             cursor: 0,
             held: None,
+            away: false,
             unit_victims: 0,
             victims: 0,
         });
@@ -533,6 +536,7 @@ impl<P: Probe> Device<P> {
             Due::Program(held) => (GcPhase::Program, held.page),
             Due::Erase => (GcPhase::Erase, self.rules.shape.data_pages),
         };
+        let phase = if job.away { GcPhase::Away } else { phase };
         GcJob {
             unit,
             victim,

@@ -15,6 +15,7 @@ use harmonia_types::{IoCause, SimDuration, SimTime};
 
 use super::account::Share;
 use super::collect::{Job, Want};
+use super::global::Guest;
 use super::joint::Part;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure};
@@ -47,6 +48,10 @@ pub(super) struct Die {
     pub command: Command,
     /// What the running command of several planes, or half of a page move, is for.
     pub parts: Vec<Part>,
+    /// Pages of other units' victims to be programmed here.
+    pub guests: VecDeque<Guest>,
+    /// The die whose page is being programmed.
+    pub host_of: Option<u32>,
     /// A command of garbage collection that is suspended.
     pub paused: Option<Box<Paused>>,
     /// Unit and LPN of the page last moved.
@@ -173,6 +178,8 @@ impl Default for Die {
             began_soft: false,
             command: Command::default(),
             parts: Vec::new(),
+            guests: VecDeque::new(),
+            host_of: None,
             paused: None,
             moving: None,
             gc_since: SimTime::ZERO,
@@ -300,6 +307,9 @@ impl<P: Probe> Device<P> {
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let mut checked = false;
         loop {
+            if self.rules.global {
+                self.send_back_guests(die, now);
+            }
             match self.ask(die, None, now) {
                 Decision::Wait(SimTime::NEVER) => {
                     if self.rules.background && !self.held && !checked {
@@ -336,6 +346,11 @@ impl<P: Probe> Device<P> {
                         return Ok(());
                     }
                 }
+                Decision::Single(Token::GcStep | Token::GcMove)
+                    if !self.dies[die as usize].guests.is_empty() =>
+                {
+                    return self.start_guest(die, None, now);
+                }
                 Decision::Single(token @ (Token::GcStep | Token::GcMove)) => {
                     // Host operations that went along may have made a unit low whose turn was over.
                     checked = !self.yields(die) && !self.schedule_needs.queues;
@@ -351,10 +366,10 @@ impl<P: Probe> Device<P> {
                             continue;
                         }
                     }
-                    return if with_gc {
-                        self.start_half(die, Some(&command), now).map(|_| ())
-                    } else {
-                        self.start_joint(die, &command, now)
+                    return match (with_gc, self.dies[die as usize].guests.is_empty()) {
+                        (true, true) => self.start_half(die, Some(&command), now).map(|_| ()),
+                        (true, false) => self.start_guest(die, Some(&command), now),
+                        (false, _) => self.start_joint(die, &command, now),
                     };
                 }
                 Decision::Erase => {
@@ -381,6 +396,7 @@ impl<P: Probe> Device<P> {
             free = free.min(self.ftl.free_blocks(unit));
         }
         let gc = match (&slot.job, &slot.want) {
+            _ if !slot.guests.is_empty() => Gc::Job(self.guest_view(&slot.guests[0], free)),
             (None, Some(want)) if want.admitted => {
                 Gc::Wanted { hard: free <= self.rules.shape.hard, moves_use_bus: self.rules.moves_use_bus }
             }

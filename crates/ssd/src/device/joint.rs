@@ -90,7 +90,8 @@ impl<P: Probe> Device<P> {
             Due::Read(page) => {
                 let destination =
                     self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
-                let far = self.is_far(plane != destination);
+                // A page that may leave its unit is read out before anybody knows where it goes.
+                let far = self.rules.global || self.is_far(plane != destination);
                 self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far });
                 self.count_pairing(die, Class::Read, (plane, page), along);
                 let held = Some(Held { page, in_controller: far });
@@ -134,7 +135,7 @@ impl<P: Probe> Device<P> {
 
     /// Takes the host operations of a command out of the queue and into its parts. `moving` is the plane in which
     /// garbage collection reads a page. Returns the summary pages their writes cost.
-    fn take_along(
+    pub(super) fn take_along(
         &mut self,
         die: u32,
         command: &MultiPlane,
@@ -179,7 +180,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Starts the command of a die's parts; `extra`: array time besides, and summary pages to program afterwards.
-    fn begin_parts(&mut self, die: u32, class: Class, extra: (SimDuration, u32), now: SimTime) {
+    pub(super) fn begin_parts(&mut self, die: u32, class: Class, extra: (SimDuration, u32), now: SimTime) {
         let slot = &self.dies[die as usize];
         let pages = slot.parts.iter().filter(|part| part.transfers).count() as u8;
         let (bus, timing) = (Step::Bus(pages), &self.rules.timing);
@@ -245,6 +246,9 @@ impl<P: Probe> Device<P> {
         }
         if with_gc {
             self.end_gc_command(die, now);
+            if self.rules.global {
+                self.end_of_half(die, class, now);
+            }
         }
     }
 

@@ -15,6 +15,7 @@
 //! * `die`: what a die runs, step by step;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
+//! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
@@ -27,6 +28,7 @@
 mod account;
 mod collect;
 mod die;
+mod global;
 mod idle;
 mod joint;
 mod pairing;
@@ -42,7 +44,7 @@ use harmonia_flash::{Bus, Copyback, Geometry, Link, Timing};
 use harmonia_types::registry::find;
 use harmonia_types::{Blame, Bytes, Operation, SimDuration, SimTime};
 
-use crate::config::{Domain, Priority, Shape, SsdConfig, Trigger};
+use crate::config::{Destination, Domain, Priority, Shape, SsdConfig, Trigger};
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self, Concurrency};
 use crate::gc::schedule::{self, Needs, Schedule};
@@ -129,6 +131,8 @@ struct Rules {
     reads_first: bool,
     /// Host operations of sibling planes join in one command.
     multi_plane: bool,
+    /// Collected pages may go to any unit.
+    global: bool,
     /// Collection may be suspended when something arrives.
     suspends: bool,
 }
@@ -219,6 +223,7 @@ impl<P: Probe> Device<P> {
             shape.most_live = shape.most_live.map(|most| most - shape.data_pages);
         }
         let (ftl_config, timing) = (&config.ftl, &config.timing);
+        let global = config.gc.destination == Destination::Device;
         let reads_first = ftl_config.priority == Priority::ReadsFirst;
         let by_lane = reads_first || ftl_config.multi_plane || needs.queues || policies.victim.uses_reads();
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
@@ -237,7 +242,9 @@ impl<P: Probe> Device<P> {
                 background: config.gc.trigger == Trigger::Background,
                 start: if begins_at_soft { shape.soft } else { shape.hard },
                 min_victims: config.gc.min_victims,
-                moves_use_bus: !config.geometry.own_pins && config.timing.copyback != Copyback::Die,
+                moves_use_bus: global
+                    || (!config.geometry.own_pins && config.timing.copyback != Copyback::Die),
+                global,
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
                 suspends: needs.suspend && can_suspend,

@@ -147,6 +147,13 @@ impl<P: Probe> Device<P> {
         self.placement.as_ref().is_some_and(|placement| placement.waiting.contains_key(&lpn))
     }
 
+    /// Whether an operation on a page waits at a die or on its way there.
+    pub(super) fn is_waited_for(&self, lpn: u32) -> bool {
+        self.placement.as_ref().is_some_and(|placement| {
+            placement.waiting.get(&lpn).is_some_and(|waiting| waiting.bound + waiting.landing > 0)
+        })
+    }
+
     /// Binds an operation to a unit and queues it at its die.
     fn place(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         let Some(placement) = &mut self.placement else { return Ok(()) };

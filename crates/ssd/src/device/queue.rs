@@ -453,6 +453,9 @@ impl DieQueues for QueueView<'_> {
     }
 
     fn on_moving_page(&self, job: &GcJob) -> Option<Queued> {
+        if !self.units().contains(&job.unit) {
+            return None;
+        }
         let lpn = self.ftl.lpn_at(job.unit, job.victim, job.cursor)?;
         let same = |op: &PageOp| op.is_on(job.unit, lpn) && matches!(op.kind, OpKind::Read | OpKind::Write);
         let first = |class| self.first_of(job.unit, class, same);

@@ -127,7 +127,8 @@ impl<P: Probe> Device<P> {
         for (index, die) in self.dies.iter().enumerate() {
             let channel = self.rules.geometry.channel_of(index as u32) as usize;
             let for_bus = self.rules.reads_first && self.buses[channel].is_awaited();
-            let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus;
+            let is_away = die.job.is_some_and(|job| job.away);
+            let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus || is_away;
             assert!(die.is_idle() || due, "die {index} works but will never finish");
             assert!(!idle_work(die) || due, "die {index} should collect but will not wake");
             assert!(die.head == super::die::NO_OP || due, "die {index} has work but will not wake");

@@ -25,7 +25,7 @@ use harmonia_engine::Rng;
 use harmonia_types::{IoCause, Lpn};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{BlockState, BlockTable, GROUP, GroupKey, encode};
+use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Shape, SsdConfig};
 use crate::probe::{Origin, Probe};
 use crate::table::HugeTable;
@@ -323,6 +323,23 @@ impl Ftl {
             self.unit(home).forget(lpn);
         }
         self.unit(unit).program(lpn, cause, origin, probe)
+    }
+
+    /// Moves a live page of a block being collected to another unit, where any unit may hold any page; returns the summary
+    /// pages that costs.
+    ///
+    /// # Errors
+    /// If it has nowhere to go.
+    pub fn move_to<P: Probe>(
+        &mut self,
+        (unit, victim, page): (u32, BlockId, u32),
+        to: u32,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        let (from, lpn) = self.unit(unit).give_up(victim, page);
+        let (now_at, summaries) = self.unit(to).take_over_page(lpn)?;
+        probe.copy(from, now_at, self.device_lpn(to, lpn));
+        Ok(summaries)
     }
 
     /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.

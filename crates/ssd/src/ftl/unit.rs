@@ -265,20 +265,33 @@ impl UnitMut<'_> {
         page: u32,
         probe: &mut P,
     ) -> Result<Moved, OutOfBlocks> {
+        let (from, lpn) = self.give_up(victim, page);
+        let (to, summaries) = self.take_over_page(lpn)?;
+        probe.copy(from, to, self.device_lpn(lpn));
+        let between_planes = self.plane(to.ppn.0 >> self.shape.page_bits) != self.plane(victim.0);
+        Ok(Moved { between_planes, summaries })
+    }
+
+    /// A live page of a block being collected leaves it; returns where it lay, and its LPN. Its map entry still points
+    /// there.
+    pub(super) fn give_up(&mut self, victim: BlockId, page: u32) -> (FlashPage, u32) {
         let from = victim.0 << self.shape.page_bits | page;
         let lpn = self.reverse[from as usize];
         assert!(self.map[lpn as usize] == self.base + from, "only a live page is moved");
+        self.entries[victim.index()] -= 1;
+        self.state.mapped -= 1;
+        (self.page(from), lpn)
+    }
+
+    /// Programs a page that garbage collection moves here; returns where it lies now and the summary pages that costs.
+    pub(super) fn take_over_page(&mut self, lpn: u32) -> Result<(FlashPage, u32), OutOfBlocks> {
         let to = self.next_page(self.gc_frontier)?;
         self.map[lpn as usize] = self.base + to;
         self.reverse[to as usize] = lpn;
-        self.entries[victim.index()] -= 1;
-        let block = to >> self.shape.page_bits;
-        self.entries[block as usize] += 1;
+        self.entries[(to >> self.shape.page_bits) as usize] += 1;
+        self.state.mapped += 1;
         self.state.tally.programs[IoCause::Gc as usize] += 1;
-        probe.copy(self.page(from), self.page(to), self.device_lpn(lpn));
-        let between_planes = self.plane(block) != self.plane(victim.0);
-        let summaries = self.advance_frontier(self.gc_frontier, 1);
-        Ok(Moved { between_planes, summaries })
+        Ok((self.page(to), self.advance_frontier(self.gc_frontier, 1)))
     }
 
     /// Erases a block being collected and returns it to the free blocks.
@@ -430,7 +443,7 @@ impl UnitMut<'_> {
     }
 
     #[inline]
-    fn device_lpn(&self, lpn: u32) -> Lpn {
+    pub(super) fn device_lpn(&self, lpn: u32) -> Lpn {
         self.shape.device_lpn(self.unit, lpn)
     }
 }

@@ -45,7 +45,7 @@ pub fn config(channels: u32) -> SsdConfig {
         link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
-            allocation: Allocation::Cwdp,
+            allocation: Allocation::CWDP,
             allocation_unit: AllocationUnit::Plane,
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,

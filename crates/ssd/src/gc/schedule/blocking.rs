@@ -19,6 +19,7 @@ impl Schedule for Blocking {
             Gc::Idle => view.serve_head(now),
             Gc::Wanted { moves_use_bus: false, .. } => Decision::Atomic(Pace::Timed),
             Gc::Job(job) if job.phase == GcPhase::Erase => Decision::Erase,
+            Gc::Job(job) if job.phase == GcPhase::Away => Decision::Wait(SimTime::NEVER),
             Gc::Wanted { .. } | Gc::Job(_) => Decision::Single(Token::GcMove),
         }
     }

@@ -35,6 +35,7 @@ impl Schedule for IoParallel {
         let (class, place) = match job.phase {
             GcPhase::Choose => return Decision::Single(Token::GcStep),
             GcPhase::Erase => return Decision::Erase,
+            GcPhase::Away => return Decision::Wait(SimTime::NEVER),
             GcPhase::Read => (Class::Read, (job.source_plane, job.cursor)),
             GcPhase::Program => (Class::Write, job.destination),
         };

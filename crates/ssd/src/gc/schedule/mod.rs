@@ -188,7 +188,8 @@ pub enum Gc {
     Job(GcJob),
 }
 
-/// One victim being collected. Belongs to the device; source and destination may lie in different planes or dies.
+/// One victim being collected. Belongs to the device; source and destination may lie in different planes or dies. A die
+/// that programs a page for another's victim shows a job of that one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GcJob {
     /// Allocation unit (of the device) the victim belongs to.
@@ -218,6 +219,8 @@ pub enum GcPhase {
     Read,
     /// Program the page that was read.
     Program,
+    /// The page that was read is programmed in another die: nothing to do until it is.
+    Away,
     /// All pages are moved.
     Erase,
 }

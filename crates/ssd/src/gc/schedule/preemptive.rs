@@ -69,6 +69,8 @@ impl<S: Schedule> Schedule for Preemptive<S> {
         };
         match step {
             Decision::Single(Token::GcStep) | Decision::Erase if yields => Self::host_before(now, view, step),
+            // While its page is programmed elsewhere the die is free.
+            Decision::Wait(_) if yields && view.gc != Gc::Idle => view.serve_head(now),
             step => step,
         }
     }

@@ -1,0 +1,77 @@
+//! Who wins, and a cross of two axes at a glance.
+
+use std::fmt::Write as _;
+
+use harmonia_metrics::{Comparison, Report};
+
+use super::html::{breakable, emphasised, escaped, named};
+use super::table::behind;
+use crate::cross::Cross;
+use crate::tables::{Field, Matrix, footnotes, interaction, matrices, winner_lines};
+
+/// The winners as HTML; empty where there is no choice.
+pub(super) fn winners(comparison: &Comparison, runs: &[Report]) -> String {
+    let lines = winner_lines(comparison, runs, named);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<h3>Winners</h3>\n<dl class=\"winners\">\n");
+    for line in lines {
+        let _ =
+            writeln!(text, "<dt>{}</dt><dd>{}</dd>", escaped(line.what), emphasised(&spelt_out(&line.text)));
+    }
+    text.push_str("</dl>\n");
+    footnotes(comparison)
+        .iter()
+        .for_each(|note| text.push_str(&format!("<p class=\"caption\">{}</p>\n", escaped(note))));
+    text
+}
+
+/// Mean and 99th percentile of a cross of two axes, and what it shows; empty for any other comparison.
+pub(super) fn matrix(comparison: &Comparison, cross: &Cross, runs: &[Report]) -> String {
+    let matrices = matrices(comparison, cross, runs);
+    if matrices.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<div class=\"matrices\">\n");
+    for matrix in &matrices {
+        let _ = write!(text, "<div><h3>{}</h3>\n{}</div>\n", escaped(&matrix.title), one(matrix));
+    }
+    text.push_str("</div>\n");
+    if let Some(said) = interaction(comparison, cross, runs, named) {
+        let _ = writeln!(text, "<p>{}</p>", emphasised(&spelt_out(&said)));
+    }
+    text
+}
+
+/// A page has room to say what a table abbreviates.
+fn spelt_out(text: &str) -> String {
+    text.replace(" n.s.", " (may be chance)")
+}
+
+fn one(matrix: &Matrix) -> String {
+    let [down, across] = &matrix.axes;
+    let mut text = format!(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table><thead><tr><th scope=\"col\">{} ↓ {} \
+         →</th>",
+        escaped(&matrix.title),
+        escaped(down),
+        escaped(across)
+    );
+    for name in &matrix.columns {
+        let _ = write!(text, "<th scope=\"col\">{}</th>", breakable(name));
+    }
+    text.push_str("</tr></thead><tbody>\n");
+    for (name, fields) in &matrix.rows {
+        let cells: String = fields.iter().map(cell).collect();
+        let _ = writeln!(text, "<tr><th scope=\"row\">{}</th>{cells}</tr>", breakable(name));
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn cell(field: &Field) -> String {
+    let class = if field.wins { " class=\"best\"" } else { "" };
+    let (change, more) = &field.change;
+    let more = spelt_out(more).replace(['(', ')'], "");
+    format!("<td{class}><span class=\"value\">{}</span>{}</td>", escaped(change), behind(more.trim()))
+}
