@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::encode;
 use super::html::named;
 use crate::numbers;
-use crate::tables::{is_ideal, label};
+use crate::tables::label;
 
 /// The die that is shown, if any collected.
 pub(super) struct Planes {
@@ -61,7 +61,7 @@ fn recorded(planes: &MemberPlanes, die: u32) -> Option<&DiePlanes> {
 
 /// How busy planes were, from the least to the most.
 pub(super) fn title(runs: &[Report]) -> String {
-    let busy = runs.iter().filter(|run| !is_ideal(run));
+    let busy = runs.iter().filter(|run| !run.is_ideal());
     let mut busy: Vec<(f64, &Report)> =
         busy.filter_map(|run| Some((run.array.plane_utilisation_in_gc?, run))).collect();
     busy.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -229,7 +229,9 @@ fn recorded(dies: &[u32]) -> Option<Recording> {
 /// Whatever was recorded, runs are shown on one die; who has not recorded it, or nothing, is not shown.
 #[test]
 fn planes_are_those_of_one_die() {
-    let page = |recordings: &[Option<Recording>]| render(&comparison(four_runs()), recordings, "");
+    let page = |recordings: &[Option<Recording>]| {
+        render(&comparison(four_runs()), &Cross::default(), recordings, "")
+    };
     let text = page(&[recorded(&[0, 5]), recorded(&[5]), recorded(&[]), None]);
     assert!(
         text.contains("Die 5 of SSD 0") && text.contains("id=\"planes\" aria-labelledby=\"planes-title\">")

@@ -5,7 +5,7 @@
 
 use harmonia_metrics::{DistributionSummary, InsideReport, Pairing, PairingReport, Report};
 
-use super::{Cell, Style, Table, is_ideal, label, titled};
+use super::{Cell, Style, Table, label, titled};
 use crate::numbers::{self, NONE, or_none};
 
 const TITLE: &str = "Inside a die that collects";
@@ -56,7 +56,7 @@ pub(super) fn section(runs: &[Report], style: Style) -> Option<String> {
 
 /// A bound is no schedule to choose.
 fn schedules_differ(runs: &[Report]) -> bool {
-    let mut schedules = runs.iter().filter(|run| !is_ideal(run)).map(schedule);
+    let mut schedules = runs.iter().filter(|run| !run.is_ideal()).map(schedule);
     let first = schedules.next();
     schedules.any(|schedule| Some(schedule) != first)
 }
