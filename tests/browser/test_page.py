@@ -179,12 +179,19 @@ CONTRAST = """() => {
         }
         return [255, 255, 255];
     };
+    // A label stands on its bar, or on the ground it brings along.
+    const bar = (node) => {
+        const rect = node.closest("[data-work]")?.querySelector("rect");
+        const grounds = rect ? [getComputedStyle(node).stroke, getComputedStyle(rect).fill] : [];
+        const ground = grounds.find((color) => color.startsWith("rgb"));
+        return ground && numbers(ground);
+    };
     const poor = [];
     for (const node of document.querySelectorAll("body *")) {
         const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
         if (!own || node.closest("script, style, noscript, defs, title, .skip") || node.getClientRects().length === 0) continue;
         const style = getComputedStyle(node);
-        const [a, b] = [light(numbers(node.closest("svg") ? style.fill : style.color)), light(behind(node))].sort((x, y) => y - x);
+        const [a, b] = [light(numbers(node.closest("svg") ? style.fill : style.color)), light(bar(node) ?? behind(node))].sort((x, y) => y - x);
         const ratio = (a + 0.05) / (b + 0.05);
         if (ratio < 4.5) poor.push(`${node.tagName} ${node.className.baseVal ?? node.className}: ${ratio.toFixed(2)} ${node.textContent.slice(0, 30)}`);
     }

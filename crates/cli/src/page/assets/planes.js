@@ -12,7 +12,7 @@ const WORKS = [
   { name: "collection suspended", label: "suspended", fill: "none", share: 1 },
   { name: "summary pages", label: "summary", fill: "var(--soft)", share: 0.5 },
 ];
-const [HOST_READ, HOST_PROGRAM, GC_READ, GC_PROGRAM, GC_MOVE, ERASE, COLLECTION, SUSPENDED, SUMMARY] = WORKS.keys();
+const [, HOST_PROGRAM, GC_READ, GC_PROGRAM, , ERASE, COLLECTION, SUSPENDED, SUMMARY] = WORKS.keys();
 const LANE = 22, LANE_GAP = 4, WAITING = 30;
 
 function erasePattern() {
@@ -48,10 +48,10 @@ function workBar({ work, plane, start, end }, planes, x) {
     svg("rect", { x: left.toFixed(2), width: (width - gap).toFixed(2), y: top + room - height, height, fill, "fill-opacity": plane < 0 ? 0.6 : null,
       stroke: work === SUSPENDED ? "var(--gc)" : null, "stroke-dasharray": work === SUSPENDED ? "3 2" : null }));
   if (width > label.length * 6.6 + 4 && height > 10) {
-    const ink = work === SUSPENDED ? "var(--soft)" : work <= HOST_PROGRAM || work === SUMMARY ? "var(--paper)" : work === GC_READ || work === GC_PROGRAM || work === GC_MOVE ? "#1b1e22" : null;
-    const text = { x: left + width / 2, y: top + room - height / 2 + 4, "text-anchor": "middle", style: `font-size: 11px; pointer-events: none; fill: ${ink ?? "#1b1e22"}` };
+    const ink = work === SUSPENDED ? "var(--soft)" : work === SUMMARY ? "var(--paper)" : "#000";
+    const text = { x: left + width / 2, y: top + room - height / 2 + 4, "text-anchor": "middle", style: `font-size: 11px; pointer-events: none; fill: ${ink}` };
     // On a pattern letters need a ground.
-    if (ink === null) bar.append(svg("text", { ...text, style: `${text.style}; stroke: #f3c98b; stroke-width: 4px; paint-order: stroke` }, label));
+    if (fill.startsWith("url")) bar.append(svg("text", { ...text, style: `${text.style}; stroke: #f3c98b; stroke-width: 4px; paint-order: stroke` }, label));
     else bar.append(svg("text", text, label));
   }
   return bar;
