@@ -34,11 +34,16 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("idle-threshold", include_str!("../../../experiments/idle-threshold.toml")),
     ("message-latency", include_str!("../../../experiments/message-latency.toml")),
     ("mixed", include_str!("../../../experiments/mixed.toml")),
+    ("io-parallel", include_str!("../../../experiments/io-parallel.toml")),
+    ("io-parallel-closed", include_str!("../../../experiments/io-parallel-closed.toml")),
+    ("io-parallel-sweep", include_str!("../../../experiments/io-parallel-sweep.toml")),
 ];
 
 /// The scenario files they start from.
-const BASES: &[(&str, &str)] =
-    &[("configuration-ab.toml", include_str!("../../../experiments/configuration-ab.toml"))];
+const BASES: &[(&str, &str)] = &[
+    ("configuration-ab.toml", include_str!("../../../experiments/configuration-ab.toml")),
+    ("configuration-c.toml", include_str!("../../../experiments/configuration-c.toml")),
+];
 
 /// All experiments of `experiments/`.
 ///
@@ -151,6 +156,25 @@ impl Experiment {
         self.combinations().into_iter().map(|(name, _)| name).collect()
     }
 
+    /// One of its variants with a seed, further keys changed as for `--set`.
+    ///
+    /// # Errors
+    /// If there is no such variant, or it is not a valid scenario.
+    pub fn scenario(&self, variant: &str, seed: u64, further: &[String]) -> Result<Scenario, BadInput> {
+        let found = self.combinations().into_iter().find(|(name, _)| name == variant);
+        let Some((_, sets)) = found else {
+            let problem = format!("experiment `{}`: it has no variant `{variant}`", self.id);
+            return Err(BadInput::plain(problem, "a product of its points"));
+        };
+        self.seeded(&[sets.as_slice(), further].concat(), seed)
+    }
+
+    /// The base with these changes and a seed.
+    fn seeded(&self, sets: &[String], seed: u64) -> Result<Scenario, BadInput> {
+        let sets = [sets, &[format!("seed={seed}")]].concat();
+        Scenario::parse(&self.base.1, &self.base.0, &sets, None)
+    }
+
     /// Every variant that is wanted with the seeds 1 to `seeds`, seed by seed.
     ///
     /// # Errors
@@ -160,8 +184,7 @@ impl Experiment {
         variants.retain(|(name, _)| wanted(name));
         let jobs = (1..=seeds).flat_map(|seed| variants.iter().map(move |variant| (seed, variant)));
         jobs.map(|(seed, (name, sets))| {
-            let sets = [sets.as_slice(), &[format!("seed={seed}")]].concat();
-            let scenario = Scenario::parse(&self.base.1, &self.base.0, &sets, None)?;
+            let scenario = self.seeded(sets, seed)?;
             Ok(Job { experiment: self.id.clone(), variant: name.clone(), seed, scenario })
         })
         .collect()

@@ -27,8 +27,26 @@ pub enum Quantity {
     P999,
     /// Blocks erased. Unit: count.
     Erases,
+    /// Mean response time of reads. Unit: ns.
+    ReadMean,
+    /// Of writes. Unit: ns.
+    WriteMean,
+    /// 95th percentile of writes. Unit: ns.
+    WriteP95,
+    /// Mean response time of reads that met garbage collection. Unit: ns.
+    GcAffectedReadMean,
+    /// Of writes that did. Unit: ns.
+    GcAffectedWriteMean,
     /// Share of requests that met garbage collection. Unit: fraction.
     GcAffected,
+    /// Reads that met garbage collection, as a share of all requests. Unit: fraction.
+    GcAffectedReads,
+    /// Writes that did. Unit: fraction.
+    GcAffectedWrites,
+    /// Busy planes of a die that collects. Unit: percent.
+    PlaneUtilisation,
+    /// Requests completed. Unit: 1/s.
+    Throughput,
     /// Share of time in which any member collects. Unit: fraction.
     TimeInGc,
 }
@@ -44,7 +62,16 @@ impl Quantity {
             Quantity::P99 => "99th percentile",
             Quantity::P999 => "99.9th percentile",
             Quantity::Erases => "erases",
+            Quantity::ReadMean => "mean response time of reads",
+            Quantity::WriteMean => "mean response time of writes",
+            Quantity::WriteP95 => "95th percentile of writes",
+            Quantity::GcAffectedReadMean => "mean response time of reads that met garbage collection",
+            Quantity::GcAffectedWriteMean => "mean response time of writes that met garbage collection",
             Quantity::GcAffected => "requests that met garbage collection",
+            Quantity::GcAffectedReads => "reads that met garbage collection",
+            Quantity::GcAffectedWrites => "writes that met garbage collection",
+            Quantity::PlaneUtilisation => "plane utilisation during garbage collection",
+            Quantity::Throughput => "throughput",
             Quantity::TimeInGc => "time with a member collecting",
         }
     }
@@ -61,10 +88,26 @@ impl Quantity {
             Quantity::P99 => ns(run.all.p99),
             Quantity::P999 => ns(run.all.p999),
             Quantity::Erases => Some(run.erases as f64),
+            Quantity::ReadMean => ns(run.read.mean),
+            Quantity::WriteMean => ns(run.write.mean),
+            Quantity::WriteP95 => ns(run.write.p95),
+            Quantity::GcAffectedReadMean => ns(run.gc_affected_read.mean),
+            Quantity::GcAffectedWriteMean => ns(run.gc_affected_write.mean),
             Quantity::GcAffected => Some(run.gc_affected),
+            Quantity::GcAffectedReads => of_all(run.gc_affected_read.count, run),
+            Quantity::GcAffectedWrites => of_all(run.gc_affected_write.count, run),
+            Quantity::PlaneUtilisation => run.plane_utilisation_in_gc.map(|share| 100.0 * share),
+            Quantity::Throughput => {
+                (run.simulated_ns > 0).then(|| run.requests as f64 * 1e9 / run.simulated_ns as f64)
+            }
             Quantity::TimeInGc => run.devices_in_gc.first().map(|none| 1.0 - none),
         }
     }
+}
+
+/// `count` as a share of a run's requests.
+fn of_all(count: u64, run: &Summary) -> Option<f64> {
+    (run.requests > 0).then(|| count as f64 / run.requests as f64)
 }
 
 /// An expression over the results.

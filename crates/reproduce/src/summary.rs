@@ -1,7 +1,7 @@
 //! What is kept of a run: the figures that a claim may ask for, and no more.
 //!
 //! Times are whole nanoseconds and shares have six decimals, so that a thousand runs fit into a file that one can
-//! commit. Leaves out: distributions beyond four percentiles, blame, single members.
+//! commit. Leaves out: distributions beyond five percentiles, blame, single members.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +32,12 @@ pub struct Summary {
     pub read: Times,
     /// Of writes.
     pub write: Times,
+    /// Of reads that met garbage collection.
+    #[serde(default)]
+    pub gc_affected_read: Times,
+    /// Of writes that did.
+    #[serde(default)]
+    pub gc_affected_write: Times,
     /// Blocks erased. Unit: count.
     pub erases: u64,
     /// Valid pages moved. Unit: pages.
@@ -42,6 +48,9 @@ pub struct Summary {
     pub write_amplification: Option<f64>,
     /// Share of requests that met garbage collection. Unit: fraction.
     pub gc_affected: f64,
+    /// Busy planes of a die that collects, the mean over members that collected; null without. Unit: fraction.
+    #[serde(default)]
+    pub plane_utilisation_in_gc: Option<f64>,
     /// Share of time with 0, 1, .. members collecting. Unit: fraction.
     pub devices_in_gc: Vec<f64>,
     /// Ageing had reached a steady state.
@@ -61,6 +70,9 @@ pub struct Times {
     pub stddev: Option<u64>,
     /// Median.
     pub p50: Option<u64>,
+    /// 95th percentile.
+    #[serde(default)]
+    pub p95: Option<u64>,
     /// 99th percentile.
     pub p99: Option<u64>,
     /// 99.9th percentile.
@@ -77,6 +89,7 @@ impl From<&DistributionSummary> for Times {
             mean: whole(times.mean),
             stddev: whole(times.stddev),
             p50: times.p50,
+            p95: times.p95,
             p99: times.p99,
             p999: times.p999,
             max: times.max,
@@ -95,16 +108,25 @@ impl From<&Report> for Summary {
             all: (&response.all).into(),
             read: (&response.read).into(),
             write: (&response.write).into(),
+            gc_affected_read: (&response.gc_affected_read).into(),
+            gc_affected_write: (&response.gc_affected_write).into(),
             erases: array.erases,
             gc_pages_moved: array.gc_pages_moved,
             host_pages_written: array.host_pages_written,
             write_amplification: array.write_amplification.map(six_decimals),
             gc_affected: six_decimals(met as f64 / host.requests.max(1) as f64),
+            plane_utilisation_in_gc: plane_utilisation(report).map(six_decimals),
             devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
             steady: report.precondition.steady,
             coordination: array.coordination.counters.clone(),
         }
     }
+}
+
+fn plane_utilisation(report: &Report) -> Option<f64> {
+    let members = report.devices.iter().filter_map(|device| device.plane_utilisation_in_gc);
+    let (sum, count) = members.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 fn six_decimals(value: f64) -> f64 {

@@ -51,27 +51,27 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.arrival.process",
-        "\"poisson\", \"fixed\", \"on-off\" or \"closed\"",
+        "\"poisson\", \"fixed\", \"on-off\", \"write-bursts\" or \"closed\"",
         "poisson",
-        "exponential or equal gaps, bursts, or a fixed number of requests always out",
+        "exponential or equal gaps, bursts, bursts of writes beside poisson reads, or a fixed number of requests always out",
     ),
     key(
         "workload.arrival.rate",
         "requests a second, above 0, at most 10^9",
         "required",
-        "mean arrival rate (poisson, fixed, on-off)",
+        "mean arrival rate (all but closed)",
     ),
     key(
         "workload.arrival.burst_rate",
         "requests a second, above `rate`, at most 10^9",
-        "required for on-off",
-        "rate within a burst, gaps exponential (on-off)",
+        "required for on-off and write-bursts",
+        "rate within a burst, gaps exponential (on-off); writes a second within a burst (write-bursts)",
     ),
     key(
         "workload.arrival.burst_length",
         "a whole number, 2 to 10^9",
         "100",
-        "requests in a burst; exponential gaps between bursts keep the mean at `rate` (on-off)",
+        "requests in a burst; exponential gaps between bursts keep the mean at `rate` (on-off; write-bursts: writes)",
     ),
     key(
         "workload.arrival.queue_depth",

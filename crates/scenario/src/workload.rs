@@ -159,7 +159,14 @@ enum Process {
     Poisson,
     Fixed,
     OnOff,
+    WriteBursts,
     Closed,
+}
+
+impl Process {
+    fn has_bursts(self) -> bool {
+        matches!(self, Process::OnOff | Process::WriteBursts)
+    }
 }
 
 /// The process of a preset's arrivals.
@@ -168,6 +175,7 @@ fn process_of(arrival: &Arrival) -> Process {
         Arrival::Poisson { .. } => Process::Poisson,
         Arrival::Fixed { .. } => Process::Fixed,
         Arrival::OnOff { .. } => Process::OnOff,
+        Arrival::WriteBursts { .. } => Process::WriteBursts,
         Arrival::Closed { .. } => Process::Closed,
     }
 }
@@ -178,6 +186,7 @@ fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arriv
         ("poisson", Process::Poisson),
         ("fixed", Process::Fixed),
         ("on-off", Process::OnOff),
+        ("write-bursts", Process::WriteBursts),
         ("closed", Process::Closed),
     ];
     let written = table.field("process").map(|field| field.choice(&names)).transpose()?;
@@ -197,28 +206,48 @@ fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arriv
     }
     let allowed = "`rate`, or process = \"closed\" with `queue_depth`";
     foreign(table, "queue_depth", "an open process", allowed)?;
-    if process != Process::OnOff {
+    if !process.has_bursts() {
         for name in ["burst_rate", "burst_length"] {
-            foreign(table, name, "a process without bursts", "only with process = \"on-off\"")?;
+            foreign(
+                table,
+                name,
+                "a process without bursts",
+                "only with process = \"on-off\" or \"write-bursts\"",
+            )?;
         }
     }
     let rate = match (table.field("rate"), usual) {
-        (None, Some(Arrival::Poisson { rate } | Arrival::Fixed { rate } | Arrival::OnOff { rate, .. })) => {
-            rate
-        }
+        (
+            None,
+            Some(
+                Arrival::Poisson { rate }
+                | Arrival::Fixed { rate }
+                | Arrival::OnOff { rate, .. }
+                | Arrival::WriteBursts { rate, .. },
+            ),
+        ) => rate,
         _ => table.require("rate", "there is no usual rate")?.number(0.0, false, FASTEST)?,
     };
     match process {
-        Process::OnOff => on_off(table, rate, usual),
+        Process::OnOff | Process::WriteBursts => {
+            let (burst_rate, burst_length) = bursts(table, rate, usual)?;
+            Ok(match process {
+                Process::WriteBursts => Arrival::WriteBursts { rate, burst_rate, burst_length },
+                _ => Arrival::OnOff { rate, burst_rate, burst_length },
+            })
+        }
         Process::Fixed => Ok(Arrival::Fixed { rate }),
         Process::Poisson | Process::Closed => Ok(Arrival::Poisson { rate }),
     }
 }
 
-/// What bursts have besides their long-run rate.
-fn on_off(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<Arrival> {
+/// What bursts have besides their long-run rate: the rate within, and how many requests.
+fn bursts(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<(f64, u32)> {
     let usual = match usual {
-        Some(Arrival::OnOff { burst_rate, burst_length, .. }) => Some((burst_rate, burst_length)),
+        Some(
+            Arrival::OnOff { burst_rate, burst_length, .. }
+            | Arrival::WriteBursts { burst_rate, burst_length, .. },
+        ) => Some((burst_rate, burst_length)),
         _ => None,
     };
     let length = table.field("burst_length").map(|field| field.count(2, LONGEST_BURST)).transpose()?;
@@ -232,7 +261,7 @@ fn on_off(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<Arri
         }
     };
     if burst_rate > rate {
-        return Ok(Arrival::OnOff { rate, burst_rate, burst_length });
+        return Ok((burst_rate, burst_length));
     }
     let field = at_fault?;
     let (problem, allowed) = if field.path.ends_with("burst_rate") {

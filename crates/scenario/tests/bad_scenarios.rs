@@ -104,6 +104,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload.arrival = { process = \"on-off\", rate = 5, burst_rate = 5.0 }", "workload.arrival.burst_rate", "above 5,"),
     ("workload = { preset = \"hpc-w-burst-m\", arrival.rate = 5000 }", "workload.arrival.rate", "below 4765,"),
     ("workload.arrival = { process = \"on-off\", rate = 5, burst_rate = 50, burst_length = 1 }", "workload.arrival.burst_length", "2 to 10^9"),
+    ("workload.arrival = { process = \"write-bursts\", rate = 5, burst_rate = 5 }", "workload.arrival.burst_rate", "above 5,"),
+    ("workload = { read_fraction = 1, size.mean = \"4KiB\", arrival = { process = \"write-bursts\", rate = 5, burst_rate = 50 } }", "workload", "nothing writes"),
     ("workload.arrival = { rate = 5, burst_rate = 50 }", "workload.arrival.burst_rate", "on-off"),
     ("workload.arrival = { process = \"closed\", queue_depth = 4, burst_length = 5 }", "workload.arrival.burst_length", "queue_depth"),
     ("workload = { preset = \"w1\", arrival.rate = 5 }", "workload.arrival.rate", "queue_depth"),

@@ -191,13 +191,13 @@ fn generate(seed: u64) -> Generated {
         return Generated { toml: text, trace: Some(trace) };
     }
     put(format_args!("requests = {requests}"));
-    let process = d.pick(&["poisson", "fixed", "closed", "on-off"]);
+    let process = d.pick(&["poisson", "fixed", "closed", "on-off", "write-bursts"]);
     match process {
         "closed" => {
             put(format_args!("arrival = {{ process = \"closed\", queue_depth = {} }}", d.range(1, 40)))
         }
-        "on-off" => put(format_args!(
-            "arrival = {{ process = \"on-off\", rate = {rate}, burst_rate = {}, burst_length = {} }}",
+        "on-off" | "write-bursts" => put(format_args!(
+            "arrival = {{ process = \"{process}\", rate = {rate}, burst_rate = {}, burst_length = {} }}",
             rate * (1.01 + 50.0 * d.share()),
             d.range(2, 60)
         )),

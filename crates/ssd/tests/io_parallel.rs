@@ -54,10 +54,13 @@ fn io_parallel() -> Box<dyn Schedule> {
 
 /// What GC-PAR decides at time 100 while it moves page 5 of a block in plane 0 to page 2 of another there.
 fn decide(phase: GcPhase, queues: &Literal) -> Decision {
+    decide_with(phase, queues, queues.1.len() as u32)
+}
+
+fn decide_with(phase: GcPhase, queues: &dyn DieQueues, planes: u32) -> Decision {
     let (source_plane, destination) = (0, (0, 2));
     let (hard, pinned) = (true, false);
     let job = GcJob { unit: 0, victim: 7, cursor: 5, phase, source_plane, destination, hard, pinned };
-    let planes = queues.1.len() as u32;
     let (free, hard, soft, bus_free_at) = (2, 2, 3, SimTime::ZERO);
     let (head, running, suspended) = (queues.first(Class::Read), None, None);
     let gc = Gc::Job(job);
@@ -100,6 +103,39 @@ fn a_move_takes_along_what_matches_in_sibling_planes() {
     assert_eq!(decide(GcPhase::Erase, &two), Decision::Erase);
     let four = Literal(&[(Read, 3, 5, 0), (Read, 1, 5, 0), (Read, 3, 5, 0)], &[Some(2); 4]);
     assert_eq!(decide(GcPhase::Read, &four), with_host(&[1, 0]), "one for every sibling plane");
+}
+
+/// Planes that share one pool of blocks: a write may go to any of them.
+struct OnePool(Literal);
+
+impl DieQueues for OnePool {
+    fn len(&self, class: Class) -> usize {
+        self.0.len(class)
+    }
+    fn first(&self, class: Class) -> Option<Queued> {
+        self.0.first(class)
+    }
+    fn find_read(&self, plane: u32, page: u32) -> Option<Queued> {
+        self.0.find_read(plane, page)
+    }
+    fn first_write(&self, _: u32) -> Option<Queued> {
+        self.0.first(Class::Write)
+    }
+    fn can_write_at(&self, plane: u32, page: u32) -> bool {
+        self.0.can_write_at(plane, page)
+    }
+    fn place_of(&self, token: HostToken) -> Option<(u32, u32)> {
+        self.0.place_of(token)
+    }
+    fn on_moving_page(&self, _: &GcJob) -> Option<Queued> {
+        None
+    }
+}
+
+#[test]
+fn a_write_that_fits_several_planes_joins_once() {
+    let pool = OnePool(Literal(&[(Write, 0, 0, 0), (Write, 0, 0, 0)], &[Some(2); 4]));
+    assert_eq!(decide_with(GcPhase::Program, &pool, 4), with_host(&[0]));
 }
 
 /// Blocks as strings, `x` a live page; and queued reads.

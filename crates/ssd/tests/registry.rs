@@ -153,7 +153,7 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
                     config.gc.domain = domain;
                     if domain == Domain::Plane {
                         config.ftl.allocation_unit = AllocationUnit::Plane;
-                        config.ftl.reserved_blocks = Amount::Blocks(6);
+                        config.ftl.reserved_blocks = Amount::Blocks(7);
                     }
                     config.ftl.frontiers = frontiers;
                     for allocation in [Allocation::CWDP, Allocation::Dynamic] {

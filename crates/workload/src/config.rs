@@ -90,6 +90,15 @@ pub enum Arrival {
         /// Requests in a burst; at least 2.
         burst_length: u32,
     },
+    /// Writes as in `OnOff`, reads poisson beside them and whatever the writes do.
+    WriteBursts {
+        /// Requests a second over a long time, reads and writes together.
+        rate: f64,
+        /// Writes a second within a burst; above `rate`.
+        burst_rate: f64,
+        /// Writes in a burst; at least 2.
+        burst_length: u32,
+    },
     /// `queue_depth` requests always out: each completion issues the next.
     Closed {
         /// Requests outstanding.

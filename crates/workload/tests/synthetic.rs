@@ -112,6 +112,34 @@ fn bursts_have_their_rate_and_the_whole_has_its_own() {
     assert_near("burst and gap", cycle_ns, 1e9 * 10.0 / rate, deviation_ns / bursts.sqrt());
 }
 
+/// Writes are those of the on-off process of their own rate, to the nanosecond; reads are poisson, a process that knows
+/// nothing of bursts: as many of them fall into bursts as bursts last. Five standard errors.
+#[test]
+fn bursts_of_writes_leave_reads_alone() {
+    let (rate, burst_rate, length) = (500.0, 5000.0, 40);
+    let load = |read_fraction| SyntheticConfig {
+        arrival: Arrival::WriteBursts { rate, burst_rate, burst_length: length },
+        read_fraction,
+        ..hpc()
+    };
+    let requests = all(&load(0.4));
+    assert!(requests.windows(2).all(|pair| pair[0].arrival <= pair[1].arrival));
+    let (reads, writes): (Vec<HostRequest>, Vec<HostRequest>) =
+        requests.into_iter().partition(|request| request.operation == Operation::Read);
+    let share = reads.len() as f64 / N as f64;
+    assert!((share - 0.4).abs() < 0.02, "reads are {share} of all");
+    let alone = Arrival::OnOff { rate: 0.6 * rate, burst_rate, burst_length: length };
+    let alone = all(&SyntheticConfig { arrival: alone, read_fraction: 0.0, ..hpc() });
+    assert!(writes.iter().zip(&alone).all(|(write, alone)| write.arrival == alone.arrival));
+    let n = reads.len() as f64 - 1.0;
+    let (mean, stddev) = moments(gaps_ns(&reads));
+    let expected = 1e9 / (0.4 * rate);
+    assert_near("gap between reads", mean, expected, expected / n.sqrt());
+    assert_near("its deviation", stddev, expected, expected * (2.0 / n).sqrt());
+    let writes_only = all(&load(0.0));
+    assert!(writes_only.iter().all(|request| request.operation == Operation::Write));
+}
+
 /// As `burst_rate` nears `rate`, every gap has the same mean: bursts are continuous with poisson.
 #[test]
 fn bursts_at_the_mean_rate_are_poisson() {
@@ -420,6 +448,14 @@ fn what_cannot_be_is_refused_with_value_and_reason() {
                 ..hpc()
             },
             "at least 2 requests",
+        ),
+        (
+            SyntheticConfig {
+                arrival: Arrival::WriteBursts { rate: 5.0, burst_rate: 50.0, burst_length: 9 },
+                read_fraction: 1.0,
+                ..hpc()
+            },
+            "nothing writes",
         ),
         (SyntheticConfig { size: SizeDistribution::Fixed { mean: 0 }, ..hpc() }, "size.mean = 0"),
         (

@@ -114,7 +114,12 @@ impl<P: Probe> Array<P> {
         }
         let mut devices = Vec::with_capacity(states.len());
         for (index, (member, state)) in config.members.iter().zip(states).enumerate() {
-            devices.push(Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?);
+            let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
+            if coordinator.interests().completions {
+                // What the coordinator makes of one may concern this device the moment after.
+                device.stop_at_completions();
+            }
+            devices.push(device);
         }
         let unknown = |member: &crate::MemberConfig| Delivered {
             status: None,
@@ -157,7 +162,7 @@ impl<P: Probe> Array<P> {
     /// If a member runs out of free blocks; the array must not be used again.
     pub fn advance_until(&mut self, until: SimTime) -> Result<(), ArrayFailure> {
         self.start();
-        let independent = !self.listens && self.is_flat;
+        let independent = !self.listens && !self.interests.completions && self.is_flat;
         loop {
             let message = self.agenda.next_time();
             let devices = || self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER);

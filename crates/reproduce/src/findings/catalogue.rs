@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::write::{Reader, Shape, of};
-use super::{soft_limit, trade_offs};
+use super::{inside_the_die, soft_limit, trade_offs};
 use crate::assessment::Assessment;
 use crate::claims::{ENTERPRISE, POLICIES, RATE, RATES, SIZE, SSDS, Unit, sizes};
 use crate::measure::Quantity::{Erases, Mean, Stddev, Variance};
@@ -43,7 +43,7 @@ fn over_local(quantity: Quantity, load: &str, policy: &str) -> Measure {
 /// All findings.
 pub(super) fn findings(results: &Results, assessments: &[Assessment]) -> Vec<Finding> {
     let reader = Reader { results, assessments };
-    vec![
+    let mut all = vec![
         response(&reader),
         variability(&reader),
         same_work(&reader),
@@ -59,8 +59,10 @@ pub(super) fn findings(results: &Results, assessments: &[Assessment]) -> Vec<Fin
         trade_offs::mixed(&reader),
         trade_offs::idle_threshold(&reader),
         trade_offs::soft_threshold(&reader),
-        hardware(),
-    ]
+    ];
+    all.extend(inside_the_die::findings(&reader));
+    all.push(hardware());
+    all
 }
 
 fn response(reader: &Reader<'_>) -> Finding {
@@ -514,7 +516,7 @@ fn hardware() -> Finding {
         id: "hardware",
         question: "What cannot be reproduced here?".into(),
         text:
-            "Both papers open with measurements of commercial SSDs. Their firmware is not published, so no \
+            "The papers on global collection open with measurements of commercial SSDs. Their firmware is not published, so no \
                configuration of ours stands for them; only the arithmetic of their tables can be followed."
                 .into(),
         claims: vec!["hardware-ssd", "hardware-array"],

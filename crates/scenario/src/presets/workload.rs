@@ -195,6 +195,13 @@ impl WorkloadPreset {
                     Provenance::Inferred("the paper does not say how long a burst is"),
                 ),
             ],
+            // No preset has them so far.
+            Arrival::WriteBursts { rate: mean, burst_rate, burst_length } => vec![
+                process("write-bursts", "the papers do not say when writes come"),
+                rate(mean, found),
+                ("arrival.burst_rate", burst_rate.to_string(), found),
+                ("arrival.burst_length", burst_length.to_string(), found),
+            ],
             Arrival::Closed { queue_depth } => vec![
                 (
                     "arrival.process",

@@ -19,7 +19,9 @@ use std::sync::{Arc, Mutex};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
-use harmonia_ssd::FtlConfig;
+use harmonia_ssd::gc::victim::{self, VictimParameters};
+use harmonia_ssd::{FtlConfig, GcConfig};
+use harmonia_types::registry::find;
 use harmonia_workload::Load;
 
 use crate::{BadInput, Scenario, Variant};
@@ -339,6 +341,13 @@ fn concurrently<I: Sync, T: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
+/// The victim policy by which a device ages.
+fn ages_as(gc: &GcConfig) -> &str {
+    let policy =
+        find(victim::REGISTRY, &gc.victim).map(|entry| (entry.build)(&VictimParameters { d: gc.victim_d }));
+    policy.and_then(|policy| policy.ages_as()).unwrap_or(&gc.victim)
+}
+
 /// Everything that ageing depends on: scenarios with equal keys share an aged state.
 fn ageing_key(scenario: &Scenario) -> String {
     let array = &scenario.array;
@@ -360,7 +369,7 @@ fn ageing_key(scenario: &Scenario) -> String {
             gc.hard_threshold,
             gc.stop_threshold,
             gc.min_victims,
-            gc.victim,
+            ages_as(gc),
             gc.victim_d
         )
     });

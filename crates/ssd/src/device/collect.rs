@@ -129,17 +129,11 @@ impl<P: Probe> Device<P> {
         }
         let is_hard = free <= self.rules.shape.hard;
         if slot.want.is_some() || slot.job.is_some() {
-            let admitted = slot.want.is_some_and(|want| want.admitted);
-            if is_hard && slot.began_soft {
-                self.dies[die as usize].began_soft = false;
-                self.notices.push((now, Notice::HardThreshold));
-            }
-            return admitted;
+            return slot.want.is_some_and(|want| want.admitted);
         }
         if is_hard {
             self.notices.push((now, Notice::HardThreshold));
         }
-        self.dies[die as usize].began_soft = !is_hard;
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
         match self.rules.domain {
             Domain::Die => self.demand(die..die + 1, self.own_event(UnitSet::ALL), now),
@@ -151,7 +145,20 @@ impl<P: Probe> Device<P> {
             }
             Domain::Plane => self.demand(die..die + 1, self.own_event(self.low_units(die)), now),
         }
+        // A demand by itself reports nothing; this one came from the device's own threshold.
+        self.dies[die as usize].began_soft = !is_hard;
         self.dies[die as usize].want.is_some_and(|want| want.admitted)
+    }
+
+    /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
+    pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
+        let (slot, units) = (&self.dies[die as usize], self.rules.shape.units_per_die);
+        let is_low = |unit| self.ftl.free_blocks(unit) <= self.rules.shape.hard;
+        let goes_on = slot.want.is_some() || slot.job.is_some();
+        if goes_on && (die * units..(die + 1) * units).any(is_low) {
+            self.dies[die as usize].began_soft = false;
+            self.notices.push((now, Notice::HardThreshold));
+        }
     }
 
     /// The units of a die at or below the level where events begin.
@@ -357,8 +364,10 @@ impl<P: Probe> Device<P> {
             return;
         }
         slot.gc_last_end = until;
-        // Keep only what an operation still waiting may have met.
-        let oldest = if slot.head == super::die::NO_OP { until } else { self.ops[slot.head].ready };
+        // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
+        let first = (slot.head != super::die::NO_OP).then_some(slot.head);
+        let ready = first.into_iter().chain(slot.running_ops()).map(|op| self.ops[op].ready);
+        let oldest = ready.min().unwrap_or(until);
         while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
             slot.gc_log.pop_front();
         }

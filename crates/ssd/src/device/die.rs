@@ -60,6 +60,8 @@ pub(super) struct Die {
     pub gc_since: SimTime,
     /// When its running command began, or was resumed.
     pub gc_began: SimTime,
+    /// Until when its own plane read and transferred.
+    pub gc_part_until: SimTime,
     /// When the running atomic event ends.
     pub gc_until: SimTime,
     /// When it collected, as far as some waiting operation may have met it.
@@ -184,6 +186,7 @@ impl Default for Die {
             moving: None,
             gc_since: SimTime::ZERO,
             gc_began: SimTime::ZERO,
+            gc_part_until: SimTime::ZERO,
             gc_until: SimTime::ZERO,
             gc_log: VecDeque::new(),
             gc_last_end: SimTime::ZERO,
@@ -306,6 +309,9 @@ impl<P: Probe> Device<P> {
     /// Starts something on an idle die, or leaves it waiting.
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let mut checked = false;
+        if self.dies[die as usize].began_soft {
+            self.report_hard(die, now);
+        }
         loop {
             if self.rules.global {
                 self.send_back_guests(die, now);

@@ -149,7 +149,7 @@ impl<P: Probe> Device<P> {
         slot.moving = self.ftl.lpn_at(unit, victim.0, offset).map(|lpn| (guest.to, lpn));
         slot.host_of = Some(guest.die);
         slot.parts.clear();
-        slot.parts.push(Part { op: NO_OP, transfers: true });
+        slot.parts.push(Part { op: NO_OP, transfers: true, rides: false });
         let failure = self.failure(now);
         let own = self.ftl.move_to(guest.from, guest.to, &mut self.probe).map_err(failure)?;
         let own: SimDuration = self.rules.timing.program * u64::from(own);

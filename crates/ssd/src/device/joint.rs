@@ -30,6 +30,8 @@ pub(super) struct Part {
     pub op: u32,
     /// Its page goes over the bus. Otherwise it stays in the plane (copyback), or is the page transferred before it.
     pub transfers: bool,
+    /// It reads the very page garbage collection reads.
+    pub rides: bool,
 }
 
 impl Die {
@@ -92,7 +94,7 @@ impl<P: Probe> Device<P> {
                     self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
                 // A page that may leave its unit is read out before anybody knows where it goes.
                 let far = self.rules.global || self.is_far(plane != destination);
-                self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far });
+                self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far, rides: false });
                 self.count_pairing(die, Class::Read, (plane, page), along);
                 let held = Some(Held { page, in_controller: far });
                 if let Some(job) = &mut self.dies[die as usize].job {
@@ -111,7 +113,7 @@ impl<P: Probe> Device<P> {
                 let moved =
                     self.ftl.unit(unit).move_page(victim, held.page, &mut self.probe).map_err(failure)?;
                 let slot = &mut self.dies[die as usize];
-                slot.parts.push(Part { op: NO_OP, transfers: held.in_controller });
+                slot.parts.push(Part { op: NO_OP, transfers: held.in_controller, rides: false });
                 if let Some(job) = &mut slot.job {
                     (job.cursor, job.held) = (held.page + 1, None);
                 }
@@ -163,12 +165,12 @@ impl<P: Probe> Device<P> {
                 self.counters.merged_reads += 1;
                 let transfers = !self.dies[die as usize].parts[0].transfers;
                 // Right behind the page it shares.
-                self.dies[die as usize].parts.insert(1, Part { op: handle, transfers });
+                self.dies[die as usize].parts.insert(1, Part { op: handle, transfers, rides: true });
                 None
             } else {
                 assert!(planes >> plane & 1 == 0, "one operation for a plane");
                 planes |= 1 << plane;
-                Some(Part { op: handle, transfers: true })
+                Some(Part { op: handle, transfers: true, rides: false })
             };
             self.dies[die as usize].parts.extend(part);
             match class {
@@ -219,9 +221,14 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         let part = slot.parts[index];
         let with_gc = slot.has_gc_part();
-        let shares_page = index > 0 && !part.transfers;
-        if with_gc && slot.activity == Activity::Joint(Class::Read) && !shares_page {
-            slot.job_plane_busy += now - slot.gc_began;
+        let shares_page = part.rides && !part.transfers;
+        if with_gc && slot.activity == Activity::Joint(Class::Read) {
+            // What rides only prolongs the time of its plane.
+            let counted = if part.rides { slot.gc_part_until } else { slot.gc_began };
+            slot.job_plane_busy += now - counted;
+            if part.op == NO_OP {
+                slot.gc_part_until = now;
+            }
         }
         if part.op == NO_OP {
             return;

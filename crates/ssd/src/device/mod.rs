@@ -174,6 +174,7 @@ pub struct Device<P: Probe = NoProbe> {
     held: bool,
     /// An operation has entered a queue since the last idle-time force.
     interrupted: bool,
+    stops_at_completions: bool,
     last_activity: SimTime,
     counters: DeviceCounters,
     /// Times an event was processed.
@@ -217,7 +218,9 @@ impl<P: Probe> Device<P> {
         policies: Policies,
         probe: P,
     ) -> Result<Self, String> {
-        let needs = policies.schedule.needs();
+        let mut needs = policies.schedule.needs();
+        // A single plane has no sibling whose write offset could be equal.
+        needs.fresh_blocks &= config.geometry.planes_per_die > 1;
         if needs.fresh_blocks {
             // A unit has one more block open, which it must not need for live pages.
             shape.most_live = shape.most_live.map(|most| most - shape.data_pages);
@@ -274,6 +277,7 @@ impl<P: Probe> Device<P> {
             registered: false,
             held: false,
             interrupted: false,
+            stops_at_completions: false,
             last_activity: SimTime::ZERO,
             counters: DeviceCounters::default(),
             events: 0,
@@ -306,13 +310,21 @@ impl<P: Probe> Device<P> {
         self.wakes.next_time().min(ingress).min(self.next_landing())
     }
 
+    /// From now on `advance_until` returns at a completion, too, where it returns at a notice.
+    pub fn stop_at_completions(&mut self) {
+        self.stops_at_completions = true;
+    }
+
     /// Lets time pass up to and including `until`. With `stop_at_notice` it returns as soon as there is a notice, so
     /// that a coordinator can react at that moment.
     ///
     /// # Errors
     /// If the device has no free block where it needs one; it must not be used again.
     pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
-        while !stop_at_notice || self.notices.is_empty() {
+        let stop_at_completion = stop_at_notice && self.stops_at_completions;
+        while (!stop_at_notice || self.notices.is_empty())
+            && (!stop_at_completion || self.completions.is_empty())
+        {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
             let landing = self.next_landing();
             let outside = arrival.min(landing);

@@ -17,9 +17,10 @@ pub struct Pairing {
     pub matched: u64,
     /// No operation of the type waited for the plane.
     pub none_waiting: u64,
-    /// Some did, but for another page offset (reads), or the plane's open blocks had another (writes).
+    /// Some did, but for another page offset (reads), or the plane's open blocks had another (writes); or they stood behind
+    /// an earlier operation on their page.
     pub other_offset: u64,
-    /// The first that fitted was not there yet, or stood behind an earlier operation on its page.
+    /// The first that fitted was not there yet.
     pub not_ready: u64,
 }
 

@@ -14,6 +14,8 @@
 //!     burst     exponential            exponential
 //!     |<-- burst_length / rate, mean -->|
 //!   ```
+//! - *write-bursts*: two processes side by side, in the proportion of `read_fraction`: writes on-off, reads poisson. They
+//!   say which requests are reads; where one and the other fall on the same ns, the write comes first.
 //! - *closed*: the first `queue_depth` requests at 0, then one at the finish time of each completion.
 
 use std::cmp::Reverse;
@@ -25,6 +27,9 @@ use harmonia_types::{Completion, SimTime};
 use crate::Arrival;
 
 const NS_PER_S: f64 = 1e9;
+/// Streams of random gaps.
+const ARRIVAL: &str = "workload/arrival";
+const READS: &str = "workload/arrival-reads";
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
 const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
 
@@ -34,6 +39,7 @@ pub(super) enum Clock {
     Fixed { gap_ns: f64, arrived: u64 },
     Poisson { gap_ns: f64, time: RandomTime },
     OnOff(OnOff),
+    WriteBursts(WriteBursts),
     Closed(ClosedLoop),
 }
 
@@ -56,6 +62,19 @@ pub(super) struct OnOff {
     time: RandomTime,
 }
 
+/// Writes in bursts and reads beside them.
+#[derive(Debug, Clone)]
+pub(super) struct WriteBursts {
+    writes: OnOff,
+    /// Their mean gap and their time; `None` where nothing reads.
+    reads: Option<(f64, RandomTime)>,
+    /// The next of each, drawn when first asked for.
+    next_write: Option<SimTime>,
+    next_read: Option<SimTime>,
+    /// What the request that arrived last does.
+    is_read: bool,
+}
+
 /// Requests that may be issued, by the time they may.
 #[derive(Debug, Clone)]
 pub(super) struct ClosedLoop {
@@ -68,14 +87,17 @@ pub(super) struct ClosedLoop {
 }
 
 impl Clock {
-    pub(super) fn new(arrival: Arrival, seed: u64) -> Result<Self, String> {
+    pub(super) fn new(arrival: Arrival, read_fraction: f64, seed: u64) -> Result<Self, String> {
         match arrival {
             Arrival::Fixed { rate } => Ok(Clock::Fixed { gap_ns: mean_gap_ns(rate)?, arrived: 0 }),
             Arrival::Poisson { rate } => {
-                Ok(Clock::Poisson { gap_ns: mean_gap_ns(rate)?, time: RandomTime::new(seed) })
+                Ok(Clock::Poisson { gap_ns: mean_gap_ns(rate)?, time: RandomTime::new(seed, ARRIVAL) })
             }
             Arrival::OnOff { rate, burst_rate, burst_length } => {
                 OnOff::new(rate, burst_rate, burst_length, seed).map(Clock::OnOff)
+            }
+            Arrival::WriteBursts { rate, burst_rate, burst_length } => {
+                WriteBursts::new(rate, burst_rate, burst_length, read_fraction, seed).map(Clock::WriteBursts)
             }
             Arrival::Closed { queue_depth: 0 } => {
                 Err("arrival.queue_depth = 0: a closed loop with nothing outstanding never starts".into())
@@ -90,6 +112,14 @@ impl Clock {
 
     pub(super) fn is_closed(&self) -> bool {
         matches!(self, Clock::Closed(_))
+    }
+
+    /// Whether the request that arrived last reads; `None` where arrivals do not say.
+    pub(super) fn is_read(&self) -> Option<bool> {
+        match self {
+            Clock::WriteBursts(bursts) => Some(bursts.is_read),
+            _ => None,
+        }
     }
 
     /// Takes note of completions; open loops do not care.
@@ -109,14 +139,15 @@ impl Clock {
             }
             Clock::Poisson { gap_ns, time } => time.after(*gap_ns).map(Some),
             Clock::OnOff(bursts) => bursts.next_arrival().map(Some),
+            Clock::WriteBursts(bursts) => bursts.next_arrival().map(Some),
             Clock::Closed(closed) => Ok(closed.next_arrival(now)),
         }
     }
 }
 
 impl RandomTime {
-    fn new(seed: u64) -> Self {
-        RandomTime { now_ns: 0, fraction_ns: 0.0, rng: Rng::stream(seed, "workload/arrival") }
+    fn new(seed: u64, stream: &str) -> Self {
+        RandomTime { now_ns: 0, fraction_ns: 0.0, rng: Rng::stream(seed, stream) }
     }
 
     /// Moves on by an exponential gap of this mean.
@@ -143,7 +174,7 @@ impl OnOff {
             return Err(format!("arrival.burst_length = {burst_length}: a burst has at least 2 requests"));
         }
         let between_ns = f64::from(burst_length) * mean_ns - f64::from(burst_length - 1) * within_ns;
-        Ok(OnOff { within_ns, between_ns, burst_length, left: 0, time: RandomTime::new(seed) })
+        Ok(OnOff { within_ns, between_ns, burst_length, left: 0, time: RandomTime::new(seed, ARRIVAL) })
     }
 
     fn next_arrival(&mut self) -> Result<SimTime, String> {
@@ -153,6 +184,42 @@ impl OnOff {
         }
         self.left = self.burst_length - 1;
         self.time.after(self.between_ns)
+    }
+}
+
+impl WriteBursts {
+    fn new(
+        rate: f64,
+        burst_rate: f64,
+        burst_length: u32,
+        read_fraction: f64,
+        seed: u64,
+    ) -> Result<Self, String> {
+        if read_fraction >= 1.0 {
+            return Err(format!(
+                "arrival.process = \"write-bursts\" with read_fraction = {read_fraction}: nothing writes; on-off has bursts of reads"
+            ));
+        }
+        let writes = OnOff::new(rate * (1.0 - read_fraction), burst_rate, burst_length, seed)?;
+        let reads = match rate * read_fraction {
+            rate if rate > 0.0 => Some((mean_gap_ns(rate)?, RandomTime::new(seed, READS))),
+            _ => None,
+        };
+        Ok(WriteBursts { writes, reads, next_write: None, next_read: None, is_read: false })
+    }
+
+    fn next_arrival(&mut self) -> Result<SimTime, String> {
+        let write = match self.next_write {
+            Some(time) => time,
+            None => *self.next_write.insert(self.writes.next_arrival()?),
+        };
+        let read = match (self.next_read, &mut self.reads) {
+            (None, Some((gap_ns, time))) => Some(*self.next_read.insert(time.after(*gap_ns)?)),
+            (read, _) => read,
+        };
+        self.is_read = read.is_some_and(|read| read < write);
+        let next = if self.is_read { &mut self.next_read } else { &mut self.next_write };
+        Ok(next.take().expect("the earlier of both was drawn"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`]), read or write.
 //!
-//! Each decision has its own random stream (`workload/arrival`, `/size`, `/address`, `/direction`, `/skew`, `/hot`),
-//! and each request draws once from each (zipf addresses: as often as their sampler needs): changing the sizes of a scenario leaves its arrival times, directions and skew as
+//! Each decision has its own random stream (`workload/arrival`, `/arrival-reads`, `/size`, `/address`, `/direction`, `/skew`, `/hot`),
+//! and each request draws once from each (arrivals that tell reads from writes draw from the stream of the kind; zipf addresses: as often as their sampler needs): changing the sizes of a scenario leaves its arrival times, directions and skew as
 //! they were, and its addresses at the same fraction of the space.
 //!
 //! Requests that would leave the addressed space do not occur: a start is drawn among those where the request fits.
@@ -50,7 +50,7 @@ impl Synthetic {
         placement.check_fits(sizes.mean())?;
         Ok(Synthetic {
             limit: config.limit,
-            clock: Clock::new(config.arrival, seed)?,
+            clock: Clock::new(config.arrival, config.read_fraction, seed)?,
             sizes,
             placement,
             read_fraction: config.read_fraction,
@@ -63,7 +63,8 @@ impl Synthetic {
     /// Everything about the next request but its time.
     fn request(&mut self, arrival: SimTime) -> Result<HostRequest, SourceError> {
         let length = self.sizes.draw();
-        let read = self.direction.chance(self.read_fraction);
+        let drawn = self.direction.chance(self.read_fraction);
+        let read = self.clock.is_read().unwrap_or(drawn);
         let placed = self
             .placement
             .place(length)

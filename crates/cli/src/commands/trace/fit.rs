@@ -99,7 +99,6 @@ fn arrival(fit: &TraceFit) -> String {
                 number(burst_rate)
             )
         }
-        // A trace does not say what it waited for: it is never fitted by a closed loop.
         Arrival::Poisson { rate } => {
             let why = match fit.info.spread_tick_ns {
                 Some(tick_ns) => format!(
@@ -111,8 +110,9 @@ fn arrival(fit: &TraceFit) -> String {
             comment(&(measured + &why))
                 + &format!("arrival = {{ process = \"poisson\", rate = {} }}\n", number(rate))
         }
-        Arrival::Closed { queue_depth } => {
-            format!("arrival = {{ process = \"closed\", queue_depth = {queue_depth} }}\n")
+        // A trace does not say what it waited for, and its reads and writes are fitted together.
+        Arrival::Closed { .. } | Arrival::WriteBursts { .. } => {
+            unreachable!("a trace is fitted by an open process of all its requests")
         }
     }
 }

@@ -316,7 +316,10 @@ impl DieView<'_> {
         };
         let siblings = (0..self.planes).filter(|&plane| plane != own);
         for host in siblings.filter_map(partner).filter(|host| host.ready <= now) {
-            command.join(Token::Host(host.token));
+            // Where planes share a pool of blocks, one write may fit the open blocks of several.
+            if command.hosts().all(|held| held != host.token) {
+                command.join(Token::Host(host.token));
+            }
         }
     }
 }

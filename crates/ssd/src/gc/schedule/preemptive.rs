@@ -67,8 +67,12 @@ impl<S: Schedule> Schedule for Preemptive<S> {
             Gc::Job(job) => merged(now, view, &job, step, yields),
             _ => step,
         };
+        // To choose a victim, or to end the event, takes no time, and the host is asked about right after.
+        let chooses = matches!(view.gc, Gc::Job(GcJob { phase: GcPhase::Choose, .. }));
         match step {
-            Decision::Single(Token::GcStep) | Decision::Erase if yields => Self::host_before(now, view, step),
+            Decision::Single(Token::GcStep) | Decision::Erase if yields && !chooses => {
+                Self::host_before(now, view, step)
+            }
             // While its page is programmed elsewhere the die is free.
             Decision::Wait(_) if yields && view.gc != Gc::Idle => view.serve_head(now),
             step => step,

@@ -28,6 +28,11 @@ pub trait Victim: Send + Sync {
     fn uses_reads(&self) -> bool {
         false
     }
+
+    /// The policy it equals while no read waits: devices of both age alike.
+    fn ages_as(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What a victim policy may look at: one allocation unit.

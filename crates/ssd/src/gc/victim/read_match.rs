@@ -1,8 +1,8 @@
 //! Of the blocks with the fewest valid pages, the one whose valid pages most waiting reads would pair with (GC-VIC).
 //!
 //! A read pairs with a valid page of the same page offset in another plane; with several valid pages at hand each read
-//! counts once, and so does each page. At most ten candidates are looked at, the first of them in the order of their
-//! index; ties go to the least worn, then to the first, as in greedy.
+//! counts once. At most ten candidates are looked at: the one greedy would take and the first others in the order of
+//! their index. Ties go to greedy's, then to the least worn, then to the first; so without reads it is greedy.
 //!
 //! Source: HPDC 2018, 4.3 (Algorithm 3; "the maximum number of candidate blocks is at most 10"). Leaves out: the time
 //! the choice takes in firmware (4.3 puts it at a few microseconds); reads that arrive after the choice.
@@ -26,16 +26,21 @@ impl Victim for ReadMatch {
         if valid == view.blocks.data_pages {
             return None;
         }
-        let candidates = view.blocks.all_fewest().take(CANDIDATES);
+        let others = view.blocks.all_fewest().filter(|&block| block != best);
+        let candidates = std::iter::once(best).chain(others).take(CANDIDATES);
         let rank = |block: &BlockId| {
-            let matched = matches(view, *block);
-            (Reverse(matched), view.blocks.erases[block.index()], block.0)
+            let wear = (*block != best, view.blocks.erases[block.index()], block.0);
+            (Reverse(matches(view, *block)), wear)
         };
-        candidates.min_by_key(rank).or(Some(best))
+        candidates.min_by_key(rank)
     }
 
     fn uses_reads(&self) -> bool {
         true
+    }
+
+    fn ages_as(&self) -> Option<&'static str> {
+        Some("greedy")
     }
 }
 

@@ -1,0 +1,308 @@
+//! HPDC 2018: what the other planes of a die do while one collects.
+
+use std::fmt::Write;
+
+use super::Finding;
+use super::write::{MS, Reader, Shape, of};
+use crate::claims::Unit;
+use crate::claims::inside_the_die::{AFFECTED_READS, AFFECTED_WRITES, OPEN, SWEEP, VOLUMES, Volume, variant};
+use crate::measure::Quantity::{
+    GcAffected, GcAffectedReadMean, GcAffectedReads, GcAffectedWriteMean, GcAffectedWrites, Mean,
+    PlaneUtilisation, ReadMean, WriteMean,
+};
+use crate::measure::{Measure, Quantity, lowered};
+
+/// Schedules as the figures show them.
+const SCHEDULES: [&str; 4] = ["blocking", "io-parallel", "read-match", "ideal"];
+/// Shares of a whole to percent.
+const PERCENT: f64 = 100.0;
+
+/// All findings of the group.
+pub(super) fn findings(reader: &Reader<'_>) -> Vec<Finding> {
+    vec![
+        stand_ins(reader),
+        utilisation(reader),
+        affected(reader),
+        everything(reader),
+        throughput(reader),
+        sweep(reader),
+    ]
+}
+
+/// A volume's figure with two planes a die.
+fn cell(quantity: Quantity, volume: &str, schedule: &str) -> Measure {
+    let volume = VOLUMES.iter().find(|known| known.name == volume).expect("a volume of the table");
+    of(quantity, OPEN, variant(volume, "2-planes", schedule))
+}
+
+/// The mean of the volumes.
+fn average(quantity: Quantity, schedule: &str) -> Measure {
+    Measure::Average(VOLUMES.map(|volume| cell(quantity, volume.name, schedule)).to_vec())
+}
+
+fn names() -> Vec<&'static str> {
+    VOLUMES.map(|volume| volume.name).to_vec()
+}
+
+/// A figure of every volume under every schedule.
+fn by_volume(
+    reader: &Reader<'_>,
+    title: &str,
+    unit: &str,
+    scale: f64,
+    quantity: Quantity,
+) -> (String, String) {
+    reader.chart(
+        &Shape::lines(title, "volume", unit).kinds().scaled(scale),
+        &names(),
+        &SCHEDULES,
+        |schedule, volume| cell(quantity, volume, schedule),
+    )
+}
+
+fn stand_ins(reader: &Reader<'_>) -> Finding {
+    let mean = |quantity| percent(reader, &average(quantity, "blocking"));
+    Finding {
+        id: "die-stand-ins",
+        question: "Which loads stand for the traces of HPDC 2018?".into(),
+        text: format!(
+            "Synthetic ones with the share and the size of writes of the paper's 13 volumes, one device of 1 TiB, two \
+             planes a die ([configuration C](../experiments/configuration-c.toml)). How fast they write is calibrated to \
+             the share of requests that meet collection under the baseline, which the paper publishes, and to nothing \
+             else; writes come in bursts that take as much of the time as makes reads meet it as much less often as the \
+             paper says: {} of all requests are reads that do and {} writes that do, where the paper has \
+             {AFFECTED_READS}% and {AFFECTED_WRITES}%. Both of the paper's figures cannot be met at once: the shares in \
+             its Table 2 have a mean of {:.1}%, these two a sum of {:.1}%.",
+            mean(GcAffectedReads),
+            mean(GcAffectedWrites),
+            VOLUMES.iter().map(|volume| volume.gc_affected).sum::<f64>() / VOLUMES.len() as f64,
+            AFFECTED_READS + AFFECTED_WRITES,
+        ),
+        table: calibration(reader),
+        ..Finding::default()
+    }
+}
+
+/// Published and calibrated shares, a line a volume.
+fn calibration(reader: &Reader<'_>) -> String {
+    let mut table = String::from(
+        "| volume | writes | size of a write | meet collection, published | calibrated | of them reads | under four planes |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for volume in &VOLUMES {
+        let Volume { name, writes, write_kb, gc_affected } = volume;
+        let four = of(GcAffected, OPEN, variant(volume, "4-planes", "blocking"));
+        let _ = writeln!(
+            table,
+            "| {name} | {writes}% | {write_kb} KB | {gc_affected}% | {} | {} | {} |",
+            percent(reader, &cell(GcAffected, name, "blocking")),
+            percent(reader, &cell(GcAffectedReads, name, "blocking")),
+            percent(reader, &four),
+        );
+    }
+    table
+}
+
+/// A share of a whole in percent, without its interval.
+fn percent(reader: &Reader<'_>, measure: &Measure) -> String {
+    reader.interval(measure).map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", PERCENT * share.mean))
+}
+
+fn utilisation(reader: &Reader<'_>) -> Finding {
+    let claims = [
+        "die-utilisation",
+        "die-utilisation-par",
+        "die-utilisation-vic",
+        "die-utilisation-alike",
+        "die-utilisation-four",
+        "die-utilisation-par-four",
+    ];
+    Finding {
+        id: "die-utilisation",
+        question: "How busy are the planes of a die that collects?".into(),
+        text: format!(
+            "Of two planes one works while the die collects, of four likewise one: {} and {}. If host operations may join \
+             the commands of the collection it is {} and {}, and {} with victims chosen to match waiting reads.",
+            reader.claim(claims[0]),
+            reader.claim(claims[4]),
+            reader.claim(claims[1]),
+            reader.claim(claims[5]),
+            reader.claim(claims[2]),
+        ),
+        figures: vec![
+            reader.forest("Utilisation of the planes of a die that collects", &claims),
+            by_volume(
+                reader,
+                "Utilisation of the planes of a die that collects, by volume",
+                "%",
+                1.0,
+                PlaneUtilisation,
+            ),
+        ],
+        claims: claims.to_vec(),
+        ..Finding::default()
+    }
+}
+
+fn affected(reader: &Reader<'_>) -> Finding {
+    let claims = [
+        "die-affected-reads-par",
+        "die-affected-reads-vic",
+        "die-affected-writes-par",
+        "die-affected-writes-vic",
+        "die-affected-reads-par-four",
+        "die-affected-reads-vic-four",
+        "die-affected-writes-par-four",
+        "die-affected-writes-vic-four",
+        "die-affected-reads-further",
+        "die-affected-reads-high",
+    ];
+    let say = |quantity, schedule| reader.say(&average(quantity, schedule), Unit::Ns);
+    Finding {
+        id: "die-affected",
+        question: "What do requests gain that meet a collection in their die?".into(),
+        text: format!(
+            "A read that meets collection takes {} on average over the volumes if the die does nothing else, {} if \
+             it may join, {} with victims that match; a write {}, {} and {}. These are means over those that met one under \
+             the schedule at hand: which ones do, and how many, differs between schedules. Gains are {} and {} for reads, {} \
+             and {} for writes.",
+            say(GcAffectedReadMean, "blocking"),
+            say(GcAffectedReadMean, "io-parallel"),
+            say(GcAffectedReadMean, "read-match"),
+            say(GcAffectedWriteMean, "blocking"),
+            say(GcAffectedWriteMean, "io-parallel"),
+            say(GcAffectedWriteMean, "read-match"),
+            reader.claim(claims[0]),
+            reader.claim(claims[1]),
+            reader.claim(claims[2]),
+            reader.claim(claims[3]),
+        ),
+        figures: vec![
+            reader.forest("How much lower the mean of requests is that met collection", &claims[..8]),
+            by_volume(
+                reader,
+                "Mean response time of writes that met collection, by volume",
+                "ms",
+                MS,
+                GcAffectedWriteMean,
+            ),
+            by_volume(
+                reader,
+                "Mean response time of reads that met collection, by volume",
+                "ms",
+                MS,
+                GcAffectedReadMean,
+            ),
+            by_volume(reader, "Requests that met collection, by volume", "%", PERCENT, GcAffected),
+        ],
+        claims: claims.to_vec(),
+        ..Finding::default()
+    }
+}
+
+fn everything(reader: &Reader<'_>) -> Finding {
+    let claims = [
+        "die-reads-par",
+        "die-reads-vic",
+        "die-writes-par",
+        "die-writes-vic",
+        "die-total-par",
+        "die-total-vic",
+        "die-ideal-writes",
+        "die-par-ideal",
+    ];
+    let say = |quantity, schedule| reader.say(&average(quantity, schedule), Unit::Ns);
+    Finding {
+        id: "die-everything",
+        question: "What is left of it over all requests?".into(),
+        text: format!(
+            "Over all requests of a volume, whether they met collection or not, and averaged over the volumes, a request \
+             takes {} under the baseline, {} if host operations join, {} if collection took no time. Gains are {} and {} for \
+             reads, {} and {} for writes, {} and {} for all.",
+            say(Mean, "blocking"),
+            say(Mean, "io-parallel"),
+            say(Mean, "ideal"),
+            reader.claim(claims[0]),
+            reader.claim(claims[1]),
+            reader.claim(claims[2]),
+            reader.claim(claims[3]),
+            reader.claim(claims[4]),
+            reader.claim(claims[5]),
+        ),
+        figures: vec![
+            reader.forest("How much lower the mean of all requests is", &claims[..6]),
+            by_volume(reader, "Mean response time of writes, by volume", "ms", MS, WriteMean),
+            by_volume(reader, "Mean response time of reads, by volume", "ms", MS, ReadMean),
+        ],
+        claims: claims.to_vec(),
+        ..Finding::default()
+    }
+}
+
+fn throughput(reader: &Reader<'_>) -> Finding {
+    let claims = ["die-throughput", "die-throughput-high", "die-throughput-low"];
+    Finding {
+        id: "die-throughput",
+        question: "How much more does a die do for a host that is never out of work?".into(),
+        text: format!(
+            "With as many requests out as make the published share of them meet collection, throughput is {} that of the \
+             baseline: {} for the volumes of which much is affected, {} for the others.",
+            reader.claim(claims[0]),
+            reader.claim(claims[1]),
+            reader.claim(claims[2]),
+        ),
+        figures: vec![reader.forest("Throughput over that of the baseline", &claims)],
+        claims: claims.to_vec(),
+        ..Finding::default()
+    }
+}
+
+/// What was changed in the sweep, as its variants are named.
+const CHANGES: [&str; 10] = [
+    "as-calibrated",
+    "start-2%",
+    "start-10%",
+    "victims-4",
+    "poisson",
+    "bursts-500",
+    "bursts-50000",
+    "fill-70%",
+    "fill-50%",
+    "hot-5%",
+];
+
+fn sweep(reader: &Reader<'_>) -> Finding {
+    let volumes = ["mds_0", "proj_0"];
+    let name = |volume: &str, change: &str, schedule: &str| format!("{volume}-{change}/{schedule}");
+    let chart = |title: &str, unit: &str, of: &dyn Fn(&str, &str) -> Measure| {
+        reader.chart(
+            &Shape::lines(title, "what is changed", unit).kinds().scaled(1.0),
+            &CHANGES,
+            &volumes,
+            of,
+        )
+    };
+    Finding {
+        id: "die-sweep",
+        question: "What decides how much the other planes can do?".into(),
+        text: "Two volumes with one thing changed at a time: the threshold at which collection starts, the victims it takes, \
+               how writes cluster, and how many valid pages a victim holds, which is varied by how much of the device is \
+               filled. Loads are calibrated anew where clustering or filling changes, so that as many requests meet \
+               collection as published; where the threshold or the number of victims changes they are left as they are."
+            .into(),
+        figures: vec![
+            chart("Utilisation of the planes of a die that collects under io-parallel", "%", &|volume, change| {
+                of(PlaneUtilisation, SWEEP, name(volume, change, "io-parallel"))
+            }),
+            chart("How much io-parallel lowers the mean of writes that met collection", "%", &|volume, change| {
+                let variant = |schedule| name(volume, change, schedule);
+                lowered(GcAffectedWriteMean, SWEEP, &variant("blocking"), &variant("io-parallel"))
+            }),
+            chart("How much io-parallel lowers the mean of all requests", "%", &|volume, change| {
+                let variant = |schedule| name(volume, change, schedule);
+                lowered(Mean, SWEEP, &variant("blocking"), &variant("io-parallel"))
+            }),
+        ],
+        ..Finding::default()
+    }
+}
