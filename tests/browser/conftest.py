@@ -23,6 +23,8 @@ COMMANDS: dict[str, list[str]] = {
                    "--set", 'workload.arrival={process="poisson", rate=30000}'],
     "sweep": ["compare", "tiny", "--policies", "local,reactive-selective,ideal", "--set", "array.devices=2,4,8",
               "--set", "ssd.gc.victim=greedy,random", "--set", "workload.requests=2000"],
+    "schedules": ["compare", "tiny", "--policies", "local", "--set", "ssd.ftl.allocation_unit=plane", "--set", "ssd.gc.domain=plane",
+                  "--set", "ssd.gc.schedule=blocking,io-parallel"],
     "hostile": ["compare", "HOSTILE", "--policies", "local,ideal"],
 }
 HOSTILE = "</script><script>window.broken=1</script><!--<b onclick='x'>\\\"{{data}}"

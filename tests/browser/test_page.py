@@ -10,7 +10,7 @@ from conftest import COMMANDS, HOSTILE, Opened
 
 Open = Callable[..., Opened]
 ALL = pytest.mark.parametrize("name", COMMANDS)
-SECTIONS = ["findings", "table", "responses", "timeline", "overlap", "blame", "wear", "scenario"]
+SECTIONS = ["findings", "table", "responses", "timeline", "planes", "overlap", "blame", "wear", "scenario"]
 
 
 @ALL
@@ -29,7 +29,9 @@ def test_every_section_is_there_and_not_empty(opened: Open, name: str) -> None:
     page = opened(name).page
     show_all(page)
     assert [section.get_attribute("id") for section in page.locator("main > section").all()] == SECTIONS
-    assert all(len(page.locator(f"#{section}").inner_text()) > 80 for section in SECTIONS)
+    collected = any(run["array"]["plane_utilisation_in_gc"] for run in opened(name).written.runs)
+    assert page.locator("#planes").is_visible() == collected
+    assert all(len(page.locator(f"#{section}").inner_text()) > 80 for section in SECTIONS if section != "planes" or collected)
     runs = page.locator("#table tbody tr").count()
     assert page.locator("#responses-chart path").count() == min(runs, 12)
     for chart in ["overlap", "wear"]:
@@ -60,6 +62,33 @@ def painted(page, canvas: str) -> int:
 def span(page) -> float:
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     return float(page.locator("#timeline-canvas").get_attribute("data-span"))
+
+
+def test_planes_of_one_die_are_shown_for_every_schedule(opened: Open) -> None:
+    page = opened("schedules").page
+    panels = page.locator("#planes-chart .bars")
+    assert panels.count() == 2
+    blocking, parallel = panels.all()
+    lanes = blocking.locator("svg text", has_text=re.compile(r"^plane \d$"))
+    assert lanes.all_text_contents() == ["plane 0", "plane 1"]
+    page.click("[data-planes=all]")
+
+    def together(panel) -> int:
+        """Bars that begin where that of another plane does: commands of two planes."""
+        starts = panel.locator("g[data-work] rect").evaluate_all("(all) => all.map((bar) => bar.getAttribute('x'))")
+        return len(starts) - len(set(starts))
+
+    assert together(parallel) > together(blocking) + 10, "the sibling waits under blocking"
+    page.click("[data-planes=first]")
+    node = page.locator("#planes-chart")
+    length = lambda: float(node.get_attribute("data-to")) - float(node.get_attribute("data-from"))
+    before = length()
+    page.click("[data-planes=in]")
+    assert length() == pytest.approx(before / 2)
+    page.click("[data-planes=all]")
+    assert length() > before
+    page.click("[data-planes=first]")
+    assert length() == pytest.approx(before)
 
 
 def test_the_timeline_works_by_keyboard_alone(opened: Open) -> None:
@@ -150,12 +179,19 @@ CONTRAST = """() => {
         }
         return [255, 255, 255];
     };
+    // A label stands on its bar, or on the ground it brings along.
+    const bar = (node) => {
+        const rect = node.closest("[data-work]")?.querySelector("rect");
+        const grounds = rect ? [getComputedStyle(node).stroke, getComputedStyle(rect).fill] : [];
+        const ground = grounds.find((color) => color.startsWith("rgb"));
+        return ground && numbers(ground);
+    };
     const poor = [];
     for (const node of document.querySelectorAll("body *")) {
         const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
         if (!own || node.closest("script, style, noscript, defs, title, .skip") || node.getClientRects().length === 0) continue;
         const style = getComputedStyle(node);
-        const [a, b] = [light(numbers(node.closest("svg") ? style.fill : style.color)), light(behind(node))].sort((x, y) => y - x);
+        const [a, b] = [light(numbers(node.closest("svg") ? style.fill : style.color)), light(bar(node) ?? behind(node))].sort((x, y) => y - x);
         const ratio = (a + 0.05) / (b + 0.05);
         if (ratio < 4.5) poor.push(`${node.tagName} ${node.className.baseVal ?? node.className}: ${ratio.toFixed(2)} ${node.textContent.slice(0, 30)}`);
     }

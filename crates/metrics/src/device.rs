@@ -8,9 +8,10 @@
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
+use crate::inside::{InsideCounters, InsideReport};
 use crate::wear::Wear;
 
-/// Running totals of one device; each only ever grows.
+/// Running totals of one device; each only ever grows, but for a maximum among [`InsideCounters`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeviceCounters {
     /// Pages read for the host. Unit: pages.
@@ -32,6 +33,8 @@ pub struct DeviceCounters {
     pub gc_plane_busy_ns: u64,
     /// Pages read because a host write covered them only in part. Unit: pages.
     pub rmw_reads: u64,
+    /// What garbage collection did with host operations inside the dies.
+    pub inside: InsideCounters,
 }
 
 /// One entry of the report's `devices`.
@@ -57,6 +60,9 @@ pub struct DeviceReport {
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
     pub host_pages_read: u64,
+    /// What garbage collection did with host operations inside the dies; absent in reports of before it was counted.
+    #[serde(default)]
+    pub inside: InsideReport,
 }
 
 impl DeviceCounters {
@@ -65,15 +71,19 @@ impl DeviceCounters {
     /// # Panics
     /// If a counter is below its value at `start`.
     pub fn since(&self, start: &DeviceCounters) -> DeviceCounters {
-        self.zip(start, |now, then| now.checked_sub(then).expect("a counter must never run backwards"))
+        let since = |now: u64, then| now.checked_sub(then).expect("a counter must never run backwards");
+        DeviceCounters { inside: self.inside.since(&start.inside), ..self.zip(start, since) }
     }
 
     /// The counters of several devices, summed.
     pub fn sum<'a>(devices: impl IntoIterator<Item = &'a DeviceCounters>) -> DeviceCounters {
-        devices.into_iter().fold(DeviceCounters::default(), |sum, device| sum.zip(device, |a, b| a + b))
+        devices.into_iter().fold(DeviceCounters::default(), |sum, device| DeviceCounters {
+            inside: sum.inside.plus(&device.inside),
+            ..sum.zip(device, |a, b| a + b)
+        })
     }
 
-    /// Combines counter by counter; a literal of all fields, so that none can be forgotten.
+    /// Combines counter by counter, but for those inside; a literal of all fields, so that none can be forgotten.
     fn zip(&self, other: &DeviceCounters, combine: impl Fn(u64, u64) -> u64) -> DeviceCounters {
         DeviceCounters {
             host_pages_read: combine(self.host_pages_read, other.host_pages_read),
@@ -85,6 +95,7 @@ impl DeviceCounters {
             gc_busy_ns: combine(self.gc_busy_ns, other.gc_busy_ns),
             gc_plane_busy_ns: combine(self.gc_plane_busy_ns, other.gc_plane_busy_ns),
             rmw_reads: combine(self.rmw_reads, other.rmw_reads),
+            inside: InsideCounters::default(),
         }
     }
 
@@ -123,12 +134,13 @@ impl DeviceReport {
             wear,
             host_pages_written: counters.host_pages_written,
             host_pages_read: counters.host_pages_read,
+            inside: InsideReport::new(&counters.inside),
         }
     }
 }
 
 /// `part / whole`, or `None` where there is no whole.
-fn ratio(part: u64, whole: u64) -> Option<f64> {
+pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
@@ -147,6 +159,7 @@ mod tests {
         gc_busy_ns: 1_000,
         gc_plane_busy_ns: 1_500,
         rmw_reads: 2,
+        inside: InsideCounters { pairs: false, ..crate::inside::tests::COUNTED },
     };
 
     #[test]
@@ -166,7 +179,8 @@ mod tests {
         let twice = DeviceCounters::sum([&COUNTED, &COUNTED]);
         assert_eq!((twice.programs, twice.rmw_reads, twice.gc_plane_busy_ns), ([16, 24, 8, 200], 4, 3_000));
         assert_eq!(twice.since(&COUNTED), COUNTED);
-        assert_eq!(COUNTED.since(&COUNTED), DeviceCounters::default());
+        let nothing = DeviceCounters { inside: COUNTED.inside.since(&COUNTED.inside), ..Default::default() };
+        assert_eq!(COUNTED.since(&COUNTED), nothing);
     }
 
     #[test]
@@ -188,6 +202,7 @@ mod tests {
             wear: wear.clone(),
             host_pages_written: 8,
             host_pages_read: 10,
+            inside: InsideReport::new(&COUNTED.inside),
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
     }

@@ -14,7 +14,8 @@
 //! on. Sums are integers, so the order in which observations arrive cannot change a byte of the report, and
 //! warm-up is discarded by starting the observers, and the counters' baseline, where it ends.
 //!
-//! Not measured here: time series, per-volume or per-member latency, queue lengths, bus utilisation, and
+//! Not measured here: time series, per-volume or per-member latency, queue lengths but at the start of a collection,
+//! bus utilisation, and
 //! requests still outstanding when the run ends (a request is counted when it completes).
 //!
 //! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in
@@ -25,6 +26,7 @@ mod device;
 mod distribution;
 mod gc_overlap;
 mod host;
+mod inside;
 mod interaction;
 mod interval;
 mod intervals;
@@ -41,6 +43,7 @@ pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
 pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
+pub use inside::{InsideCounters, InsideReport, Pairing, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval, student_t};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};

@@ -6,6 +6,8 @@
 
 use harmonia_types::{Completion, DeviceId, SimTime};
 
+use crate::recording::MemberPlanes;
+
 /// Watches one run.
 pub trait Observer: Send {
     /// The measured window of an array with so many members begins.
@@ -16,6 +18,15 @@ pub trait Observer: Send {
 
     /// A member collected from `start` to `end`; not called for an empty interval.
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime);
+
+    /// Whether it wants to be told what planes did; asked once, before the run.
+    fn wants_planes(&self) -> bool {
+        false
+    }
+
+    /// What planes of the first member's dies did from their first collection on; called once before the end, to all
+    /// observers of a run of which one wants it.
+    fn planes(&mut self, _planes: &MemberPlanes) {}
 
     /// The window is over; `end` is its last completion. Intervals still open were told with `end` as theirs.
     fn end(&mut self, end: SimTime);
@@ -33,6 +44,14 @@ impl<O: Observer + ?Sized> Observer for Vec<Box<O>> {
 
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
         self.iter_mut().for_each(|observer| observer.gc_interval(member, start, end));
+    }
+
+    fn wants_planes(&self) -> bool {
+        self.iter().any(|observer| observer.wants_planes())
+    }
+
+    fn planes(&mut self, planes: &MemberPlanes) {
+        self.iter_mut().for_each(|observer| observer.planes(planes));
     }
 
     fn end(&mut self, end: SimTime) {

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{DeviceCounters, DeviceReport};
+use crate::device::{DeviceCounters, DeviceReport, ratio};
 use crate::host::HostReport;
+use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::trace::TraceReport;
 use crate::winners::Winners;
@@ -75,6 +76,13 @@ pub struct ArrayReport {
     pub metadata_pages_programmed: u64,
     /// Pages read because a host write covered them only in part. Unit: pages.
     pub read_modify_write_reads: u64,
+    /// Busy plane time / (planes of a die x GC time of the dies), both summed over all devices, each with its own
+    /// planes; null without GC time. Unit: ratio.
+    #[serde(default)]
+    pub plane_utilisation_in_gc: Option<f64>,
+    /// What garbage collection did with host operations inside the dies, over all devices.
+    #[serde(default)]
+    pub inside: InsideReport,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -148,13 +156,15 @@ impl Comparison {
 }
 
 impl ArrayReport {
-    /// Sums what the devices counted in the measured window.
+    /// Sums what the devices counted in the measured window; each comes with the planes of one of its dies.
     pub fn new<'a>(
-        devices: impl IntoIterator<Item = &'a DeviceCounters>,
+        devices: impl IntoIterator<Item = (&'a DeviceCounters, u32)> + Clone,
         devices_in_gc_fraction: Vec<f64>,
         coordination: CoordinationReport,
     ) -> Self {
-        let sum = DeviceCounters::sum(devices);
+        let sum = DeviceCounters::sum(devices.clone().into_iter().map(|(counters, _)| counters));
+        let plane_time =
+            devices.into_iter().map(|(counters, planes)| u64::from(planes) * counters.gc_busy_ns);
         ArrayReport {
             write_amplification: sum.write_amplification(),
             erases: sum.erases,
@@ -166,6 +176,8 @@ impl ArrayReport {
             coordination,
             metadata_pages_programmed: sum.programmed(IoCause::Metadata),
             read_modify_write_reads: sum.rmw_reads,
+            plane_utilisation_in_gc: ratio(sum.gc_plane_busy_ns, plane_time.sum()),
+            inside: InsideReport::new(&sum.inside),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport,
-    DistributionSummary, EngineReport, HostReport, Intervals, Noted, PreconditionReport, Report,
-    ResponseReport, SCHEMA, TraceReport, Wear, Winners,
+    DistributionSummary, EngineReport, HostReport, InsideCounters, Intervals, Noted, Pairing,
+    PreconditionReport, Report, ResponseReport, SCHEMA, TraceReport, Wear, Winners,
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -20,6 +20,7 @@ const DEVICES: [DeviceCounters; 2] = [
         gc_busy_ns: 100,
         gc_plane_busy_ns: 50,
         rmw_reads: 1,
+        inside: INSIDE,
     },
     DeviceCounters {
         host_pages_read: 9,
@@ -31,8 +32,38 @@ const DEVICES: [DeviceCounters; 2] = [
         gc_busy_ns: 0,
         gc_plane_busy_ns: 0,
         rmw_reads: 2,
+        inside: NONE_INSIDE,
     },
 ];
+
+const NOTHING: Pairing = Pairing { offered: 0, matched: 0, none_waiting: 0, other_offset: 0, not_ready: 0 };
+
+const INSIDE: InsideCounters = InsideCounters {
+    pairs: true,
+    reads: Pairing { offered: 10, matched: 1, none_waiting: 2, other_offset: 3, not_ready: 4 },
+    writes: Pairing { offered: 26, matched: 5, none_waiting: 6, other_offset: 7, not_ready: 8 },
+    merged_reads: 11,
+    superseded_moves: 12,
+    preemptions: 13,
+    suspends: 14,
+    events: 2,
+    waiting: 5,
+    most_waiting: 4,
+};
+
+/// A schedule that never pairs, and no event.
+const NONE_INSIDE: InsideCounters = InsideCounters {
+    pairs: false,
+    reads: NOTHING,
+    writes: NOTHING,
+    merged_reads: 0,
+    superseded_moves: 0,
+    preemptions: 0,
+    suspends: 0,
+    events: 0,
+    waiting: 0,
+    most_waiting: 0,
+};
 
 fn report() -> Report {
     let counters = BTreeMap::from([("messages".to_owned(), 12), ("forced".to_owned(), 3)]);
@@ -67,7 +98,7 @@ fn report() -> Report {
             batches: BatchReport { requests: 64, mean: vec![1.5], gc_affected: vec![0.25] },
         },
         array: ArrayReport::new(
-            &DEVICES,
+            DEVICES.iter().zip([2, 2]),
             vec![0.5, 0.25, 0.25],
             CoordinationReport::new("reactive-selective", counters),
         ),
@@ -112,6 +143,11 @@ fn trace() -> TraceReport {
 #[test]
 fn the_json_is_the_contract() {
     let few = r#"{"count":0,"mean":null,"stddev":null,"cv":null,"min":null,"p50":null,"p95":null,"p99":null,"p999":null,"p9999":null,"max":null}"#;
+    let inside = concat!(
+        r#""inside":{"pairing":{"reads":{"offered":10,"matched":1,"none_waiting":2,"other_offset":3,"not_ready":4},"#,
+        r#""writes":{"offered":26,"matched":5,"none_waiting":6,"other_offset":7,"not_ready":8}},"merged_reads":11,"#,
+        r#""superseded_moves":12,"preemptions":13,"suspends":14,"queue_depth_at_gc":{"mean":2.5,"max":4}}"#,
+    );
     let expected = [
         r#"{"schema":"harmonia-report/1","version":"0.1.0","scenario":{"name":"hpc-write"},"#,
         r#""seed":18446744073709551615,"simulated_ns":1000,"#,
@@ -126,13 +162,19 @@ fn the_json_is_the_contract() {
         r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
         r#""coordination":{"policy":"reactive-selective","forced":3,"messages":12},"#,
-        r#""metadata_pages_programmed":11,"read_modify_write_reads":3},"#,
+        r#""metadata_pages_programmed":11,"read_modify_write_reads":3,"#,
+        r#""plane_utilisation_in_gc":0.25,"#,
+        inside,
+        r#"},"#,
         r#""devices":[{"erases":3,"gc_victims":2,"gc_pages_moved":2,"gc_busy_ns":100,"write_amplification":1.5,"#,
         r#""plane_utilisation_in_gc":0.25,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
-        r#""host_pages_written":4,"host_pages_read":7},"#,
+        r#""host_pages_written":4,"host_pages_read":7,"#,
+        inside,
+        r#"},"#,
         r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":2.3333333333333335,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
-        r#""host_pages_written":6,"host_pages_read":9}],"#,
+        r#""host_pages_written":6,"host_pages_read":9,"inside":{"pairing":null,"merged_reads":0,"#,
+        r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5},"#,
         r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
         r#""label":"selective"}"#,
@@ -153,6 +195,17 @@ fn what_was_done_to_a_trace_follows_the_label() {
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");
+}
+
+/// A report of before `inside` was counted.
+#[test]
+fn what_was_written_before_dies_were_looked_into_can_be_read() {
+    let mut value = serde_json::to_value(report()).unwrap();
+    value["array"].as_object_mut().unwrap().remove("inside");
+    value["array"].as_object_mut().unwrap().remove("plane_utilisation_in_gc");
+    value["devices"][0].as_object_mut().unwrap().remove("inside");
+    let read: Report = serde_json::from_value(value).unwrap();
+    assert_eq!((read.array.plane_utilisation_in_gc, read.devices[0].inside.pairing), (None, None));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! A probe is a type parameter, so the default [`NoProbe`] costs nothing.
 
-use harmonia_types::{IoCause, Lpn, Ppn};
+use harmonia_types::{IoCause, Lpn, PlaneWork, Ppn, SimTime};
 
 /// A physical page or block of a device: allocation unit and page (or block) inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,8 @@ pub struct Origin {
 pub trait Probe: Send {
     /// Whether the device checks its own invariants after every event (slow; tests).
     const AUDIT: bool = false;
+    /// Whether `works`, `stops`, `suspends` and `waits` are called: what a die's planes do is then looked up at every command.
+    const WATCHES_PLANES: bool = false;
 
     /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
     #[inline]
@@ -45,6 +47,21 @@ pub trait Probe: Send {
     /// A block of `unit` is erased.
     #[inline]
     fn erase(&mut self, _unit: u32, _block: u32) {}
+    /// A plane of a die begins to work in a command; `None` if it is not known which one does.
+    #[inline]
+    fn works(&mut self, _at: SimTime, _die: u32, _plane: Option<u32>, _work: PlaneWork) {}
+    /// All planes of a die stop: its command has ended.
+    #[inline]
+    fn stops(&mut self, _at: SimTime, _die: u32) {}
+    /// All planes of a die stop, for now: its command goes on when garbage collection next works.
+    #[inline]
+    fn suspends(&mut self, _at: SimTime, _die: u32) {}
+    /// So many host operations wait at a die now.
+    #[inline]
+    fn waits(&mut self, _at: SimTime, _die: u32, _operations: u32) {}
+    /// The measured window begins.
+    #[inline]
+    fn window(&mut self, _from: SimTime) {}
 }
 
 /// Observes nothing, costs nothing.

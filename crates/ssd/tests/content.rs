@@ -4,7 +4,11 @@
 //! `BTreeMap` updated when operations *arrive*, so reads that overtake writes on their die are checked too. The flash
 //! itself refuses what flash cannot do: a program of a page that is not erased, or out of order within its block.
 //!
+//! Beside it, what the planes are said to do is held against what the device counts (`lanes`).
+//!
 //! Not verified: times, and which block was collected.
+
+mod lanes;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +22,8 @@ use harmonia_ssd::{
     FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
-use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, PlaneWork, SimDuration, SimTime};
+use lanes::Lanes;
 
 /// Which page of which write.
 type Tag = (u32, u32);
@@ -38,6 +43,7 @@ struct TaggedFlash {
     global: bool,
     copies: u64,
     copies_elsewhere: u64,
+    lanes: Lanes,
 }
 
 impl TaggedFlash {
@@ -60,6 +66,19 @@ impl TaggedFlash {
 
 impl Probe for TaggedFlash {
     const AUDIT: bool = true;
+    const WATCHES_PLANES: bool = true;
+
+    fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
+        self.lanes.works(at, die, plane, work);
+    }
+
+    fn stops(&mut self, at: SimTime, die: u32) {
+        self.lanes.stops(at, die);
+    }
+
+    fn suspends(&mut self, at: SimTime, die: u32) {
+        self.lanes.suspends(at, die);
+    }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
         assert_eq!(cause, IoCause::Host);
@@ -229,8 +248,9 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     SubRequest { token, operation, offset, length, fast_fail: false, deadline: None }
 }
 
-/// Drives one random device and compares everything it read with the oracle; returns pages moved, and those moved to another unit.
-fn check(seed: u64) -> (u64, u64) {
+/// Drives one random device and compares everything it read with the oracle; returns pages moved, those moved to
+/// another unit, and what there was of planes to check.
+fn check(seed: u64) -> [u64; 5] {
     let mut rng = Rng::stream(seed, "content");
     let config = config(&mut rng);
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
@@ -245,6 +265,7 @@ fn check(seed: u64) -> (u64, u64) {
         global: config.gc.destination == Destination::Device,
         copies: 0,
         copies_elsewhere: 0,
+        lanes: Lanes::default(),
     };
     let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
     let bytes = u64::from(shape.logical_pages) * page_size;
@@ -305,12 +326,16 @@ fn check(seed: u64) -> (u64, u64) {
     let programmed: Vec<Tag> = flash.programs.keys().copied().collect();
     assert_eq!(programmed, oracle.writes, "seed {seed}: every page of every write is programmed");
     assert!(flash.programs.values().all(|&times| times == 1), "seed {seed}: and programmed once");
-    (flash.copies, flash.copies_elsewhere)
+    flash.lanes.check(seed, &device.counters());
+    let [known, along, suspends] = flash.lanes.told();
+    [flash.copies, flash.copies_elsewhere, known, along, suspends]
 }
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
-    let moved = (0..600).map(check).fold((0, 0), |sum, moved| (sum.0 + moved.0, sum.1 + moved.1));
-    assert!(moved.0 > 50_000, "garbage collection must have moved much, not {} pages", moved.0);
-    assert!(moved.1 > 2_000, "some of it elsewhere, not {} pages", moved.1);
+    let sum = (0..600).map(check).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let [copies, elsewhere, known, along, suspends] = sum.expect("seeds");
+    assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
+    assert!(elsewhere > 2_000, "some of it elsewhere, not {elsewhere} pages");
+    assert!(known > 100_000 && along > 500 && suspends > 100, "planes: {known}, {along}, {suspends}");
 }

@@ -4,11 +4,13 @@
 //! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
 //! and the scenario file must read them alike.
 
+mod plane;
 pub mod registry;
 mod request;
 mod time;
 pub mod units;
 
+pub use plane::PlaneWork;
 pub use request::{Blame, Completion, HostRequest, IoCause, Operation};
 pub use time::{SimDuration, SimTime};
 

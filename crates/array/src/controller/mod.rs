@@ -260,6 +260,11 @@ impl<P: Probe> Array<P> {
         &self.devices
     }
 
+    /// The measured window begins: members count their maxima anew, and their probes are told.
+    pub fn begin_window(&mut self, from: SimTime) {
+        self.devices.iter_mut().for_each(|device| device.begin_window(from));
+    }
+
     /// How the array's bytes lie on its members.
     pub fn layout(&self) -> &Layout {
         &self.layout

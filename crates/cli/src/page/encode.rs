@@ -9,9 +9,19 @@
 //!   for each member       GC intervals: number; for each: pause before it, length, time in it not spent collecting
 //!   for each window whose GC is exact, for each member    the same
 //! ```
+//!
+//! And apart from these, for the planes of a die, times being counted from the first span:
+//!
+//! ```text
+//!   spans                 number; for each: work and, 16 times, the plane plus 1 (0: not known), start since that of the
+//!                         one before, length
+//!   waiting               number; for each: time since the one before, operations
+//! ```
 
-use harmonia_metrics::recording::{CELLS_PER_OCTAVE, FIRST_OCTAVE, GcSpan, Kept, Reason, Recording};
-use harmonia_types::{Operation, SimTime};
+use harmonia_metrics::recording::{
+    CELLS_PER_OCTAVE, DiePlanes, FIRST_OCTAVE, GcSpan, Kept, Reason, Recording,
+};
+use harmonia_types::{Operation, PlaneWork, SimTime};
 use serde_json::{Value, json};
 
 /// What goes into the page.
@@ -100,6 +110,42 @@ fn intervals(bytes: &mut Bytes, from: SimTime, spans: &[GcSpan]) {
         bytes.integer(length);
         bytes.integer(length.saturating_sub(span.busy_ns));
         reached = span.end;
+    }
+}
+
+/// What the planes of a die did; `assets/planes.js` reads it.
+pub(super) fn planes(die: &DiePlanes) -> String {
+    let mut bytes = Bytes::default();
+    let begin = die.spans.first().map_or(SimTime::ZERO, |span| span.start);
+    bytes.integer(die.spans.len() as u64);
+    let mut reached = begin;
+    for span in &die.spans {
+        bytes.integer(u64::from(span.plane.map_or(0, |plane| plane + 1)) << 4 | work(span.work));
+        bytes.integer((span.start - reached).as_ns());
+        bytes.integer((span.end - span.start).as_ns());
+        reached = span.start;
+    }
+    bytes.integer(die.waiting.len() as u64);
+    let mut reached = begin;
+    for &(time, operations) in &die.waiting {
+        bytes.integer(time.saturating_since(reached).as_ns());
+        bytes.integer(operations.into());
+        reached = time;
+    }
+    base64(&bytes.0)
+}
+
+fn work(work: PlaneWork) -> u64 {
+    match work {
+        PlaneWork::HostRead => 0,
+        PlaneWork::HostProgram => 1,
+        PlaneWork::GcRead => 2,
+        PlaneWork::GcProgram => 3,
+        PlaneWork::GcMove => 4,
+        PlaneWork::Erase => 5,
+        PlaneWork::GcEvent => 6,
+        PlaneWork::Suspended => 7,
+        PlaneWork::Summary => 8,
     }
 }
 

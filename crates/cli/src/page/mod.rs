@@ -11,11 +11,12 @@
 //! drawn by them. Colours are after Okabe and Ito; whatever a colour tells, a dash, a shape, hatching or a label tells
 //! too.
 //!
-//! Leaves out: operations inside a request; runs of a long sweep beyond the first 48 in the timeline.
+//! Leaves out: which operations of a die belong to which request; runs of a long sweep beyond the first 48 in the timeline.
 
 mod cross;
 mod encode;
 mod html;
+mod planes;
 mod recordings;
 mod table;
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub(crate) use recordings::Recordings;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// In the order in which they need one another.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("assets/base.js"),
     include_str!("assets/recording.js"),
     include_str!("assets/responses.js"),
@@ -47,6 +48,7 @@ const SCRIPTS: [&str; 8] = [
     include_str!("assets/blame.js"),
     include_str!("assets/request.js"),
     include_str!("assets/timeline.js"),
+    include_str!("assets/planes.js"),
     include_str!("assets/main.js"),
 ];
 
@@ -65,6 +67,7 @@ pub(crate) fn render(
     let growth: Vec<Option<f64>> =
         (0..runs.len()).map(|run| recording(run).and_then(Recording::growth)).collect();
     let words = words::of(runs, intervals, &growth);
+    let planes = planes::Planes::of(recordings);
     let mut encoded = String::new();
     let mut data = Vec::with_capacity(runs.len());
     for (index, run) in runs.iter().enumerate() {
@@ -76,7 +79,9 @@ pub(crate) fn render(
             );
             header
         });
-        data.push(run_data(run, recording(index), header));
+        let mut of_run = run_data(run, recording(index), header);
+        of_run["planes"] = planes.encode(recording(index), index, &mut encoded);
+        data.push(of_run);
     }
     let parts: Vec<Value> =
         PARTS.iter().map(|(name, meaning, _)| json!({"name": name, "meaning": meaning})).collect();
@@ -97,6 +102,9 @@ pub(crate) fn render(
         "matrix" => cross::matrix(comparison, cross, runs),
         "table_caption" => escaped(&table::caption(runs, intervals)),
         "responses_title" => html::emphasised(&words.titles.responses),
+        "planes_hidden" => planes.hidden().to_owned(),
+        "planes_title" => html::emphasised(&planes::title(runs)),
+        "planes_caption" => planes.caption(),
         "overlap_title" => html::emphasised(&words.titles.overlap),
         "blame_title" => html::emphasised(&words.titles.blame),
         "wear_title" => html::emphasised(&words.titles.wear),
@@ -221,7 +229,7 @@ fn run_data(run: &Report, recording: Option<&Recording>, header: Option<Value>) 
         "cdf": {"ns": ns, "share": share},
         "blame": PARTS.map(|(_, _, part)| per_request(part(&run.host.blame_ns))),
         "collecting": run.array.devices_in_gc_fraction, "erases": run.array.erases,
-        "devices": devices.collect::<Vec<_>>(),
+        "devices": devices.collect::<Vec<_>>(), "planesBusy": run.array.plane_utilisation_in_gc,
         "momentTitle": moment_title(run, recording), "recording": header,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use harmonia_metrics::Observer;
-use harmonia_metrics::recording::{Limits, Recorder, Recording};
+use harmonia_metrics::recording::{Limits, MemberPlanes, Recorder, Recording};
 use harmonia_scenario::Observe;
 use harmonia_types::{Completion, DeviceId, SimTime};
 
@@ -75,6 +75,16 @@ impl Observer for Delivering<'_> {
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
         if let Some(recorder) = &mut self.recorder {
             recorder.gc_interval(member, start, end);
+        }
+    }
+
+    fn wants_planes(&self) -> bool {
+        self.recorder.as_ref().is_some_and(Recorder::wants_planes)
+    }
+
+    fn planes(&mut self, planes: &MemberPlanes) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.planes(planes);
         }
     }
 

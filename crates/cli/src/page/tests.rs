@@ -1,6 +1,6 @@
-use harmonia_metrics::recording::{Limits, Recorder};
+use harmonia_metrics::recording::{DiePlanes, Limits, MemberPlanes, PlaneSpan, Recorder};
 use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus};
-use harmonia_types::{Blame, Completion, DeviceId, Operation, SimTime};
+use harmonia_types::{Blame, Completion, DeviceId, Operation, PlaneWork, SimTime};
 
 use super::*;
 use crate::cross::Cross;
@@ -195,4 +195,49 @@ fn a_peer_is_close_to_the_best() {
         let words = words::of(&runs, &wide, &[]);
         assert_eq!(words.headline.contains(label(&runs[2])), is_peer, "{more}: {}", words.headline);
     }
+}
+
+/// A die of two planes: a page is read, then programmed while the other plane programs for the host.
+fn die(die: u32) -> DiePlanes {
+    let span = |plane, work, start, end| PlaneSpan { plane, work, start: SimTime(start), end: SimTime(end) };
+    DiePlanes {
+        die,
+        planes: 2,
+        spans: vec![
+            span(Some(1), PlaneWork::GcRead, 2_000, 2_050),
+            span(Some(0), PlaneWork::HostProgram, 2_060, 2_360),
+            span(Some(1), PlaneWork::GcProgram, 2_060, 2_360),
+            span(None, PlaneWork::Summary, 2_360, 2_400),
+        ],
+        waiting: vec![(SimTime(2_000), 3), (SimTime(2_200), 4)],
+    }
+}
+
+/// The bytes of a die's planes, worked out by hand.
+#[test]
+fn planes_are_written_as_their_reader_expects() {
+    let spans = [4, 2 << 4 | 2, 0, 50, 1 << 4 | 1, 60, 0xac, 2, 2 << 4 | 3, 0, 0xac, 2, 8, 0xac, 2, 40];
+    let waiting = [2, 0, 3, 0xc8, 1, 4];
+    assert_eq!(encode::planes(&die(0)), encode::base64(&[&spans[..], &waiting].concat()));
+}
+
+fn recorded(dies: &[u32]) -> Option<Recording> {
+    let planes = MemberPlanes { member: DeviceId(0), dies: dies.iter().map(|&index| die(index)).collect() };
+    Some(Recording { planes: Some(planes), ..recording() })
+}
+
+/// Whatever was recorded, runs are shown on one die; who has not recorded it, or nothing, is not shown.
+#[test]
+fn planes_are_those_of_one_die() {
+    let page = |recordings: &[Option<Recording>]| {
+        render(&comparison(four_runs()), &Cross::default(), recordings, "")
+    };
+    let text = page(&[recorded(&[0, 5]), recorded(&[5]), recorded(&[]), None]);
+    assert!(
+        text.contains("Die 5 of SSD 0") && text.contains("id=\"planes\" aria-labelledby=\"planes-title\">")
+    );
+    let has = |index: usize| text.contains(&format!("id=\"planes-{index}\">"));
+    assert_eq!([0, 1, 2, 3].map(has), [true, true, false, false]);
+    let none = page(&[Some(recording()), recorded(&[])]);
+    assert!(none.contains("aria-labelledby=\"planes-title\" hidden>") && !none.contains("id=\"planes-0\""));
 }

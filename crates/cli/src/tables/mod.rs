@@ -4,6 +4,7 @@
 
 mod blame;
 mod devices;
+mod inside;
 mod layout;
 mod load;
 mod matrix;
@@ -45,6 +46,7 @@ pub(crate) fn comparison(comparison: &Comparison, cross: &Cross, style: Style) -
     let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(inside::section(runs, style));
     sections.extend(load::section(runs, style));
     sections.extend(matrix::section(comparison, cross, runs, style));
     sections.extend(winners::section(comparison, runs, style));
@@ -58,6 +60,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     let response = response::section(runs, comparison, None, style);
     let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(inside::section(runs, style));
     if let [run] = &comparison.runs[..] {
         sections.push(devices::section(run, style));
     }

@@ -1,7 +1,8 @@
 //! Several seeds: one row a variant, each figure the mean over its seeds, and what changes seed by seed.
 
 use harmonia_metrics::{
-    Comparison, DistributionSummary, Interval, Intervals, Method, PerMetric, Report, Versus,
+    Comparison, DistributionSummary, InsideReport, Interval, Intervals, Method, Pairing, PairingReport,
+    PerMetric, QueueDepthReport, Report, Versus,
 };
 
 use super::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -41,9 +42,20 @@ fn mean_of(seeds: &[Report]) -> Report {
         p9999: whole(&|run| run.host.response_ns.all.p9999),
         ..mean.host.response_ns.all
     };
-    mean.host.response_ns.gc_affected_read.count = count(&|run| run.host.response_ns.gc_affected_read.count);
-    mean.host.response_ns.gc_affected_write.count =
-        count(&|run| run.host.response_ns.gc_affected_write.count);
+    let affected = [
+        (
+            &mut mean.host.response_ns.gc_affected_read,
+            (|run| &run.host.response_ns.gc_affected_read) as SummaryOf,
+        ),
+        (&mut mean.host.response_ns.gc_affected_write, |run| &run.host.response_ns.gc_affected_write),
+    ];
+    for (summary, of) in affected {
+        summary.count = count(&|run| of(run).count);
+        summary.mean = average(&|run| of(run).mean);
+        summary.p99 = whole(&|run| of(run).p99);
+    }
+    mean.host.read_requests = count(&|run| run.host.read_requests);
+    mean.host.write_requests = count(&|run| run.host.write_requests);
     let blame = &mut mean.host.blame_ns;
     for (part, of) in [
         (&mut blame.service, (|run| run.host.blame_ns.service) as fn(&Report) -> u128),
@@ -59,6 +71,8 @@ fn mean_of(seeds: &[Report]) -> Report {
     mean.array.erases = count(&|run| run.array.erases);
     mean.array.read_modify_write_reads = count(&|run| run.array.read_modify_write_reads);
     mean.array.write_amplification = average(&|run| run.array.write_amplification);
+    mean.array.plane_utilisation_in_gc = average(&|run| run.array.plane_utilisation_in_gc);
+    mean.array.inside = inside(seeds);
     for (devices, share) in mean.array.devices_in_gc_fraction.iter_mut().enumerate() {
         let of = |run: &Report| run.array.devices_in_gc_fraction.get(devices).copied();
         *share = average(&of).unwrap_or_default();
@@ -68,6 +82,42 @@ fn mean_of(seeds: &[Report]) -> Report {
         *ratio = average(&|run| run.precondition.write_amplification_windows[window]);
     }
     mean
+}
+
+/// One distribution of a run.
+type SummaryOf = fn(&Report) -> &DistributionSummary;
+
+/// What happened inside the dies, a mean of each count over the seeds; of queues the longest of all.
+fn inside(seeds: &[Report]) -> InsideReport {
+    let n = seeds.len() as f64;
+    let of = || seeds.iter().map(|run| &run.array.inside);
+    let count = |sum: u64| (sum as f64 / n).round() as u64;
+    let pairing = |of_type: fn(&PairingReport) -> Pairing| {
+        let all = of().filter_map(|inside| inside.pairing.as_ref()).map(of_type);
+        let sum = all.fold(Pairing::default(), |sum, one| sum.plus(&one));
+        Pairing {
+            offered: count(sum.offered),
+            matched: count(sum.matched),
+            none_waiting: count(sum.none_waiting),
+            other_offset: count(sum.other_offset),
+            not_ready: count(sum.not_ready),
+        }
+    };
+    let depths = || of().map(|inside| inside.queue_depth_at_gc);
+    InsideReport {
+        pairing: seeds[0].array.inside.pairing.is_some().then(|| PairingReport {
+            reads: pairing(|pairing| pairing.reads),
+            writes: pairing(|pairing| pairing.writes),
+        }),
+        merged_reads: count(of().map(|inside| inside.merged_reads).sum()),
+        superseded_moves: count(of().map(|inside| inside.superseded_moves).sum()),
+        preemptions: count(of().map(|inside| inside.preemptions).sum()),
+        suspends: count(of().map(|inside| inside.suspends).sum()),
+        queue_depth_at_gc: QueueDepthReport {
+            mean: depths().map(|depth| depth.mean).sum::<Option<f64>>().map(|sum| sum / n),
+            max: depths().filter_map(|depth| depth.max).max(),
+        },
+    }
 }
 
 /// What all runs have in common, seeds included.

@@ -5,15 +5,17 @@
 //!                 --> an even sample; the slowest of each slice                (requests)
 //!                 --> every request of a few windows                          (windows)
 //!   every GC interval --> exact, or near ones joined once there are too many  (intervals)
+//!   commands of a die --> those from its first collection on, for some dies   (planes)
 //! ```
 //!
 //! What is kept depends on the observations alone, never on threads or the clock, and on [`Limits`], never on the
 //! length of the run. Requests stand at their arrival. The sample goes by request id, so runs of one load keep the
 //! same requests and can be compared one by one.
 //!
-//! Leaves out: operations inside a request, queue lengths, and anything before the measured window.
+//! Leaves out: which operations of a die belong to which request, queue lengths, and anything before the measured window.
 
 mod intervals;
+mod planes;
 mod requests;
 mod slices;
 #[cfg(test)]
@@ -25,6 +27,7 @@ use harmonia_types::{Completion, DeviceId, SimTime};
 use crate::Observer;
 use intervals::Intervals;
 pub use intervals::{GcSpan, NearGc};
+pub use planes::{DiePlanes, MemberPlanes, PlaneRecorder, PlaneSpan, SPANS_MAX, common_die};
 use requests::Sample;
 pub use requests::{Kept, Why};
 use slices::Slices;
@@ -60,6 +63,7 @@ pub struct Recorder {
     sample: Sample,
     windows: Windows,
     intervals: Intervals,
+    planes: Option<MemberPlanes>,
 }
 
 /// What was recorded of one run.
@@ -81,6 +85,8 @@ pub struct Recording {
     pub windows: Vec<Window>,
     /// When each member collected.
     pub gc: NearGc,
+    /// What planes did, of some dies of one member.
+    pub planes: Option<MemberPlanes>,
 }
 
 impl Recording {
@@ -115,6 +121,7 @@ impl Recorder {
             sample: Sample::new(limits.sample),
             windows: Windows::new(limits.window_part),
             intervals: Intervals::new(limits.intervals),
+            planes: None,
         }
     }
 
@@ -139,6 +146,7 @@ impl Recorder {
             kept: requests::joined(kept),
             windows: windows.into_iter().map(|(window, ..)| window).collect(),
             gc: self.intervals.finish(),
+            planes: self.planes,
         }
     }
 }
@@ -165,6 +173,14 @@ impl Observer for Recorder {
                 self.windows.lose_gc_before(until);
             }
         }
+    }
+
+    fn wants_planes(&self) -> bool {
+        true
+    }
+
+    fn planes(&mut self, planes: &MemberPlanes) {
+        self.planes = Some(planes.clone());
     }
 
     fn end(&mut self, _: SimTime) {}

@@ -8,14 +8,15 @@ use std::sync::atomic::Ordering;
 
 use harmonia_array::{Array, MessageCounters};
 use harmonia_engine::EventQueue;
-use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, Observer, Wear};
+use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, InsideCounters, Observer, Pairing, Wear};
 use harmonia_ssd::Ftl;
-use harmonia_ssd::probe::Probe;
+use harmonia_ssd::probe::{AuditProbe, NoProbe, Probe};
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
 use harmonia_workload::{
     ArrayGeometryForLoad, Limit, Load, Next, SkewRest, Source, TraceAccount, WorkloadConfig,
 };
 
+use super::planes::{PlaneProbe, Told};
 use super::report::Stopwatch;
 use super::{RunError, RunOptions, Stage, bad_input};
 use crate::{Scenario, Variant};
@@ -48,10 +49,28 @@ pub(super) struct Measured {
 }
 
 impl Run<'_> {
-    /// Simulates the whole workload on members in the given states.
-    pub fn measure<P: Probe>(
+    /// Simulates the whole workload on members in the given states; only what somebody looks at is looked up.
+    pub fn measure(&self, states: Vec<Ftl>) -> Result<Measured, RunError> {
+        let observer = self.options.observe.observer(self.index);
+        let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
+        let members = &self.variant.scenario.array.members;
+        let geometry = |member: DeviceId| &members[member.index()].ssd.geometry;
+        match (planes, self.options.checked) {
+            (false, false) => self.simulate(states, observer, |_| NoProbe),
+            (false, true) => self.simulate(states, observer, |_| AuditProbe),
+            (true, false) => {
+                self.simulate(states, observer, |member| PlaneProbe::<false>::new(member, geometry(member)))
+            }
+            (true, true) => {
+                self.simulate(states, observer, |member| PlaneProbe::<true>::new(member, geometry(member)))
+            }
+        }
+    }
+
+    fn simulate<P: Told>(
         &self,
         states: Vec<Ftl>,
+        observer: Option<Box<dyn Observer + '_>>,
         probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Measured, RunError> {
         let scenario = &self.variant.scenario;
@@ -81,7 +100,7 @@ impl Run<'_> {
             window: None,
             first_measured: u64::MAX,
             host: HostRecorder::new(),
-            observer: self.options.observe.observer(self.index),
+            observer,
             outstanding: 0,
             outstanding_pages: 0,
             page_size: scenario.array.members.first().map_or(1, |m| u64::from(m.ssd.geometry.page_size)),
@@ -121,7 +140,7 @@ struct Window {
     events: u64,
 }
 
-struct Drive<'a, P: Probe> {
+struct Drive<'a, P: Told> {
     run: &'a Run<'a>,
     source: Box<dyn Source>,
     wants_completions: bool,
@@ -142,7 +161,7 @@ struct Drive<'a, P: Probe> {
     last_finish: SimTime,
 }
 
-impl<P: Probe> Drive<'_, P> {
+impl<P: Told> Drive<'_, P> {
     fn go(&mut self) -> Result<(), RunError> {
         let mut now = SimTime::ZERO;
         let mut seen: Vec<Completion> = Vec::new();
@@ -294,6 +313,7 @@ impl<P: Probe> Drive<'_, P> {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
         }
+        self.array.begin_window(from);
         self.host = HostRecorder::starting_at(first);
         self.window = Some(Window {
             from,
@@ -329,6 +349,8 @@ impl<P: Probe> Drive<'_, P> {
             }
         }
         if let Some(observer) = &mut self.observer {
+            let planes = self.array.devices().iter().find_map(|device| device.probe().planes());
+            planes.iter().for_each(|planes| observer.planes(planes));
             observer.end(end);
         }
         let now = counters(&self.array);
@@ -376,7 +398,24 @@ fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
             gc_busy_ns: counters.gc_busy.as_ns(),
             gc_plane_busy_ns: counters.gc_plane_busy.as_ns(),
             rmw_reads: counters.read_modify_write_reads,
+            inside: InsideCounters {
+                pairs: device.pairs(),
+                reads: pairing(&counters.paired_reads),
+                writes: pairing(&counters.paired_writes),
+                merged_reads: counters.merged_reads,
+                superseded_moves: counters.superseded,
+                preemptions: counters.preemptions,
+                suspends: counters.suspends,
+                events: counters.depth_at_gc.events,
+                waiting: counters.depth_at_gc.waiting,
+                most_waiting: counters.depth_at_gc.most,
+            },
         }
     };
     array.devices().iter().map(convert).collect()
+}
+
+fn pairing(counted: &harmonia_ssd::Pairing) -> Pairing {
+    let harmonia_ssd::Pairing { offered, matched, none_waiting, other_offset, not_ready } = *counted;
+    Pairing { offered, matched, none_waiting, other_offset, not_ready }
 }

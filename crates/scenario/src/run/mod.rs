@@ -11,6 +11,7 @@
 mod cache;
 mod drive;
 mod memory;
+mod planes;
 mod report;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +20,6 @@ use std::sync::{Arc, Mutex};
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim::{self, VictimParameters};
-use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_ssd::{FtlConfig, GcConfig};
 use harmonia_types::registry::find;
 use harmonia_workload::Load;
@@ -481,11 +481,7 @@ impl Group<'_> {
                 let Job { variant, name, .. } = &self.jobs[index];
                 let run =
                     drive::Run { index, name, variant, load: &self.loads[index], options: self.options };
-                let measured = if self.options.checked {
-                    run.measure(states, |_| AuditProbe)
-                } else {
-                    run.measure(states, |_| NoProbe)
-                };
+                let measured = run.measure(states);
                 match measured {
                     Ok(measured) => {
                         let report = report::build(variant, &steadiness, self.ageing_ns, measured);

@@ -47,6 +47,7 @@ pub(super) fn build(
     counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
     let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
     let devices = measured.devices.iter().zip(measured.wear).zip(members);
+    let planes = members.iter().map(|member| member.ssd.geometry.planes_per_die);
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
         let programs: u64 = device.programs.iter().sum();
@@ -59,7 +60,7 @@ pub(super) fn build(
         seed: scenario.seed,
         simulated_ns: measured.window_ns,
         host: measured.host.report(),
-        array: ArrayReport::new(&measured.devices, measured.gc_share, coordination),
+        array: ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination),
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,

@@ -266,6 +266,7 @@ impl<P: Probe> Device<P> {
         if activity != Activity::Idle && self.run_steps(die, now) {
             return Ok(());
         }
+        self.watch_end(die, now);
         match activity {
             Activity::Idle | Activity::Suspending => {}
             Activity::Host(op) => {
@@ -518,6 +519,7 @@ impl<P: Probe> Device<P> {
         slot.activity = activity;
         slot.command = command;
         slot.gc_began = now;
+        self.watch_begin(die, now);
         let going = self.run_steps(die, now);
         debug_assert!(going, "a command takes time");
     }

@@ -42,7 +42,7 @@ impl Die {
     }
 
     /// Whether the command is one of garbage collection.
-    fn has_gc_part(&self) -> bool {
+    pub fn has_gc_part(&self) -> bool {
         self.parts.first().is_some_and(|part| part.op == NO_OP)
     }
 }
@@ -302,6 +302,7 @@ impl<P: Probe> Device<P> {
         slot.activity = Activity::Suspending;
         slot.command = Command::default();
         self.end_gc_command(die, now + cost);
+        self.watch_suspended(die, now + cost);
         self.wakes.set(die as usize, now + cost);
     }
 
@@ -313,6 +314,7 @@ impl<P: Probe> Device<P> {
         let rest = remaining + self.rules.timing.resume;
         command.set_last_step(rest);
         (slot.activity, slot.command, slot.parts, slot.gc_began) = (activity, command, parts, now);
+        self.watch_begin(die, now);
         self.wakes.set(die as usize, now + rest);
     }
 

@@ -19,7 +19,8 @@
 //! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
-//! * `status`: the O-SSD interface and counters.
+//! * `status`: the O-SSD interface and counters;
+//! * `watch`: what the planes do, for a probe that asks.
 //!
 //! Not modelled: suspending host programs for host reads, cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
 //! limits, and mapping-table traffic.
@@ -34,6 +35,7 @@ mod pairing;
 mod placement;
 mod queue;
 mod status;
+mod watch;
 
 use std::collections::VecDeque;
 

@@ -4,7 +4,7 @@
 //! sibling plane. Also counted, for all schedules: how many host operations wait at a die when it begins to collect.
 
 use super::Device;
-use crate::gc::schedule::{Class, DieQueues, MultiPlane};
+use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
 use crate::probe::Probe;
 
 /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +
@@ -51,7 +51,15 @@ impl<P: Probe> Device<P> {
         let planes = self.rules.geometry.planes_per_die;
         let mut pairing = Pairing { offered: u64::from(planes - 1), ..Pairing::default() };
         for sibling in (0..planes).filter(|&sibling| sibling != plane) {
-            let takes = |token| queues.place_of(token).map(|place| place.0) == Some(sibling);
+            let takes = |HostToken(handle): HostToken| {
+                let op = &self.ops[handle];
+                let block = match class {
+                    Class::Read => self.ftl.lookup(op.unit, op.lpn).map(|place| place.0),
+                    // Not where its unit would write next: that is aligned to the command, maybe in another plane.
+                    Class::Write => self.ftl.host_page_at(op.unit, page),
+                };
+                block.map(|block| self.ftl.plane_of(op.unit, block)) == Some(sibling)
+            };
             if along.hosts().any(takes) {
                 pairing.matched += 1;
                 continue;

@@ -66,7 +66,7 @@ impl PageOp {
         }
     }
 
-    fn is_on(&self, unit: u32, lpn: u32) -> bool {
+    pub fn is_on(&self, unit: u32, lpn: u32) -> bool {
         self.unit == unit && self.lpn == lpn
     }
 }
@@ -276,6 +276,7 @@ impl<P: Probe> Device<P> {
         if let Some(lanes) = &mut self.lanes {
             lanes.insert(handle, &mut self.ops);
         }
+        self.watch_queue(die, now);
         if self.rules.suspends && !self.dies[die as usize].is_idle() {
             return self.consider_suspending(die, now);
         }

@@ -54,6 +54,17 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// The measured window begins: maxima count anew, and the probe is told.
+    pub fn begin_window(&mut self, from: SimTime) {
+        self.counters.depth_at_gc.most = 0;
+        self.probe.window(from);
+    }
+
+    /// Whether its schedule takes host operations along in commands of garbage collection.
+    pub fn pairs(&self) -> bool {
+        self.schedule_needs.pairs
+    }
+
     /// Events processed so far.
     pub fn events(&self) -> u64 {
         self.events

@@ -1,0 +1,89 @@
+//! Is what a probe hears of planes what the device counts? Spans of every plane against the device's own counters.
+//!
+//! Not verified: which plane an operation of a die-wide unit works in.
+
+use std::collections::BTreeMap;
+
+use harmonia_ssd::DeviceCounters;
+use harmonia_types::{IoCause, PlaneWork, SimDuration, SimTime};
+
+/// The planes of all dies.
+#[derive(Debug, Default)]
+pub struct Lanes {
+    dies: BTreeMap<u32, Die>,
+    /// Time commands with garbage collection in them took.
+    gc: SimDuration,
+    reads: u64,
+    programs: u64,
+    /// Host operations in commands of garbage collection.
+    along: u64,
+    suspends: u64,
+    /// Spans whose plane is known.
+    known: u64,
+}
+
+#[derive(Debug, Default)]
+struct Die {
+    working: Vec<(Option<u32>, PlaneWork)>,
+    since: SimTime,
+    stopped: SimTime,
+}
+
+impl Lanes {
+    pub fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
+        let die = self.dies.entry(die).or_default();
+        assert!(at >= die.stopped, "a die begins at {at} before it stopped at {}", die.stopped);
+        assert!(die.working.is_empty() || die.since == at, "all planes of a command begin together");
+        let busy = die.working.iter().any(|&(other, _)| plane.is_some() && other == plane);
+        assert!(!busy, "plane {plane:?} does two things: {:?} and {work:?}", die.working);
+        die.since = at;
+        die.working.push((plane, work));
+        self.known += u64::from(plane.is_some());
+    }
+
+    pub fn stops(&mut self, at: SimTime, die: u32) {
+        let die = self.dies.entry(die).or_default();
+        let with_gc = die.working.iter().any(|(_, work)| work.is_gc());
+        let of = |wanted| die.working.iter().filter(|&&(_, work)| work == wanted).count() as u64;
+        let (reads, programs) = (of(PlaneWork::HostRead), of(PlaneWork::HostProgram));
+        self.reads += reads;
+        self.programs += programs;
+        if with_gc {
+            self.gc += at - die.since;
+            self.along += reads + programs;
+        }
+        if !die.working.is_empty() {
+            die.stopped = at;
+        }
+        die.working.clear();
+    }
+
+    /// What is suspended comes again, whole.
+    pub fn suspends(&mut self, at: SimTime, die: u32) {
+        let slot = self.dies.entry(die).or_default();
+        assert!(slot.working.iter().any(|(_, work)| work.is_gc()), "only garbage collection is suspended");
+        self.gc += at - slot.since;
+        slot.working.clear();
+        slot.stopped = at;
+        self.suspends += 1;
+    }
+
+    /// Of a device that has come to rest, new at the beginning.
+    pub fn check(&self, seed: u64, counted: &DeviceCounters) {
+        assert!(self.dies.values().all(|die| die.working.is_empty()), "seed {seed}: nothing works any more");
+        assert_eq!(self.gc, counted.gc_busy, "seed {seed}: time in garbage collection");
+        assert_eq!(self.reads + counted.merged_reads, counted.host_pages_read, "seed {seed}: host reads");
+        assert_eq!(self.programs, counted.programs[IoCause::Host as usize], "seed {seed}: host programs");
+        assert_eq!(
+            self.along,
+            counted.paired_reads.matched + counted.paired_writes.matched,
+            "seed {seed}: operations taken along"
+        );
+        assert_eq!(self.suspends, counted.suspends, "seed {seed}: suspends");
+    }
+
+    /// How much there was to check.
+    pub fn told(&self) -> [u64; 3] {
+        [self.known, self.along, self.suspends]
+    }
+}
