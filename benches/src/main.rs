@@ -118,19 +118,26 @@ fn main() {
     traces::bench();
 }
 
-/// One drive of 1 TB whose dies collect step by step on shared buses, under a write-heavy load of one-page requests.
+/// A drive whose dies collect step by step on shared buses, under a write-heavy load of one-page requests: with as many
+/// pages as the floor has, and with 1 TB.
 fn inside_the_die(floor: &mut Floor) {
-    let drive = |schedule: &str| {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/configuration-c.toml");
-        let arrival = "workload.arrival={process='poisson', rate=1500}";
-        let sets = ["workload.requests=100000", "workload.warmup=20000", arrival];
-        let schedule = format!("ssd.gc.schedule={schedule}");
-        load(path, &sets.into_iter().map(str::to_owned).chain([schedule]).collect::<Vec<_>>())
-    };
-    let state = aged(&drive("blocking"), 2);
-    for schedule in ["blocking", "preemptive", "io-parallel", "preemptive-io-parallel"] {
-        let (scenario, name) = (drive(schedule), format!("1 TB drive, {schedule}, per page operation"));
-        row(floor, &name, |_| per_operation(&measure(&scenario, state.clone()), 20_000));
+    for (size, blocks) in [("8 Mi pages", 128), ("1 TB", 1024)] {
+        let drive = |schedule: &str| {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/configuration-c.toml");
+            let sets = [
+                "workload.requests=100000".to_owned(),
+                "workload.warmup=20000".to_owned(),
+                "workload.arrival={process='poisson', rate=1500}".to_owned(),
+                format!("ssd.geometry.blocks_per_plane={blocks}"),
+                format!("ssd.gc.schedule={schedule}"),
+            ];
+            load(path, &sets)
+        };
+        let state = aged(&drive("blocking"), 2);
+        for schedule in ["blocking", "preemptive", "io-parallel", "preemptive-io-parallel"] {
+            let (scenario, name) = (drive(schedule), format!("{size}, {schedule}, per page operation"));
+            row(floor, &name, |_| per_operation(&measure(&scenario, state.clone()), 20_000));
+        }
     }
 }
 
