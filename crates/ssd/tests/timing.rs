@@ -536,6 +536,23 @@ fn a_write_follows_an_operation_that_waits_for_its_page() {
     assert!(bench.advance(32_600).find(2).is_some_and(|done| done.finish == SimTime(32_600)));
 }
 
+/// A unit may hold 20 pages. Overwrites that wait add none, however many they are.
+#[test]
+fn waiting_overwrites_take_no_room_from_pages_of_other_units() {
+    let mut bench = Bench::empty(&anywhere());
+    // Pages 0 and 2 lie on die 0, page 1 on die 1.
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(0, 3, 2, 1).advance(50_000);
+    for again in 0..22 {
+        bench.write(50_000, 10 + again, 1, 1);
+    }
+    for again in 0..25 {
+        bench.write(50_000, 40 + again, 0, 1);
+    }
+    // The queue of die 1 is shorter.
+    bench.write(50_000, 4, 2, 1).advance(1_000_000);
+    assert_eq!((bench.device.ftl().live_pages(0), bench.device.ftl().live_pages(1)), (1, 2));
+}
+
 #[test]
 fn in_the_background_a_die_collects_when_it_goes_idle() {
     for (trigger, expected) in [(Trigger::Foreground, vec![]), (Trigger::Background, vec![(5_370, 31_370)])] {

@@ -32,7 +32,7 @@ pub(super) struct Placement {
     landing: VecDeque<PageOp>,
     /// Pages that operations wait for, begun ones not included.
     waiting: BTreeMap<u32, Waiting>,
-    /// Writes bound to each unit that have not begun.
+    /// Live pages that each unit will have besides those it has: see [`Waiting::promised`].
     promised: Vec<u32>,
     /// Operations waiting at or running on each die.
     depth: Vec<u32>,
@@ -47,7 +47,11 @@ struct Waiting {
     landing: u32,
     /// At a die, all at the same unit.
     bound: u32,
+    /// Of these, writes.
+    writes: u32,
     unit: u32,
+    /// The first of its writes will add a live page to the unit: the page lies elsewhere, or nowhere.
+    promised: bool,
 }
 
 impl Placement {
@@ -72,7 +76,13 @@ impl Placement {
     }
 
     fn waiting(&mut self, lpn: u32) -> &mut Waiting {
-        self.waiting.entry(lpn).or_insert(Waiting { landing: 0, bound: 0, unit: UNBOUND })
+        self.waiting.entry(lpn).or_insert(Waiting {
+            landing: 0,
+            bound: 0,
+            writes: 0,
+            unit: UNBOUND,
+            promised: false,
+        })
     }
 
     /// Puts an operation behind everything ready no later, and behind earlier ones on the same page.
@@ -92,24 +102,40 @@ impl Placement {
         self.landing.insert(place, op);
     }
 
-    /// An operation is bound to a unit of a die.
-    fn bind(&mut self, die: u32, op: &PageOp) {
+    /// An operation is bound to a unit of a die; its page lies in `home`.
+    fn bind(&mut self, die: u32, op: &PageOp, home: Option<u32>) {
         let waiting = self.waiting(op.lpn);
         debug_assert!(waiting.bound == 0 || waiting.unit == op.unit, "operations on a page wait at one unit");
         waiting.bound += 1;
+        waiting.writes += u32::from(op.kind.writes());
         waiting.unit = op.unit;
-        self.promised[op.unit as usize] += u32::from(op.kind.writes());
+        self.promise(op.lpn, home);
         self.depth[die as usize] += 1;
     }
 
-    /// A bound operation begins.
+    /// A bound operation begins: from now on its page lies where it writes it, or nowhere.
     pub fn begin(&mut self, op: &PageOp) {
-        self.promised[op.unit as usize] -= u32::from(op.kind.writes());
         let waiting = self.waiting(op.lpn);
         waiting.bound -= 1;
+        waiting.writes -= u32::from(op.kind.writes());
+        match op.kind {
+            OpKind::Read => {}
+            OpKind::Write | OpKind::PartialWrite => self.promise(op.lpn, Some(op.unit)),
+            OpKind::Trim => self.promise(op.lpn, None),
+        }
+        let waiting = self.waiting(op.lpn);
         if waiting.bound + waiting.landing == 0 {
             self.waiting.remove(&op.lpn);
         }
+    }
+
+    /// Counts the page among those its unit will have, or no longer.
+    fn promise(&mut self, lpn: u32, home: Option<u32>) {
+        let waiting = self.waiting(lpn);
+        let (unit, before) = (waiting.unit as usize, waiting.promised);
+        waiting.promised = waiting.writes > 0 && home != Some(waiting.unit);
+        let now = waiting.promised;
+        self.promised[unit] = self.promised[unit] + u32::from(now) - u32::from(before);
     }
 
     /// A bound operation is done.
@@ -183,7 +209,7 @@ impl<P: Probe> Device<P> {
         let die = unit / self.rules.shape.units_per_die;
         let op = PageOp { unit, ..op };
         if let Some(placement) = &mut self.placement {
-            placement.bind(die, &op);
+            placement.bind(die, &op, home);
         }
         self.enqueue(die, op, now)
     }
@@ -246,5 +272,19 @@ impl<P: Probe> Device<P> {
             self.place_later(PageOp::new(handle, lpn, UNBOUND, page, kind, ready), now)?;
         }
         Ok(())
+    }
+
+    /// Checks that units are promised the pages that waiting writes will add to them.
+    pub(super) fn audit_promises(&self) {
+        let Some(placement) = &self.placement else { return };
+        let mut promised = vec![0; placement.promised.len()];
+        for (&lpn, waiting) in &placement.waiting {
+            let adds = waiting.writes > 0 && self.ftl.home(lpn) != Some(waiting.unit);
+            assert_eq!(waiting.promised, adds, "page {lpn} is promised to unit {}", waiting.unit);
+            if adds {
+                promised[waiting.unit as usize] += 1;
+            }
+        }
+        assert_eq!(promised, placement.promised, "pages promised to units");
     }
 }

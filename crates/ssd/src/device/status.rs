@@ -119,6 +119,7 @@ impl<P: Probe> Device<P> {
         for (index, die) in self.dies.iter().enumerate() {
             self.audit_lanes(index as u32, die);
         }
+        self.audit_promises();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
         let idle_work = |die: &super::die::Die| {
