@@ -50,6 +50,9 @@ impl<P: Probe> Device<P> {
                     slot.gc_plane_busy += std::mem::take(&mut slot.job_plane_busy);
                 }
                 if let Some(source) = slot.host_of.take() {
+                    if let Some(job) = &mut self.dies[source as usize].job {
+                        job.held = None;
+                    }
                     self.take_back(source, now);
                 }
             }

@@ -86,10 +86,10 @@ impl<P: Probe> Device<P> {
         let none = MultiPlane::new(Token::GcStep);
         let along = along.unwrap_or(&none);
         self.dies[die as usize].parts.clear();
-        let is_superseded = job.held.is_some_and(|held| self.ftl.lpn_at(unit, victim.0, held.page).is_none());
-        self.counters.superseded += u64::from(is_superseded);
         match self.due(unit, &job) {
             Due::Read(page) => {
+                // What is held and not due was overwritten.
+                self.counters.superseded += u64::from(job.held.is_some());
                 let destination =
                     self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
                 // A page that may leave its unit is read out before anybody knows where it goes.
@@ -108,8 +108,10 @@ impl<P: Probe> Device<P> {
                 let next = self.ftl.next_gc_page(unit).unwrap_or((victim.0, 0));
                 let place = (self.ftl.plane_of(unit, next.0), next.1);
                 self.count_pairing(die, Class::Write, place, along);
-                self.dies[die as usize].moving =
-                    self.ftl.lpn_at(unit, victim.0, held.page).map(|lpn| (unit, lpn));
+                if self.rules.suspends || P::WATCHES_PLANES {
+                    let lpn = self.ftl.lpn_at(unit, victim.0, held.page);
+                    self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
+                }
                 let failure = self.failure(now);
                 let moved =
                     self.ftl.unit(unit).move_page(victim, held.page, &mut self.probe).map_err(failure)?;
