@@ -79,6 +79,9 @@ fn main() {
         "floor: {floor_ns:.1} ns per page program (8 Mi pages of 4 KiB, 15% spare, greedy, one thread)\n"
     );
     println!("{:<58}{:>9}{:>9}{:>9}   {:>9}", "case", "median", "least", "most", "ns");
+    if argument == "die" {
+        return inside_the_die(&mut floor);
+    }
     let huge = std::cell::RefCell::new(Floor::<HugeTable>::new(131_072, 64, 0.15, 1));
     huge.borrow_mut().overwrite(20_000_000);
     row(&mut floor, "the floor itself with its maps on huge pages", |_| timed(&mut huge.borrow_mut()).0);
@@ -104,12 +107,38 @@ fn main() {
     }
     let reads = hpc(&[requests[0], requests[1], requests[2], "workload.read_fraction=1.0"]);
     row(&mut floor, "read-only HPC load, per page read", |_| per_read(&measure(&reads, state.clone())));
+    drop(state);
+    inside_the_die(&mut floor);
     drop(floor);
+    let state = aged(&local, 2);
     // Long enough for the runs, not the giving back of their memory, to be what is timed.
     side_by_side(&hpc(&["workload.requests=36000", requests[1], requests[2]]), &state);
     drop(state);
     memory(devices);
     traces::bench();
+}
+
+/// A drive whose dies collect step by step on shared buses, under a write-heavy load of one-page requests: with as many
+/// pages as the floor has, and with 1 TB.
+fn inside_the_die(floor: &mut Floor) {
+    for (size, blocks) in [("8 Mi pages", 128), ("1 TB", 1024)] {
+        let drive = |schedule: &str| {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/configuration-c.toml");
+            let sets = [
+                "workload.requests=100000".to_owned(),
+                "workload.warmup=20000".to_owned(),
+                "workload.arrival={process='poisson', rate=1500}".to_owned(),
+                format!("ssd.geometry.blocks_per_plane={blocks}"),
+                format!("ssd.gc.schedule={schedule}"),
+            ];
+            load(path, &sets)
+        };
+        let state = aged(&drive("blocking"), 2);
+        for schedule in ["blocking", "preemptive", "io-parallel", "preemptive-io-parallel"] {
+            let (scenario, name) = (drive(schedule), format!("{size}, {schedule}, per page operation"));
+            row(floor, &name, |_| per_operation(&measure(&scenario, state.clone()), 20_000));
+        }
+    }
 }
 
 fn load(name: &str, sets: &[String]) -> Scenario {
@@ -187,6 +216,12 @@ fn per_program(report: &Report) -> f64 {
     // The warm-up is simulated too: scale the window's programs up to the whole run.
     let whole = report.host.requests as f64 / (report.host.requests + 1000) as f64;
     report.engine.wall_ns as f64 * whole / report.array.flash_pages_programmed as f64
+}
+
+/// Wall time of the whole run per page read, programmed or erased block.
+fn per_operation(report: &Report, warmup: u64) -> f64 {
+    let whole = report.host.requests as f64 / (report.host.requests + warmup) as f64;
+    report.engine.wall_ns as f64 * whole / report.engine.page_operations as f64
 }
 
 /// Wall time of the whole run per page read, of a load that only reads.

@@ -79,6 +79,10 @@ impl SlotQueue {
         while node > 1 {
             winner = winner.min(self.nodes[node ^ 1]);
             node >>= 1;
+            if self.nodes[node] == winner {
+                // It was not this slot's event that won here, nor is it now: nothing changes above.
+                return;
+            }
             self.nodes[node] = winner;
         }
     }

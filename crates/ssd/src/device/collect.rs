@@ -460,6 +460,7 @@ impl<P: Probe> Device<P> {
         let moved = self.ftl.unit(unit).move_page(victim, page, &mut self.probe).map_err(failure)?;
         job.cursor = page + 1;
         self.dies[die as usize].job = Some(job);
+        self.ftl.prefetch_pages(unit, victim.0, page + 1);
         let timing = &self.rules.timing;
         let program = timing.program + timing.program * u64::from(moved.summaries);
         let command = if self.is_far(moved.between_planes) {

@@ -566,7 +566,9 @@ impl<P: Probe> Device<P> {
                     } else if let Some(grant) = bus.ask(now, transfer, urgency, die) {
                         grant
                     } else {
-                        self.wakes.set(self.dies.len() + channel, bus.free_at());
+                        if self.bus_wakes.time_of(channel) == SimTime::NEVER {
+                            self.bus_wakes.set(channel, bus.free_at());
+                        }
                         self.wakes.clear(die as usize);
                         return;
                     };
@@ -577,15 +579,17 @@ impl<P: Probe> Device<P> {
         self.wakes.set(die as usize, time);
     }
 
-    /// The transfer on a channel has ended, and others wait for it.
-    pub(super) fn grant_bus(&mut self, channel: u32, now: SimTime) {
-        let slot = self.dies.len() + channel as usize;
-        let bus = &mut self.buses[channel as usize];
-        self.wakes.clear(slot);
-        let Some((die, grant)) = bus.grant(now, self.rules.timing.transfer) else { return };
+    /// The transfer on a channel ends at `now`, and others wait for it.
+    pub(super) fn grant_bus(&mut self, now: SimTime) {
+        let Some((_, channel)) = self.bus_wakes.peek() else { return };
+        let bus = &mut self.buses[channel];
+        let granted = bus.grant(now, self.rules.timing.transfer);
         if bus.is_awaited() {
-            self.wakes.set(slot, grant.end);
+            self.bus_wakes.set(channel, bus.free_at());
+        } else {
+            self.bus_wakes.clear(channel);
         }
+        let Some((die, grant)) = granted else { return };
         let time = self.dies[die as usize].transferred(grant, self.rules.timing.transfer);
         self.run_from(die, time, now);
     }

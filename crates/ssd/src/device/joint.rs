@@ -100,6 +100,7 @@ impl<P: Probe> Device<P> {
                 if let Some(job) = &mut self.dies[die as usize].job {
                     (job.cursor, job.held) = (page, held);
                 }
+                self.ftl.prefetch_pages(unit, victim.0, page + 1);
                 self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
                 self.begin_parts(die, Class::Read, (SimDuration::ZERO, 0), now);
             }

@@ -156,9 +156,10 @@ pub struct Device<P: Probe = NoProbe> {
     subs: Slab<SubState>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
-    /// One slot per die: when it next has something to do; behind them one per channel: when a bus that is waited for
-    /// is free.
+    /// One slot per die: when it next has something to do.
     wakes: SlotQueue,
+    /// One slot per channel: when a bus that is waited for is free.
+    bus_wakes: SlotQueue,
     link: Link,
     buses: Vec<Bus>,
     /// Sub-requests still on their way (link latency).
@@ -229,8 +230,6 @@ impl<P: Probe> Device<P> {
         let by_lane = reads_first || ftl_config.multi_plane || needs.queues || policies.victim.uses_reads();
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
-        let grants_by_urgency = reads_first && !config.geometry.own_pins;
-        let slots = dies + if grants_by_urgency { config.geometry.channels as usize } else { 0 };
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
         let begins_at_soft = needs.begins_at_soft || policies.concurrency.begins_at_soft();
         Ok(Device {
@@ -263,7 +262,8 @@ impl<P: Probe> Device<P> {
             lanes: by_lane.then(|| Box::new(Lanes::new(units))),
             queued_reads: Vec::new(),
             subs: Slab::default(),
-            wakes: SlotQueue::new(slots),
+            wakes: SlotQueue::new(dies),
+            bus_wakes: SlotQueue::new(config.geometry.channels as usize),
             link: Link::default(),
             buses: vec![Bus::default(); config.geometry.channels as usize],
             ingress: VecDeque::new(),
@@ -306,7 +306,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn next_wakeup(&self) -> SimTime {
         let ingress = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
-        self.wakes.next_time().min(ingress).min(self.next_landing())
+        self.wakes.next_time().min(self.bus_wakes.next_time()).min(ingress).min(self.next_landing())
     }
 
     /// From now on `advance_until` returns at a completion, too, where it returns at a notice.
@@ -327,17 +327,23 @@ impl<P: Probe> Device<P> {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
             let landing = self.next_landing();
             let outside = arrival.min(landing);
+            let bus = self.bus_wakes.next_time();
             match self.wakes.peek() {
-                // What the device does by itself comes before what arrives at the same moment.
-                Some((time, die)) if time <= outside => {
+                // What the device does by itself comes before what arrives at the same moment; a bus is granted when all
+                // who want it at that moment have asked.
+                Some((time, die)) if time <= outside && time <= bus => {
                     if time > until {
                         break;
                     }
                     self.events += 1;
-                    match die.checked_sub(self.dies.len()) {
-                        Some(channel) => self.grant_bus(channel as u32, time),
-                        None => self.wake(die as u32, time)?,
+                    self.wake(die as u32, time)?;
+                }
+                _ if bus <= outside && bus != SimTime::NEVER => {
+                    if bus > until {
+                        break;
                     }
+                    self.events += 1;
+                    self.grant_bus(bus);
                 }
                 _ if outside > until || outside == SimTime::NEVER => break,
                 _ if landing <= arrival => self.land()?,

@@ -64,16 +64,15 @@ impl<P: Probe> Device<P> {
                 pairing.matched += 1;
                 continue;
             }
+            if !queues.waits_for(sibling, class) {
+                pairing.none_waiting += 1;
+                continue;
+            }
             let fits = match class {
                 Class::Read => queues.find_read(sibling, page),
-                Class::Write if queues.can_write_at(sibling, page) => queues.first_write(sibling),
-                Class::Write => None,
+                Class::Write => queues.first_write(sibling).filter(|_| queues.can_write_at(sibling, page)),
             };
-            *match fits {
-                Some(_) => &mut pairing.not_ready,
-                None if queues.waits_for(sibling, class) => &mut pairing.other_offset,
-                None => &mut pairing.none_waiting,
-            } += 1;
+            *if fits.is_some() { &mut pairing.not_ready } else { &mut pairing.other_offset } += 1;
         }
         let counter = match class {
             Class::Read => &mut self.counters.paired_reads,

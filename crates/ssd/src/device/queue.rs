@@ -109,6 +109,11 @@ impl Lanes {
         Lanes { ends: vec![[(NO_OP, NO_OP); 2]; units], newest: Box::new([NO_OP; BUCKETS]), arrivals: 0 }
     }
 
+    /// Whether an operation on an LPN may be waiting; `false` is sure.
+    fn may_hold(&self, unit: u32, lpn: u32) -> bool {
+        self.newest[bucket_of(unit, lpn)] != NO_OP
+    }
+
     /// An operation has entered its die's list.
     fn insert(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
         let PageOp { unit, ready, kind, .. } = ops[handle];
@@ -368,6 +373,9 @@ impl QueueView<'_> {
     /// What the host gets served next: the head of the queue; where reads go first, the first of those that could start.
     #[inline]
     pub fn head(&self, now: SimTime, reads_first: bool) -> Option<Queued> {
+        if self.die.head == NO_OP {
+            return None;
+        }
         let first = if reads_first { self.first_in(Class::Read, |op| op.ready <= now) } else { None };
         first.or_else(|| (self.die.head != NO_OP).then(|| self.queued(self.die.head)))
     }
@@ -477,6 +485,9 @@ impl DieQueues for QueueView<'_> {
             return None;
         }
         let lpn = self.ftl.lpn_at(job.unit, job.victim, job.cursor)?;
+        if !self.lanes.is_some_and(|lanes| lanes.may_hold(job.unit, lpn)) {
+            return None;
+        }
         let same = |op: &PageOp| op.is_on(job.unit, lpn) && matches!(op.kind, OpKind::Read | OpKind::Write);
         let first = |class| self.first_of(job.unit, class, same);
         first(Class::Read).or_else(|| first(Class::Write)).map(|handle| self.queued(handle))

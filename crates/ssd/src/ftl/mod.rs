@@ -358,6 +358,19 @@ impl Ftl {
         unit::prefetch(&self.map, self.map_index(unit, lpn));
     }
 
+    /// The same for the pages of a block from `page` on that are looked at next: whether they are live.
+    #[inline]
+    pub fn prefetch_pages(&self, unit: u32, block: u32, page: u32) {
+        const AHEAD: usize = 4;
+        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
+        let first = unit as usize * flash_pages + (block << self.shape.page_bits | page) as usize;
+        let pages = AHEAD.min((self.shape.data_pages - page.min(self.shape.data_pages)) as usize);
+        for &lpn in self.reverse.get(first..first + pages).unwrap_or_default() {
+            // Of a page never written there is none; the prefetch ignores it.
+            unit::prefetch(&self.map, self.shape.map_range(unit).start.saturating_add(lpn as usize));
+        }
+    }
+
     /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.
     pub fn next_host_page(&self, unit: u32) -> Option<(u32, u32)> {
         self.next_page(unit, 0)

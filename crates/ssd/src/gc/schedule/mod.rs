@@ -311,8 +311,10 @@ impl DieView<'_> {
     pub fn join(&self, now: SimTime, command: &mut MultiPlane, class: Class, (own, page): (u32, u32)) {
         let partner = |plane| match class {
             Class::Read => self.queues.find_read(plane, page),
-            Class::Write if self.queues.can_write_at(plane, page) => self.queues.first_write(plane),
-            Class::Write => None,
+            Class::Write => {
+                let fits = |_: &Queued| self.queues.can_write_at(plane, page);
+                self.queues.first_write(plane).filter(fits)
+            }
         };
         let siblings = (0..self.planes).filter(|&plane| plane != own);
         for host in siblings.filter_map(partner).filter(|host| host.ready <= now) {
