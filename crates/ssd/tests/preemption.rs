@@ -14,7 +14,7 @@ mod bench;
 
 use bench::*;
 use harmonia_flash::Copyback;
-use harmonia_ssd::{Amount, DeviceCounters, SsdConfig};
+use harmonia_ssd::{Allocation, Amount, Destination, DeviceCounters, SsdConfig};
 use harmonia_types::{Blame, IoCause, SimDuration};
 
 fn preemptive(copyback: Copyback) -> SsdConfig {
@@ -327,4 +327,22 @@ fn a_host_write_in_a_suspended_program_is_done_when_that_is() {
     bench.known_at(9_750, 2, 9_750, blame);
     let done = bench.advance(20_000).find(4).expect("done");
     assert!(done.finish.0 >= 9_750 + 1_300 + LINK);
+}
+
+/// Die 0 is at hard and its pages go to die 1, which has free blocks and never runs out of reads.
+#[test]
+fn a_page_from_a_die_at_hard_is_not_suspended_where_it_goes() {
+    let mut config = SsdConfig { geometry: two_dies().geometry, ..suspending() };
+    config.ftl.allocation = Allocation::Dynamic;
+    config.gc.destination = Destination::Device;
+    let lower = [TWO_FREE, &[12]].concat();
+    let mut bench = Bench::with(&config, &[&lower, &TWO_FREE[..18]]);
+    bench.read(0, 1, 0, 1);
+    // Each takes 1,300.
+    for again in 0..100 {
+        bench.read(2_000 + again * 1_000, 10 + again as u32, 1, 1);
+    }
+    assert!(bench.find(1).is_some(), "the collection of die 0 ends, and its read is served");
+    let counters = bench.device.counters();
+    assert_eq!((counters.gc_victims, counters.suspends), (1, 0));
 }

@@ -536,6 +536,20 @@ fn a_write_follows_an_operation_that_waits_for_its_page() {
     assert!(bench.advance(32_600).find(2).is_some_and(|done| done.finish == SimTime(32_600)));
 }
 
+/// More operations than a 16-bit number counts wait for one page, and the read behind them does not go first.
+#[test]
+fn reads_that_go_first_wait_for_any_number_of_writes_of_their_page() {
+    let mut config = one_die();
+    config.ftl.priority = harmonia_ssd::Priority::ReadsFirst;
+    let mut bench = Bench::empty(&config);
+    const WRITES: u32 = 65_536;
+    for token in 0..WRITES {
+        bench.device.submit(SimTime::ZERO, sub(token, Operation::Write, 0, 1)).unwrap();
+    }
+    bench.device.submit(SimTime::ZERO, sub(WRITES, Operation::Read, 0, 1)).unwrap();
+    assert!(bench.advance(6_000).find(0).is_some() && bench.find(WRITES).is_none(), "it follows them all");
+}
+
 /// A unit may hold 20 pages. Overwrites that wait add none, however many they are.
 #[test]
 fn waiting_overwrites_take_no_room_from_pages_of_other_units() {

@@ -50,8 +50,8 @@ pub(super) struct Die {
     pub parts: Vec<Part>,
     /// Pages of other units' victims to be programmed here.
     pub guests: VecDeque<Guest>,
-    /// The die whose page is being programmed.
-    pub host_of: Option<u32>,
+    /// The page of another unit that is being programmed here, or whose program is suspended.
+    pub host_of: Option<Guest>,
     /// A command of garbage collection that is suspended.
     pub paused: Option<Box<Paused>>,
     /// Unit and LPN of the page last moved.
@@ -401,13 +401,15 @@ impl<P: Probe> Device<P> {
         for unit in first_unit + 1..first_unit + self.rules.shape.units_per_die {
             free = free.min(self.ftl.free_blocks(unit));
         }
-        let gc = match (&slot.job, &slot.want) {
-            _ if !slot.guests.is_empty() => Gc::Job(self.guest_view(&slot.guests[0], free)),
-            (None, Some(want)) if want.admitted => {
+        // A page that is programmed for another die, or waits for it, is as urgent as it is there.
+        let guest = slot.host_of.as_ref().or(slot.guests.front());
+        let gc = match (guest, &slot.job, &slot.want) {
+            (Some(guest), ..) => Gc::Job(self.guest_view(guest, free)),
+            (None, Some(job), _) => Gc::Job(self.job_view(die, job, free)),
+            (None, None, Some(want)) if want.admitted => {
                 Gc::Wanted { hard: free <= self.rules.shape.hard, moves_use_bus: self.rules.moves_use_bus }
             }
-            (None, _) => Gc::Idle,
-            (Some(job), _) => Gc::Job(self.job_view(die, job, free)),
+            (None, None, _) => Gc::Idle,
         };
         let view = DieView {
             head: queues.head(now, self.rules.reads_first),

@@ -49,11 +49,11 @@ impl<P: Probe> Device<P> {
                     slot.gc_busy += std::mem::take(&mut slot.job_busy);
                     slot.gc_plane_busy += std::mem::take(&mut slot.job_plane_busy);
                 }
-                if let Some(source) = slot.host_of.take() {
-                    if let Some(job) = &mut self.dies[source as usize].job {
+                if let Some(guest) = slot.host_of.take() {
+                    if let Some(job) = &mut self.dies[guest.die as usize].job {
                         job.held = None;
                     }
-                    self.take_back(source, now);
+                    self.take_back(guest.die, now);
                 }
             }
         }
@@ -150,7 +150,7 @@ impl<P: Probe> Device<P> {
         let (unit, victim, offset) = guest.from;
         let slot = &mut self.dies[die as usize];
         slot.moving = self.ftl.lpn_at(unit, victim.0, offset).map(|lpn| (guest.to, lpn));
-        slot.host_of = Some(guest.die);
+        slot.host_of = Some(guest);
         slot.parts.clear();
         slot.parts.push(Part { op: NO_OP, transfers: true, rides: false });
         let failure = self.failure(now);

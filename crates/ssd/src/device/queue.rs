@@ -30,6 +30,9 @@ pub(super) struct PageOp {
     /// Place in its lane.
     pub lane_next: u32,
     pub lane_previous: u32,
+    /// The one that came before it to its bucket, and the one after.
+    pub bucket_older: u32,
+    pub bucket_newer: u32,
     /// The next operation on the same LPN.
     pub follower: u32,
     /// An earlier operation on its LPN waits.
@@ -60,6 +63,8 @@ impl PageOp {
             ready,
             lane_next: NO_OP,
             lane_previous: NO_OP,
+            bucket_older: NO_OP,
+            bucket_newer: NO_OP,
             follower: NO_OP,
             follows: false,
             order: 0,
@@ -87,38 +92,34 @@ impl OpKind {
 pub(super) struct Lanes {
     /// First and last, by unit and class.
     ends: Vec<[(u32, u32); 2]>,
-    /// How many operations wait, by a hash of their LPN: whether an LPN has an earlier one is looked for only where
-    /// the answer may be yes.
-    crowd: Box<[u16; CROWD]>,
+    /// The newest operation of each bucket, by a hash of its LPN: the last one on an LPN is looked for there, so that a
+    /// long queue is not walked for every arrival.
+    newest: Box<[u32; BUCKETS]>,
     arrivals: u64,
 }
 
-const CROWD: usize = 4096;
+const BUCKETS: usize = 4096;
 
-fn crowd_of(unit: u32, lpn: u32) -> usize {
-    (lpn.wrapping_add(unit.wrapping_mul(0x9E37)) as usize) % CROWD
+fn bucket_of(unit: u32, lpn: u32) -> usize {
+    (lpn.wrapping_add(unit.wrapping_mul(0x9E37)) as usize) % BUCKETS
 }
 
 impl Lanes {
     pub fn new(units: usize) -> Self {
-        Lanes { ends: vec![[(NO_OP, NO_OP); 2]; units], crowd: Box::new([0; CROWD]), arrivals: 0 }
+        Lanes { ends: vec![[(NO_OP, NO_OP); 2]; units], newest: Box::new([NO_OP; BUCKETS]), arrivals: 0 }
     }
 
     /// Whether an operation on an LPN may be waiting; `false` is sure.
     fn may_hold(&self, unit: u32, lpn: u32) -> bool {
-        self.crowd[crowd_of(unit, lpn)] > 0
+        self.newest[bucket_of(unit, lpn)] != NO_OP
     }
 
     /// An operation has entered its die's list.
     fn insert(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
-        let PageOp { unit, lpn, ready, kind, .. } = ops[handle];
+        let PageOp { unit, ready, kind, .. } = ops[handle];
         self.arrivals += 1;
         ops[handle].order = self.arrivals;
-        let crowd = &mut self.crowd[crowd_of(unit, lpn)];
-        *crowd += 1;
-        if *crowd > 1 {
-            self.follow(handle, ops);
-        }
+        self.follow(handle, ops);
         let (head, tail) = &mut self.ends[unit as usize][kind.class() as usize];
         let mut after = *tail;
         while after != NO_OP && ops[after].ready > ready {
@@ -136,21 +137,40 @@ impl Lanes {
         }
     }
 
-    /// Puts an operation behind the last one on its LPN, if there is one.
-    fn follow(&self, handle: u32, ops: &mut Slab<PageOp>) {
+    /// Puts an operation into its bucket, and behind the last one on its LPN, if there is one.
+    fn follow(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
         let PageOp { unit, lpn, .. } = ops[handle];
-        let both = [Class::Read, Class::Write].into_iter();
-        let same = both.flat_map(|class| self.iter(unit, class, ops)).filter(|(_, op)| op.is_on(unit, lpn));
-        if let Some((last, _)) = same.max_by_key(|(_, op)| op.order) {
+        let older = std::mem::replace(&mut self.newest[bucket_of(unit, lpn)], handle);
+        if older == NO_OP {
+            return;
+        }
+        ops[handle].bucket_older = older;
+        ops[older].bucket_newer = handle;
+        let mut last = older;
+        while last != NO_OP && !ops[last].is_on(unit, lpn) {
+            last = ops[last].bucket_older;
+        }
+        if last != NO_OP {
             ops[last].follower = handle;
             ops[handle].follows = true;
         }
     }
 
+    fn leave_bucket(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
+        let PageOp { unit, lpn, bucket_older, bucket_newer, .. } = ops[handle];
+        match bucket_newer {
+            NO_OP => self.newest[bucket_of(unit, lpn)] = bucket_older,
+            newer => ops[newer].bucket_older = bucket_older,
+        }
+        if bucket_older != NO_OP {
+            ops[bucket_older].bucket_newer = bucket_newer;
+        }
+    }
+
     /// An operation leaves its die's list.
     fn remove(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
-        let PageOp { unit, lpn, kind, lane_next, lane_previous, follower, .. } = ops[handle];
-        self.crowd[crowd_of(unit, lpn)] -= 1;
+        let PageOp { unit, kind, lane_next, lane_previous, follower, .. } = ops[handle];
+        self.leave_bucket(handle, ops);
         if follower != NO_OP {
             ops[follower].follows = false;
         }
