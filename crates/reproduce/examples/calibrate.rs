@@ -7,8 +7,9 @@
 //!        requests out of each       <-- the same, in the closed loop
 //! ```
 //!
-//! Both are secants in the logarithm of knob and share. Every look is the baseline, `blocking` with two planes, over the
-//! seeds that are measured later. No response time and no utilisation is read. Prints the `workload.arrival` of every
+//! Both are secants in the logarithm of knob and share. Every look is the baseline, `blocking` with two planes: at one seed
+//! while the share of time is sought, at the seeds that are measured later for what is printed. No response time and no
+//! utilisation is read. Prints the `workload.arrival` of every
 //! volume, as it stands in `experiments/io-parallel.toml` and `experiments/io-parallel-closed.toml`.
 //!
 //! Further arguments are keys that all volumes change, to calibrate a sweep: `precondition.fill=0.5`. `--poisson`
@@ -26,13 +27,15 @@ use harmonia_scenario::{AgedCache, RunOptions, Silent, Unobserved, Variant, comp
 /// Writes of a burst.
 const BURST_LENGTH: u32 = 5000;
 /// Where the search begins: share of time that bursts take, requests a second, requests out.
-const FIRST_SHARE_OF_TIME: f64 = 0.25;
+const FIRST_SHARE_OF_TIME: f64 = 0.12;
 const FIRST_RATE: f64 = 1000.0;
 const FIRST_DEPTH: f64 = 100.0;
 /// Steps of a search.
-const STEPS: usize = 7;
-/// A share is met if it is off by no more than this part of it.
-const MET: f64 = 0.005;
+const STEPS: usize = 6;
+/// A share is met if it is off by no more than this. Unit: points of percent.
+const MET: f64 = 0.7;
+/// The proportion of reads and writes is met if it is off by no more than this part of it.
+const PROPORTION_MET: f64 = 0.05;
 
 type Failure = Box<dyn std::error::Error>;
 /// A knob and what meets collection with it.
@@ -64,6 +67,7 @@ struct Baseline {
     experiment: Experiment,
     volumes: Vec<Volume>,
     sets: Vec<String>,
+    seeds: u64,
     /// Aged devices, so that each is aged once.
     aged: AgedCache,
 }
@@ -83,10 +87,11 @@ fn main() -> Result<(), Failure> {
             experiment: found.ok_or("no such experiment")?,
             volumes: VOLUMES.into_iter().filter(wanted).collect(),
             sets: sets.clone(),
+            seeds: SEEDS,
             aged: AgedCache::new(folder.path().to_owned(), AgedCache::MOST_BYTES),
         })
     };
-    let open = baseline("io-parallel")?;
+    let mut open = baseline("io-parallel")?;
     if flags.iter().any(|flag| flag == "--poisson") {
         open.report(Load::Poisson, &open.calibrated(Load::Poisson, &open.start(FIRST_RATE))?);
         return Ok(());
@@ -96,7 +101,12 @@ fn main() -> Result<(), Failure> {
             let load = Load::Bursts { share_of_time: share_of_time.parse()?, length };
             (load, open.calibrated(load, &open.start(FIRST_RATE))?)
         }
-        None => open.bursts(length)?,
+        None => {
+            open.seeds = 1;
+            let (load, rates) = open.bursts(length)?;
+            open.seeds = SEEDS;
+            (load, open.calibrated(load, &rates)?)
+        }
     };
     open.report(bursts, &found);
     if flags.is_empty() {
@@ -133,7 +143,7 @@ impl Load {
 
 /// Rounded to four significant digits.
 fn digits(value: f64) -> f64 {
-    let unit = 10f64.powf(value.log10().floor() - 3.0);
+    let unit = libm::pow(10.0, value.log10().floor() - 3.0);
     let rounded = (value / unit).round() * unit;
     (rounded * 1e6).round() / 1e6
 }
@@ -141,9 +151,9 @@ fn digits(value: f64) -> f64 {
 /// The next knob: where the line through two points, in logarithms, meets what is wanted; no further than by a factor
 /// of four.
 fn secant(earlier: (f64, f64), later: (f64, f64), wanted: f64) -> f64 {
-    let slope = (later.1 / earlier.1).ln() / (later.0 / earlier.0).ln();
+    let slope = libm::log(later.1 / earlier.1) / libm::log(later.0 / earlier.0);
     let slope = if slope.is_finite() { slope.clamp(0.25, 4.0) } else { 1.0 };
-    later.0 * ((wanted / later.1).ln() / slope).exp().clamp(0.25, 4.0)
+    later.0 * libm::exp(libm::log(wanted / later.1) / slope).clamp(0.25, 4.0)
 }
 
 /// A point before the first: half the knob is taken to give half the share.
@@ -178,7 +188,7 @@ impl Baseline {
 
     /// The bursts under which reads meet collection as much less often than writes as published, on average, and the
     /// rates under them.
-    fn bursts(&self, length: u32) -> Result<(Load, Vec<Found>), Failure> {
+    fn bursts(&self, length: u32) -> Result<(Load, Vec<f64>), Failure> {
         let wanted = AFFECTED_READS / AFFECTED_WRITES;
         let (mut share_of_time, mut earlier) = (FIRST_SHARE_OF_TIME, None);
         let mut rates = self.start(FIRST_RATE);
@@ -186,6 +196,7 @@ impl Baseline {
             let load = Load::Bursts { share_of_time, length };
             let found = self.calibrated(load, &rates)?;
             let mean = mean(&found);
+            rates = found.iter().map(|(rate, _)| *rate).collect();
             let point = (share_of_time, mean.reads / mean.writes);
             eprintln!(
                 "bursts take {share_of_time} of the time: reads over writes {:.4}, wanted {wanted:.4}",
@@ -194,11 +205,11 @@ impl Baseline {
             // Two digits are as much as 1.4% has.
             let next = secant(earlier.replace(point).unwrap_or(half(point)), point, wanted).clamp(0.01, 0.9);
             let next = (next * 100.0).round() / 100.0;
-            if next == share_of_time || step == STEPS {
-                return Ok((load, found));
+            let met = (point.1 / wanted - 1.0).abs() <= PROPORTION_MET;
+            if met || next == share_of_time || step == STEPS {
+                return Ok((load, rates));
             }
             share_of_time = next;
-            rates = found.iter().map(|(rate, _)| *rate).collect();
         }
         unreachable!("the last step returns")
     }
@@ -210,7 +221,7 @@ impl Baseline {
         let mut off: Vec<usize> = (0..self.volumes.len()).collect();
         for step in 1.. {
             self.look(load, &off, &mut found)?;
-            off.retain(|&index| (found[index].1.all() / self.volumes[index].gc_affected - 1.0).abs() > MET);
+            off.retain(|&index| (found[index].1.all() - self.volumes[index].gc_affected).abs() > MET);
             eprintln!("step {step}: {} volumes are off", off.len());
             if off.is_empty() || step == STEPS {
                 return Ok(found);
@@ -238,9 +249,9 @@ impl Baseline {
             observe: &Unobserved,
             cache: Some(&self.aged),
         };
-        let runs = compare_seeds(&variants, SEEDS, &options)?.runs;
+        let runs = compare_seeds(&variants, self.seeds, &options)?.runs;
         let summaries: Vec<Summary> = runs.iter().map(Summary::from).collect();
-        for (&index, runs) in volumes.iter().zip(summaries.chunks(SEEDS as usize)) {
+        for (&index, runs) in volumes.iter().zip(summaries.chunks(self.seeds as usize)) {
             found[index].1 = over_seeds(runs);
         }
         Ok(())

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_metrics::Interval;
+use harmonia_metrics::{Interval, Pairing, PairingReport};
 
 use crate::results::Results;
 use crate::summary::Summary;
@@ -45,6 +45,22 @@ pub enum Quantity {
     GcAffectedWrites,
     /// Busy planes of a die that collects. Unit: percent.
     PlaneUtilisation,
+    /// Host reads taken along, of the places that garbage collection offered. Unit: percent.
+    ReadsPaired,
+    /// Host writes taken along. Unit: percent.
+    WritesPaired,
+    /// Places beside a read of garbage collection for which no read waited. Unit: percent.
+    NoReadWaiting,
+    /// Places beside a program for which no write waited. Unit: percent.
+    NoWriteWaiting,
+    /// Places beside a program where the other plane's next page has another offset. Unit: percent.
+    OtherOffset,
+    /// Host operations that waited at a die when it began to collect. Unit: operations.
+    WaitingAtGc,
+    /// Valid pages moved per block erased. Unit: pages.
+    PagesMoved,
+    /// Host pages written for a page that garbage collection moved. Unit: percent.
+    WritesPerMove,
     /// Requests completed. Unit: 1/s.
     Throughput,
     /// Share of time in which any member collects. Unit: fraction.
@@ -71,6 +87,14 @@ impl Quantity {
             Quantity::GcAffectedReads => "reads that met garbage collection",
             Quantity::GcAffectedWrites => "writes that met garbage collection",
             Quantity::PlaneUtilisation => "plane utilisation during garbage collection",
+            Quantity::ReadsPaired => "places beside reads that were taken",
+            Quantity::WritesPaired => "places beside programs that were taken",
+            Quantity::NoReadWaiting => "places beside reads for which nothing waited",
+            Quantity::NoWriteWaiting => "places beside programs for which nothing waited",
+            Quantity::OtherOffset => "places beside programs at another offset",
+            Quantity::WaitingAtGc => "operations waiting when collection begins",
+            Quantity::PagesMoved => "pages moved per block erased",
+            Quantity::WritesPerMove => "host pages written per page moved",
             Quantity::Throughput => "throughput",
             Quantity::TimeInGc => "time with a member collecting",
         }
@@ -97,6 +121,19 @@ impl Quantity {
             Quantity::GcAffectedReads => of_all(run.gc_affected_read.count, run),
             Quantity::GcAffectedWrites => of_all(run.gc_affected_write.count, run),
             Quantity::PlaneUtilisation => run.plane_utilisation_in_gc.map(|share| 100.0 * share),
+            Quantity::ReadsPaired => offered(run, |pairing| &pairing.reads, |places| places.matched),
+            Quantity::WritesPaired => offered(run, |pairing| &pairing.writes, |places| places.matched),
+            Quantity::NoReadWaiting => offered(run, |pairing| &pairing.reads, |places| places.none_waiting),
+            Quantity::NoWriteWaiting => offered(run, |pairing| &pairing.writes, |places| places.none_waiting),
+            Quantity::OtherOffset => offered(run, |pairing| &pairing.writes, |places| places.other_offset),
+            Quantity::WaitingAtGc => run.waiting_at_gc,
+            Quantity::PagesMoved => {
+                (run.erases > 0).then(|| run.gc_pages_moved as f64 / run.erases as f64)
+            }
+            Quantity::WritesPerMove => {
+                let (written, moved) = (run.host_pages_written as f64, run.gc_pages_moved as f64);
+                (moved > 0.0).then(|| 100.0 * written / moved)
+            }
             Quantity::Throughput => {
                 (run.simulated_ns > 0).then(|| run.requests as f64 * 1e9 / run.simulated_ns as f64)
             }
@@ -108,6 +145,16 @@ impl Quantity {
 /// `count` as a share of a run's requests.
 fn of_all(count: u64, run: &Summary) -> Option<f64> {
     (run.requests > 0).then(|| count as f64 / run.requests as f64)
+}
+
+/// Some of the places that garbage collection offered, in percent of them.
+fn offered(
+    run: &Summary,
+    kind: impl Fn(&PairingReport) -> &Pairing,
+    count: impl Fn(&Pairing) -> u64,
+) -> Option<f64> {
+    let places = kind(run.pairing.as_ref()?);
+    (places.offered > 0).then(|| 100.0 * count(places) as f64 / places.offered as f64)
 }
 
 /// An expression over the results.

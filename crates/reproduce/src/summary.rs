@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_metrics::{DistributionSummary, Report};
+use harmonia_metrics::{DistributionSummary, PairingReport, Report};
 use serde::{Deserialize, Serialize};
 
 /// What a run showed, or why it could not be run.
@@ -33,10 +33,10 @@ pub struct Summary {
     /// Of writes.
     pub write: Times,
     /// Of reads that met garbage collection.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Times::is_empty")]
     pub gc_affected_read: Times,
     /// Of writes that did.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Times::is_empty")]
     pub gc_affected_write: Times,
     /// Blocks erased. Unit: count.
     pub erases: u64,
@@ -49,8 +49,15 @@ pub struct Summary {
     /// Share of requests that met garbage collection. Unit: fraction.
     pub gc_affected: f64,
     /// Busy planes of a die that collects, the mean over members that collected; null without. Unit: fraction.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane_utilisation_in_gc: Option<f64>,
+    /// Host operations taken along by garbage collection; null where the schedule never does that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairing: Option<PairingReport>,
+    /// Host operations that waited at a die when it began to collect, the mean over events; null without. Unit:
+    /// operations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting_at_gc: Option<f64>,
     /// Share of time with 0, 1, .. members collecting. Unit: fraction.
     pub devices_in_gc: Vec<f64>,
     /// Ageing had reached a steady state.
@@ -71,7 +78,7 @@ pub struct Times {
     /// Median.
     pub p50: Option<u64>,
     /// 95th percentile.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95: Option<u64>,
     /// 99th percentile.
     pub p99: Option<u64>,
@@ -79,6 +86,13 @@ pub struct Times {
     pub p999: Option<u64>,
     /// Largest.
     pub max: Option<u64>,
+}
+
+impl Times {
+    /// Whether there was no request: such a field is left out of the text, as lines from before it do.
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
 }
 
 impl From<&DistributionSummary> for Times {
@@ -116,6 +130,8 @@ impl From<&Report> for Summary {
             write_amplification: array.write_amplification.map(six_decimals),
             gc_affected: six_decimals(met as f64 / host.requests.max(1) as f64),
             plane_utilisation_in_gc: plane_utilisation(report).map(six_decimals),
+            pairing: array.inside.pairing,
+            waiting_at_gc: array.inside.queue_depth_at_gc.mean.map(six_decimals),
             devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
             steady: report.precondition.steady,
             coordination: array.coordination.counters.clone(),
