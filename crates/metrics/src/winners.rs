@@ -206,7 +206,7 @@ mod tests {
     fn one_seed_is_judged_by_its_batches() {
         let with = |label: &str, mean: f64, swing: f64| {
             let mut report = run(label, 1, mean, 0, 0);
-            let batch = |k: usize| mean + if k % 2 == 0 { swing } else { -swing };
+            let batch = |k: usize| mean + if k.is_multiple_of(2) { swing } else { -swing };
             let mean = (0..20).map(batch).collect();
             report.host.batches = BatchReport { requests: 64, mean, gc_affected: Vec::new() };
             report

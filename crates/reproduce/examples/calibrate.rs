@@ -16,6 +16,8 @@
 //! calibrates without bursts, `--share-of-time=0.25` and `--burst-length=500` with those instead of what is found;
 //! `--only=mds_0,proj_0` only those volumes.
 
+#![expect(clippy::print_stdout, reason = "prints the calibrated loads")]
+
 use std::sync::atomic::AtomicBool;
 
 use harmonia_reproduce::claims::inside_the_die::{AFFECTED_READS, AFFECTED_WRITES, VOLUMES, Volume};
