@@ -131,10 +131,17 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     let rests = [("others", SkewRest::Others), ("all", SkewRest::All)];
     let rest = address.field("skew_rest").map(|field| field.choice(&rests)).transpose()?;
     let align = section.field("align").map(|field| field.boolean()).transpose()?;
+    let arrival = arrival(&arrivals, preset)?;
+    if let (Arrival::WriteBursts { .. }, Some(1.0), Some(field)) =
+        (arrival, fraction, section.field("read_fraction"))
+    {
+        let allowed = "below 1, or process = \"on-off\" for bursts of reads";
+        return Err(field.fault_allowing("leaves bursts of writes empty: nothing writes", allowed));
+    }
     Ok(SyntheticConfig {
         limit,
         warmup,
-        arrival: arrival(&arrivals, preset)?,
+        arrival,
         size: size(&sizes, preset)?,
         read_fraction: fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction)),
         address: pattern,

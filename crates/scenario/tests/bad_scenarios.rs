@@ -28,7 +28,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("[array]\nmember = [{ index = 0, capabel = true }]", "array.member[0].capabel", "capable"),
     // Unknown names.
     ("ssd.gc.victim = \"gredy\"", "ssd.gc.victim", "greedy, cost-benefit, fifo, random, d-choices"),
-    ("ssd.gc.schedule = \"bloking\"", "ssd.gc.schedule", "blocking, ideal"),
+    ("ssd.gc.schedule = \"bloking\"", "ssd.gc.schedule", "blocking, preemptive, io-parallel"),
     ("ssd.gc.concurrency.policy = \"none\"", "ssd.gc.concurrency.policy", "unlimited"),
     ("ssd.preset = \"msr-slc-32\"", "ssd.preset", "msr-slc-32g, tlc-nvme-1t, micron-mlc-1t, micron-mlc-1t-4p, tiny-test"),
     ("ssd.gc.domain = \"devise\"", "ssd.gc.domain", "die, device, plane, channel"),
@@ -49,7 +49,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
     ("array.level = \"raid5\"", "array.level", "raid0"),
-    ("ssd.gc.schedule = \"preemptive\"", "ssd.gc.schedule", "blocking, ideal"),
+    ("ssd.gc.schedule = \"preemptive\"", "ssd.gc.schedule", "blocking, preemptive, io-parallel"),
     // Wrong types and units.
     ("seed = \"one\"", "seed", "a whole number, 0 to 2^64 - 1"),
     ("name = 3", "name", "text"),
@@ -105,7 +105,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload = { preset = \"hpc-w-burst-m\", arrival.rate = 5000 }", "workload.arrival.rate", "below 4765,"),
     ("workload.arrival = { process = \"on-off\", rate = 5, burst_rate = 50, burst_length = 1 }", "workload.arrival.burst_length", "2 to 10^9"),
     ("workload.arrival = { process = \"write-bursts\", rate = 5, burst_rate = 5 }", "workload.arrival.burst_rate", "above 5,"),
-    ("workload = { read_fraction = 1, size.mean = \"4KiB\", arrival = { process = \"write-bursts\", rate = 5, burst_rate = 50 } }", "workload", "nothing writes"),
+    ("workload = { read_fraction = 1, size.mean = \"4KiB\", arrival = { process = \"write-bursts\", rate = 5, burst_rate = 50 } }", "workload.read_fraction", "nothing writes"),
     ("workload.arrival = { rate = 5, burst_rate = 50 }", "workload.arrival.burst_rate", "on-off"),
     ("workload.arrival = { process = \"closed\", queue_depth = 4, burst_length = 5 }", "workload.arrival.burst_length", "queue_depth"),
     ("workload = { preset = \"w1\", arrival.rate = 5 }", "workload.arrival.rate", "queue_depth"),

@@ -8,6 +8,7 @@ mod blocking;
 mod ideal;
 mod io_parallel;
 mod preemptive;
+mod preemptive_io_parallel;
 
 use harmonia_types::registry::Entry;
 use harmonia_types::{SimDuration, SimTime};
@@ -331,4 +332,4 @@ pub type Build = fn() -> Box<dyn Schedule>;
 
 /// All schedules.
 pub const REGISTRY: &[Entry<Build>] =
-    &[blocking::ENTRY, preemptive::ENTRY, io_parallel::ENTRY, preemptive::IO_PARALLEL, ideal::ENTRY];
+    &[blocking::ENTRY, preemptive::ENTRY, io_parallel::ENTRY, preemptive_io_parallel::ENTRY, ideal::ENTRY];

@@ -22,14 +22,13 @@ use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 
 use super::blocking::Blocking;
-use super::io_parallel::IoParallel;
 use super::{
     Build, Class, Decision, DieView, Gc, GcJob, GcPhase, MultiPlane, Needs, Pace, Queued, Schedule, Token,
 };
 
 /// Host operations go between the steps of `inner`'s collection.
-struct Preemptive<S> {
-    inner: S,
+pub(super) struct Preemptive<S> {
+    pub inner: S,
 }
 
 impl<S: Schedule> Preemptive<S> {
@@ -112,12 +111,4 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     source: "Lee et al., ISPASS 2011; IEEE Access 2019, VI; HPDC 2018, 3.3",
     keys: &[],
     build: || Box::new(Preemptive { inner: Blocking }),
-};
-
-pub(super) const IO_PARALLEL: Entry<Build> = Entry {
-    name: "preemptive-io-parallel",
-    summary: "io-parallel, and what finds no partner goes between its steps until a unit reaches its hard threshold",
-    source: "HPDC 2018, 4.4",
-    keys: &[],
-    build: || Box::new(Preemptive { inner: IoParallel }),
 };
