@@ -127,9 +127,7 @@ impl Quantity {
             Quantity::NoWriteWaiting => offered(run, |pairing| &pairing.writes, |places| places.none_waiting),
             Quantity::OtherOffset => offered(run, |pairing| &pairing.writes, |places| places.other_offset),
             Quantity::WaitingAtGc => run.waiting_at_gc,
-            Quantity::PagesMoved => {
-                (run.erases > 0).then(|| run.gc_pages_moved as f64 / run.erases as f64)
-            }
+            Quantity::PagesMoved => (run.erases > 0).then(|| run.gc_pages_moved as f64 / run.erases as f64),
             Quantity::WritesPerMove => {
                 let (written, moved) = (run.host_pages_written as f64, run.gc_pages_moved as f64);
                 (moved > 0.0).then(|| 100.0 * written / moved)
