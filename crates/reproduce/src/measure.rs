@@ -306,4 +306,30 @@ pub(crate) mod tests {
         assert_eq!(values(&Measure::Lowest(of()), &results), [1.0, 5.0]);
         assert_eq!(values(&Measure::Average(of()), &results), [3.0, 7.0]);
     }
+
+    /// Two hundred places beside programs, forty beside reads.
+    #[test]
+    fn places_are_counted_by_kind_and_in_percent_of_those_offered() {
+        let writes = Pairing { offered: 200, matched: 50, none_waiting: 90, other_offset: 40, not_ready: 20 };
+        let reads = Pairing { offered: 40, matched: 10, none_waiting: 30, ..Pairing::default() };
+        let run = Summary {
+            pairing: Some(PairingReport { reads, writes }),
+            erases: 4,
+            gc_pages_moved: 1600,
+            host_pages_written: 400,
+            ..Summary::default()
+        };
+        for (quantity, expected) in [
+            (Quantity::WritesPaired, 25.0),
+            (Quantity::NoWriteWaiting, 45.0),
+            (Quantity::OtherOffset, 20.0),
+            (Quantity::ReadsPaired, 25.0),
+            (Quantity::NoReadWaiting, 75.0),
+            (Quantity::PagesMoved, 400.0),
+            (Quantity::WritesPerMove, 25.0),
+        ] {
+            assert_eq!(quantity.of(&run), Some(expected), "{}", quantity.name());
+            assert_eq!(quantity.of(&Summary::default()), None, "{}", quantity.name());
+        }
+    }
 }

@@ -168,4 +168,20 @@ mod tests {
         let times = DistributionSummary { mean: Some(2.6), stddev: None, ..DistributionSummary::default() };
         assert_eq!((Times::from(&times).mean, Times::from(&times).stddev), (Some(3), None));
     }
+
+    /// Lines that were written before a figure was kept stay as they are.
+    #[test]
+    fn what_a_run_does_not_have_is_not_written() {
+        let text = serde_json::to_string(&Summary::default()).expect("JSON");
+        for later in [
+            "gc_affected_read",
+            "gc_affected_write",
+            "plane_utilisation_in_gc",
+            "p95",
+            "pairing",
+            "waiting_at_gc",
+        ] {
+            assert!(!text.contains(later), "{later}: {text}");
+        }
+    }
 }

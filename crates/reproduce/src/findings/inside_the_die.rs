@@ -5,12 +5,15 @@ use std::fmt::Write;
 use super::Finding;
 use super::write::{MS, Reader, Shape, of};
 use crate::claims::Unit;
-use crate::claims::inside_the_die::{AFFECTED_READS, AFFECTED_WRITES, OPEN, SWEEP, VOLUMES, Volume, variant};
-use crate::measure::Quantity::{
-    GcAffected, GcAffectedReadMean, GcAffectedReads, GcAffectedWriteMean, GcAffectedWrites, Mean,
-    PlaneUtilisation, ReadMean, WriteMean,
+use crate::claims::inside_the_die::{
+    AFFECTED_READS, AFFECTED_WRITES, CLOSED, OPEN, PLACES_NEEDED, SWEEP, VOLUMES, Volume, variant,
 };
-use crate::measure::{Measure, Quantity, lowered};
+use crate::measure::Quantity::{
+    Erases, GcAffected, GcAffectedReadMean, GcAffectedReads, GcAffectedWriteMean, GcAffectedWrites, Mean,
+    NoWriteWaiting, OtherOffset, PagesMoved, PlaneUtilisation, ReadMean, ReadsPaired, WaitingAtGc, WriteMean,
+    WritesPaired, WritesPerMove,
+};
+use crate::measure::{Measure, Quantity, lowered, ratio};
 
 /// Schedules as the figures show them.
 const SCHEDULES: [&str; 4] = ["blocking", "io-parallel", "read-match", "ideal"];
@@ -117,18 +120,53 @@ fn utilisation(reader: &Reader<'_>) -> Finding {
         "die-utilisation-four",
         "die-utilisation-par-four",
     ];
+    let say = |quantity| reader.say(&average(quantity, "io-parallel"), Unit::Percent);
+    let plain = |quantity, schedule| reader.say(&average(quantity, schedule), Unit::Plain);
     Finding {
         id: "die-utilisation",
         question: "How busy are the planes of a die that collects?".into(),
         text: format!(
             "Of two planes one works while the die collects, of four likewise one: {} and {}. If host operations may join \
-             the commands of the collection it is {} and {}, and {} with victims chosen to match waiting reads.",
+             the commands of the collection it is {} and {}, and {} with victims chosen to match waiting reads. Of the \
+             places beside a program of the collection {} are taken; for {} no write waits, and in {} the other plane's \
+             next page has another offset. Of the places beside a read {} are taken.",
             reader.claim(claims[0]),
             reader.claim(claims[4]),
             reader.claim(claims[1]),
             reader.claim(claims[5]),
             reader.claim(claims[2]),
+            say(WritesPaired),
+            say(NoWriteWaiting),
+            say(OtherOffset),
+            say(ReadsPaired),
         ),
+        conclusions: vec![
+            (
+                reader.above(
+                    &Measure::Minus(
+                        Box::new(average(OtherOffset, "io-parallel")),
+                        Box::new(average(WritesPaired, "io-parallel")),
+                    ),
+                    0.0,
+                ),
+                "One place left empty ends it: frontiers begin at the same offset, the collection's moves on with every \
+                 page, and the other plane's, once behind, never catches up before the next block."
+                    .into(),
+            ),
+            (
+                reader.below(&average(WaitingAtGc, "blocking"), 0.5 * PLACES_NEEDED)
+                    && reader.below(&average(WritesPerMove, "blocking"), PLACES_NEEDED),
+                format!(
+                    "Nor could it be otherwise on a full device that is overwritten evenly: a collection moves {} pages a \
+                     block and meets {} operations waiting. In the long run the host writes {} of the pages that \
+                     collections move, so that not even all of its writes would fill the {PLACES_NEEDED:.1}% of places \
+                     that the paper's utilisation takes. Victims there must have held fewer valid pages.",
+                    plain(PagesMoved, "blocking"),
+                    plain(WaitingAtGc, "blocking"),
+                    reader.say(&average(WritesPerMove, "blocking"), Unit::Percent),
+                ),
+            ),
+        ],
         figures: vec![
             reader.forest("Utilisation of the planes of a die that collects", &claims),
             by_volume(
@@ -142,6 +180,14 @@ fn utilisation(reader: &Reader<'_>) -> Finding {
         claims: claims.to_vec(),
         ..Finding::default()
     }
+}
+
+/// Collections of a schedule over those of the baseline within the same measured window, on average.
+fn collections(planes: &str, schedule: &str) -> Measure {
+    let of = |volume: Volume| {
+        ratio(Erases, OPEN, &variant(&volume, planes, schedule), &variant(&volume, planes, "blocking"))
+    };
+    Measure::Average(VOLUMES.map(of).to_vec())
 }
 
 fn affected(reader: &Reader<'_>) -> Finding {
@@ -177,6 +223,31 @@ fn affected(reader: &Reader<'_>) -> Finding {
             reader.claim(claims[2]),
             reader.claim(claims[3]),
         ),
+        conclusions: vec![
+            (
+                reader.below(&collections("2-planes", "io-parallel"), 1.0)
+                    && reader.below(&collections("4-planes", "io-parallel"), 1.0),
+                format!(
+                    "Do not read these gains as those of pairing, of which there is hardly any. In part the schedule puts \
+                     collections off: in the measured window it erases {} as many blocks as the baseline with two planes \
+                     and {} with four, for the same writes, and lives on free pages. With a warm-up five times as long, \
+                     tried with one seed of src2_0, part of the gain is gone with two planes and nearly all of it with \
+                     four. That is not all: with four victims an event (below) there are as many erases and still a gain. \
+                     What the rest comes from is not settled here.",
+                    reader.say(&collections("2-planes", "io-parallel"), Unit::Times),
+                    reader.say(&collections("4-planes", "io-parallel"), Unit::Times),
+                ),
+            ),
+            (
+                reader.below(&Measure::Minus(
+                    Box::new(average(PlaneUtilisation, "read-match")),
+                    Box::new(average(PlaneUtilisation, "io-parallel")),
+                ), 1.0),
+                "Victims that match waiting reads add next to nothing: few reads wait, and a read matches only at the very \
+                 offset of a valid page."
+                    .into(),
+            ),
+        ],
         figures: vec![
             reader.forest("How much lower the mean of requests is that met collection", &claims[..8]),
             by_volume(
@@ -251,57 +322,105 @@ fn throughput(reader: &Reader<'_>) -> Finding {
             reader.claim(claims[1]),
             reader.claim(claims[2]),
         ),
+        conclusions: vec![(
+            reader.below(&closed_collections(), 1.0),
+            format!(
+                "That it agrees with the paper on average is no confirmation: collections in the window are {} those of the \
+                 baseline, for the reason given above, and volumes with a high and with a low share do not differ as they \
+                 do there.",
+                reader.say(&closed_collections(), Unit::Times)
+            ),
+        )],
         figures: vec![reader.forest("Throughput over that of the baseline", &claims)],
         claims: claims.to_vec(),
         ..Finding::default()
     }
 }
 
+/// As [`collections`], in the closed loop.
+fn closed_collections() -> Measure {
+    let of = |volume: Volume| {
+        let name = |schedule: &str| format!("{}/{schedule}", volume.name);
+        ratio(Erases, CLOSED, &name("io-parallel"), &name("blocking"))
+    };
+    Measure::Average(VOLUMES.map(of).to_vec())
+}
+
 /// What was changed in the sweep, as its variants are named.
-const CHANGES: [&str; 10] = [
-    "as-calibrated",
-    "start-2%",
-    "start-10%",
-    "victims-4",
-    "poisson",
-    "bursts-500",
-    "bursts-50000",
-    "fill-70%",
-    "fill-50%",
-    "hot-5%",
-];
+const CHANGES: [&str; 6] = ["as-calibrated", "start-10%", "victims-4", "open-16", "poisson", "fill-50%"];
 
 fn sweep(reader: &Reader<'_>) -> Finding {
-    let volumes = ["mds_0", "proj_0"];
+    let volumes = ["mds_0"];
     let name = |volume: &str, change: &str, schedule: &str| format!("{volume}-{change}/{schedule}");
-    let chart = |title: &str, unit: &str, of: &dyn Fn(&str, &str) -> Measure| {
+    let calibrated = |volume: &str, schedule: &str| {
+        reader.say(&of(Mean, SWEEP, name(volume, "as-calibrated", schedule)), Unit::Ns)
+    };
+    let busy = |change: &str| {
+        reader.say(&of(PlaneUtilisation, SWEEP, name("mds_0", change, "io-parallel")), Unit::Percent)
+    };
+    let preempts = |volume: &str| {
+        let name = |schedule: &str| name(volume, "as-calibrated", schedule);
+        ratio(Mean, SWEEP, &name("preemptive"), &name("io-parallel"))
+    };
+    let chart = |title: &str, unit: &str, schedules: &[&str], of: &dyn Fn(&str, &str) -> Measure| {
         reader.chart(
             &Shape::lines(title, "what is changed", unit).kinds().scaled(1.0),
             &CHANGES,
-            &volumes,
+            schedules,
             of,
         )
     };
     Finding {
         id: "die-sweep",
         question: "What decides how much the other planes can do?".into(),
-        text: "Two volumes with one thing changed at a time: the threshold at which collection starts, the victims it takes, \
-               how writes cluster, and how many valid pages a victim holds, which is varied by how much of the device is \
-               filled. Loads are calibrated anew where clustering or filling changes, so that as many requests meet \
-               collection as published; where the threshold or the number of victims changes they are left as they are."
-            .into(),
+        text: format!(
+            "mds_0 with one thing changed at a time. Under io-parallel the planes of a die that collects are busy {} as \
+             calibrated, {} if collection starts at 10% of free blocks, {} with four victims an event, {} with sixteen open \
+             blocks a plane, {} if writes do not cluster and {} if half of the device is filled. A request of mds_0 takes \
+             {} under the baseline, {} under io-parallel, {} if the host interrupts the collection and {} if it does both; \
+             one of proj_0 {}, {}, {} and {}.",
+            busy("as-calibrated"),
+            busy("start-10%"),
+            busy("victims-4"),
+            busy("open-16"),
+            busy("poisson"),
+            busy("fill-50%"),
+            calibrated("mds_0", "blocking"),
+            calibrated("mds_0", "io-parallel"),
+            calibrated("mds_0", "preemptive"),
+            calibrated("mds_0", "preemptive-io-parallel"),
+            calibrated("proj_0", "blocking"),
+            calibrated("proj_0", "io-parallel"),
+            calibrated("proj_0", "preemptive"),
+            calibrated("proj_0", "preemptive-io-parallel"),
+        ),
+        conclusions: vec![(
+            reader.below(&preempts("mds_0"), 0.5) && reader.below(&preempts("proj_0"), 0.5),
+            "To interrupt the collection is worth far more than to join it.".into(),
+        ), (
+            reader.above(&of(WritesPerMove, SWEEP, name("mds_0", "fill-50%", "io-parallel")), 100.0)
+                && reader.below(&of(PlaneUtilisation, SWEEP, name("mds_0", "fill-50%", "io-parallel")), 52.0),
+            "With half of the device filled the host writes several pages for each that a collection moves, and the other \
+             planes do no more, at this load: what is missing is not writes in the long run but writes that wait, one \
+             after the other without a gap, when a collection begins."
+                .into(),
+        )],
         figures: vec![
-            chart("Utilisation of the planes of a die that collects under io-parallel", "%", &|volume, change| {
-                of(PlaneUtilisation, SWEEP, name(volume, change, "io-parallel"))
-            }),
-            chart("How much io-parallel lowers the mean of writes that met collection", "%", &|volume, change| {
-                let variant = |schedule| name(volume, change, schedule);
-                lowered(GcAffectedWriteMean, SWEEP, &variant("blocking"), &variant("io-parallel"))
-            }),
-            chart("How much io-parallel lowers the mean of all requests", "%", &|volume, change| {
-                let variant = |schedule| name(volume, change, schedule);
-                lowered(Mean, SWEEP, &variant("blocking"), &variant("io-parallel"))
-            }),
+            chart(
+                "Utilisation of the planes of a die that collects",
+                "%",
+                &["io-parallel", "preemptive-io-parallel"],
+                &|schedule, change| of(PlaneUtilisation, SWEEP, name(volumes[0], change, schedule)),
+            ),
+            chart(
+                "How much lower the mean of all requests is than under the baseline",
+                "%",
+                &["io-parallel", "preemptive", "preemptive-io-parallel"],
+                &|schedule, change| {
+                    let variant = |schedule| name(volumes[0], change, schedule);
+                    lowered(Mean, SWEEP, &variant("blocking"), &variant(schedule))
+                },
+            ),
         ],
         ..Finding::default()
     }
