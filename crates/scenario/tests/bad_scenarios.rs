@@ -49,7 +49,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
     ("array.level = \"raid5\"", "array.level", "raid0"),
-    ("ssd.gc.schedule = \"preemptive\"", "ssd.gc.schedule", "blocking, preemptive, io-parallel"),
+    ("ssd.gc.schedule = \"slack\"", "ssd.gc.schedule", "blocking, preemptive, io-parallel"),
     // Wrong types and units.
     ("seed = \"one\"", "seed", "a whole number, 0 to 2^64 - 1"),
     ("name = 3", "name", "text"),
