@@ -125,7 +125,8 @@ fn inside_the_die(floor: &mut Floor) {
         let drive = |schedule: &str| {
             let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/configuration-c.toml");
             let sets = [
-                "workload.requests=100000".to_owned(),
+                // Long enough for the run, not the setting up of 64 dies, to be what is timed.
+                "workload.requests=1000000".to_owned(),
                 "workload.warmup=20000".to_owned(),
                 "workload.arrival={process='poisson', rate=1500}".to_owned(),
                 format!("ssd.geometry.blocks_per_plane={blocks}"),

@@ -1,14 +1,14 @@
 //! A winner tree over a fixed set of slots, each with at most one pending event.
 //!
 //! A die or channel has one next event at any time, so a heap's insertions and removals become updates in place:
-//! log2(slots) branch-free minimum operations on keys that lie together in a few cache lines.
+//! log4(slots) branch-free minima of four keys that share a cache line.
 //!
 //! ```text
-//!              min            node 1
-//!          /        \
-//!       min          min      nodes 2, 3
-//!      /   \        /   \
-//!    slot0 slot1 slot2 slot3  leaves: (time, insertion, slot) packed in 128 bits
+//!                      first
+//!                        |
+//!          [ min    min    min    min ]         group 0
+//!            /       |      |       \
+//!   [ s0 s1 s2 s3 ] [ s4 .. s7 ]  ...           groups 1 to 4; leaves: (time, insertion, slot) packed in 128 bits
 //! ```
 
 use harmonia_types::SimTime;
@@ -16,12 +16,29 @@ use harmonia_types::SimTime;
 const SLOT_BITS: u32 = 16;
 const TIME_SHIFT: u32 = 64;
 const EMPTY: u128 = u128::MAX;
+/// Keys of a group.
+const WIDTH: usize = 4;
+
+/// Four keys in one cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Group([u128; WIDTH]);
+
+impl Group {
+    #[inline]
+    fn earliest(&self) -> u128 {
+        let [a, b, c, d] = self.0;
+        a.min(b).min(c.min(d))
+    }
+}
 
 /// At most one event per slot, popped by time and, at equal times, in order of insertion.
 #[derive(Debug, Clone)]
 pub struct SlotQueue {
-    /// `nodes[1]` is the earliest event; leaves start at `leaves`.
-    nodes: Box<[u128]>,
+    /// The tree, level by level: the keys of group `g + 1` stand below key `g`.
+    groups: Box<[Group]>,
+    first: u128,
+    /// Key of slot 0, counted through the groups.
     leaves: usize,
     inserted: u64,
 }
@@ -33,8 +50,13 @@ impl SlotQueue {
     /// If there are more than 65,536 slots.
     pub fn new(slots: usize) -> Self {
         assert!(slots <= 1 << SLOT_BITS, "a slot queue holds at most 65536 slots, not {slots}");
-        let leaves = slots.next_power_of_two().max(2);
-        SlotQueue { nodes: vec![EMPTY; 2 * leaves].into_boxed_slice(), leaves, inserted: 0 }
+        let (mut leaves, mut width) = (0, WIDTH);
+        while width < slots {
+            leaves += width;
+            width *= WIDTH;
+        }
+        let groups = vec![Group([EMPTY; WIDTH]); (leaves + width) / WIDTH].into_boxed_slice();
+        SlotQueue { groups, first: EMPTY, leaves, inserted: 0 }
     }
 
     /// Sets the event of `slot` to `time`, replacing the one it had; it comes behind others at the same time.
@@ -54,36 +76,36 @@ impl SlotQueue {
     /// Time of the next event; [`SimTime::NEVER`] if there is none.
     #[inline]
     pub fn next_time(&self) -> SimTime {
-        SimTime((self.nodes[1] >> TIME_SHIFT) as u64)
+        SimTime((self.first >> TIME_SHIFT) as u64)
     }
 
     /// The next event's time and slot. The event stays until its slot is set or cleared.
     #[inline]
     pub fn peek(&self) -> Option<(SimTime, usize)> {
-        let key = self.nodes[1];
+        let key = self.first;
         (key != EMPTY).then_some((SimTime((key >> TIME_SHIFT) as u64), (key & 0xFFFF) as usize))
     }
 
     /// Time of the event of `slot`; [`SimTime::NEVER`] if it has none.
     #[inline]
     pub fn time_of(&self, slot: usize) -> SimTime {
-        SimTime((self.nodes[self.leaves + slot] >> TIME_SHIFT) as u64)
+        let node = self.leaves + slot;
+        SimTime((self.groups[node / WIDTH].0[node % WIDTH] >> TIME_SHIFT) as u64)
     }
 
     #[inline]
     fn replace(&mut self, slot: usize, key: u128) {
-        assert!(slot < self.leaves);
         let mut node = self.leaves + slot;
-        let mut winner = key;
-        self.nodes[node] = key;
-        while node > 1 {
-            winner = winner.min(self.nodes[node ^ 1]);
-            node >>= 1;
-            if self.nodes[node] == winner {
-                // It was not this slot's event that won here, nor is it now: nothing changes above.
+        let mut key = key;
+        loop {
+            let group = &mut self.groups[node / WIDTH];
+            group.0[node % WIDTH] = key;
+            key = group.earliest();
+            let Some(above) = (node / WIDTH).checked_sub(1) else {
+                self.first = key;
                 return;
-            }
-            self.nodes[node] = winner;
+            };
+            node = above;
         }
     }
 }
@@ -97,7 +119,7 @@ mod tests {
     #[test]
     fn pops_in_the_order_of_the_heap() {
         let mut rng = Rng::stream(1, "slot queue test");
-        for slots in [1usize, 2, 3, 64, 65, 130] {
+        for slots in [1usize, 2, 3, 4, 5, 64, 65, 130] {
             let mut tree = SlotQueue::new(slots);
             let mut oracle: Vec<(SimTime, u64, usize)> = Vec::new();
             let mut inserted = 0;

@@ -95,6 +95,7 @@ struct Wheel {
 }
 
 impl Wheel {
+    /// None: it does not move.
     const FIXED: Wheel = Wheel { steps: 1, units: 0, dies: 0 };
 }
 
@@ -162,10 +163,10 @@ impl Odometer {
     pub fn first_of(&self, unit: u32) -> u32 {
         let (mut number, mut weight) = (0, 1);
         for wheel in &self.wheels {
-            if wheel.steps == 1 {
-                break;
-            }
-            number += unit / wheel.units % wheel.steps * weight;
+            // Divisions that cannot panic are left out where nobody asks for the number: probes that do nothing.
+            let turn = unit.checked_div(wheel.units).and_then(|turn| turn.checked_rem(wheel.steps));
+            let Some(turn) = turn else { break };
+            number += turn * weight;
             weight *= wheel.steps;
         }
         number

@@ -364,6 +364,12 @@ impl<P: Probe> Device<P> {
             return;
         }
         slot.gc_last_end = until;
+        if slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
+            // Nothing of the host's is there to have met it, except what arrives while a suspended command ends.
+            slot.gc_log.clear();
+            slot.gc_log.push_back((from, until));
+            return;
+        }
         // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
         let first = (slot.head != super::die::NO_OP).then_some(slot.head);
         let ready = first.into_iter().chain(slot.running_ops()).map(|op| self.ops[op].ready);

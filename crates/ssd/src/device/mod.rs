@@ -12,6 +12,7 @@
 //! done). Events at one moment run in the order they were set; submissions come after them.
 //!
 //! * `queue`: operations waiting at the dies;
+//! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `die`: what a die runs, step by step;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
@@ -31,6 +32,7 @@ mod die;
 mod global;
 mod idle;
 mod joint;
+mod lanes;
 mod pairing;
 mod placement;
 mod queue;
@@ -54,8 +56,9 @@ use crate::probe::{NoProbe, Probe};
 use crate::slab::Slab;
 use account::SubState;
 use die::Die;
+use lanes::Lanes;
 use placement::Placement;
-use queue::{Lanes, PageOp, QueueView};
+use queue::{PageOp, QueueView};
 
 pub use pairing::{Pairing, QueueDepth};
 pub use status::DeviceCounters;

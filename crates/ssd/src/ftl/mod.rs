@@ -439,6 +439,7 @@ impl Ftl {
     }
 
     /// The LPN on the device of an LPN of a unit: the inverse of [`Shape::locate`].
+    #[inline]
     pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
         self.shape.device_lpn(unit, lpn)
     }
