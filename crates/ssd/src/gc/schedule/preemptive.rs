@@ -14,9 +14,9 @@
 //! Around another schedule it takes the steps that one would take alone, and leaves together what that one pairs: around
 //! io-parallel, what finds no partner preempts (HPDC 2018, 4.4).
 //!
-//! Source: Lee et al., ISPASS 2011; as IEEE Access 2019 (GAFTL) and HPDC 2018 (3.3) compare with it. Leaves out: a read
-//! of a page that was read and awaits its program is served from flash, not from the controller's copy; choosing
-//! among waiting operations by size or kind.
+//! Source: Lee et al., ISPASS 2011; as IEEE Access 2019 (GAFTL) and HPDC 2018 (3.3) compare with it. Leaves out: a
+//! read of a page that collection has read into the controller and not programmed yet is served from flash, at the
+//! price of a read and a transfer, and not from the controller's copy; choosing among waiting operations by size or kind.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
