@@ -18,7 +18,7 @@ use harmonia_workload::{
 
 use super::planes::{PlaneProbe, Told};
 use super::report::Stopwatch;
-use super::{RunError, RunOptions, Stage, bad_input};
+use super::{RunError, RunOptions, Stage, bad_input, is_over, too_short};
 use crate::{Scenario, Variant};
 
 /// One run of a comparison.
@@ -237,15 +237,9 @@ impl<P: Told> Drive<'_, P> {
     }
 
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
-        if self.window.is_none() {
-            let measured = match self.warmup {
-                Limit::Requests(requests) => self.submitted >= requests,
-                Limit::Duration(length) => request.arrival.0 >= length.0,
-            };
-            if measured {
-                self.open_window(request.arrival, request.id);
-                self.first_measured = request.id;
-            }
+        if self.window.is_none() && is_over(self.warmup, self.submitted, request.arrival) {
+            self.open_window(request.arrival, request.id);
+            self.first_measured = request.id;
         }
         self.submitted += 1;
         self.outstanding += 1;
@@ -332,10 +326,7 @@ impl<P: Told> Drive<'_, P> {
     fn finish(mut self, clock: Stopwatch) -> Result<Measured, RunError> {
         let events = self.events();
         let Some(mut window) = self.window.take() else {
-            return Err(bad_input(
-                format!("the load ended after {} requests, before the warm-up did", self.submitted),
-                "a shorter workload.warmup, or a longer load",
-            ));
+            return Err(too_short(self.submitted));
         };
         let end = self.last_finish.max(window.from);
         for (index, device) in self.array.devices().iter().enumerate() {
