@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use harmonia_array::ArrayConfig;
+use harmonia_types::Deadlines;
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 use toml::de::DeTable;
@@ -27,6 +28,8 @@ pub struct Scenario {
     pub seed: u64,
     /// `[workload]`
     pub workload: WorkloadConfig,
+    /// `workload.deadline`
+    pub deadlines: Deadlines,
     /// `[precondition]`
     pub precondition: Precondition,
     /// `[array]` with `[ssd]` resolved for every member.
@@ -231,7 +234,8 @@ impl Document {
             // The tree holds text; a path need not be.
             config.paths = trace.paths.clone();
         }
-        Ok(Scenario { name, seed, workload, precondition, array })
+        let deadlines = workload::deadlines(&root)?;
+        Ok(Scenario { name, seed, workload, deadlines, precondition, array })
     }
 
     fn tree(&self) -> Parsed<Table> {

@@ -240,6 +240,7 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 victim_d: 3,
                 schedule: "blocking".into(),
+                slack: harmonia_types::SimDuration::from_us(5_000),
                 destination: Destination::Unit,
                 concurrency: ConcurrencyConfig { policy: "unlimited".into() },
             },

@@ -83,8 +83,9 @@ impl Run<'_> {
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();
-        let array = Array::new(&scenario.array, states, excluded, probe)
+        let mut array = Array::new(&scenario.array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
+        array.set_deadlines(scenario.deadlines);
         let source = self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?;
         let total = match total {
             Some(Limit::Requests(requests)) => requests,
@@ -308,7 +309,7 @@ impl<P: Told> Drive<'_, P> {
             observer.begin(from, self.array.devices().len());
         }
         self.array.begin_window(from);
-        self.host = HostRecorder::starting_at(first);
+        self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
             from,
             devices: counters(&self.array),
