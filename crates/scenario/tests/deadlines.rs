@@ -40,7 +40,7 @@ fn report(sets: &[&str]) -> Report {
 
 #[test]
 fn one_time_for_all_or_reads_and_writes_apart() {
-    let ms = |ms| Some(SimDuration::from_us(ms * 1000));
+    let ms = |ms: u64| Some(SimDuration::from_us(ms * 1000));
     assert_eq!(scenario(&[]).deadlines, Deadlines::default());
     let all = scenario(&["workload.deadline=5ms"]);
     assert_eq!(all.deadlines, Deadlines { read: ms(5), write: ms(5) });

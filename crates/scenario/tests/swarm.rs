@@ -177,7 +177,11 @@ fn generate(seed: u64) -> Generated {
     let rate = 10f64.powi(d.range(1, 4) as i32) * (1.0 + 9.0 * d.share());
     put(format_args!("[workload]\nwarmup = {warmup}"));
     if hurry.0.chance(0.5) {
-        put(format_args!("deadline = {{ {} = \"{}us\" }}", hurry.pick(&["read", "write"]), hurry.range(1, 9_000)));
+        put(format_args!(
+            "deadline = {{ {} = \"{}us\" }}",
+            hurry.pick(&["read", "write"]),
+            hurry.range(1, 9_000)
+        ));
     }
     let whole = member_bytes / stripe * stripe;
     if d.0.chance(0.2) {

@@ -17,11 +17,11 @@ use harmonia_types::registry::find;
 use harmonia_types::{Operation, SimDuration, SimTime};
 
 const NOW: SimTime = SimTime(100);
-/// The step that is due: ends at 900 where the bus is free.
-const STEP: Work = Work { array: SimDuration(700), transfer: SimDuration(100), link: SimDuration::ZERO };
+/// The step that is due: ends at 900.
+const STEP: Work = Work { die: SimDuration(800), link: SimDuration::ZERO };
 /// A read occupies the die for 50, and its data arrives 5 later.
-const READ: Work = Work { array: SimDuration(40), transfer: SimDuration(10), link: SimDuration(5) };
-const WRITE: Work = Work { array: SimDuration(300), transfer: SimDuration(10), link: SimDuration::ZERO };
+const READ: Work = Work { die: SimDuration(50), link: SimDuration(5) };
+const WRITE: Work = Work { die: SimDuration(310), link: SimDuration::ZERO };
 
 /// What waits, in order.
 struct Waiting(Vec<(Queued, Work)>);
@@ -133,13 +133,6 @@ fn what_has_no_deadline_waits_for_the_step() {
 }
 
 #[test]
-fn a_step_that_needs_the_bus_waits_for_it() {
-    let busy = |view: &mut DieView<'_>| view.bus_free_at = SimTime(130);
-    assert_eq!(decide_in(&[read(984)], busy), HOST);
-    assert_eq!(decide_in(&[read(985)], busy), GOES);
-}
-
-#[test]
 fn the_die_waits_for_data_on_the_link_that_has_no_time_to_lose() {
     let write = |deadline| [op(Class::Write, 400, deadline)];
     assert_eq!(decide(&write(1_210)), GOES, "from 900, behind the step");
@@ -237,4 +230,19 @@ fn a_request_without_a_deadline_has_the_slack_of_the_device() {
     };
     assert_eq!(finish(7_869), 2_670);
     assert_eq!(finish(7_870), 7_970);
+}
+
+/// Two dies on one bus: each transfer, 300, may wait for one of the other die.
+#[test]
+fn on_a_shared_bus_every_transfer_may_wait_for_the_other_die() {
+    let finish = |deadline| {
+        let mut config = on_the_device(Copyback::None);
+        (config.geometry.chips_per_channel, config.geometry.own_pins) = (2, false);
+        let mut bench = Bench::with(&config, &[TWO_FREE]);
+        bench.force(0).submit(100, asked(1, Operation::Read, 10, deadline)).collected();
+        bench.find(1).expect("done").finish.0
+    };
+    // At 1,300 the program is taken to end at 1,300 + 600 + 5,000, the read 1,000 + 600 later, its data 70 after that.
+    assert_eq!(finish(8_569), 2_670);
+    assert_eq!(finish(8_570), 7_970, "nobody else wanted the bus");
 }

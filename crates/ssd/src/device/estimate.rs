@@ -1,8 +1,9 @@
 //! How long what waits at a die, and what its collection has to do next, would take: for schedules that weigh one
 //! against the other.
 //!
-//! Array and transfer times, as if bus and link were free. Not estimated: the transfers of other dies to come, the queue
-//! at the link, summary pages, several planes in one command; and a read is taken to be of a page that was written.
+//! A transfer is taken to wait for one transfer of every other die on its bus: with a bus that serves first come, first
+//! served it never waits longer. Not estimated: priorities on the bus, the queue at the link, summary pages, several planes
+//! in one command; and a read is taken to be of a page that was written.
 
 use harmonia_flash::Copyback;
 use harmonia_types::SimDuration;
@@ -24,28 +25,36 @@ impl Rules {
 
     /// The step of a collection that is due, or the first one of an event yet to begin.
     pub fn step(&self, job: Option<&GcJob>) -> Work {
-        let (timing, none) = (&self.timing, SimDuration::ZERO);
-        let work = |array, transfer| Work { array, transfer, link: none };
+        let timing = &self.timing;
         let leaves_plane = job.is_none_or(|job| job.source_plane != job.destination.0);
-        match job.map_or(GcPhase::Read, |job| job.phase) {
-            GcPhase::Read if self.global || self.is_far(leaves_plane) => work(timing.read, timing.transfer),
+        let die = match job.map_or(GcPhase::Read, |job| job.phase) {
+            GcPhase::Read if self.global || self.is_far(leaves_plane) => timing.read + self.bus_turn(),
             // The page stays in the plane's register, and its program follows at once.
-            GcPhase::Read => work(timing.read + timing.program, none),
-            GcPhase::Program => work(timing.program, timing.transfer),
-            GcPhase::Erase => work(timing.erase, none),
-            GcPhase::Choose | GcPhase::Away => Work::default(),
-        }
+            GcPhase::Read => timing.read + timing.program,
+            GcPhase::Program => timing.program + self.bus_turn(),
+            GcPhase::Erase => timing.erase,
+            GcPhase::Choose | GcPhase::Away => SimDuration::ZERO,
+        };
+        Work { die, link: SimDuration::ZERO }
     }
 
     fn host_work(&self, kind: OpKind) -> Work {
-        let (timing, none) = (&self.timing, SimDuration::ZERO);
-        let work = |array, transfer| Work { array, transfer, link: none };
-        match kind {
-            OpKind::Read => Work { link: self.link_page, ..work(timing.read, timing.transfer) },
-            OpKind::Write => work(timing.program, timing.transfer),
-            OpKind::PartialWrite => work(timing.read + timing.program, timing.transfer * 2),
-            OpKind::Trim => Work::default(),
-        }
+        let timing = &self.timing;
+        let die = match kind {
+            OpKind::Read => timing.read + self.bus_turn(),
+            OpKind::Write => timing.program + self.bus_turn(),
+            OpKind::PartialWrite => timing.read + timing.program + self.bus_turn() * 2,
+            OpKind::Trim => SimDuration::ZERO,
+        };
+        let link = if kind == OpKind::Read { self.link_page } else { SimDuration::ZERO };
+        Work { die, link }
+    }
+
+    /// A transfer, behind one of every other die on its bus.
+    fn bus_turn(&self) -> SimDuration {
+        let geometry = &self.geometry;
+        let on_bus = if geometry.own_pins { 1 } else { geometry.chips_per_channel * geometry.dies_per_chip };
+        self.timing.transfer * u64::from(on_bus)
     }
 }
 

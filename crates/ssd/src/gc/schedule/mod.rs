@@ -240,24 +240,13 @@ pub struct Running {
     pub suspendable: bool,
 }
 
-/// How long something takes where nothing is in its way.
+/// How long something takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The flash array works.
-    pub array: SimDuration,
-    /// Its pages go over the bus.
-    pub transfer: SimDuration,
-    /// A read's data goes over the host link; the die is free again.
+    /// The die is busy with it: its array, and its transfers with all that may come before them on a shared bus.
+    pub die: SimDuration,
+    /// After that, a read's data goes over the host link.
     pub link: SimDuration,
-}
-
-impl Work {
-    /// When the die is done with it if it begins at `from`. A transfer waits for the bus before, or, of a read, after its
-    /// array works; the later of both is assumed.
-    pub fn ends(self, from: SimTime, bus_free_at: SimTime) -> SimTime {
-        let from = if self.transfer == SimDuration::ZERO { from } else { from.max(bus_free_at) };
-        from + self.array + self.transfer
-    }
 }
 
 /// Look-ups in a die's queue and frontiers, for schedules that match host work with garbage collection.

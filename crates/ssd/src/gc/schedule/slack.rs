@@ -18,12 +18,12 @@
 //! Deadlines are those of the requests (`workload.deadline`); a request without one should be done `ssd.gc.slack`
 //! after its arrival. With a slack of 0 everything is late, and the schedule is preemptive.
 //!
-//! Source: Jung et al., HIOS, ISCA 2014. Its abstract says that the scheduler is aware of deadlines and of garbage
-//! collection and spreads the cost of collecting over requests that are not critical. That collection comes in chunks
-//! that fit into the slack of such requests is how the paper is commonly told; we could not check it against the text.
-//! The unit of a step, the reckoning, and everything about lateness, thresholds and suspension are ours. Leaves out: the
-//! paper's other half, reordering host requests so that they do not contend for a channel; and what
-//! [estimate.rs](../crates/ssd/src/device/estimate.rs) does not see coming, transfers of other dies among it.
+//! Source: Jung et al., HIOS, ISCA 2014. Its abstract says that the scheduler knows of deadlines and of garbage
+//! collection, and spreads the cost of collecting over requests that are not critical; we could not read more of it than
+//! that. Steps within slack are our reading. The size of a step, the reckoning, and all about lateness, thresholds and
+//! suspension are ours. Leaves out: the paper's other half, host requests reordered so that they do not contend for a
+//! channel; requests of several pages, which are late as soon as one page is; and what
+//! [estimate.rs](../crates/ssd/src/device/estimate.rs) does not see coming.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -80,7 +80,7 @@ fn step_end(now: SimTime, view: &DieView<'_>) -> Option<SimTime> {
     match view.running.or(view.suspended) {
         Some(running) => Some(running.ends),
         None if job.is_some_and(is_bound) => None,
-        None => Some(view.queues.step(job).ends(now, view.bus_free_at)),
+        None => Some(now + view.queues.step(job).die),
     }
 }
 
@@ -93,8 +93,8 @@ fn outlook(now: SimTime, view: &DieView<'_>, ends: SimTime) -> Outlook {
         if has_begun && op.class != Class::Read {
             return true;
         }
-        alone = work.ends(alone.max(op.ready), view.bus_free_at);
-        after = work.ends(after.max(op.ready), view.bus_free_at);
+        alone = alone.max(op.ready) + work.die;
+        after = after.max(op.ready) + work.die;
         let deadline = op.deadline.unwrap_or(SimTime::NEVER);
         if after == alone {
             // From here on the step makes no difference.
