@@ -227,6 +227,7 @@ impl Document {
         let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
         let precondition = precondition(&root)?;
         let (array, room) = array::read(&root)?;
+        let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
         let mut workload = workload::read(&root, self.folder.as_deref())?;
         workload::fits(&root, &workload, &room)?;
@@ -234,7 +235,6 @@ impl Document {
             // The tree holds text; a path need not be.
             config.paths = trace.paths.clone();
         }
-        let deadlines = workload::deadlines(&root)?;
         Ok(Scenario { name, seed, workload, deadlines, precondition, array })
     }
 
