@@ -85,6 +85,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             victim: pick(rng, &victims).into(),
             victim_d: 3,
             schedule: "blocking".into(),
+            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },

@@ -49,6 +49,7 @@ fn device(domain: Domain) -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 3,
             schedule: "blocking".into(),
+            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },

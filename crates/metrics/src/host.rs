@@ -5,7 +5,7 @@
 //!
 //! Not measured: requests still outstanding, throughput over time, latency per volume or per member.
 
-use harmonia_types::{Blame, Completion, Operation};
+use harmonia_types::{Blame, Completion, Deadlines, Operation};
 use serde::{Deserialize, Serialize};
 
 use crate::batches::{BatchReport, Batches};
@@ -27,6 +27,8 @@ pub struct HostRecorder {
     gc_affected_write: Distribution,
     blame: BlameSum,
     batches: Batches,
+    deadlines: Deadlines,
+    kept: DeadlineReport,
 }
 
 /// Summed blame of all requests, in nanoseconds.
@@ -68,6 +70,23 @@ pub struct ResponseReport {
     pub gc_affected_write: DistributionSummary,
 }
 
+/// Requests that have a deadline, by whether they kept it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadlineReport {
+    /// Took longer than their deadline. Unit: count.
+    pub missed: u64,
+    /// Took as long at most. Unit: count.
+    pub met: u64,
+}
+
+impl DeadlineReport {
+    /// Share of the requests with a deadline that missed it; `None` if there was none. Unit: fraction.
+    pub fn missed_share(&self) -> Option<f64> {
+        let all = self.missed + self.met;
+        (all > 0).then(|| self.missed as f64 / all as f64)
+    }
+}
+
 /// The report's `host` section.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostReport {
@@ -95,6 +114,9 @@ pub struct HostReport {
     /// Means over batches of successive requests, from which intervals of a single run come.
     #[serde(default)]
     pub batches: BatchReport,
+    /// How deadlines were kept; absent where no request has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadlines: Option<DeadlineReport>,
 }
 
 impl BlameSum {
@@ -129,6 +151,11 @@ impl HostRecorder {
         HostRecorder { batches: Batches::starting_at(first), ..HostRecorder::default() }
     }
 
+    /// The recorder for a window in which requests should not take longer than these times.
+    pub fn expecting(self, deadlines: Deadlines) -> Self {
+        HostRecorder { deadlines, ..self }
+    }
+
     /// Takes in one completed request.
     pub fn record(&mut self, completion: &Completion) {
         let response_ns = completion.response().as_ns();
@@ -140,6 +167,11 @@ impl HostRecorder {
         );
         self.all.record(response_ns);
         self.blame.add(&completion.blame);
+        if let Some(within) = self.deadlines.of(completion.operation) {
+            let count =
+                if completion.response() > within { &mut self.kept.missed } else { &mut self.kept.met };
+            *count += 1;
+        }
         let moves_data = matches!(completion.operation, Operation::Read | Operation::Write);
         self.batches.record(completion.id, response_ns, completion.gc_affected && moves_data);
         match completion.operation {
@@ -203,6 +235,7 @@ impl HostRecorder {
             blame_ns: self.blame.clone(),
             response_cdf: self.all.cdf_points(),
             batches: self.batches.report(),
+            deadlines: self.deadlines.is_set().then_some(self.kept),
         }
     }
 }

@@ -42,7 +42,7 @@ pub use batches::BatchReport;
 pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
-pub use host::{BlameSum, HostRecorder, HostReport, ResponseReport};
+pub use host::{BlameSum, DeadlineReport, HostRecorder, HostReport, ResponseReport};
 pub use inside::{InsideCounters, InsideReport, Pairing, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval, student_t};

@@ -96,6 +96,7 @@ fn report() -> Report {
             blame_ns: BlameSum { service: 60, link: 40, ..BlameSum::default() },
             response_cdf: vec![(5, 0.5), (9, 1.0)],
             batches: BatchReport { requests: 64, mean: vec![1.5], gc_affected: vec![0.25] },
+            deadlines: None,
         },
         array: ArrayReport::new(
             DEVICES.iter().zip([2, 2]),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use harmonia_array::{CoordinationConfig, Level, MemberConfig};
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
-use harmonia_types::{SimDuration, units};
+use harmonia_types::{Deadlines, SimDuration, units};
 use harmonia_workload::trace::Action;
 use harmonia_workload::{
     AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
@@ -24,7 +24,7 @@ impl Serialize for Scenario {
         let view = View {
             name: &self.name,
             seed: self.seed,
-            workload: (&self.workload).into(),
+            workload: LoadView { kind: (&self.workload).into(), deadline: DeadlineView::of(self.deadlines) },
             precondition: self.precondition,
             array: ArrayView {
                 devices: self.array.devices,
@@ -86,7 +86,7 @@ pub(crate) fn ssd_json(config: &SsdConfig) -> serde_json::Value {
 struct View<'a> {
     name: &'a str,
     seed: u64,
-    workload: WorkloadView<'a>,
+    workload: LoadView<'a>,
     precondition: Precondition,
     array: ArrayView<'a>,
     ssd: SsdView<'a>,
@@ -186,6 +186,38 @@ impl From<Limit> for LimitView {
         match limit {
             Limit::Requests(requests) => LimitView::Requests(requests),
             Limit::Duration(duration) => LimitView::Duration(duration),
+        }
+    }
+}
+
+/// A load, and what its requests expect if they do.
+#[derive(Serialize)]
+struct LoadView<'a> {
+    #[serde(flatten)]
+    kind: WorkloadView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deadline: Option<DeadlineView>,
+}
+
+/// One time for all, or reads and writes apart.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DeadlineView {
+    All(SimDuration),
+    Apart {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        read: Option<SimDuration>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        write: Option<SimDuration>,
+    },
+}
+
+impl DeadlineView {
+    fn of(Deadlines { read, write }: Deadlines) -> Option<Self> {
+        match (read, write) {
+            (None, None) => None,
+            (Some(all), Some(other)) if all == other => Some(DeadlineView::All(all)),
+            _ => Some(DeadlineView::Apart { read, write }),
         }
     }
 }

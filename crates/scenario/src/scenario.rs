@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use harmonia_array::ArrayConfig;
+use harmonia_types::Deadlines;
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 use toml::de::DeTable;
@@ -27,6 +28,8 @@ pub struct Scenario {
     pub seed: u64,
     /// `[workload]`
     pub workload: WorkloadConfig,
+    /// `workload.deadline`
+    pub deadlines: Deadlines,
     /// `[precondition]`
     pub precondition: Precondition,
     /// `[array]` with `[ssd]` resolved for every member.
@@ -224,6 +227,7 @@ impl Document {
         let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
         let precondition = precondition(&root)?;
         let (array, room) = array::read(&root)?;
+        let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
         let mut workload = workload::read(&root, self.folder.as_deref())?;
         workload::fits(&root, &workload, &room)?;
@@ -231,7 +235,7 @@ impl Document {
             // The tree holds text; a path need not be.
             config.paths = trace.paths.clone();
         }
-        Ok(Scenario { name, seed, workload, precondition, array })
+        Ok(Scenario { name, seed, workload, deadlines, precondition, array })
     }
 
     fn tree(&self) -> Parsed<Table> {

@@ -145,6 +145,14 @@ pub const KEYS: &[Key] = &[
         "round requests up to whole aligned pages; otherwise a page written in part costs a read before its program",
     ),
     key(
+        "workload.deadline",
+        "a time above 0 such as \"5ms\", or a table such as { read = \"2ms\", write = \"10ms\" }; at most 1h",
+        "none",
+        "response time that a request should not exceed: devices are told, and the report counts what misses it",
+    ),
+    key("workload.deadline.read", POSITIVE_TIME, "none", "response time that a read should not exceed"),
+    key("workload.deadline.write", POSITIVE_TIME, "none", "response time that a write should not exceed"),
+    key(
         "workload.path",
         "the name of a trace file, a pattern of names such as \"web_*.csv.gz\", or a list of them",
         "required",
@@ -370,6 +378,12 @@ pub const KEYS: &[Key] = &[
     key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "candidates of d-choices"),
     key("ssd.gc.schedule", "the name of a schedule", "preset", "host work or garbage collection next"),
     key(
+        "ssd.gc.slack",
+        TIME,
+        "5ms",
+        "time from arrival after which an operation should be done whose request has no deadline (schedule slack)",
+    ),
+    key(
         "ssd.gc.destination",
         "\"unit\" or (with dynamic allocation) \"device\"",
         "preset",
@@ -382,7 +396,6 @@ pub const KEYS: &[Key] = &[
 const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-    ("ssd.gc.schedule", &["slack"]),
     ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
 ];
 

@@ -162,6 +162,7 @@ impl Draft {
         self.set(section, "victim", |c| &mut c.gc.victim, victim)?;
         let schedule = |f: &Field<'_>| f.name(registry::names(schedule::REGISTRY)).map(str::to_owned);
         self.set(section, "schedule", |c| &mut c.gc.schedule, schedule)?;
+        self.set(section, "slack", |c| &mut c.gc.slack, |f| f.duration(false))?;
         let destination = [("unit", Destination::Unit), ("device", Destination::Device)];
         self.set(section, "destination", |c| &mut c.gc.destination, |f| f.choice(&destination))?;
         let section = section.child("concurrency", "ssd.gc.concurrency")?;

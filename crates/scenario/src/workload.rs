@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use harmonia_types::Deadlines;
 use harmonia_workload::{
     AddressPattern, Arrival, Limit, SizeDistribution, SkewRest, SyntheticConfig, WorkloadConfig,
 };
@@ -73,6 +74,19 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<Workload
     } else {
         synthetic(&section).map(WorkloadConfig::Synthetic)
     }
+}
+
+/// Reads `workload.deadline`: one time for all, or reads and writes apart.
+pub(crate) fn deadlines(root: &Section<'_>) -> Parsed<Deadlines> {
+    let section = root.child("workload", "workload")?;
+    let Some(field) = section.field("deadline") else { return Ok(Deadlines::default()) };
+    if !matches!(field.node.value, Value::Table(_)) {
+        let within = Some(field.duration(true)?);
+        return Ok(Deadlines { read: within, write: within });
+    }
+    let table = section.child("deadline", "workload.deadline")?;
+    let within = |name: &str| table.field(name).map(|field| field.duration(true)).transpose();
+    Ok(Deadlines { read: within("read")?, write: within("write")? })
 }
 
 /// Makes the load the trace given on the command line. Of a load of another kind only what flags say is kept, of another

@@ -49,8 +49,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
     ("array.level = \"raid5\"", "array.level", "raid0"),
-    ("ssd.gc.schedule = \"slack\"", "ssd.gc.schedule", "blocking, preemptive, io-parallel"),
     // Wrong types and units.
+    ("workload.deadline = 5", "workload.deadline", "\"5ms\""),
+    ("workload.deadline = \"0ms\"", "workload.deadline", "above 0"),
+    ("workload.deadline = { reads = \"5ms\" }", "workload.deadline.reads", "read, write"),
+    ("workload.deadline = { write = \"5\" }", "workload.deadline.write", "above 0"),
+    ("ssd.gc.slack = \"2h\"", "ssd.gc.slack", "at most 1h"),
     ("seed = \"one\"", "seed", "a whole number, 0 to 2^64 - 1"),
     ("name = 3", "name", "text"),
     ("name = \"\"", "name", "1 to 200 characters"),

@@ -55,6 +55,7 @@ fn generate(seed: u64) -> Generated {
     let mut d = Draw(Rng::stream(seed, "swarm"));
     // A stream of its own, so that the scenarios of old seeds differ in nothing else.
     let mut inside = Draw(Rng::stream(seed, "swarm/die"));
+    let mut hurry = Draw(Rng::stream(seed, "swarm/deadlines"));
     let (channels, chips, dies) = (d.range(1, 3), d.range(1, 2), d.range(1, 2));
     let (planes, per_plane, pages) = (d.range(1, 3), d.range(8, 24), d.range(2, 12));
     let page_size = [512, 4096, 8192][d.range(0, 2) as usize];
@@ -126,6 +127,7 @@ fn generate(seed: u64) -> Generated {
     };
     put(format_args!("victim = \"{}\"\nvictim_d = {}", victim(&mut d), d.range(1, 5)));
     put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
+    put(format_args!("slack = \"{}us\"", hurry.pick(&["0", "300", "2000", "100000"])));
     put(format_args!(
         "destination = \"{}\"",
         if dynamic { inside.pick(&["unit", "device"]) } else { "unit" }
@@ -174,6 +176,13 @@ fn generate(seed: u64) -> Generated {
     // About what the dies can take, from idle to hopelessly overloaded.
     let rate = 10f64.powi(d.range(1, 4) as i32) * (1.0 + 9.0 * d.share());
     put(format_args!("[workload]\nwarmup = {warmup}"));
+    if hurry.0.chance(0.5) {
+        put(format_args!(
+            "deadline = {{ {} = \"{}us\" }}",
+            hurry.pick(&["read", "write"]),
+            hurry.range(1, 9_000)
+        ));
+    }
     let whole = member_bytes / stripe * stripe;
     if d.0.chance(0.2) {
         let spc = d.0.chance(0.5);

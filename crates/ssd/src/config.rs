@@ -6,8 +6,8 @@
 use std::fmt;
 
 use harmonia_flash::{Geometry, LinkConfig, Timing};
-use harmonia_types::Lpn;
 use harmonia_types::registry::find;
+use harmonia_types::{Lpn, SimDuration};
 use serde::Serialize;
 
 use crate::gc::victim::{self, VictimParameters};
@@ -167,6 +167,9 @@ pub struct GcConfig {
     pub victim_d: u32,
     /// Schedule, a name in its registry.
     pub schedule: String,
+    /// Time from arrival after which an operation should be done whose request has no deadline, for schedules that
+    /// look at deadlines.
+    pub slack: SimDuration,
     /// Where moved pages go.
     pub destination: Destination,
     /// `[ssd.gc.concurrency]`

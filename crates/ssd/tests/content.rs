@@ -184,6 +184,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
             victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
             victim_d: 3,
             schedule: name(rng, schedule::REGISTRY),
+            slack: SimDuration(400),
             destination: if allocation == Allocation::Dynamic {
                 pick(rng, &[Destination::Unit, Destination::Device])
             } else {
@@ -252,7 +253,10 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
 /// another unit, and what there was of planes to check.
 fn check(seed: u64) -> [u64; 5] {
     let mut rng = Rng::stream(seed, "content");
-    let config = config(&mut rng);
+    // A stream of its own, so that the devices of old seeds differ in nothing else.
+    let mut hurry = Rng::stream(seed, "content/deadlines");
+    let mut config = config(&mut rng);
+    config.gc.slack = SimDuration(pick(&mut hurry, &[0, 40, 400, 4_000]));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.geometry.page_size));
     let flash = TaggedFlash {
@@ -290,7 +294,8 @@ fn check(seed: u64) -> [u64; 5] {
             );
             device.direct(now, directive);
         }
-        let sub = random_sub(&mut rng, token, bytes, page_size);
+        let mut sub = random_sub(&mut rng, token, bytes, page_size);
+        sub.deadline = pick(&mut hurry, &[None, None, Some(now), Some(now + SimDuration(900))]);
         oracle.arrive(&sub, page_size);
         device.submit(now, sub).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.audit();

@@ -114,10 +114,36 @@ fn with_nobody_waiting_moves_by_halves_take_as_long_as_whole_ones() {
                     Bench::with(&config, &[state]).force(0).collected()
                 };
                 let blocking = event("blocking");
-                for schedule in ["io-parallel", "preemptive", "preemptive-io-parallel"] {
+                for schedule in ["io-parallel", "preemptive", "preemptive-io-parallel", "slack"] {
                     assert_eq!(event(schedule), blocking, "{schedule}, own pins {own_pins}, {copyback:?}");
                 }
             }
         }
     }
+}
+
+#[test]
+fn without_any_slack_the_slack_schedule_is_preemptive() {
+    for suspend in [None, Some(harmonia_types::SimDuration(400))] {
+        for own_pins in [true, false] {
+            let mut config = over_the_bus();
+            (config.geometry.own_pins, config.gc.slack) = (own_pins, harmonia_types::SimDuration::ZERO);
+            (config.timing.suspend_program, config.timing.suspend_erase) = (suspend, suspend);
+            for seed in 0..10 {
+                let case = format!("own pins {own_pins}, suspend {suspend:?}, seed {seed}");
+                let preemptive = observe(&with(&config, "preemptive"), seed);
+                same(&observe(&with(&config, "slack"), seed), &preemptive, &case);
+            }
+        }
+    }
+}
+
+#[test]
+fn with_slack_without_end_nobody_goes_between_the_steps() {
+    let mut config = with(&over_the_bus(), "slack");
+    config.gc.slack = harmonia_types::SimDuration::from_us(3_600_000_000);
+    let mut bench = Bench::aged(&config, &[]);
+    bench.force(0).read(10, 1, 1, 1).read(500, 2, 2, 1).write(3_000, 3, 5, 1).collected();
+    assert_eq!(bench.known.len(), 3);
+    assert_eq!(bench.device.counters().preemptions, 0);
 }

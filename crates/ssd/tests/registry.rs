@@ -15,7 +15,7 @@ use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
     FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
 };
-use harmonia_types::{IoCause, Lpn, Operation, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
 
 const PAGE: u64 = 4096;
 
@@ -92,6 +92,7 @@ fn config() -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 3,
             schedule: "blocking".into(),
+            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },

@@ -77,11 +77,13 @@ impl Loop {
 
 #[test]
 fn a_load_that_never_pauses_cannot_starve_collection() {
-    for schedule in ["preemptive", "preemptive-io-parallel"] {
+    for schedule in ["preemptive", "preemptive-io-parallel", "slack"] {
         for (own_pins, suspend) in [(true, None), (false, None), (true, Some(5)), (false, Some(5))] {
             let case = format!("{schedule}, own pins {own_pins}, suspend {suspend:?}");
             let mut config = seams::config(1);
             config.gc.schedule = schedule.into();
+            // Nothing that waits has time to spare.
+            config.gc.slack = SimDuration::ZERO;
             config.geometry.own_pins = own_pins;
             config.timing.copyback = harmonia_flash::Copyback::None;
             config.timing.suspend_erase = suspend.map(SimDuration::from_us);

@@ -11,7 +11,7 @@ mod time;
 pub mod units;
 
 pub use plane::PlaneWork;
-pub use request::{Blame, Completion, HostRequest, IoCause, Operation};
+pub use request::{Blame, Completion, Deadlines, HostRequest, IoCause, Operation};
 pub use time::{SimDuration, SimTime};
 
 use serde::{Deserialize, Serialize};

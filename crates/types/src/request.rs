@@ -37,6 +37,31 @@ pub struct HostRequest {
     pub member: Option<DeviceId>,
 }
 
+/// Response times that requests should not exceed, by what they do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Reads, if they have one.
+    pub read: Option<SimDuration>,
+    /// Writes, if they have one.
+    pub write: Option<SimDuration>,
+}
+
+impl Deadlines {
+    /// The response time that such a request should not exceed; trims and flushes may take as long as they like.
+    pub fn of(&self, operation: Operation) -> Option<SimDuration> {
+        match operation {
+            Operation::Read => self.read,
+            Operation::Write => self.write,
+            Operation::Trim | Operation::Flush => None,
+        }
+    }
+
+    /// Whether any request has one.
+    pub fn is_set(&self) -> bool {
+        *self != Deadlines::default()
+    }
+}
+
 /// Why a flash page was read or programmed or a block erased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -14,7 +14,7 @@ use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion};
 use harmonia_types::registry::find;
-use harmonia_types::{Completion, DeviceId, SimTime};
+use harmonia_types::{Completion, Deadlines, DeviceId, SimTime};
 
 use crate::config::ArrayConfig;
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
@@ -41,6 +41,8 @@ pub struct Array<P: Probe = NoProbe> {
     delivered: Vec<Delivered>,
     requests: harmonia_ssd::Slab<RequestState>,
     nodes: harmonia_ssd::Slab<NodeState>,
+    /// What members are told about how much time there is.
+    deadlines: Deadlines,
     completions: Vec<Completion>,
     /// Collecting intervals by member, as (member, start, end).
     intervals: Vec<(DeviceId, SimTime, SimTime)>,
@@ -140,6 +142,7 @@ impl<P: Probe> Array<P> {
             delivered: config.members.iter().map(unknown).collect(),
             requests: harmonia_ssd::Slab::default(),
             nodes: harmonia_ssd::Slab::default(),
+            deadlines: Deadlines::default(),
             completions: Vec::new(),
             intervals: Vec::new(),
             counters: MessageCounters::default(),
@@ -148,6 +151,11 @@ impl<P: Probe> Array<P> {
             finished: Vec::new(),
             started: false,
         })
+    }
+
+    /// Requests submitted from now on should be done within these times of their arrival; members are told.
+    pub fn set_deadlines(&mut self, deadlines: Deadlines) {
+        self.deadlines = deadlines;
     }
 
     /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.

@@ -151,11 +151,17 @@ impl<P: Probe> Array<P> {
             offset: operation.offset,
             length: operation.length,
             fast_fail: operation.fast_fail,
-            deadline: None,
+            deadline: self.deadlines.is_set().then(|| self.deadline_of(node)).flatten(),
         };
         let result = self.devices[device].submit(now, sub);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
         self.collect_from(device)
+    }
+
+    /// When the request of a node should be done.
+    fn deadline_of(&self, node: u32) -> Option<SimTime> {
+        let request = &self.requests[self.nodes[node].request].request;
+        Some(request.arrival + self.deadlines.of(request.operation)?)
     }
 
     /// A member is done with a node.

@@ -10,5 +10,6 @@ use crate::output::Output;
 pub(crate) fn check(arguments: &ScenarioArguments, output: &Output) -> Result<(), Failure> {
     let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
     harmonia_scenario::preflight(&scenario)?;
+    scenario.hints().iter().for_each(|hint| output.notice(hint));
     output.data(&scenario.to_toml())
 }

@@ -64,6 +64,7 @@ impl<'a> Session<'a> {
         let arguments = self.scenario;
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
+        scenario.hints().iter().for_each(|hint| self.output.notice(hint));
         let variant = [Variant { label: String::new(), scenario }];
         let columns = self.columns(folder.as_ref());
         let (comparison, recordings) = self.simulate(1, columns.as_ref(), |options| {
@@ -83,6 +84,7 @@ impl<'a> Session<'a> {
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
         let (variants, cross) = policies::crossed(self.scenario, policies)?;
         let folder = self.folder()?;
+        hints(&variants).iter().for_each(|hint| self.output.notice(hint));
         announcement(&variants, self.simulation.seeds).iter().for_each(|text| self.output.notice(text));
         let columns = self.columns(folder.as_ref());
         let (comparison, recordings) = self.simulate(variants.len(), columns.as_ref(), |options| {
@@ -232,6 +234,17 @@ fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
         requests.unwrap_or_default(),
         numbers::count(arrays)
     ))
+}
+
+/// What is to be said about the scenarios of a comparison, the same thing once.
+fn hints(variants: &[Variant]) -> Vec<String> {
+    let mut hints: Vec<String> = Vec::new();
+    for hint in variants.iter().flat_map(|variant| variant.scenario.hints()) {
+        if !hints.contains(&hint) {
+            hints.push(hint);
+        }
+    }
+    hints
 }
 
 /// Requests that a run will simulate, where the scenario says it.

@@ -25,13 +25,18 @@ const HEADINGS: [&str; 12] = [
 const AGAINST_FIRST: &str = "vs first";
 const BASELINE: &str = "baseline";
 const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on their way.\n";
+const MISSED: &str = "missed";
+const MISSED_NOTE: &str =
+    "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
 const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
 
 /// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison, `names` what their
 /// names are made of.
 pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
     let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
-    let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings.skip(1)));
+    let has_deadlines = runs.iter().any(|run| run.host.deadlines.is_some());
+    let headings = headings.skip(1).chain(has_deadlines.then_some(MISSED));
+    let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings));
     let winner = comparison.winners.mean.as_ref().filter(|winner| !winner.is_tie());
     let variants = &comparison.intervals.variants;
     let mean = |(run, variant): (&Report, &VariantIntervals)| {
@@ -47,9 +52,14 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         let mean = Cell::from(mean);
         let wins = winner.is_some_and(|winner| winner.labels[0] == run.label);
         let mean = if wins { mean.with(Emphasis::Good) } else { mean };
-        table.push(row(run, mean, (runs.len() > 1).then_some(change)));
+        let mut row = row(run, mean, (runs.len() > 1).then_some(change));
+        row.extend(has_deadlines.then(|| missed(run).into()));
+        table.push(row);
     }
     let mut text = titled(TITLE, &table, style) + GC_HIT;
+    if has_deadlines {
+        text.push_str(MISSED_NOTE);
+    }
     if runs.iter().any(lacks_percentiles) {
         text.push_str(TOO_FEW);
     }
@@ -85,6 +95,11 @@ fn gc_hit(run: &Report) -> String {
         0 => NONE.to_owned(),
         requests => numbers::percent(hit as f64 / requests as f64),
     }
+}
+
+/// Share of the requests with a deadline that missed it.
+fn missed(run: &Report) -> String {
+    or_none(run.host.deadlines.and_then(|kept| kept.missed_share()), numbers::percent)
 }
 
 fn lacks_percentiles(run: &Report) -> bool {

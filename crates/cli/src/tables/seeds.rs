@@ -1,8 +1,8 @@
 //! Several seeds: one row a variant, each figure the mean over its seeds, and what changes seed by seed.
 
 use harmonia_metrics::{
-    Comparison, DistributionSummary, InsideReport, Interval, Intervals, Method, Pairing, PairingReport,
-    PerMetric, QueueDepthReport, Report, Versus,
+    Comparison, DeadlineReport, DistributionSummary, InsideReport, Interval, Intervals, Method, Pairing,
+    PairingReport, PerMetric, QueueDepthReport, Report, Versus,
 };
 
 use super::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -54,6 +54,10 @@ fn mean_of(seeds: &[Report]) -> Report {
         summary.mean = average(&|run| of(run).mean);
         summary.p99 = whole(&|run| of(run).p99);
     }
+    mean.host.deadlines = mean.host.deadlines.map(|_| DeadlineReport {
+        missed: count(&|run| run.host.deadlines.map_or(0, |kept| kept.missed)),
+        met: count(&|run| run.host.deadlines.map_or(0, |kept| kept.met)),
+    });
     mean.host.read_requests = count(&|run| run.host.read_requests);
     mean.host.write_requests = count(&|run| run.host.write_requests);
     let blame = &mut mean.host.blame_ns;

@@ -27,6 +27,7 @@ pub(crate) struct DevicePreset {
 pub(crate) const PRESETS: &[DevicePreset] =
     &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, TINY_TEST];
 
+const SLACK: Provenance = Provenance::Inferred("ours, no source names one; not used by blocking");
 const TWO_ACTIVE_BLOCKS: Provenance = Provenance::Found("HPDC 2018, 4.2: two active blocks a plane");
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -64,6 +65,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
             Provenance::Inferred("a forced device must collect something, or nothing synchronises"),
         ),
         ("gc.victim", TABLE_IX),
+        ("gc.slack", SLACK),
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         ("gc.schedule", MSR_SOURCE),
         ("gc.destination", Provenance::Inferred("as an element's frontier: pages stay in their element")),
@@ -104,6 +106,7 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g; a victim holds 16 MiB")),
         ("gc.victim", Provenance::Inferred("the usual model")),
+        ("gc.slack", SLACK),
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
@@ -147,6 +150,7 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.victim", HPDC_5),
+        ("gc.slack", SLACK),
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
@@ -189,6 +193,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("gc.stop_threshold", AS_MSR),
         ("gc.min_victims", AS_MSR),
         ("gc.victim", AS_MSR),
+        ("gc.slack", SLACK),
         ("gc.victim_d", AS_MSR),
         ("gc.schedule", AS_MSR),
         ("gc.destination", AS_MSR),
@@ -240,6 +245,7 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 victim_d: 3,
                 schedule: "blocking".into(),
+                slack: harmonia_types::SimDuration::from_us(5_000),
                 destination: Destination::Unit,
                 concurrency: ConcurrencyConfig { policy: "unlimited".into() },
             },

@@ -18,7 +18,7 @@ use harmonia_workload::{
 
 use super::planes::{PlaneProbe, Told};
 use super::report::Stopwatch;
-use super::{RunError, RunOptions, Stage, bad_input};
+use super::{RunError, RunOptions, Stage, bad_input, is_over, too_short};
 use crate::{Scenario, Variant};
 
 /// One run of a comparison.
@@ -83,8 +83,9 @@ impl Run<'_> {
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();
-        let array = Array::new(&scenario.array, states, excluded, probe)
+        let mut array = Array::new(&scenario.array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
+        array.set_deadlines(scenario.deadlines);
         let source = self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?;
         let total = match total {
             Some(Limit::Requests(requests)) => requests,
@@ -237,15 +238,9 @@ impl<P: Told> Drive<'_, P> {
     }
 
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
-        if self.window.is_none() {
-            let measured = match self.warmup {
-                Limit::Requests(requests) => self.submitted >= requests,
-                Limit::Duration(length) => request.arrival.0 >= length.0,
-            };
-            if measured {
-                self.open_window(request.arrival, request.id);
-                self.first_measured = request.id;
-            }
+        if self.window.is_none() && is_over(self.warmup, self.submitted, request.arrival) {
+            self.open_window(request.arrival, request.id);
+            self.first_measured = request.id;
         }
         self.submitted += 1;
         self.outstanding += 1;
@@ -314,7 +309,7 @@ impl<P: Told> Drive<'_, P> {
             observer.begin(from, self.array.devices().len());
         }
         self.array.begin_window(from);
-        self.host = HostRecorder::starting_at(first);
+        self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
             from,
             devices: counters(&self.array),
@@ -332,10 +327,7 @@ impl<P: Told> Drive<'_, P> {
     fn finish(mut self, clock: Stopwatch) -> Result<Measured, RunError> {
         let events = self.events();
         let Some(mut window) = self.window.take() else {
-            return Err(bad_input(
-                format!("the load ended after {} requests, before the warm-up did", self.submitted),
-                "a shorter workload.warmup, or a longer load",
-            ));
+            return Err(too_short(self.submitted));
         };
         let end = self.last_finish.max(window.from);
         for (index, device) in self.array.devices().iter().enumerate() {

@@ -21,8 +21,9 @@ use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim::{self, VictimParameters};
 use harmonia_ssd::{FtlConfig, GcConfig};
+use harmonia_types::SimTime;
 use harmonia_types::registry::find;
-use harmonia_workload::Load;
+use harmonia_workload::{Limit, Load, Next, WorkloadConfig};
 
 use crate::{BadInput, Scenario, Variant};
 
@@ -437,13 +438,47 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// What can be known to be wrong before anything runs: the load against the array, the trace's first lines, and all of
-/// it where it has to be read beforehand.
+/// What can be known to be wrong before anything runs: the load against the array, the trace's first lines up to the end
+/// of the warm-up, and all of it where it has to be read beforehand.
 ///
 /// # Errors
 /// The same as [`run`] would end with, but at once.
 pub fn preflight(scenario: &Scenario) -> Result<(), RunError> {
-    prepare(scenario, &AtomicBool::new(false)).map(|_| ())
+    let load = prepare(scenario, &AtomicBool::new(false))?;
+    match &scenario.workload {
+        WorkloadConfig::Trace(trace) => outlasts(&load, trace.warmup, scenario.seed),
+        // Its requests are compared with its warm-up where they are written.
+        WorkloadConfig::Synthetic(_) => Ok(()),
+    }
+}
+
+/// Whether a request of an open load comes after its warm-up.
+fn outlasts(load: &Load, warmup: Limit, seed: u64) -> Result<(), RunError> {
+    let mut source = load.source(seed).map_err(|error| bad_input(error.0, ""))?;
+    let (mut now, mut seen) = (SimTime::ZERO, 0);
+    loop {
+        match source.next(now, &[]).map_err(|error| bad_input(error.0, ""))? {
+            Next::At(request) if is_over(warmup, seen, request.arrival) => return Ok(()),
+            Next::At(request) => (now, seen) = (request.arrival, seen + 1),
+            Next::End => return Err(too_short(seen)),
+            Next::AfterCompletion | Next::Until(_) => return Ok(()),
+        }
+    }
+}
+
+/// Whether the request that arrives now, behind so many others, is the first one after the warm-up.
+fn is_over(warmup: Limit, before: u64, arrival: SimTime) -> bool {
+    match warmup {
+        Limit::Requests(requests) => before >= requests,
+        Limit::Duration(length) => arrival.0 >= length.0,
+    }
+}
+
+fn too_short(requests: u64) -> RunError {
+    bad_input(
+        format!("the load ended after {requests} requests, before the warm-up did"),
+        "a shorter workload.warmup, or a longer load",
+    )
 }
 
 pub(crate) fn bad_input(problem: impl Into<String>, allowed: &str) -> RunError {

@@ -13,6 +13,8 @@ pub(super) struct SubState {
     pub token: u32,
     /// When it was submitted, before any link latency.
     pub issued: SimTime,
+    /// When it should be done.
+    pub deadline: SimTime,
     pub remaining: u32,
     /// The page operation that finished last so far (ties: the lowest page).
     finish: SimTime,
@@ -45,6 +47,7 @@ impl<P: Probe> Device<P> {
         self.subs.insert(SubState {
             token: sub.token,
             issued,
+            deadline: sub.deadline.unwrap_or(issued + self.rules.slack),
             remaining: pages,
             finish: SimTime::ZERO,
             last_page: u32::MAX,

@@ -131,11 +131,7 @@ impl<P: Probe> Device<P> {
 
     /// Whether a page that leaves its plane, or does not, goes over the bus.
     pub(super) fn is_far(&self, leaves_plane: bool) -> bool {
-        match self.rules.timing.copyback {
-            harmonia_flash::Copyback::Die => false,
-            harmonia_flash::Copyback::Plane => leaves_plane,
-            harmonia_flash::Copyback::None => true,
-        }
+        self.rules.is_far(leaves_plane)
     }
 
     /// Takes the host operations of a command out of the queue and into its parts. `moving` is the plane in which

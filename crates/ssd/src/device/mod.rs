@@ -14,6 +14,7 @@
 //! * `queue`: operations waiting at the dies;
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `die`: what a die runs, step by step;
+//! * `estimate`: how long what waits would take;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
 //! * `global`: collected pages that go to another unit;
@@ -29,6 +30,7 @@
 mod account;
 mod collect;
 mod die;
+mod estimate;
 mod global;
 mod idle;
 mod joint;
@@ -140,6 +142,10 @@ struct Rules {
     set_aside: usize,
     /// Collection may be suspended when something arrives.
     suspends: bool,
+    /// The schedule looks at deadlines.
+    deadlines: bool,
+    /// From arrival to the deadline of an operation whose request has none.
+    slack: SimDuration,
 }
 
 /// One simulated SSD.
@@ -252,6 +258,8 @@ impl<P: Probe> Device<P> {
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
                 suspends: needs.suspend && can_suspend,
+                deadlines: needs.deadlines,
+                slack: config.gc.slack,
                 shape,
             },
             ftl,
@@ -418,7 +426,8 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn queues(&self, die: u32) -> QueueView<'_> {
         let (slot, lanes) = (&self.dies[die as usize], self.lanes.as_deref());
-        QueueView { die: slot, index: die, ops: &self.ops, lanes, ftl: &self.ftl }
+        let (ops, subs, rules) = (&self.ops, &self.subs, &self.rules);
+        QueueView { die: slot, index: die, ops, subs, rules, lanes, ftl: &self.ftl }
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

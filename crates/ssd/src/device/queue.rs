@@ -4,11 +4,12 @@
 
 use harmonia_types::{Operation, SimTime};
 
+use super::account::SubState;
 use super::die::{Die, NO_OP, Paused};
 use super::lanes::Lanes;
-use super::{Device, DeviceFailure, SubRequest};
+use super::{Device, DeviceFailure, Rules, SubRequest};
 use crate::ftl::Ftl;
-use crate::gc::schedule::{Class, DieQueues, GcJob, HostToken, Queued};
+use crate::gc::schedule::{Class, DieQueues, GcJob, HostToken, Queued, Work};
 use crate::gc::victim::QueuedReads;
 use crate::probe::Probe;
 use crate::slab::Slab;
@@ -248,6 +249,8 @@ pub(super) struct QueueView<'a> {
     pub die: &'a Die,
     pub index: u32,
     pub ops: &'a Slab<PageOp>,
+    pub subs: &'a Slab<SubState>,
+    pub rules: &'a Rules,
     pub lanes: Option<&'a Lanes>,
     pub ftl: &'a Ftl,
 }
@@ -256,7 +259,8 @@ impl QueueView<'_> {
     #[inline]
     pub fn queued(&self, handle: u32) -> Queued {
         let op = &self.ops[handle];
-        Queued { token: HostToken(handle), class: op.kind.class(), ready: op.ready, deadline: None }
+        let deadline = self.rules.deadlines.then(|| self.subs[op.sub].deadline);
+        Queued { token: HostToken(handle), class: op.kind.class(), ready: op.ready, deadline }
     }
 
     /// What the host gets served next: the head of the queue; where reads go first, the first of those that could start.
@@ -269,7 +273,7 @@ impl QueueView<'_> {
         first.or_else(|| (self.die.head != NO_OP).then(|| self.queued(self.die.head)))
     }
 
-    fn units(&self) -> std::ops::Range<u32> {
+    pub fn units(&self) -> std::ops::Range<u32> {
         let units = self.ftl.shape().units_per_die;
         self.index * units..(self.index + 1) * units
     }
@@ -292,7 +296,7 @@ impl QueueView<'_> {
         lane.find(|(_, op)| could(op) && wanted(op)).map(|(handle, _)| handle)
     }
 
-    fn lane(&self, unit: u32, class: Class) -> impl Iterator<Item = (u32, &PageOp)> {
+    pub fn lane(&self, unit: u32, class: Class) -> impl Iterator<Item = (u32, &PageOp)> {
         self.lanes.into_iter().flat_map(move |lanes| lanes.iter(unit, class, self.ops))
     }
 
@@ -380,6 +384,14 @@ impl DieQueues for QueueView<'_> {
         let same = |op: &PageOp| op.is_on(job.unit, lpn) && matches!(op.kind, OpKind::Read | OpKind::Write);
         let first = |class| self.first_of(job.unit, class, same);
         first(Class::Read).or_else(|| first(Class::Write)).map(|handle| self.queued(handle))
+    }
+
+    fn each_waiting(&self, visit: &mut dyn FnMut(Queued, Work) -> bool) {
+        self.visit_waiting(visit);
+    }
+
+    fn step(&self, job: Option<&GcJob>) -> Work {
+        self.rules.step(job)
     }
 }
 

@@ -64,6 +64,7 @@ pub fn one_die() -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 1,
             schedule: "blocking".into(),
+            slack: SimDuration(2_000),
             destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },

@@ -62,6 +62,7 @@ pub fn config(channels: u32) -> SsdConfig {
             victim: "greedy".into(),
             victim_d: 2,
             schedule: "blocking".into(),
+            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
             concurrency: ConcurrencyConfig { policy: "unlimited".into() },
         },

@@ -9,6 +9,7 @@ mod ideal;
 mod io_parallel;
 mod preemptive;
 mod preemptive_io_parallel;
+mod slack;
 
 use harmonia_types::registry::Entry;
 use harmonia_types::{SimDuration, SimTime};
@@ -49,6 +50,8 @@ pub struct Needs {
     /// At the start of an event every plane of the die opens a block of its own, so that the write offsets of all
     /// planes are equal.
     pub fresh_blocks: bool,
+    /// Looks at the deadlines of what waits ([`Queued::deadline`]).
+    pub deadlines: bool,
 }
 
 /// Names one operation waiting in a die's queue; only the die can redeem it.
@@ -169,7 +172,7 @@ pub struct Queued {
     pub class: Class,
     /// When it can start: a write's data has then arrived over the link. May lie in the future.
     pub ready: SimTime,
-    /// When its request should be done, if its host said so.
+    /// When its request should be done; known to schedules that look at it ([`Needs::deadlines`]).
     pub deadline: Option<SimTime>,
 }
 
@@ -237,6 +240,15 @@ pub struct Running {
     pub suspendable: bool,
 }
 
+/// How long something takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The die is busy with it: its array, and its transfers with all that may come before them on a shared bus.
+    pub die: SimDuration,
+    /// After that, a read's data goes over the host link.
+    pub link: SimDuration,
+}
+
 /// Look-ups in a die's queue and frontiers, for schedules that match host work with garbage collection.
 ///
 /// An operation is found only if no earlier one on the same LPN waits, so whatever a schedule redeems keeps their
@@ -257,6 +269,14 @@ pub trait DieQueues {
     fn place_of(&self, token: HostToken) -> Option<(u32, u32)>;
     /// The first waiting read, otherwise write, of the page that garbage collection moves next.
     fn on_moving_page(&self, job: &GcJob) -> Option<Queued>;
+    /// Visits what waits in the order in which the host would be served, with what each takes, as long as `visit` says
+    /// to go on.
+    fn each_waiting(&self, _visit: &mut dyn FnMut(Queued, Work) -> bool) {}
+    /// What the half of a page move, or the erase, that is due takes; of an event yet to begin the first. A half after
+    /// which the host could not go takes the next one along.
+    fn step(&self, _job: Option<&GcJob>) -> Work {
+        Work::default()
+    }
 }
 
 /// A die as a schedule sees it.
@@ -331,5 +351,11 @@ impl DieView<'_> {
 pub type Build = fn() -> Box<dyn Schedule>;
 
 /// All schedules.
-pub const REGISTRY: &[Entry<Build>] =
-    &[blocking::ENTRY, preemptive::ENTRY, io_parallel::ENTRY, preemptive_io_parallel::ENTRY, ideal::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    blocking::ENTRY,
+    preemptive::ENTRY,
+    io_parallel::ENTRY,
+    preemptive_io_parallel::ENTRY,
+    slack::ENTRY,
+    ideal::ENTRY,
+];

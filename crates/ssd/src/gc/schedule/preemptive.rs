@@ -14,9 +14,9 @@
 //! Around another schedule it takes the steps that one would take alone, and leaves together what that one pairs: around
 //! io-parallel, what finds no partner preempts (HPDC 2018, 4.4).
 //!
-//! Source: Lee et al., ISPASS 2011; as IEEE Access 2019 (GAFTL) and HPDC 2018 (3.3) compare with it. Leaves out: a read
-//! of a page that was read and awaits its program is served from flash, not from the controller's copy; choosing
-//! among waiting operations by size or kind.
+//! Source: Lee et al., ISPASS 2011; as IEEE Access 2019 (GAFTL) and HPDC 2018 (3.3) compare with it. Leaves out: a
+//! read of a page that collection has read into the controller and not programmed yet is served from flash, at the
+//! price of a read and a transfer, and not from the controller's copy; choosing among waiting operations by size or kind.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -39,16 +39,15 @@ impl<S: Schedule> Preemptive<S> {
             host => host,
         }
     }
-}
 
-impl<S: Schedule> Schedule for Preemptive<S> {
-    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+    /// What comes next. A host that `can_wait` does not go before the step that is due.
+    pub fn decide(&self, now: SimTime, view: &DieView<'_>, can_wait: bool) -> Decision {
         let yields = match view.gc {
             Gc::Idle => true,
             Gc::Wanted { hard, .. } => !hard,
             Gc::Job(job) => !job.hard && !job.pinned,
         };
-        let read = || view.queues.first(Class::Read).filter(|read| yields && read.ready <= now);
+        let read = || view.queues.first(Class::Read).filter(|read| yields && !can_wait && read.ready <= now);
         if let Some(running) = view.running {
             let suspends = running.suspendable && read().is_some();
             return if suspends { Decision::Suspend } else { Decision::Wait(running.ends) };
@@ -69,13 +68,19 @@ impl<S: Schedule> Schedule for Preemptive<S> {
         // To choose a victim, or to end the event, takes no time, and the host is asked about right after.
         let chooses = matches!(view.gc, Gc::Job(GcJob { phase: GcPhase::Choose, .. }));
         match step {
-            Decision::Single(Token::GcStep) | Decision::Erase if yields && !chooses => {
+            Decision::Single(Token::GcStep) | Decision::Erase if yields && !chooses && !can_wait => {
                 Self::host_before(now, view, step)
             }
             // While its page is programmed elsewhere the die is free.
             Decision::Wait(_) if yields && view.gc != Gc::Idle => view.serve_head(now),
             step => step,
         }
+    }
+}
+
+impl<S: Schedule> Schedule for Preemptive<S> {
+    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+        self.decide(now, view, false)
     }
 
     fn needs(&self) -> Needs {

@@ -1,0 +1,103 @@
+//! What can be run and probably is not what was meant: one line each, to be shown beside a result.
+
+use harmonia_array::MemberConfig;
+use harmonia_ssd::gc::schedule;
+use harmonia_types::registry::find;
+
+use crate::Scenario;
+
+impl Scenario {
+    /// What its writer should know, each a line of its own; none if all is well.
+    pub fn hints(&self) -> Vec<String> {
+        let collecting = self.array.members.iter().find_map(|member| self.collects_for_ever(member));
+        self.never_fires().into_iter().chain(collecting).collect()
+    }
+
+    /// A coordinator that waits for members to be at hard, where collections begin long before.
+    fn never_fires(&self) -> Option<String> {
+        let coordination = &self.array.coordination;
+        let fires_at_soft = coordination.own.get("fire_at").is_some_and(|at| at == "soft");
+        if !coordination.policy.starts_with("reactive-") || fires_at_soft {
+            return None;
+        }
+        let early = self.array.members.iter().find(|member| member.capable && begins_at_soft(member))?;
+        Some(format!(
+            "hint: reactive policies wait for a member to reach its hard threshold, and under ssd.gc.schedule = \"{}\", which \
+             begins to collect at soft, hardly any does; array.coordination.fire_at = \"soft\" coordinates them",
+            early.ssd.gc.schedule
+        ))
+    }
+
+    /// Free blocks that never rise above the level at which collection begins.
+    fn collects_for_ever(&self, member: &MemberConfig) -> Option<String> {
+        let shape = member.ssd.resolve().ok().filter(|_| begins_at_soft(member))?;
+        let data = f64::from(shape.blocks_per_unit - shape.reserved_blocks) * self.precondition.fill;
+        // One block is always open.
+        let most_free = shape.blocks_per_unit - data.ceil() as u32 - 1;
+        (shape.soft >= most_free).then(|| {
+            let advice = match most_free.saturating_sub(1) {
+                works if works > shape.hard => format!("at most {works} lets it end"),
+                _ => "no more is left above hard: a larger ssd.ftl.reserved_blocks lets it end".to_owned(),
+            };
+            format!(
+                "hint: ssd.gc.soft_threshold = {} blocks keeps ssd.gc.schedule = \"{}\" collecting for ever, because data \
+                 leaves {most_free} blocks of an allocation unit free at most; {advice}",
+                shape.soft, member.ssd.gc.schedule
+            )
+        })
+    }
+}
+
+/// Whether a member's collections begin at its soft threshold.
+fn begins_at_soft(member: &MemberConfig) -> bool {
+    find(schedule::REGISTRY, &member.ssd.gc.schedule)
+        .is_some_and(|entry| (entry.build)().needs().begins_at_soft)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hints(keys: &str) -> Vec<String> {
+        let text = format!("workload.preset = \"hpc-w\"\nssd.preset = \"tiny-test\"\n{keys}");
+        Scenario::parse(&text, "test", &[], None).expect("can be run").hints()
+    }
+
+    #[test]
+    fn a_reactive_policy_that_waits_for_hard_is_told_of_soft() {
+        let preemptive =
+            "ssd.gc.schedule = \"preemptive\"\narray.coordination.policy = \"reactive-selective\"\n";
+        let found = hints(preemptive);
+        assert!(found.len() == 1 && found[0].contains("array.coordination.fire_at = \"soft\""), "{found:?}");
+        let found = hints("ssd.gc.schedule = \"slack\"\narray.coordination.policy = \"reactive-inclusive\"");
+        assert!(found.len() == 1 && found[0].contains("\"slack\""), "{found:?}");
+        assert_eq!(hints(&format!("{preemptive}array.coordination.fire_at = \"soft\"")), [""; 0]);
+        assert_eq!(hints("array.coordination.policy = \"reactive-selective\""), [""; 0], "blocking");
+        assert_eq!(hints("ssd.gc.schedule = \"preemptive\""), [""; 0], "local");
+    }
+
+    #[test]
+    fn a_soft_threshold_that_is_never_left_is_told_the_largest_that_is() {
+        let at = |soft: u32, more: &str| {
+            hints(&format!("ssd.gc.schedule = \"preemptive\"\nssd.gc.soft_threshold = {soft}\n{more}"))
+        };
+        let shape =
+            Scenario::parse("workload.preset = \"hpc-w\"\nssd.preset = \"tiny-test\"", "test", &[], None)
+                .expect("can be run")
+                .array
+                .members[0]
+                .ssd
+                .resolve()
+                .expect("can work");
+        let largest = shape.reserved_blocks - 2;
+        assert_eq!(at(largest, ""), [""; 0]);
+        let found = at(largest + 1, "");
+        assert!(
+            found.len() == 1 && found[0].contains(&format!("at most {largest} lets it end")),
+            "{found:?}"
+        );
+        assert_eq!(at(largest + 1, "precondition.fill = 0.5"), [""; 0], "half of the blocks are free");
+        let blocking = format!("ssd.gc.soft_threshold = {}", largest + 1);
+        assert_eq!(hints(&blocking), [""; 0], "soft is no more than a word to the coordinator");
+    }
+}
