@@ -20,6 +20,7 @@ pub struct HostRecorder {
     flush_requests: u64,
     bytes_read: u64,
     bytes_written: u64,
+    bytes_trimmed: u64,
     all: Distribution,
     read: Distribution,
     write: Distribution,
@@ -83,6 +84,9 @@ pub struct HostReport {
     pub bytes_written: u64,
     /// Completed trims. Unit: count.
     pub trim_requests: u64,
+    /// Length of the completed trims; not written where nothing was trimmed. Unit: bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_trimmed: u64,
     /// Completed flushes. Unit: count.
     pub flush_requests: u64,
     /// Response times. Unit: ns.
@@ -95,6 +99,10 @@ pub struct HostReport {
     /// Means over batches of successive requests, from which intervals of a single run come.
     #[serde(default)]
     pub batches: BatchReport,
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 impl BlameSum {
@@ -159,7 +167,10 @@ impl HostRecorder {
                     self.gc_affected_write.record(response_ns);
                 }
             }
-            Operation::Trim => self.trim_requests += 1,
+            Operation::Trim => {
+                self.trim_requests += 1;
+                self.bytes_trimmed += completion.length;
+            }
             Operation::Flush => self.flush_requests += 1,
         }
     }
@@ -192,6 +203,7 @@ impl HostRecorder {
             bytes_read: self.bytes_read,
             bytes_written: self.bytes_written,
             trim_requests: self.trim_requests,
+            bytes_trimmed: self.bytes_trimmed,
             flush_requests: self.flush_requests,
             response_ns: ResponseReport {
                 all: self.all.summary(),
