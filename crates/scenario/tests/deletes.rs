@@ -33,7 +33,7 @@ fn an_empty_device_takes_what_it_has_room_for_without_collecting() {
     // 2 MiB of 13 MiB or so.
     let load = "workload = { requests = 500, warmup = 0, arrival.rate = 500, size.mean = \"4KiB\" }";
     let report = checked(load, 0.0, &[]);
-    assert_eq!(report.precondition.as_ref().map(|aged| aged.fill), Some(0.0));
+    assert_eq!(report.precondition.fill, 0.0);
     assert_eq!((pages_written(&report), report.array.erases, report.array.gc_pages_moved), (500, 0, 0));
     assert_eq!(report.array.write_amplification, Some(1.0));
 }

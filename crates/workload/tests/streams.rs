@@ -299,8 +299,8 @@ fn drawn_file_sizes_have_their_mean_and_both_ends() {
 /// A share of requests that delete, where files enough are there: that share, and none to make room.
 #[test]
 fn files_are_deleted_at_the_share_asked_for() {
-    let often = StreamConfig { trim_fraction: 0.05, ..stream(AddressPattern::Files(FILES), 1.0) };
-    // 20,000 requests write 17 of the 625 files more than they delete.
+    let often = StreamConfig { trim_fraction: 0.08, ..stream(AddressPattern::Files(FILES), 1.0) };
+    // 20,000 requests write 0.67 * 2 / 16 files each and delete 0.08: at the end 75 of 625 live, give or take the noise.
     let requests = all(&load([("f", often)], 20_000), 3);
     let mut live = Live::new(0, FILES);
     requests.iter().for_each(|request| live.take(request));
