@@ -110,7 +110,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload.stream.a = { arrival.rate = 5, address.footprint = 0.5, size.mean = \"4KiB\" }\nworkload.preset = \"hpc-w\"", "workload.preset", "preset of streams"),
     ("workload = { preset = \"mongodb-like\", arrival.rate = 5 }", "workload.arrival", "[workload.stream.NAME]"),
     ("workload = { preset = \"mongodb-like\", stream.collections.read_fraction = 2 }", "workload.stream.collections.read_fraction", "0 to 1"),
-    ("workload = { preset = \"mongodb-like\", stream.collection.read_fraction = 0.5 }", "workload.stream.collection.arrival.rate", "requests a second"),
+    ("workload = { preset = \"mongodb-like\", stream.collection.read_fraction = 0.5 }", "workload.stream.collection.address.footprint", "above 0"),
     ("precondition.overwrite = 1001", "precondition.overwrite", "0 to 1000"),
     ("ssd.geometry.page_size = \"4000B\"", "ssd.geometry.page_size", "512B"),
     ("ssd.gc.hard_threshold = \"101%\"", "ssd.gc.hard_threshold", "\"5%\""),
