@@ -66,7 +66,7 @@ const FILES: &str = "workload = { requests = 30000, warmup = 5000, arrival.rate 
 fn deleted_files_come_back_as_room() {
     let report = checked(FILES, 0.0, &[]);
     let host = &report.host;
-    assert!(host.trim_requests > 500 && host.bytes_trimmed > 3 * 13 << 20, "{host:?}");
+    assert!(host.trim_requests > 500 && host.bytes_trimmed > (3 * 13) << 20, "{host:?}");
     assert!(host.bytes_written.abs_diff(host.bytes_trimmed) <= 512 << 10, "what is live stays the same");
     assert!(report.array.erases > 0);
     let amplification = report.array.write_amplification.unwrap();
