@@ -68,6 +68,7 @@ examples:
 		harmonia check "$$scenario" "$${extra[@]}" > /dev/null; \
 	done; \
 	harmonia run tiny --checked > /dev/null; \
+	harmonia run mongodb-like --set workload.requests=5000 > /dev/null; \
 	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
 	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia trace info $$trace --quiet > /dev/null; \

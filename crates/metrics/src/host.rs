@@ -20,6 +20,7 @@ pub struct HostRecorder {
     flush_requests: u64,
     bytes_read: u64,
     bytes_written: u64,
+    bytes_trimmed: u64,
     all: Distribution,
     read: Distribution,
     write: Distribution,
@@ -102,6 +103,9 @@ pub struct HostReport {
     pub bytes_written: u64,
     /// Completed trims. Unit: count.
     pub trim_requests: u64,
+    /// Length of the completed trims; not written where nothing was trimmed. Unit: bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_trimmed: u64,
     /// Completed flushes. Unit: count.
     pub flush_requests: u64,
     /// Response times. Unit: ns.
@@ -117,6 +121,10 @@ pub struct HostReport {
     /// How deadlines were kept; absent where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<DeadlineReport>,
+}
+
+fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 impl BlameSum {
@@ -191,7 +199,10 @@ impl HostRecorder {
                     self.gc_affected_write.record(response_ns);
                 }
             }
-            Operation::Trim => self.trim_requests += 1,
+            Operation::Trim => {
+                self.trim_requests += 1;
+                self.bytes_trimmed += completion.length;
+            }
             Operation::Flush => self.flush_requests += 1,
         }
     }
@@ -224,6 +235,7 @@ impl HostRecorder {
             bytes_read: self.bytes_read,
             bytes_written: self.bytes_written,
             trim_requests: self.trim_requests,
+            bytes_trimmed: self.bytes_trimmed,
             flush_requests: self.flush_requests,
             response_ns: ResponseReport {
                 all: self.all.summary(),

@@ -22,6 +22,7 @@ mod scenario;
 pub mod schema;
 mod set;
 mod ssd;
+mod streams;
 mod trace;
 mod tree;
 mod workload;

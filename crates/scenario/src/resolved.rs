@@ -1,5 +1,6 @@
 //! A scenario written out: every key with its value, in the form of a scenario file, so that it can be read again.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harmonia_array::{CoordinationConfig, Level, MemberConfig};
@@ -8,8 +9,8 @@ use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
 use harmonia_workload::trace::Action;
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
-    WorkloadConfig,
+    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, StreamConfig, StreamsConfig,
+    SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
 };
 use serde::{Serialize, Serializer};
 
@@ -226,6 +227,8 @@ impl DeadlineView {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum WorkloadView<'a> {
     Synthetic(SyntheticView),
+    #[serde(rename = "synthetic")]
+    Streams(StreamsView<'a>),
     Trace(TraceView<'a>),
 }
 
@@ -233,6 +236,7 @@ impl<'a> From<&'a WorkloadConfig> for WorkloadView<'a> {
     fn from(workload: &'a WorkloadConfig) -> Self {
         match workload {
             WorkloadConfig::Synthetic(load) => WorkloadView::Synthetic(load.into()),
+            WorkloadConfig::Streams(load) => WorkloadView::Streams(load.into()),
             WorkloadConfig::Trace(trace) => WorkloadView::Trace(trace.into()),
         }
     }
@@ -246,10 +250,71 @@ struct SyntheticView {
     duration: Option<SimDuration>,
     warmup: LimitView,
     read_fraction: f64,
+    #[serde(skip_serializing_if = "is_none")]
+    trim_fraction: f64,
     align: bool,
     arrival: Arrival,
     size: SizeView,
     address: AddressView,
+}
+
+/// Whether a share is none: what the commonest load has not is left out.
+fn is_none(share: &f64) -> bool {
+    *share == 0.0
+}
+
+#[derive(Serialize)]
+struct StreamsView<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration: Option<SimDuration>,
+    warmup: LimitView,
+    align: bool,
+    time_scale: f64,
+    stream: BTreeMap<&'a str, StreamView>,
+}
+
+#[derive(Serialize)]
+struct StreamView {
+    read_fraction: f64,
+    trim_fraction: f64,
+    arrival: Arrival,
+    size: SizeView,
+    address: PartView,
+}
+
+#[derive(Serialize)]
+struct PartView {
+    #[serde(flatten)]
+    pattern: AddressPattern,
+    footprint: f64,
+}
+
+impl<'a> From<&'a StreamsConfig> for StreamsView<'a> {
+    fn from(load: &'a StreamsConfig) -> Self {
+        let (requests, duration) = limit_keys(Some(load.limit));
+        StreamsView {
+            requests,
+            duration,
+            warmup: load.warmup.into(),
+            align: load.align,
+            time_scale: load.time_scale,
+            stream: load.streams.iter().map(|(name, stream)| (name.as_str(), stream.into())).collect(),
+        }
+    }
+}
+
+impl From<&StreamConfig> for StreamView {
+    fn from(stream: &StreamConfig) -> Self {
+        StreamView {
+            read_fraction: stream.read_fraction,
+            trim_fraction: stream.trim_fraction,
+            arrival: stream.arrival,
+            size: stream.size.into(),
+            address: PartView { pattern: stream.address, footprint: stream.footprint },
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -258,6 +323,17 @@ struct SizeView {
     mean: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     stddev: Option<String>,
+}
+
+impl From<SizeDistribution> for SizeView {
+    fn from(size: SizeDistribution) -> Self {
+        let (distribution, mean, stddev) = match size {
+            SizeDistribution::Fixed { mean } => ("fixed", mean, None),
+            SizeDistribution::Exponential { mean } => ("exponential", mean, None),
+            SizeDistribution::Normal { mean, stddev } => ("normal", mean, Some(stddev)),
+        };
+        SizeView { distribution, mean: units::format_bytes(mean), stddev: stddev.map(units::format_bytes) }
+    }
 }
 
 #[derive(Serialize)]
@@ -282,23 +358,15 @@ fn limit_keys(limit: Option<Limit>) -> (Option<u64>, Option<SimDuration>) {
 impl From<&SyntheticConfig> for SyntheticView {
     fn from(load: &SyntheticConfig) -> Self {
         let (requests, duration) = limit_keys(Some(load.limit));
-        let (distribution, mean, stddev) = match load.size {
-            SizeDistribution::Fixed { mean } => ("fixed", mean, None),
-            SizeDistribution::Exponential { mean } => ("exponential", mean, None),
-            SizeDistribution::Normal { mean, stddev } => ("normal", mean, Some(stddev)),
-        };
         SyntheticView {
             requests,
             duration,
             warmup: load.warmup.into(),
             read_fraction: load.read_fraction,
+            trim_fraction: load.trim_fraction,
             align: load.align,
             arrival: load.arrival,
-            size: SizeView {
-                distribution,
-                mean: units::format_bytes(mean),
-                stddev: stddev.map(units::format_bytes),
-            },
+            size: load.size.into(),
             address: AddressView {
                 pattern: load.address,
                 footprint: load.footprint,

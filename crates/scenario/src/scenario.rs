@@ -39,9 +39,9 @@ pub struct Scenario {
 /// The `[precondition]` table: what ages the array before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Precondition {
-    /// Share of the logical space mapped, in (0, 1].
+    /// Share of the logical space mapped, 0..=1; 0 is an empty device.
     pub fill: f64,
-    /// Random single-page overwrites, in multiples of the logical space; 0 to 1000.
+    /// Random single-page overwrites of what is mapped, in multiples of it; 0 to 1000, and 0 if nothing is mapped.
     pub overwrite: f64,
 }
 
@@ -255,9 +255,16 @@ impl Document {
 
 fn precondition(root: &Section<'_>) -> Parsed<Precondition> {
     let section = root.child("precondition", "precondition")?;
-    let fill = section.field("fill").map(|field| field.number(0.0, false, 1.0)).transpose()?;
-    let overwrite = section.field("overwrite").map(|field| field.number(0.0, true, 1000.0)).transpose()?;
-    Ok(Precondition { fill: fill.unwrap_or(1.0), overwrite: overwrite.unwrap_or(3.0) })
+    let fill = section.field("fill").map(|field| field.number(0.0, true, 1.0)).transpose()?.unwrap_or(1.0);
+    let written = section.field("overwrite");
+    let overwrite = written.as_ref().map(|field| field.number(0.0, true, 1000.0)).transpose()?;
+    match (written, overwrite) {
+        (Some(field), Some(times)) if fill == 0.0 && times > 0.0 => {
+            let problem = "finds nothing to overwrite: with `fill` = 0 the device is empty";
+            Err(field.fault_allowing(problem, "0 (or leave it out) with `fill` = 0; a `fill` above 0"))
+        }
+        _ => Ok(Precondition { fill, overwrite: overwrite.unwrap_or(if fill == 0.0 { 0.0 } else { 3.0 }) }),
+    }
 }
 
 fn too_large(source: &str) -> BadInput {

@@ -67,8 +67,12 @@ impl Table {
 
     /// Sets a value, replacing what was there.
     pub fn put(&mut self, name: &str, place: Place, value: Value) {
-        let entry = Entry { name: name.to_owned(), place, node: Node { value, place } };
-        match self.entries.iter_mut().find(|entry| entry.name == name) {
+        self.put_entry(Entry { name: name.to_owned(), place, node: Node { value, place } });
+    }
+
+    /// Sets an entry, replacing one of its name.
+    pub fn put_entry(&mut self, entry: Entry) {
+        match self.entries.iter_mut().find(|old| old.name == entry.name) {
             Some(old) => *old = entry,
             None => self.entries.push(entry),
         }

@@ -4,17 +4,22 @@ use std::path::{Path, PathBuf};
 
 use harmonia_types::Deadlines;
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, SizeDistribution, SkewRest, SyntheticConfig, WorkloadConfig,
+    AddressPattern, Arrival, FileDeletes, FilePattern, FileReads, Limit, SizeDistribution, SkewRest,
+    SyntheticConfig, WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
+use crate::presets::stand_in;
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::Section;
-use crate::trace;
 use crate::tree::{Node, Place, Table, Value};
+use crate::{streams, trace};
 
 /// Keys that only one kind of load has.
-const SYNTHETIC_ONLY: &[&str] = &["preset", "arrival", "size", "read_fraction", "address"];
+const SYNTHETIC_ONLY: &[&str] =
+    &["preset", "arrival", "size", "read_fraction", "trim_fraction", "address", "stream"];
+/// Of these, what a load of several streams has for each of them.
+const OF_A_STREAM: &[&str] = &["arrival", "size", "read_fraction", "trim_fraction", "address"];
 const TRACE_ONLY: &[&str] = &[
     "path",
     "format",
@@ -56,6 +61,7 @@ const DEFAULT_THETA: f64 = 0.99;
 const STEEPEST: f64 = 10.0;
 const DEFAULT_HOT_SPACE: f64 = 0.2;
 const DEFAULT_HOT_TRAFFIC: f64 = 0.8;
+const LARGEST_BATCH: u32 = 1_000_000;
 
 /// Reads `[workload]`; a trace's path is taken relative to `folder`.
 pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<WorkloadConfig> {
@@ -63,7 +69,10 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<Workload
     let kinds = [("synthetic", false), ("trace", true)];
     let is_trace = section.field("kind").map(|kind| kind.choice(&kinds)).transpose()?.unwrap_or(false);
     let (foreign, kind) = if is_trace { (SYNTHETIC_ONLY, "trace") } else { (TRACE_ONLY, "synthetic") };
-    if let Some(name) = foreign.iter().find(|name| section.table.get(name).is_some()) {
+    let has_streams = !is_trace && streams::are_in(&section);
+    let is_foreign =
+        |name: &&&str| !(has_streams && **name == "time_scale") && section.table.get(name).is_some();
+    if let Some(name) = foreign.iter().find(is_foreign) {
         let field = section.field(name).expect("just found");
         let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
         let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));
@@ -71,6 +80,13 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<Workload
     }
     if is_trace {
         trace::read(&section, folder).map(WorkloadConfig::Trace)
+    } else if has_streams {
+        if let Some(field) = OF_A_STREAM.iter().find_map(|name| section.field(name)) {
+            let name = field.path.rsplit('.').next().unwrap_or_default();
+            let allowed = format!("[workload.stream.NAME] with `{name}`, for each stream");
+            return Err(field.fault_allowing("does not belong to a load of several streams", allowed));
+        }
+        streams::read(&section).map(WorkloadConfig::Streams)
     } else {
         synthetic(&section).map(WorkloadConfig::Synthetic)
     }
@@ -119,20 +135,56 @@ pub(crate) fn replace_by_trace(root: &mut Table, paths: &[PathBuf], format: Opti
     root.put("workload", place, Value::Table(table));
 }
 
-fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
-    let preset = match section.field("preset") {
-        Some(field) => {
-            let name = field.name(presets::PRESETS.iter().map(|preset| preset.name))?;
-            presets::find(name)
-        }
-        None => None,
-    };
+/// What `preset` may be.
+pub(crate) fn preset_names() -> impl Iterator<Item = &'static str> {
+    presets::PRESETS
+        .iter()
+        .map(|preset| preset.name)
+        .chain(stand_in::PRESETS.iter().map(|preset| preset.name))
+}
+
+/// How long a synthetic load is, and its first part.
+pub(crate) fn length(section: &Section<'_>) -> Parsed<(Limit, Limit)> {
     let limit = limit(section)?.unwrap_or(Limit::Requests(DEFAULT_REQUESTS));
     let warmup = match (warmup(section, Some(limit))?, limit) {
         (Some(warmup), _) => warmup,
         (None, Limit::Requests(requests)) => Limit::Requests(DEFAULT_WARMUP.min(requests / 10)),
         (None, Limit::Duration(_)) => Limit::Requests(0),
     };
+    Ok((limit, warmup))
+}
+
+/// Share of requests that trim, which leaves its share to reading.
+pub(crate) fn trims(section: &Section<'_>, read_fraction: f64) -> Parsed<f64> {
+    let Some(field) = section.field("trim_fraction") else { return Ok(0.0) };
+    let share = field.number(0.0, true, 1.0)?;
+    let most = 1.0 - read_fraction;
+    if share > most {
+        let problem = format!("is more than `read_fraction` = {read_fraction} leaves");
+        return Err(field.fault_allowing(problem, format!("0 to {most}, or a smaller `read_fraction`")));
+    }
+    Ok(share)
+}
+
+/// Bursts of writes need something that writes.
+pub(crate) fn has_writes(section: &Section<'_>, arrival: Arrival) -> Parsed<()> {
+    let Some(field) = section.field("read_fraction") else { return Ok(()) };
+    if matches!(arrival, Arrival::WriteBursts { .. }) && field.number(0.0, true, 1.0)? == 1.0 {
+        let allowed = "below 1, or process = \"on-off\" for bursts of reads";
+        return Err(field.fault_allowing("leaves bursts of writes empty: nothing writes", allowed));
+    }
+    Ok(())
+}
+
+fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
+    let preset = match section.field("preset") {
+        Some(field) => {
+            let name = field.name(preset_names())?;
+            presets::find(name)
+        }
+        None => None,
+    };
+    let (limit, warmup) = length(section)?;
     let fraction = section.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
     let address = section.child("address", "workload.address")?;
     // All tables before any value: what is misspelt is told before what is missing.
@@ -146,18 +198,15 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
     let rest = address.field("skew_rest").map(|field| field.choice(&rests)).transpose()?;
     let align = section.field("align").map(|field| field.boolean()).transpose()?;
     let arrival = arrival(&arrivals, preset)?;
-    if let (Arrival::WriteBursts { .. }, Some(1.0), Some(field)) =
-        (arrival, fraction, section.field("read_fraction"))
-    {
-        let allowed = "below 1, or process = \"on-off\" for bursts of reads";
-        return Err(field.fault_allowing("leaves bursts of writes empty: nothing writes", allowed));
-    }
+    has_writes(section, arrival)?;
+    let read_fraction = fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction));
     Ok(SyntheticConfig {
         limit,
         warmup,
         arrival,
         size: size(&sizes, preset)?,
-        read_fraction: fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction)),
+        read_fraction,
+        trim_fraction: trims(section, read_fraction)?,
         address: pattern,
         footprint: footprint.unwrap_or(1.0),
         skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
@@ -168,7 +217,7 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
 }
 
 /// A key that the chosen variant of its table does not have.
-fn foreign(section: &Section<'_>, name: &str, variant: &str, allowed: &str) -> Parsed<()> {
+pub(crate) fn foreign(section: &Section<'_>, name: &str, variant: &str, allowed: &str) -> Parsed<()> {
     match section.field(name) {
         Some(field) => Err(field.fault_allowing(format!("does not belong to {variant}"), allowed)),
         None => Ok(()),
@@ -202,7 +251,7 @@ fn process_of(arrival: &Arrival) -> Process {
 }
 
 /// Keys that are not written come from the preset, where its process has them.
-fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
+pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
     let names = [
         ("poisson", Process::Poisson),
         ("fixed", Process::Fixed),
@@ -302,7 +351,7 @@ fn bursts(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<(f64
 }
 
 /// Where requests go; the keys of a pattern only with that pattern.
-fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
+pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
     // As they are with defaults.
     let zipf = AddressPattern::Zipf { theta: DEFAULT_THETA };
     let hotspot = AddressPattern::Hotspot { hot_space: DEFAULT_HOT_SPACE, hot_traffic: DEFAULT_HOT_TRAFFIC };
@@ -311,13 +360,20 @@ fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
         ("sequential", AddressPattern::Sequential),
         ("zipf", zipf),
         ("hotspot", hotspot),
+        ("files", AddressPattern::Files(NO_FILES)),
     ];
     let written = table.field("pattern").map(|field| field.choice(&names)).transpose()?;
     let mut pattern = written.unwrap_or(AddressPattern::Uniform);
+    let is_files = matches!(pattern, AddressPattern::Files(_));
     for (name, owner, is_owner) in [
         ("theta", "zipf", matches!(pattern, AddressPattern::Zipf { .. })),
         ("hot_space", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
         ("hot_traffic", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
+        ("file_size", "files", is_files),
+        ("file_size_min", "files", is_files),
+        ("reads", "files", is_files),
+        ("deletes", "files", is_files),
+        ("delete_batch", "files", is_files),
     ] {
         if !is_owner {
             foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
@@ -340,9 +396,40 @@ fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
                 *hot_traffic = field.number(0.0, true, 1.0)?;
             }
         }
+        AddressPattern::Files(pattern) => *pattern = files(table)?,
         AddressPattern::Uniform | AddressPattern::Sequential => {}
     }
     Ok(pattern)
+}
+
+/// Before its keys are read.
+const NO_FILES: FilePattern = FilePattern {
+    smallest: 0,
+    largest: 0,
+    reads: FileReads::Sequential,
+    deletes: FileDeletes::Oldest,
+    delete_batch: 1,
+};
+
+fn files(table: &Section<'_>) -> Parsed<FilePattern> {
+    let largest = table.require("file_size", "there is no usual size of files")?.bytes(1)?;
+    let smallest = match table.field("file_size_min") {
+        None => largest,
+        Some(field) => match field.bytes(1)? {
+            smallest if smallest > largest => return Err(field.fault("is above `file_size`")),
+            smallest => smallest,
+        },
+    };
+    let reads = [("sequential", FileReads::Sequential), ("random", FileReads::Random)];
+    let deletes = [("oldest", FileDeletes::Oldest), ("random", FileDeletes::Random)];
+    let batch = table.field("delete_batch").map(|field| field.count(1, LARGEST_BATCH)).transpose()?;
+    Ok(FilePattern {
+        smallest,
+        largest,
+        reads: table.field("reads").map(|field| field.choice(&reads)).transpose()?.unwrap_or_default(),
+        deletes: table.field("deletes").map(|field| field.choice(&deletes)).transpose()?.unwrap_or_default(),
+        delete_batch: batch.unwrap_or(1),
+    })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -352,7 +439,7 @@ enum Shape {
     Normal,
 }
 
-fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
+pub(crate) fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
     let names = [("fixed", Shape::Fixed), ("exponential", Shape::Exponential), ("normal", Shape::Normal)];
     let shape = table.field("distribution").map(|field| field.choice(&names)).transpose()?;
     let mean = match (table.field("mean"), preset) {
@@ -411,19 +498,27 @@ pub(crate) struct Room {
 
 /// Checks a load against the array it goes to.
 pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -> Parsed<()> {
-    let WorkloadConfig::Synthetic(load) = workload else { return Ok(()) };
     let section = root.child("workload", "workload")?;
+    match workload {
+        WorkloadConfig::Synthetic(load) => synthetic_fits(&section, load, room),
+        WorkloadConfig::Streams(load) => streams::fit(&section, load, room.array_bytes),
+        WorkloadConfig::Trace(_) => Ok(()),
+    }
+}
+
+/// A fault of the value of `name`, or of its absence.
+fn fail(table: &Section<'_>, name: &str, problem: String, allowed: String) -> Parsed<()> {
+    Err(match table.field(name) {
+        Some(field) => field.fault_allowing(problem, allowed),
+        None => {
+            let key = table.below(name);
+            Box::new(Fault { place: table.place, key, value: None, problem, allowed })
+        }
+    })
+}
+
+fn synthetic_fits(section: &Section<'_>, load: &SyntheticConfig, room: &Room) -> Parsed<()> {
     let address = section.child("address", "workload.address")?;
-    let fail = |table: &Section<'_>, name: &str, problem: String, allowed: String| match table.field(name) {
-        Some(field) => Err(field.fault_allowing(problem, allowed)),
-        None => Err(Box::new(Fault {
-            place: section.place,
-            key: table.below(name),
-            value: None,
-            problem,
-            allowed,
-        })),
-    };
     if load.skew_member >= room.devices {
         let problem = format!("there are only {} devices", room.devices);
         return fail(&address, "skew_member", problem, format!("0 to {}", room.devices - 1));
@@ -432,27 +527,52 @@ pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -
         let problem = "needs at least 2 devices: the other requests go to the others".to_owned();
         return fail(&address, "skew", problem, "0 with one device".into());
     }
+    if load.skew_fraction > 0.0 && matches!(load.address, AddressPattern::Files(_)) {
+        let problem = "does not go with pattern = \"files\": a file lies on all members".to_owned();
+        return fail(&address, "skew", problem, "0 with files".into());
+    }
+    let (whole, on) = match load.skew_fraction {
+        0.0 => (room.array_bytes, ""),
+        _ => (room.member_bytes, " on one member"),
+    };
+    requests_fit(section, load.size, load.address, (whole as f64 * load.footprint) as u64, on)
+}
+
+/// Refuses a mean size, or files, for which there is no room in a footprint of so many bytes.
+pub(crate) fn requests_fit(
+    section: &Section<'_>,
+    size: SizeDistribution,
+    address: AddressPattern,
+    footprint: u64,
+    on: &str,
+) -> Parsed<()> {
     let (SizeDistribution::Fixed { mean }
     | SizeDistribution::Exponential { mean }
-    | SizeDistribution::Normal { mean, .. }) = load.size;
-    let whole = if load.skew_fraction > 0.0 { room.member_bytes } else { room.array_bytes };
-    // Exact enough: the product is far below 2^63, and a byte more or less is no request.
-    let (part, footprint) = match load.address {
-        AddressPattern::Hotspot { hot_space, .. } => {
-            (hot_space.min(1.0 - hot_space), "the hot or the cold part of the footprint")
-        }
-        _ => (1.0, "the footprint"),
+    | SizeDistribution::Normal { mean, .. }) = size;
+    let shown = harmonia_types::units::format_bytes;
+    let larger = |table: &Section<'_>, name: &str, what: &str, most: u64| {
+        fail(
+            table,
+            name,
+            format!("is larger than {what}{on}, {}", shown(most)),
+            format!("at most {}", shown(most)),
+        )
     };
-    let most = ((whole as f64 * load.footprint * part) as u64).min(whole);
+    let (most, what) = match address {
+        AddressPattern::Files(files) if files.largest > footprint => {
+            let table = section.child("address", "workload.address")?;
+            return larger(&table, "file_size", "the footprint", footprint);
+        }
+        AddressPattern::Files(files) => (files.largest, "a file"),
+        // Exact enough: the product is far below 2^63, and a byte more or less is no request.
+        AddressPattern::Hotspot { hot_space, .. } => {
+            let part = hot_space.min(1.0 - hot_space);
+            ((footprint as f64 * part) as u64, "the hot or the cold part of the footprint")
+        }
+        _ => (footprint, "the footprint"),
+    };
     if mean > most {
-        let size = section.child("size", "workload.size")?;
-        let what = if load.skew_fraction > 0.0 {
-            format!("{footprint} on one member")
-        } else {
-            footprint.to_owned()
-        };
-        let shown = harmonia_types::units::format_bytes(most);
-        return fail(&size, "mean", format!("is larger than {what}, {shown}"), format!("at most {shown}"));
+        return larger(&section.child("size", "workload.size")?, "mean", what, most);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ fn parse(text: &str) -> Scenario {
 fn synthetic(scenario: &Scenario) -> &harmonia_workload::SyntheticConfig {
     match &scenario.workload {
         WorkloadConfig::Synthetic(load) => load,
-        WorkloadConfig::Trace(_) => panic!("not synthetic"),
+        _ => panic!("not one synthetic load"),
     }
 }
 
@@ -58,6 +58,12 @@ fn the_written_load_and_the_preset_agree() {
     let loads = presets::list().into_iter().filter(|preset| preset.kind == Kind::Workload);
     for name in loads.map(|preset| preset.name) {
         let file = Scenario::load(name, &[], None).unwrap();
+        if let WorkloadConfig::Streams(file) = &file.workload {
+            let preset = parse(&format!("workload.preset = \"{name}\""));
+            let WorkloadConfig::Streams(preset) = &preset.workload else { panic!("{name} has streams") };
+            assert_eq!(file.streams, preset.streams, "{name}");
+            continue;
+        }
         let file = synthetic(&file);
         let preset = parse(&format!("workload.preset = \"{name}\""));
         let preset = harmonia_workload::SyntheticConfig {
@@ -188,7 +194,7 @@ fn a_trace_is_found_beside_its_scenario_or_where_the_flag_says() {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         match Scenario::parse(text, "runs/web.toml", &sets, trace).unwrap().workload {
             WorkloadConfig::Trace(trace) => trace,
-            WorkloadConfig::Synthetic(_) => panic!("not a trace"),
+            _ => panic!("not a trace"),
         }
     };
     assert_eq!(path(None, &[]).paths, [Path::new("runs/web.csv")]);
@@ -260,6 +266,17 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
             }
             "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),
             "workload.size.stddev" => flags.push("workload.size.distribution=normal".into()),
+            "workload.address.file_size"
+            | "workload.address.file_size_min"
+            | "workload.address.reads"
+            | "workload.address.deletes"
+            | "workload.address.delete_batch" => {
+                flags.push("workload.address.pattern=files".into());
+                flags.push("workload.address.file_size=1MiB".into());
+            }
+            path if path.starts_with("workload.stream") => {
+                flags = vec!["workload.stream.x.address.footprint=0.5".into()];
+            }
             "array.member.index" => flags.push("array.member=[{ index = [1979-05-27] }]".into()),
             "array.member.capable" => {
                 flags.push("array.member=[{ index = 0, capable = [1979-05-27] }]".into())
@@ -268,13 +285,15 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
             _ => {}
         }
         if !key.path.starts_with("array.member.") {
-            flags.push(format!("{}=[1979-05-27]", key.path));
+            flags
+                .push(format!("{}=[1979-05-27]", key.path.replace("workload.stream.", "workload.stream.x.")));
         }
         let error = match Scenario::parse("", "empty.toml", &flags, None) {
             Ok(_) => panic!("`{}` is not read", key.path),
             Err(error) => error,
         };
         let wanted = key.path.replace("array.member.", "array.member[0].");
+        let wanted = wanted.replace("workload.stream.", "workload.stream.x.");
         let found = error.key().unwrap_or_default();
         assert!(found == wanted || found == format!("{wanted}[0]"), "{}: {error}", key.path);
         assert!(!error.problem().contains("no such key"), "{error}");

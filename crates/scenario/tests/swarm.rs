@@ -353,6 +353,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     };
     let warmup = match &scenario.workload {
         WorkloadConfig::Synthetic(load) => load.warmup,
+        WorkloadConfig::Streams(load) => load.warmup,
         WorkloadConfig::Trace(trace) => trace.warmup,
     };
     let Limit::Requests(warmup) = warmup else { unreachable!("the swarm counts requests") };

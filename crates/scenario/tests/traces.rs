@@ -190,7 +190,7 @@ fn traces_given_by_flag_replace_the_files_and_what_describes_them() {
         let trace = given(&["x.spc".into(), "y*.spc".into()], None);
         match Scenario::parse(&text, "own.toml", sets, Some(&trace)).unwrap().workload {
             WorkloadConfig::Trace(trace) => trace,
-            WorkloadConfig::Synthetic(_) => panic!("not a trace"),
+            _ => panic!("not a trace"),
         }
     };
     let replaced = load(&[]);

@@ -1,9 +1,10 @@
 //! A workload as the scenario describes it, validated: plain numbers, no units left to interpret.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use harmonia_types::{Bytes, SimDuration};
-use serde::Serialize;
+use harmonia_types::{Bytes, SimDuration, units};
+use serde::{Serialize, Serializer};
 
 use crate::trace::TraceOptions;
 
@@ -13,6 +14,8 @@ use crate::trace::TraceOptions;
 pub enum WorkloadConfig {
     /// Generated load.
     Synthetic(SyntheticConfig),
+    /// Generated load of several streams.
+    Streams(StreamsConfig),
     /// A block trace.
     Trace(TraceConfig),
 }
@@ -40,6 +43,8 @@ pub struct SyntheticConfig {
     pub size: SizeDistribution,
     /// Share of requests that read, 0..=1.
     pub read_fraction: f64,
+    /// Share of requests that trim, 0..=1; with `read_fraction` at most 1. Of files: beside those that make room.
+    pub trim_fraction: f64,
     /// Where they go.
     pub address: AddressPattern,
     /// Share of the logical space that is addressed, from its start; in (0, 1].
@@ -52,6 +57,38 @@ pub struct SyntheticConfig {
     pub skew_rest: SkewRest,
     /// Whether requests are rounded up to whole aligned pages.
     pub align: bool,
+}
+
+/// Generated load of several streams, merged by time; each has a part of the logical space to itself.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StreamsConfig {
+    /// How much load, all streams together, warm-up included.
+    pub limit: Limit,
+    /// The first part, simulated and discarded.
+    pub warmup: Limit,
+    /// Whether requests are rounded up to whole aligned pages.
+    pub align: bool,
+    /// Arrival times are multiplied by this (0.1: ten times faster).
+    pub time_scale: f64,
+    /// By name; their parts lie one behind the other in this order.
+    pub streams: BTreeMap<String, StreamConfig>,
+}
+
+/// One stream of a load: its own arrivals, sizes, directions and addresses.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StreamConfig {
+    /// When its requests arrive; not a closed loop.
+    pub arrival: Arrival,
+    /// How long they are.
+    pub size: SizeDistribution,
+    /// Share of its requests that read, 0..=1.
+    pub read_fraction: f64,
+    /// Share of its requests that trim, as in [`SyntheticConfig`].
+    pub trim_fraction: f64,
+    /// Where they go within its part.
+    pub address: AddressPattern,
+    /// Its part, as a share of the logical space; in (0, 1], and at most 1 in all streams together.
+    pub footprint: f64,
 }
 
 /// Where the requests of a skewed load go that are not pinned to its member. IEEE TC 2012, section 6, says "evenly
@@ -149,6 +186,71 @@ pub enum AddressPattern {
         /// Share of requests that go there, 0..=1.
         hot_traffic: f64,
     },
+    /// Files that are created, appended to, read and deleted whole.
+    Files(FilePattern),
+}
+
+/// Files in places of equal size, as many as the footprint has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FilePattern {
+    /// Size of the smallest file.
+    #[serde(rename = "file_size_min", serialize_with = "written_bytes")]
+    pub smallest: Bytes,
+    /// Size of the largest file, and so of every file's place. Sizes between the two are drawn uniformly.
+    #[serde(rename = "file_size", serialize_with = "written_bytes")]
+    pub largest: Bytes,
+    /// How files are read.
+    pub reads: FileReads,
+    /// Which file is deleted.
+    pub deletes: FileDeletes,
+    /// Files deleted one after the other, each by a request, once a new one finds no room; at least 1.
+    pub delete_batch: u32,
+}
+
+/// How files are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileReads {
+    /// A file drawn at random from its start to its end, request by request, then another.
+    #[default]
+    Sequential,
+    /// A file and a place in it drawn for each request.
+    Random,
+}
+
+/// Which file is deleted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FileDeletes {
+    /// The one that was completed first.
+    #[default]
+    Oldest,
+    /// Each alike.
+    Random,
+}
+
+/// A size with its unit, as scenarios have it.
+fn written_bytes<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&units::format_bytes(*bytes))
+}
+
+impl Arrival {
+    /// The same process with times multiplied by `time_scale`; a closed loop has none.
+    #[must_use]
+    pub fn scaled(self, time_scale: f64) -> Arrival {
+        let scaled = |rate: f64| rate / time_scale;
+        match self {
+            Arrival::Poisson { rate } => Arrival::Poisson { rate: scaled(rate) },
+            Arrival::Fixed { rate } => Arrival::Fixed { rate: scaled(rate) },
+            Arrival::OnOff { rate, burst_rate, burst_length } => {
+                Arrival::OnOff { rate: scaled(rate), burst_rate: scaled(burst_rate), burst_length }
+            }
+            Arrival::WriteBursts { rate, burst_rate, burst_length } => {
+                Arrival::WriteBursts { rate: scaled(rate), burst_rate: scaled(burst_rate), burst_length }
+            }
+            closed @ Arrival::Closed { .. } => closed,
+        }
+    }
 }
 
 /// A block trace.

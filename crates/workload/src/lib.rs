@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   SyntheticConfig ──> Synthetic ───────────────────────────────┐
+//!   StreamsConfig ──> Streams (a Synthetic each, merged) ────────┤
 //!                                                                ├──> Source ──> the simulator
 //!   file ──> Trace (format registry) ──> TraceReader ──> TraceSource
 //!                                             └──> TraceInfo       (`harmonia trace info`)
@@ -15,15 +16,17 @@
 mod config;
 mod geometry;
 mod source;
+mod streams;
 mod synthetic;
 pub mod trace;
 
 pub use config::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, SyntheticConfig, TraceConfig, Volumes,
-    WorkloadConfig,
+    AddressPattern, Arrival, FileDeletes, FilePattern, FileReads, Limit, Remap, SizeDistribution, SkewRest,
+    StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};
+pub use streams::Streams;
 pub use synthetic::Synthetic;
 pub use trace::{Replay, Trace, TraceAccount, TraceError, TraceInfo, TraceOptions, TraceSource};
 
@@ -35,6 +38,7 @@ pub struct Load(Kind);
 #[derive(Debug, Clone)]
 enum Kind {
     Synthetic(SyntheticConfig, ArrayGeometryForLoad),
+    Streams(StreamsConfig, ArrayGeometryForLoad),
     Trace(Box<Replay>),
 }
 
@@ -64,6 +68,10 @@ impl WorkloadConfig {
                 Synthetic::new(config, *array, 0).map_err(SourceError)?;
                 Ok(Some(Load(Kind::Synthetic(config.clone(), *array))))
             }
+            WorkloadConfig::Streams(config) => {
+                Streams::new(config, *array, 0).map_err(SourceError)?;
+                Ok(Some(Load(Kind::Streams(config.clone(), *array))))
+            }
             WorkloadConfig::Trace(config) => {
                 let trace = Trace::open(&config.paths, &config.options)?;
                 let Some(replay) = Replay::new_while(trace, config, array, go_on)? else { return Ok(None) };
@@ -83,6 +91,9 @@ impl Load {
         match &self.0 {
             Kind::Synthetic(config, array) => {
                 Ok(Box::new(Synthetic::new(config, *array, seed).map_err(SourceError)?))
+            }
+            Kind::Streams(config, array) => {
+                Ok(Box::new(Streams::new(config, *array, seed).map_err(SourceError)?))
             }
             Kind::Trace(replay) => Ok(Box::new(replay.source()?)),
         }

@@ -23,6 +23,7 @@ fn hpc() -> SyntheticConfig {
         arrival: Arrival::Poisson { rate: 476.5 },
         size: SizeDistribution::Fixed { mean: 510_530 },
         read_fraction: 0.2012,
+        trim_fraction: 0.0,
         address: AddressPattern::Uniform,
         footprint: 1.0,
         skew_fraction: 0.0,

@@ -9,7 +9,7 @@ use harmonia_scenario::{
     AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
     compare_seeds,
 };
-use harmonia_workload::{Limit, SyntheticConfig, WorkloadConfig};
+use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
 
 use super::{cache, policies};
@@ -250,9 +250,8 @@ fn hints(variants: &[Variant]) -> Vec<String> {
 /// Requests that a run will simulate, where the scenario says it.
 fn requests(scenario: &Scenario) -> Option<u64> {
     match &scenario.workload {
-        WorkloadConfig::Synthetic(SyntheticConfig { limit: Limit::Requests(requests), .. }) => {
-            Some(*requests)
-        }
+        WorkloadConfig::Synthetic(SyntheticConfig { limit: Limit::Requests(requests), .. })
+        | WorkloadConfig::Streams(StreamsConfig { limit: Limit::Requests(requests), .. }) => Some(*requests),
         _ => None,
     }
 }

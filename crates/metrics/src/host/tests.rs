@@ -24,7 +24,7 @@ fn requests_and_bytes_are_counted_by_kind() {
     let report = host.report();
     assert_eq!((report.requests, report.read_requests, report.write_requests), (5, 1, 2));
     assert_eq!((report.trim_requests, report.flush_requests), (1, 1));
-    assert_eq!((report.bytes_read, report.bytes_written), (4096, 1536));
+    assert_eq!((report.bytes_read, report.bytes_written, report.bytes_trimmed), (4096, 1536, 65536));
     assert_eq!((report.response_ns.all.count, report.response_ns.all.mean), (5, Some(106.0)));
     assert_eq!((report.response_ns.read.count, report.response_ns.write.mean), (1, Some(250.0)));
 }

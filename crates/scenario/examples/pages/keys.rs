@@ -7,6 +7,45 @@ use harmonia_scenario::schema::KEYS;
 
 use super::GENERATED;
 
+/// What tables of keys do not say.
+const STREAMS: &str = r#"
+## Loads of several streams, and files
+
+A load may consist of streams, each with its own arrivals, sizes, directions and part of the space, merged by time:
+
+```toml
+[workload]
+requests = 200000
+
+[workload.stream.log]                # random numbers hang on the name: a stream that is added shifts nobody
+arrival.rate = 500
+size.mean = "4KiB"
+address = { pattern = "sequential", footprint = 0.05 }
+
+[workload.stream.tables]
+arrival = { process = "on-off", rate = 100, burst_rate = 1000, burst_length = 500 }
+size.mean = "256KiB"
+read_fraction = 0.5
+address = { pattern = "files", file_size = "16MiB", deletes = "oldest", footprint = 0.7 }
+
+[precondition]
+fill = 0                             # an empty device: nothing was ever written
+```
+
+Parts lie one behind the other in the order of the names, and what they leave of the space is not addressed. `workload.requests`,
+`duration`, `warmup`, `align` and `time_scale` are those of the whole load; `--set workload.stream.log.arrival.rate=900` changes
+one key of one stream, also where a preset brings the streams. A closed loop and skew stand alone, without streams.
+
+With `pattern = "files"` a **write** appends to the file that grows, or creates one; a **read** takes complete files; a **trim**
+deletes a whole file. There is room for footprint / `file_size` files. When a new one finds none, its write deletes an old one
+instead, so with files of one size what is live at steady state is the footprint. A share of trims (`trim_fraction`)
+deletes besides, room or not. With any other pattern, trims go where writes might, to what was written or not.
+
+A device that starts empty fills as the load writes: the share of blocks that are not empty rises to where collection holds it,
+however little of it is live. `precondition.fill` above 0 maps the first part of the space beforehand, and what the load
+does not address of it stays mapped.
+"#;
+
 /// `docs/scenario.md`.
 pub fn scenario() -> String {
     let mut page = String::from("# Scenario keys\n\n");
@@ -35,6 +74,7 @@ pub fn scenario() -> String {
             cell(key.meaning)
         );
     }
+    page.push_str(STREAMS);
     page.push_str(
         "\nA coordination policy may have keys of its own in `[array.coordination]`: see [policies](policies.md).\n",
     );

@@ -2,6 +2,7 @@
 
 pub(crate) mod builtin;
 pub(crate) mod device;
+pub(crate) mod stand_in;
 pub(crate) mod workload;
 
 use harmonia_flash::presets::Provenance;
@@ -66,6 +67,12 @@ pub fn list() -> Vec<PresetInfo> {
         summary: preset.summary,
         parameters: preset.parameters(),
     };
+    let stand_in = |preset: &stand_in::StandIn| PresetInfo {
+        name: preset.name,
+        kind: Kind::Workload,
+        summary: preset.summary,
+        parameters: preset.parameters(),
+    };
     let scenario = |scenario: &builtin::Builtin| PresetInfo {
         name: scenario.name,
         kind: Kind::Scenario,
@@ -73,7 +80,7 @@ pub fn list() -> Vec<PresetInfo> {
         parameters: Vec::new(),
     };
     let devices = device::PRESETS.iter().map(device);
-    let loads = workload::PRESETS.iter().map(load);
+    let loads = workload::PRESETS.iter().map(load).chain(stand_in::PRESETS.iter().map(stand_in));
     devices.chain(loads).chain(builtin::SCENARIOS.iter().map(scenario)).collect()
 }
 

@@ -80,6 +80,7 @@ impl Run<'_> {
                 let skewed = apart.then_some(DeviceId(load.skew_member));
                 (load.warmup, Some(load.limit), skewed)
             }
+            WorkloadConfig::Streams(load) => (load.warmup, Some(load.limit), None),
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();

@@ -1,6 +1,7 @@
-//! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`]), read or write.
+//! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`], [`files`]), read, write or trim.
 //!
-//! Each decision has its own random stream (`workload/arrival`, `/arrival-reads`, `/size`, `/address`, `/direction`, `/skew`, `/hot`),
+//! Each decision has its own random stream (`workload/arrival`, `/arrival-reads`, `/size`, `/address`, `/direction`, `/trim`, `/skew`, `/hot`,
+//! and of files `/file-size`, `/file-read`, `/file-deleted`),
 //! and each request draws once from each (arrivals that tell reads from writes draw from the stream of the kind; zipf addresses: as often as their sampler needs): changing the sizes of a scenario leaves its arrival times, directions and skew as
 //! they were, and its addresses at the same fraction of the space.
 //!
@@ -10,6 +11,7 @@
 //! Not modelled: hot addresses that move, correlated sizes or directions, think time in closed loops.
 
 mod clock;
+mod files;
 mod place;
 mod size;
 mod zipf;
@@ -31,6 +33,8 @@ pub struct Synthetic {
     placement: Placement,
     read_fraction: f64,
     direction: Rng,
+    /// Share of the requests that do not read which trim, and what decides it.
+    trims: (f64, Rng),
     issued: u64,
     /// Set when the limit is reached (`Ok`) or a request could not be made (`Err`): the answer from then on.
     finished: Option<Result<(), SourceError>>,
@@ -45,6 +49,7 @@ impl Synthetic {
     pub fn new(config: &SyntheticConfig, array: ArrayGeometryForLoad, seed: u64) -> Result<Self, String> {
         array.check()?;
         check_share("read_fraction", config.read_fraction)?;
+        check_share("trim_fraction", config.trim_fraction)?;
         let placement = Placement::new(config, &array, seed)?;
         let sizes = Sizes::new(config.size, seed)?;
         placement.check_fits(sizes.mean())?;
@@ -55,6 +60,7 @@ impl Synthetic {
             placement,
             read_fraction: config.read_fraction,
             direction: Rng::stream(seed, "workload/direction"),
+            trims: (trims_of_rest(config)?, Rng::stream(seed, "workload/trim")),
             issued: 0,
             finished: None,
         })
@@ -65,16 +71,22 @@ impl Synthetic {
         let length = self.sizes.draw();
         let drawn = self.direction.chance(self.read_fraction);
         let read = self.clock.is_read().unwrap_or(drawn);
+        let trim = self.trims.1.chance(self.trims.0);
+        let operation = match (read, trim) {
+            (true, _) => Operation::Read,
+            (false, true) => Operation::Trim,
+            (false, false) => Operation::Write,
+        };
         let placed = self
             .placement
-            .place(length)
+            .place(operation, length)
             .map_err(|reason| SourceError(format!("synthetic request {}: {reason}", self.issued)))?;
         let id = self.issued;
         self.issued += 1;
         Ok(HostRequest {
             id,
             arrival,
-            operation: if read { Operation::Read } else { Operation::Write },
+            operation: placed.operation,
             offset: placed.offset,
             length: placed.length,
             volume: 0,
@@ -120,6 +132,18 @@ impl Source for Synthetic {
     }
 }
 
+/// Share of the requests that do not read which trim.
+fn trims_of_rest(config: &SyntheticConfig) -> Result<f64, String> {
+    let (reads, trims) = (config.read_fraction, config.trim_fraction);
+    match 1.0 - reads {
+        rest if trims > rest => {
+            Err(format!("trim_fraction = {trims}: with read_fraction = {reads} it is at most {rest}"))
+        }
+        rest if trims > 0.0 => Ok(trims / rest),
+        _ => Ok(0.0),
+    }
+}
+
 /// Refuses what is not a share of a whole.
 fn check_share(key: &str, share: f64) -> Result<(), String> {
     if (0.0..=1.0).contains(&share) {
@@ -156,6 +180,7 @@ mod tests {
             arrival: Arrival::Poisson { rate: 1000.0 },
             size: SizeDistribution::Exponential { mean: 4000 },
             read_fraction: 0.5,
+            trim_fraction: 0.2,
             address: AddressPattern::Uniform,
             footprint: 1.0,
             skew_fraction: 0.5,
@@ -168,7 +193,7 @@ mod tests {
         let array =
             ArrayGeometryForLoad { logical_bytes: 2 * gib, member_bytes: gib, members: 2, page_size: 4096 };
         let mut source = Synthetic::new(&config, array, 5).unwrap();
-        let mut decisions: [Vec<f64>; 5] = Default::default();
+        let mut decisions: [Vec<f64>; 6] = Default::default();
         let mut before = SimTime::ZERO;
         while let Ok(Next::At(request)) = source.next(SimTime::ZERO, &[]) {
             let drawn = [
@@ -177,6 +202,12 @@ mod tests {
                 request.offset as f64,
                 f64::from(request.operation == Operation::Read),
                 f64::from(request.member.is_some()),
+                // Of the requests that do not read; those that do stand at the mean of the others, so that the two
+                // decisions, which exclude each other, are compared where both are free.
+                match request.operation {
+                    Operation::Read => 0.4,
+                    operation => f64::from(operation == Operation::Trim),
+                },
             ];
             before = request.arrival;
             decisions.iter_mut().zip(drawn).for_each(|(column, value)| column.push(value));

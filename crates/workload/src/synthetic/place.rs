@@ -21,21 +21,26 @@
 //!   late as it fits instead.
 //! - *hotspot*: `hot_traffic` of the requests go to the first `hot_space` of the footprint, to the nearest page, and the
 //!   others to the rest; uniform within each, and never across the border.
+//! - *files*: see [`files`](super::files). The only pattern that says what a request does as well as where.
+//!
+//! A trim of any other pattern goes where a write might, to what was written or not.
 //!
 //! Striping deals the pages of any pattern but a pinned one to all members alike. Ageing overwrites uniformly, whatever
 //! the pattern: under zipf or hotspot the garbage moves to another steady state in the course of the run, so measure
 //! after a warm-up of several times the hot pages.
 
 use harmonia_engine::Rng;
-use harmonia_types::{Bytes, DeviceId};
+use harmonia_types::{Bytes, DeviceId, Operation};
 
 use super::check_share;
+use super::files::Files;
 use super::zipf::Zipf;
 use crate::{AddressPattern, ArrayGeometryForLoad, SkewRest, SyntheticConfig};
 
 /// A request's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placed {
+    pub(super) operation: Operation,
     pub(super) offset: Bytes,
     pub(super) length: Bytes,
     pub(super) member: Option<DeviceId>,
@@ -82,6 +87,7 @@ enum Pattern {
         /// Where the hot bytes end.
         border: Bytes,
     },
+    Files(Box<Files>),
 }
 
 impl Placement {
@@ -137,14 +143,18 @@ impl Placement {
         aligned(length, self.unit, smallest).map(|_| ())
     }
 
-    /// The place of the next request of `length` bytes.
-    pub(super) fn place(&mut self, length: Bytes) -> Result<Placed, String> {
+    /// The place of the next request of `length` bytes, which is to do `operation`.
+    pub(super) fn place(&mut self, operation: Operation, length: Bytes) -> Result<Placed, String> {
         let pinned = self.skew.as_mut().is_some_and(|skew| skew.rng.chance(skew.fraction));
         let hot = self.hot.as_mut().is_some_and(|(traffic, rng)| rng.chance(*traffic));
         let (space, member) = match &mut self.skew {
             Some(skew) if pinned => (&mut skew.space, Some(skew.member)),
             _ => (&mut self.striped, None),
         };
+        if let Pattern::Files(files) = &mut space.pattern {
+            let (operation, offset, length) = files.next(operation, length);
+            return Ok(Placed { operation, offset, length, member });
+        }
         let (start, end) = space.stretch(hot);
         let length = aligned(length, self.unit, end - start)?;
         let offset = match &mut space.pattern {
@@ -160,8 +170,9 @@ impl Placement {
                 let inside = if self.unit == 1 { self.rng.below(self.page_size) } else { 0 };
                 (page + inside).min(end - length)
             }
+            Pattern::Files(_) => unreachable!("placed above"),
         };
-        Ok(Placed { offset, length, member })
+        Ok(Placed { operation, offset, length, member })
     }
 }
 
@@ -183,6 +194,10 @@ impl Space {
             AddressPattern::Hotspot { hot_space, .. } => {
                 Pattern::Hotspot { border: hot_pages(hot_space, addressed)? * page_size }
             }
+            AddressPattern::Files(files) => {
+                let unit = if config.align { page_size } else { 1 };
+                Pattern::Files(Box::new(Files::new(files, addressed * page_size, page_size, unit, seed)?))
+            }
         };
         Ok(Space { bytes: addressed * page_size, pattern })
     }
@@ -198,6 +213,9 @@ impl Space {
 
     /// The longest request that fits wherever it may have to go.
     fn narrowest(&self) -> Bytes {
+        if let Pattern::Files(files) = &self.pattern {
+            return files.largest();
+        }
         [true, false]
             .map(|hot| self.stretch(hot))
             .map(|(start, end)| end - start)
@@ -238,6 +256,9 @@ fn hot_pages(hot_space: f64, pages: u64) -> Result<u64, String> {
 }
 
 fn check_skew(config: &SyntheticConfig, array: &ArrayGeometryForLoad) -> Result<(), String> {
+    if matches!(config.address, AddressPattern::Files(_)) {
+        return Err("address.pattern = \"files\" with skew: a file lies on all members".into());
+    }
     if config.skew_member >= array.members {
         return Err(format!(
             "skew_member = {}: the array has {} members, counted from 0",

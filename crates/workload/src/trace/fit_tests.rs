@@ -17,6 +17,7 @@ fn load(arrival: Arrival, size: SizeDistribution, address: AddressPattern) -> Sy
         arrival,
         size,
         read_fraction: 0.7,
+        trim_fraction: 0.0,
         address,
         footprint: 1.0,
         skew_fraction: 0.0,

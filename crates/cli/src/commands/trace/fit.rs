@@ -184,6 +184,7 @@ fn address(fit: &TraceFit, array_bytes: Option<u64>) -> String {
                 number(hot_traffic)
             )
         }
+        AddressPattern::Files(_) => unreachable!("a trace does not say where its files are"),
     };
     let touched = format!("Footprint: {} in distinct 4 KiB pages", bytes(info.footprint_bytes));
     let (note, footprint) = match array_bytes {

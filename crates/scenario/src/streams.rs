@@ -1,0 +1,190 @@
+//! `[workload.stream.NAME]`: a load of several streams, written out, or that of a preset with keys changed or added.
+
+use std::collections::BTreeMap;
+
+use harmonia_workload::{Arrival, StreamConfig, StreamsConfig};
+
+use crate::error::Parsed;
+use crate::presets::stand_in;
+use crate::read::Section;
+use crate::tree::{Entry, Node, Place, Table, Value};
+use crate::workload::{self, FASTEST};
+
+/// Keys that a value of another key brings along: whoever chooses another process, distribution or pattern than the
+/// preset wants none of those.
+const BROUGHT_ALONG: &[(&str, &[&str])] = &[
+    ("process", &["burst_rate", "burst_length"]),
+    ("distribution", &["stddev"]),
+    (
+        "pattern",
+        &[
+            "theta",
+            "hot_space",
+            "hot_traffic",
+            "file_size",
+            "file_size_min",
+            "reads",
+            "deletes",
+            "delete_batch",
+        ],
+    ),
+];
+/// Longest name of a stream.
+const LONGEST_NAME: usize = 40;
+/// Footprints that add up to 1 may be a rounding error above it.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether the load is one of streams.
+pub(crate) fn are_in(section: &Section<'_>) -> bool {
+    section.table.get("stream").is_some() || preset(section).is_some()
+}
+
+/// The preset of streams that is named, if one is.
+fn preset(section: &Section<'_>) -> Option<&'static stand_in::StandIn> {
+    match &section.table.get("preset")?.node.value {
+        Value::Text(name) => stand_in::find(name),
+        _ => None,
+    }
+}
+
+/// Reads the streams of `[workload]`.
+pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
+    if let (None, Some(field)) = (preset(section), section.field("preset")) {
+        field.name(workload::preset_names())?;
+        let allowed = "a preset of streams, or this one without [workload.stream]";
+        return Err(field.fault_allowing("is one load, beside which there are no streams", allowed));
+    }
+    let (limit, warmup) = workload::length(section)?;
+    let align = section.field("align").map(|field| field.boolean()).transpose()?;
+    let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
+    let tables = tables(section)?;
+    let mut streams = BTreeMap::new();
+    for stream in sections(&tables)? {
+        let name = stream.path.rsplit('.').next().unwrap_or_default().to_owned();
+        streams.insert(name, read_one(&stream)?);
+    }
+    Ok(StreamsConfig {
+        limit,
+        warmup,
+        align: align.unwrap_or(true),
+        time_scale: scale.unwrap_or(1.0),
+        streams,
+    })
+}
+
+fn read_one(stream: &Section<'_>) -> Parsed<StreamConfig> {
+    // All tables before any value, as for one load.
+    let address = stream.child("address", "workload.address")?;
+    let arrivals = stream.child("arrival", "workload.arrival")?;
+    let sizes = stream.child("size", "workload.size")?;
+    for name in ["skew", "skew_member", "skew_rest"] {
+        workload::foreign(&address, name, "a stream", "only in a load without streams")?;
+    }
+    let fraction = stream.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
+    let read_fraction = fraction.unwrap_or(0.0);
+    let trim_fraction = workload::trims(stream, read_fraction)?;
+    let pattern = workload::pattern(&address)?;
+    let footprint = address.require("footprint", "a stream has a part of the space to itself")?;
+    let arrival = workload::arrival(&arrivals, None)?;
+    if let (Arrival::Closed { .. }, Some(field)) = (arrival, arrivals.field("process")) {
+        let allowed = "poisson, fixed, on-off, write-bursts; closed in a load without streams";
+        return Err(field.fault_allowing("does not go with streams: a closed loop stands alone", allowed));
+    }
+    workload::has_writes(stream, arrival)?;
+    Ok(StreamConfig {
+        arrival,
+        size: workload::size(&sizes, None)?,
+        read_fraction,
+        trim_fraction,
+        address: pattern,
+        footprint: footprint.number(0.0, false, 1.0)?,
+    })
+}
+
+/// Checks streams against an array of so many bytes.
+pub(crate) fn fit(section: &Section<'_>, load: &StreamsConfig, array_bytes: u64) -> Parsed<()> {
+    let tables = tables(section)?;
+    let mut left = 1.0;
+    let mut streams = sections(&tables)?;
+    // In the order in which their parts lie.
+    streams.sort_by(|a, b| a.path.cmp(&b.path));
+    for (stream, config) in streams.iter().zip(load.streams.values()) {
+        if config.footprint > left + ROUNDING {
+            let address = stream.child("address", "workload.address")?;
+            let field = address.require("footprint", "a stream has a part of the space to itself")?;
+            let shown = (left * 1e9_f64).round() / 1e9;
+            let problem =
+                format!("is more than the streams before it leave, {shown}: together they exceed 1");
+            return Err(field.fault_allowing(problem, "footprints of all streams that add up to at most 1"));
+        }
+        left -= config.footprint;
+        let bytes = (array_bytes as f64 * config.footprint) as u64;
+        workload::requests_fit(stream, config.size, config.address, bytes, "")?;
+    }
+    Ok(())
+}
+
+/// The tables of all streams: those of the preset with what is written laid over them.
+fn tables(section: &Section<'_>) -> Parsed<Node> {
+    let mut all = preset(section).map(|preset| preset.streams(&|_| Place::Nowhere)).unwrap_or_default();
+    let mut place = section.place;
+    if let Some(entry) = section.table.get("stream") {
+        place = entry.node.place;
+        match &entry.node.value {
+            Value::Table(written) => lay_over(&mut all, written),
+            _ => {
+                let field = section.field("stream").expect("just found");
+                return Err(field.fault(format!("must be tables with names, not {}", entry.node.kind())));
+            }
+        }
+    }
+    Ok(Node { value: Value::Table(all), place })
+}
+
+/// Each stream as a table to read.
+fn sections(tables: &Node) -> Parsed<Vec<Section<'_>>> {
+    let Value::Table(table) = &tables.value else { return Ok(Vec::new()) };
+    let section = |entry| -> Parsed<Section<'_>> {
+        let Entry { name, node, .. }: &Entry = entry;
+        let path = format!("workload.stream.{name}");
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if !(1..=LONGEST_NAME).contains(&name.len()) || !name.bytes().all(is_plain) {
+            let allowed = format!("up to {LONGEST_NAME} letters, digits, `_` and `-`");
+            return Err(Box::new(crate::error::Fault {
+                place: entry.place,
+                key: "workload.stream".into(),
+                value: Some(crate::error::printable(name, 60)),
+                problem: "is not a name for a stream".into(),
+                allowed,
+            }));
+        }
+        Section::of(node, path, "workload.stream", &[])
+    };
+    if table.entries.is_empty() {
+        return Err(Box::new(crate::error::Fault {
+            place: tables.place,
+            key: "workload.stream".into(),
+            value: None,
+            problem: "has no stream in it".into(),
+            allowed: "tables [workload.stream.NAME], at least one".into(),
+        }));
+    }
+    table.entries.iter().map(section).collect()
+}
+
+/// Lays `above` over `below`, table by table.
+fn lay_over(below: &mut Table, above: &Table) {
+    for (choice, brought) in BROUGHT_ALONG {
+        let shown = |table: &Table| table.get(choice).map(|entry| entry.node.shown());
+        if shown(above).is_some_and(|chosen| Some(chosen) != shown(below)) {
+            below.entries.retain(|entry| !brought.contains(&entry.name.as_str()));
+        }
+    }
+    for entry in &above.entries {
+        let old = below.entries.iter_mut().find(|old| old.name == entry.name);
+        match (old.map(|old| &mut old.node.value), &entry.node.value) {
+            (Some(Value::Table(old)), Value::Table(new)) => lay_over(old, new),
+            _ => below.put_entry(entry.clone()),
+        }
+    }
+}

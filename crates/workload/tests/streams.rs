@@ -1,0 +1,351 @@
+//! Do streams and files keep their promises, request by request against a plain model of what is live, and have the
+//! statistics they were asked for?
+//!
+//! Statistical assertions allow five standard errors, as in `synthetic`.
+
+use std::collections::BTreeMap;
+
+use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
+use harmonia_workload::{
+    AddressPattern, ArrayGeometryForLoad, Arrival, FileDeletes, FilePattern, FileReads, Limit, Next,
+    SizeDistribution, Source, StreamConfig, Streams, StreamsConfig,
+};
+use proptest::prelude::*;
+
+const PAGE: u64 = 4096;
+const PAGES: u64 = 10_000;
+const DEVICE: ArrayGeometryForLoad = ArrayGeometryForLoad {
+    logical_bytes: PAGES * PAGE,
+    member_bytes: PAGES * PAGE,
+    members: 1,
+    page_size: PAGE,
+};
+
+fn pages(pages: u64) -> SizeDistribution {
+    SizeDistribution::Fixed { mean: pages * PAGE }
+}
+
+/// Files of 16 pages.
+const FILES: FilePattern = FilePattern {
+    smallest: 16 * PAGE,
+    largest: 16 * PAGE,
+    reads: FileReads::Sequential,
+    deletes: FileDeletes::Oldest,
+    delete_batch: 1,
+};
+
+fn stream(address: AddressPattern, footprint: f64) -> StreamConfig {
+    StreamConfig {
+        arrival: Arrival::Poisson { rate: 1000.0 },
+        size: pages(2),
+        read_fraction: 0.25,
+        trim_fraction: 0.0,
+        address,
+        footprint,
+    }
+}
+
+fn load<'a>(streams: impl IntoIterator<Item = (&'a str, StreamConfig)>, requests: u64) -> StreamsConfig {
+    StreamsConfig {
+        limit: Limit::Requests(requests),
+        warmup: Limit::Requests(0),
+        align: true,
+        time_scale: 1.0,
+        streams: streams.into_iter().map(|(name, stream)| (name.to_owned(), stream)).collect(),
+    }
+}
+
+fn all(config: &StreamsConfig, seed: u64) -> Vec<HostRequest> {
+    let mut source = Streams::new(config, DEVICE, seed).unwrap();
+    let mut requests = Vec::new();
+    while let Next::At(request) = source.next(SimTime::ZERO, &[]).unwrap() {
+        requests.push(request);
+    }
+    requests
+}
+
+fn share(requests: &[HostRequest], operation: Operation) -> f64 {
+    requests.iter().filter(|request| request.operation == operation).count() as f64 / requests.len() as f64
+}
+
+fn assert_near(what: &str, measured: f64, expected: f64, standard_error: f64) {
+    let errors = (measured - expected).abs() / standard_error;
+    assert!(errors < 5.0, "{what}: {measured}, expected {expected}: {errors:.1} standard errors away");
+}
+
+/// The standard error of a share `p` among `n`.
+fn error_of_share(p: f64, n: usize) -> f64 {
+    (p * (1.0 - p) / n as f64).sqrt()
+}
+
+/// What is live: the oracle. It knows how far apart files may start and learns all else from their accesses.
+struct Live {
+    base: u64,
+    /// From one start to the next.
+    place: u64,
+    /// Where live files start, and how far they are written.
+    files: BTreeMap<u64, u64>,
+    bytes: u64,
+}
+
+impl Live {
+    fn new(base: u64, files: FilePattern) -> Live {
+        Live { base, place: files.largest.next_multiple_of(PAGE), files: BTreeMap::new(), bytes: 0 }
+    }
+
+    fn take(&mut self, request: &HostRequest) {
+        let (offset, end) = (request.offset, request.offset + request.length);
+        let start = offset - (offset - self.base) % self.place;
+        let live = self.files.get(&start).copied();
+        match request.operation {
+            Operation::Read => assert!(live.is_some_and(|live| end <= live), "read, not live: {request:?}"),
+            Operation::Trim => {
+                let live = self.files.remove(&start).expect("a trim of what was not written");
+                assert_eq!(
+                    (start, live.next_multiple_of(PAGE)),
+                    (offset, end),
+                    "a part of a file: {request:?}"
+                );
+                self.bytes -= live - start;
+            }
+            Operation::Write => {
+                assert_eq!(live.unwrap_or(start), offset, "neither appended nor created: {request:?}");
+                assert!(end <= start + self.place, "{request:?} leaves its place");
+                self.files.insert(start, end);
+                self.bytes += request.length;
+            }
+            Operation::Flush => unreachable!("nothing flushes"),
+        }
+    }
+}
+
+fn any_files() -> impl Strategy<Value = FilePattern> {
+    let reads = prop_oneof![Just(FileReads::Sequential), Just(FileReads::Random)];
+    let deletes = prop_oneof![Just(FileDeletes::Oldest), Just(FileDeletes::Random)];
+    (1..=40 * PAGE, 0..=40 * PAGE, reads, deletes, 1..6_u32).prop_map(
+        |(smallest, more, reads, deletes, delete_batch)| FilePattern {
+            smallest,
+            largest: smallest + more,
+            reads,
+            deletes,
+            delete_batch,
+        },
+    )
+}
+
+fn any_stream() -> impl Strategy<Value = StreamConfig> {
+    let arrival = prop_oneof![
+        Just(Arrival::Poisson { rate: 1000.0 }),
+        Just(Arrival::Fixed { rate: 500.0 }),
+        Just(Arrival::OnOff { rate: 500.0, burst_rate: 9000.0, burst_length: 30 }),
+        Just(Arrival::WriteBursts { rate: 500.0, burst_rate: 9000.0, burst_length: 30 }),
+    ];
+    let mean = 1..=6 * PAGE;
+    (arrival, mean, 0.0..0.9, 0.0..1.0, any_files(), 0.02..0.33).prop_map(
+        |(arrival, mean, read_fraction, trims, files, footprint)| StreamConfig {
+            arrival,
+            size: SizeDistribution::Exponential { mean: mean.min(files.largest) },
+            read_fraction,
+            trim_fraction: (1.0 - read_fraction) * trims * 0.9,
+            address: AddressPattern::Files(files),
+            footprint,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Of any streams of files: nothing is read, trimmed or appended to that is not live, a stream stays in its part and
+    /// what is live there never exceeds it, times never go back, ids count up.
+    #[test]
+    fn files_are_what_a_model_of_what_is_live_says(
+        streams in proptest::collection::vec(any_stream(), 1..4),
+        seed: u64,
+        align: bool,
+    ) {
+        let names = ["a", "b", "c"];
+        let mut config = load(names.into_iter().zip(streams.iter().cloned()), 4000);
+        config.align = align;
+                let mut begins = vec![0];
+        for stream in &streams {
+            begins.push(begins.last().unwrap() + (PAGES as f64 * stream.footprint) as u64 * PAGE);
+        }
+        let files = |stream: &StreamConfig| match stream.address {
+            AddressPattern::Files(files) => files,
+            _ => unreachable!("streams of files"),
+        };
+        let mut live: Vec<Live> =
+            begins.iter().zip(&streams).map(|(&base, stream)| Live::new(base, files(stream))).collect();
+        let mut before = SimTime::ZERO;
+        for (id, request) in (0..).zip(all(&config, seed)) {
+            let index = usize::from(request.volume);
+            prop_assert_eq!(request.id, id);
+            prop_assert!(request.arrival >= before && request.length > 0);
+            prop_assert!(request.offset >= begins[index]);
+            prop_assert!(request.offset + request.length <= begins[index + 1]);
+            if align {
+                prop_assert!(request.offset % PAGE == 0 && request.length % PAGE == 0);
+            }
+            live[index].take(&request);
+            prop_assert!(live[index].bytes <= begins[index + 1] - begins[index]);
+            before = request.arrival;
+        }
+    }
+}
+
+/// Half of the time-ordered load is b's; what each does and where, seen from its own part, it does as well alone.
+#[test]
+fn a_stream_that_is_added_changes_no_decision_of_another() {
+    let (files, zipf) = (AddressPattern::Files(FILES), AddressPattern::Zipf { theta: 0.9 });
+    let both = all(&load([("b", stream(files, 0.5)), ("a", stream(zipf, 0.25))], 4000), 5);
+    let alone = all(&load([("b", stream(files, 0.5))], 4000), 5);
+    let strip = |request: &HostRequest, begin| {
+        (request.arrival, request.operation, request.offset - begin, request.length)
+    };
+    let of_b: Vec<_> =
+        both.iter().filter(|request| request.volume == 1).map(|b| strip(b, PAGES / 4 * PAGE)).collect();
+    let expected: Vec<_> = alone.iter().take(of_b.len()).map(|request| strip(request, 0)).collect();
+    assert!((1800..2200).contains(&of_b.len()));
+    assert_eq!(of_b, expected);
+    assert_ne!(alone, all(&load([("c", stream(files, 0.5))], 4000), 5), "names tell random numbers apart");
+}
+
+/// Three streams of 1000, 1000 and 2000 a second, the last in bursts. Shares: binomial. The whole rate: as bursts of 20
+/// come, its variance is that of 20 times fewer events. Five standard errors are 0.7% for the shares and 5% for the rate.
+#[test]
+fn streams_have_their_rates() {
+    let uniform = stream(AddressPattern::Uniform, 0.25);
+    let bursts = Arrival::OnOff { rate: 2000.0, burst_rate: 20_000.0, burst_length: 20 };
+    let fixed = StreamConfig { arrival: Arrival::Fixed { rate: 1000.0 }, ..uniform.clone() };
+    let burst = StreamConfig { arrival: bursts, ..uniform.clone() };
+    let config = load([("fixed", fixed), ("poisson", uniform), ("burst", burst)], 200_000);
+    for (time_scale, rate) in [(1.0, 4000.0), (0.5, 8000.0)] {
+        let requests = all(&StreamsConfig { time_scale, ..config.clone() }, 3);
+        let n = requests.len();
+        let last = requests[n - 1].arrival.0 as f64 / 1e9;
+        assert_near("rate", n as f64 / last, rate, rate * (20.0 / n as f64).sqrt());
+        for (index, share) in [(0, 0.5), (1, 0.25), (2, 0.25)] {
+            let found = requests.iter().filter(|request| request.volume == index).count() as f64 / n as f64;
+            assert_near("share of a stream", found, share, (20.0_f64).sqrt() * error_of_share(share, n));
+        }
+    }
+}
+
+/// The shares of what is read, written and trimmed where nothing stands in the way, and the mean size. 100,000 draws:
+/// five standard errors are at most 0.8%.
+#[test]
+fn plain_patterns_trim_the_share_they_are_told_to() {
+    let uniform = StreamConfig {
+        trim_fraction: 0.15,
+        size: SizeDistribution::Exponential { mean: 100_000 },
+        ..stream(AddressPattern::Uniform, 1.0)
+    };
+    let mut config = load([("only", uniform)], 100_000);
+    config.align = false;
+    let requests = all(&config, 3);
+    for (operation, expected) in [(Operation::Read, 0.25), (Operation::Write, 0.6), (Operation::Trim, 0.15)] {
+        let found = share(&requests, operation);
+        assert_near("share", found, expected, error_of_share(expected, requests.len()));
+        let of_it = requests.iter().filter(|request| request.operation == operation);
+        let (sum, n) = of_it.fold((0.0, 0.0), |(sum, n), request| (sum + request.length as f64, n + 1.0));
+        assert_near("mean size", sum / n, 1e5, 1e5 / f64::sqrt(n));
+    }
+}
+
+/// Files of 16 pages written two at a time: eight writes and a deletion that makes room, of 3/4 of the requests. And what
+/// is live fills the part but for the places of one or two files.
+#[test]
+fn files_fill_their_part_and_make_room_once_a_file() {
+    let requests = all(&load([("f", stream(AddressPattern::Files(FILES), 0.75))], 100_000), 3);
+    let mut live = Live::new(0, FILES);
+    let full = 75 * PAGES * PAGE / 100;
+    let mut steady = Vec::new();
+    for request in &requests {
+        live.take(request);
+        if live.bytes > full - 32 * PAGE || !steady.is_empty() {
+            assert!(live.bytes >= full - 48 * PAGE, "{} of {full} bytes are live", live.bytes);
+            steady.push(*request);
+        }
+    }
+    assert!(steady.len() > 90_000);
+    let (reads, rest) = (0.25, 0.75);
+    assert_near("reads", share(&steady, Operation::Read), reads, error_of_share(reads, steady.len()));
+    // The ninth of every nine: all of its variance is that of the reads.
+    let trims = rest / 9.0;
+    assert_near(
+        "trims",
+        share(&steady, Operation::Trim),
+        trims,
+        error_of_share(reads, steady.len()) / 9.0 + 1e-5,
+    );
+}
+
+/// Sizes uniform from 8 to 24 pages: a mean of 16, a deviation of sqrt((17^2 - 1) / 12) = 4.9 pages.
+#[test]
+fn drawn_file_sizes_have_their_mean_and_both_ends() {
+    let pattern = FilePattern { smallest: 8 * PAGE, largest: 24 * PAGE, ..FILES };
+    let requests = all(&load([("f", stream(AddressPattern::Files(pattern), 0.2))], 200_000), 3);
+    let trims: Vec<u64> = requests
+        .iter()
+        .filter(|request| request.operation == Operation::Trim)
+        .map(|trim| trim.length / PAGE)
+        .collect();
+    let mean = trims.iter().sum::<u64>() as f64 / trims.len() as f64;
+    assert_near("mean file", mean, 16.0, 4.9 / (trims.len() as f64).sqrt());
+    assert_eq!((trims.iter().min(), trims.iter().max()), (Some(&8), Some(&24)));
+}
+
+/// A share of requests that delete, where files enough are there: that share, and none to make room.
+#[test]
+fn files_are_deleted_at_the_share_asked_for() {
+    let often = StreamConfig { trim_fraction: 0.08, ..stream(AddressPattern::Files(FILES), 1.0) };
+    // 20,000 requests write 0.67 * 2 / 16 files each and delete 0.08: at the end 75 of 625 live, give or take the noise.
+    let requests = all(&load([("f", often)], 20_000), 3);
+    let mut live = Live::new(0, FILES);
+    requests.iter().for_each(|request| live.take(request));
+    assert!(live.bytes < PAGES * PAGE - 32 * PAGE, "no write was in want of room");
+    let expected = 0.08;
+    assert_near(
+        "trims",
+        share(&requests, Operation::Trim),
+        expected,
+        error_of_share(expected, requests.len()),
+    );
+}
+
+#[test]
+fn a_duration_ends_every_stream() {
+    let mut config = load(
+        [("a", stream(AddressPattern::Uniform, 0.5)), ("b", stream(AddressPattern::Sequential, 0.5))],
+        1,
+    );
+    config.limit = Limit::Duration(SimDuration(1_000_000_000));
+    let requests = all(&config, 3);
+    assert!(requests.iter().all(|request| request.arrival.0 < 1_000_000_000));
+    assert_near("requests of a second", requests.len() as f64, 2000.0, 2000.0_f64.sqrt());
+}
+
+#[test]
+fn what_no_streams_can_be_is_refused_with_the_stream() {
+    let uniform = || stream(AddressPattern::Uniform, 0.5);
+    let closed = StreamConfig { arrival: Arrival::Closed { queue_depth: 1 }, ..uniform() };
+    let tiny = StreamConfig { footprint: 1e-9, ..uniform() };
+    let many_trims = StreamConfig { trim_fraction: 0.9, ..uniform() };
+    let large = StreamConfig { footprint: 0.75, ..uniform() };
+    let table = [
+        (load([("a", closed)], 1), "stream \"a\": arrival.process = \"closed\""),
+        (load([("a", tiny)], 1), "less than one page"),
+        (
+            load([("a", uniform()), ("b", large)], 1),
+            "stream \"b\": footprint = 0.75: the streams before it leave less",
+        ),
+        (load([("a", many_trims)], 1), "trim_fraction = 0.9: with read_fraction = 0.25 it is at most 0.75"),
+        (load([], 1), "at least one"),
+        (StreamsConfig { time_scale: 0.0, ..load([("a", uniform())], 1) }, "time_scale = 0"),
+    ];
+    for (config, expected) in table {
+        let refusal = Streams::new(&config, DEVICE, 1).map(|_| ()).unwrap_err();
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
