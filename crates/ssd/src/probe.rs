@@ -61,7 +61,7 @@ pub trait Probe: Send {
     /// So many host operations wait at a die now.
     #[inline]
     fn waits(&mut self, _at: SimTime, _die: u32, _operations: u32) {}
-    /// How the device stands from now on: called after its events, those that changed nothing among them.
+    /// How the device stands from now on: called after events that changed something.
     #[inline]
     fn levels(&mut self, _at: SimTime, _levels: &Levels) {}
     /// The measured window begins.

@@ -10,14 +10,13 @@ pub(super) struct Steps {
     value: u64,
     since: SimTime,
     buckets: Buckets,
-    pub total: u128,
     pub least: u64,
     pub most: u64,
 }
 
 impl Steps {
     pub fn new(from: SimTime, value: u64) -> Self {
-        Steps { value, since: from, buckets: Buckets::new(from), total: 0, least: value, most: value }
+        Steps { value, since: from, buckets: Buckets::new(from), least: value, most: value }
     }
 
     /// It is another one from now on.
@@ -32,19 +31,29 @@ impl Steps {
     /// Lets time pass.
     #[inline]
     pub fn pass(&mut self, now: SimTime) {
-        while now >= self.buckets.until {
-            self.stand(self.buckets.until);
-            self.buckets.close();
+        if now >= self.buckets.until {
+            self.turn(now);
         }
         self.stand(now);
     }
 
+    #[cold]
+    fn turn(&mut self, now: SimTime) {
+        while now >= self.buckets.until {
+            self.stand(self.buckets.until);
+            self.buckets.close();
+        }
+    }
+
     #[inline]
     fn stand(&mut self, until: SimTime) {
-        let stood = u128::from(self.value) * u128::from((until - self.since).as_ns());
-        self.buckets.open += stood;
-        self.total += stood;
+        self.buckets.open += u128::from(self.value) * u128::from((until - self.since).as_ns());
         self.since = until;
+    }
+
+    /// Level x time, over all of it.
+    pub fn total(&self) -> u128 {
+        self.buckets.whole.iter().sum::<u128>() + self.buckets.open
     }
 
     /// When it last changed, or time was let pass.

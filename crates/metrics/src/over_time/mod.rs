@@ -103,11 +103,22 @@ impl OverTime {
     /// How the device stands from now on; times never fall.
     #[inline]
     pub fn levels(&mut self, now: SimTime, levels: &Levels) {
-        let told = std::mem::replace(&mut self.told, *levels);
-        let Some(window) = &mut self.window else { return };
-        if levels.queue_depth != told.queue_depth {
+        let was = std::mem::replace(&mut self.told.queue_depth, levels.queue_depth);
+        if let Some(window) = &mut self.window
+            && levels.queue_depth != was
+        {
             window.queue.change(now, levels.queue_depth);
         }
+        // By far the most often only the queue is another one.
+        if *levels != self.told {
+            self.rarer(now, levels);
+        }
+    }
+
+    #[cold]
+    fn rarer(&mut self, now: SimTime, levels: &Levels) {
+        let told = std::mem::replace(&mut self.told, *levels);
+        let Some(window) = &mut self.window else { return };
         if levels.empty_blocks != told.empty_blocks {
             window.empty.change(now, levels.empty_blocks);
         }
@@ -149,7 +160,7 @@ impl OverTime {
             empty_blocks_least: empty.least,
             empty_blocks_change_variance: by_width.first().map(|&(_, variance)| variance),
             empty_blocks_change_variance_by_width: by_width,
-            queue_depth_mean: (length_ns > 0).then(|| queue.total as f64 / length_ns as f64),
+            queue_depth_mean: (length_ns > 0).then(|| queue.total() as f64 / length_ns as f64),
             queue_depth_max: queue.most,
         }
     }

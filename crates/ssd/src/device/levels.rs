@@ -64,26 +64,42 @@ impl Standing {
 }
 
 impl<P: Probe> Device<P> {
-    /// An event of a die is over.
+    /// An event of a die is over. If it goes on with a command, nothing but the queue can be different.
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if P::WATCHES_LEVELS {
-            let is = self.die_standing(die);
-            if is != self.standing.dies[die as usize] {
-                let channel = self.rules.geometry.channel_of(die) as usize;
-                self.standing.change(die as usize, channel, is);
+            let slot = &self.dies[die as usize];
+            let goes_on = !slot.is_idle() && slot.command.start < now;
+            let is = if goes_on { None } else { Some(self.die_standing(die)) };
+            match is.filter(|is| *is != self.standing.dies[die as usize]) {
+                Some(is) => self.change(die, is, now),
+                None => self.tell_queue(now),
             }
+        }
+    }
+
+    /// Operations may have come or gone.
+    #[inline]
+    pub(super) fn tell_queue(&mut self, now: SimTime) {
+        if P::WATCHES_LEVELS && self.standing.sums.queue_depth != self.waiting_or_running() as u64 {
             self.tell_levels(now);
         }
     }
 
-    /// Operations have come or gone.
+    /// How things stand, changed or not.
     #[inline]
     pub(super) fn tell_levels(&mut self, now: SimTime) {
         if P::WATCHES_LEVELS {
             self.standing.sums.queue_depth = self.waiting_or_running() as u64;
             self.probe.levels(now, &self.standing.sums);
         }
+    }
+
+    #[cold]
+    fn change(&mut self, die: u32, is: DieStanding, now: SimTime) {
+        let channel = self.rules.geometry.channel_of(die) as usize;
+        self.standing.change(die as usize, channel, is);
+        self.tell_levels(now);
     }
 
     #[inline]

@@ -304,7 +304,7 @@ impl<P: Probe> Device<P> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
         if self.rules.link_latency == SimDuration::ZERO {
             self.accept(now, sub, now)?;
-            self.tell_levels(now);
+            self.tell_queue(now);
             Ok(())
         } else {
             self.ingress.push_back((now + self.rules.link_latency, sub, now));
@@ -377,7 +377,7 @@ impl<P: Probe> Device<P> {
         if let Some((time, sub, issued)) = self.ingress.pop_front() {
             self.events += 1;
             self.accept(time, sub, issued)?;
-            self.tell_levels(time);
+            self.tell_queue(time);
         }
         Ok(())
     }
