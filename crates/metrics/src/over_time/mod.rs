@@ -6,8 +6,8 @@
 //!   victims erased  ....:..:.       counted by bucket               ------------'
 //! ```
 //!
-//! [`buckets`]: at most [`BUCKETS_MAX`] of them whatever the run's length, so memory is bounded. [`lanes`]: what is put
-//! in. Sums are integers, and a change costs the same however many came before it.
+//! `buckets`: at most [`BUCKETS_MAX`] of them whatever the run's length, so memory is bounded. `lanes`: what is put in.
+//! Sums are integers, and a change costs the same however many came before it.
 //!
 //! Not kept: anything of single channels or dies, and changes within one event of the device.
 
