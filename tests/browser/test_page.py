@@ -10,7 +10,7 @@ from conftest import COMMANDS, HOSTILE, Opened
 
 Open = Callable[..., Opened]
 ALL = pytest.mark.parametrize("name", COMMANDS)
-SECTIONS = ["findings", "table", "responses", "timeline", "planes", "overlap", "blame", "wear", "scenario"]
+SECTIONS = ["findings", "table", "responses", "timeline", "over-time", "planes", "overlap", "blame", "wear", "scenario"]
 
 
 @ALL
@@ -89,6 +89,30 @@ def test_planes_of_one_die_are_shown_for_every_schedule(opened: Open) -> None:
     assert length() > before
     page.click("[data-planes=first]")
     assert length() == pytest.approx(before)
+
+
+def test_the_inside_of_an_ssd_is_drawn_over_time(opened: Open) -> None:
+    """Four lanes; a line's steps are the report's figures, and the readout says them."""
+    both = opened("comparison")
+    page, runs = both.page, both.written.runs
+    paths = page.locator("#over-time-chart path")
+    assert paths.count() == 4 * len(runs)
+    empty = runs[0]["devices"][0]["over_time"]["empty_blocks"]
+    line = page.locator("#over-time-chart path[data-lane='1'][data-run='0']").get_attribute("d") or ""
+    heights = [float(y) for y in re.findall(r"(?:M\S+ |V)([\d.]+)", line)]
+    assert len(heights) == len(empty)
+    assert heights.index(max(heights)) == empty.index(min(empty)), "lower is fewer"
+    page.locator("#over-time-chart").focus()
+    page.keyboard.press("ArrowRight")
+    said = page.locator("#over-time-readout").inner_text()
+    assert said.count("empty") == min(len(runs), 4) and "NaN" not in said
+    page.locator("#over-time-view label").nth(1).click()
+    assert page.locator("#over-time-chart svg[role=img]").count() == len(runs)
+    page.locator("#over-time-ssd label").nth(1).click()
+    other = page.locator("#over-time-chart path[data-lane='1'][data-run='0']").get_attribute("d")
+    assert other != line, "another SSD"
+    page.locator("#over-time-legend button").first.click()
+    assert page.locator("#over-time-chart svg[role=img]").count() == len(runs) - 1
 
 
 def test_the_timeline_works_by_keyboard_alone(opened: Open) -> None:

@@ -9,6 +9,7 @@ use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
 use crate::inside::{InsideCounters, InsideReport};
+use crate::over_time::OverTimeReport;
 use crate::wear::Wear;
 
 /// Running totals of one device; each only ever grows, but for a maximum among [`InsideCounters`].
@@ -63,6 +64,9 @@ pub struct DeviceReport {
     /// What garbage collection did with host operations inside the dies; absent in reports of before it was counted.
     #[serde(default)]
     pub inside: InsideReport,
+    /// Channels in GC, empty blocks, queue depth and victims erased over time; empty in reports of before it was kept.
+    #[serde(default)]
+    pub over_time: OverTimeReport,
 }
 
 impl DeviceCounters {
@@ -122,7 +126,7 @@ impl DeviceCounters {
 
 impl DeviceReport {
     /// The report of a device that counted `counters` in the measured window and whose blocks have this
-    /// `wear`.
+    /// `wear`; without what it did over time.
     pub fn new(counters: &DeviceCounters, wear: Wear, planes_per_die: u32) -> Self {
         DeviceReport {
             erases: counters.erases,
@@ -135,6 +139,7 @@ impl DeviceReport {
             host_pages_written: counters.host_pages_written,
             host_pages_read: counters.host_pages_read,
             inside: InsideReport::new(&counters.inside),
+            over_time: OverTimeReport::default(),
         }
     }
 }
@@ -203,6 +208,7 @@ mod tests {
             host_pages_written: 8,
             host_pages_read: 10,
             inside: InsideReport::new(&COUNTED.inside),
+            over_time: OverTimeReport::default(),
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
     }

@@ -5,6 +5,7 @@
 //!   GC begins, ends  --> GcOverlap -------> shares --.    |
 //!   DeviceCounters   --> since(warm-up) --> ArrayReport --+--> Report --> JSON
 //!   erase counts     --> Wear ------------> DeviceReport -'
+//!   Levels           --> OverTime --------------^
 //!
 //!   several reports  --> Intervals: what differs between policies by more than chance
 //!                    --> Winners: who has the lowest figures; Interaction: whether two changes add up
@@ -14,9 +15,8 @@
 //! on. Sums are integers, so the order in which observations arrive cannot change a byte of the report, and
 //! warm-up is discarded by starting the observers, and the counters' baseline, where it ends.
 //!
-//! Not measured here: time series, per-volume or per-member latency, queue lengths but at the start of a collection,
-//! bus utilisation, and
-//! requests still outstanding when the run ends (a request is counted when it completes).
+//! Not measured here: per-volume or per-member latency, queues of single dies but at the start of a collection, bus
+//! utilisation, and requests still outstanding when the run ends (a request is counted when it completes).
 //!
 //! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in
 //! [`EngineReport`] only), pages are flash pages, a count has no unit.
@@ -32,6 +32,7 @@ mod interval;
 mod intervals;
 mod moments;
 mod observer;
+mod over_time;
 pub mod recording;
 mod report;
 mod trace;
@@ -48,6 +49,7 @@ pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval, student_t};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
 pub use observer::Observer;
+pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport,
-    DistributionSummary, EngineReport, HostReport, InsideCounters, Intervals, Noted, Pairing,
+    DistributionSummary, EngineReport, HostReport, InsideCounters, Intervals, Noted, OverTimeReport, Pairing,
     PreconditionReport, Report, ResponseReport, SCHEMA, TraceReport, Wear, Winners,
 };
 
@@ -104,7 +104,7 @@ fn report() -> Report {
             vec![0.5, 0.25, 0.25],
             CoordinationReport::new("reactive-selective", counters),
         ),
-        devices: DEVICES.iter().map(|device| DeviceReport::new(device, wear.clone(), 2)).collect(),
+        devices: devices(&wear),
         engine: EngineReport {
             wall_ns: 1,
             events: 2,
@@ -121,6 +121,26 @@ fn report() -> Report {
         label: "selective".to_owned(),
         trace: None,
     }
+}
+
+/// The first of them was watched over time.
+fn devices(wear: &Wear) -> Vec<DeviceReport> {
+    let mut devices: Vec<DeviceReport> =
+        DEVICES.iter().map(|device| DeviceReport::new(device, wear.clone(), 2)).collect();
+    devices[0].over_time = OverTimeReport {
+        bucket_ns: 16_384,
+        channels_in_gc: vec![0.5],
+        empty_blocks: vec![12.125],
+        queue_depth: vec![3.0],
+        victims_erased: vec![2],
+        channels_in_gc_fraction: vec![0.5, 0.5],
+        empty_blocks_least: 11,
+        empty_blocks_change_variance: Some(1.5),
+        empty_blocks_change_variance_by_width: vec![(16_384, 1.5), (32_768, 0.25)],
+        queue_depth_mean: Some(3.0),
+        queue_depth_max: 9,
+    };
+    devices
 }
 
 fn trace() -> TraceReport {
@@ -172,11 +192,18 @@ fn the_json_is_the_contract() {
         r#""plane_utilisation_in_gc":0.25,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":4,"host_pages_read":7,"#,
         inside,
-        r#"},"#,
+        r#","over_time":{"bucket_ns":16384,"channels_in_gc":[0.5],"empty_blocks":[12.125],"queue_depth":[3.0],"#,
+        r#""victims_erased":[2],"channels_in_gc_fraction":[0.5,0.5],"empty_blocks_least":11,"#,
+        r#""empty_blocks_change_variance":1.5,"#,
+        r#""empty_blocks_change_variance_by_width":[[16384,1.5],[32768,0.25]],"#,
+        r#""queue_depth_mean":3.0,"queue_depth_max":9}},"#,
         r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":2.3333333333333335,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":6,"host_pages_read":9,"inside":{"pairing":null,"merged_reads":0,"#,
-        r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}}}],"#,
+        r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
+        r#""over_time":{"bucket_ns":0,"channels_in_gc":[],"empty_blocks":[],"queue_depth":[],"victims_erased":[],"#,
+        r#""channels_in_gc_fraction":[],"empty_blocks_least":0,"empty_blocks_change_variance":null,"#,
+        r#""empty_blocks_change_variance_by_width":[],"queue_depth_mean":null,"queue_depth_max":0}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5},"#,
         r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
         r#""label":"selective"}"#,
@@ -199,15 +226,17 @@ fn what_was_done_to_a_trace_follows_the_label() {
     assert!(text.ends_with(&expected), "{text}");
 }
 
-/// A report of before `inside` was counted.
+/// A report of before `inside` was counted and `over_time` kept.
 #[test]
 fn what_was_written_before_dies_were_looked_into_can_be_read() {
     let mut value = serde_json::to_value(report()).unwrap();
     value["array"].as_object_mut().unwrap().remove("inside");
     value["array"].as_object_mut().unwrap().remove("plane_utilisation_in_gc");
     value["devices"][0].as_object_mut().unwrap().remove("inside");
+    value["devices"][0].as_object_mut().unwrap().remove("over_time");
     let read: Report = serde_json::from_value(value).unwrap();
     assert_eq!((read.array.plane_utilisation_in_gc, read.devices[0].inside.pairing), (None, None));
+    assert_eq!(read.devices[0].over_time, OverTimeReport::default());
 }
 
 #[test]

@@ -115,3 +115,30 @@ fn queues_of_the_warm_up_are_forgotten() {
     assert!(late.max.expect("it collects") < whole.max.expect("it collects"), "{late:?} {whole:?}");
     assert!(late.mean.expect("it collects") <= late.max.expect("it collects") as f64);
 }
+
+/// What every device tells over time agrees with what is counted otherwise; checked, the device finds a die that changed
+/// unseen.
+#[test]
+fn devices_over_time_agree_with_the_counters() {
+    for (schedule, checked) in
+        [("blocking", true), ("preemptive", true), ("ideal", false), ("io-parallel", false)]
+    {
+        let report = simulated(schedule, &["workload.warmup=100"], &Unobserved, checked);
+        for device in &report.devices {
+            let over_time = &device.over_time;
+            let buckets = over_time.empty_blocks.len();
+            let width = over_time.bucket_ns;
+            assert_eq!(report.simulated_ns.div_ceil(width), buckets as u64, "{schedule}");
+            let victims: u64 = over_time.victims_erased.iter().sum();
+            // One that is under way when the window begins or ends is counted at another time.
+            assert!(victims.abs_diff(device.gc_victims) <= 8, "{schedule}: {victims} {}", device.gc_victims);
+            let shares = &over_time.channels_in_gc_fraction;
+            assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{schedule}");
+            assert_eq!(shares[0] == 1.0, schedule == "ideal", "{schedule}: {shares:?}");
+            let least = over_time.empty_blocks.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(over_time.empty_blocks_least as f64 <= least && least < 1e6, "{schedule}");
+            let mean = over_time.queue_depth_mean.expect("a window");
+            assert!(mean > 0.0 && mean <= over_time.queue_depth_max as f64, "{schedule}");
+        }
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! A probe is a type parameter, so the default [`NoProbe`] costs nothing.
 
-use harmonia_types::{IoCause, Lpn, PlaneWork, Ppn, SimTime};
+use harmonia_types::{IoCause, Levels, Lpn, PlaneWork, Ppn, SimTime};
 
 /// A physical page or block of a device: allocation unit and page (or block) inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,8 @@ pub trait Probe: Send {
     const AUDIT: bool = false;
     /// Whether `works`, `stops`, `suspends` and `waits` are called: what a die's planes do is then looked up at every command.
     const WATCHES_PLANES: bool = false;
+    /// Whether `levels` is called: how a die stands is then looked up after each of its events.
+    const WATCHES_LEVELS: bool = false;
 
     /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
     #[inline]
@@ -59,6 +61,9 @@ pub trait Probe: Send {
     /// So many host operations wait at a die now.
     #[inline]
     fn waits(&mut self, _at: SimTime, _die: u32, _operations: u32) {}
+    /// How the device stands from now on: called after events that changed something.
+    #[inline]
+    fn levels(&mut self, _at: SimTime, _levels: &Levels) {}
     /// The measured window begins.
     #[inline]
     fn window(&mut self, _from: SimTime) {}

@@ -4,12 +4,14 @@
 //! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
 //! and the scenario file must read them alike.
 
+mod levels;
 mod plane;
 pub mod registry;
 mod request;
 mod time;
 pub mod units;
 
+pub use levels::Levels;
 pub use plane::PlaneWork;
 pub use request::{Blame, Completion, Deadlines, HostRequest, IoCause, Operation};
 pub use time::{SimDuration, SimTime};

@@ -16,6 +16,7 @@
 mod cross;
 mod encode;
 mod html;
+mod over_time;
 mod planes;
 mod recordings;
 mod table;
@@ -40,7 +41,7 @@ pub(crate) use recordings::Recordings;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// In the order in which they need one another.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("assets/base.js"),
     include_str!("assets/recording.js"),
     include_str!("assets/responses.js"),
@@ -48,6 +49,7 @@ const SCRIPTS: [&str; 9] = [
     include_str!("assets/blame.js"),
     include_str!("assets/request.js"),
     include_str!("assets/timeline.js"),
+    include_str!("assets/over_time.js"),
     include_str!("assets/planes.js"),
     include_str!("assets/main.js"),
 ];
@@ -68,6 +70,7 @@ pub(crate) fn render(
         (0..runs.len()).map(|run| recording(run).and_then(Recording::growth)).collect();
     let words = words::of(runs, intervals, &growth);
     let planes = planes::Planes::of(recordings);
+    let ssds_shown = over_time::shown(runs);
     let mut encoded = String::new();
     let mut data = Vec::with_capacity(runs.len());
     for (index, run) in runs.iter().enumerate() {
@@ -80,6 +83,7 @@ pub(crate) fn render(
             header
         });
         let mut of_run = run_data(run, recording(index), header);
+        of_run["overTime"] = over_time::encode(&comparison.runs[index * seeds], ssds_shown);
         of_run["planes"] = planes.encode(recording(index), index, &mut encoded);
         data.push(of_run);
     }
@@ -102,6 +106,9 @@ pub(crate) fn render(
         "matrix" => cross::matrix(comparison, cross, runs),
         "table_caption" => escaped(&table::caption(runs, intervals)),
         "responses_title" => html::emphasised(&words.titles.responses),
+        "over_time_hidden" => over_time::hidden(runs).to_owned(),
+        "over_time_title" => html::emphasised(&over_time::title(runs)),
+        "over_time_caption" => over_time::caption(runs, ssds_shown),
         "planes_hidden" => planes.hidden().to_owned(),
         "planes_title" => html::emphasised(&planes::title(runs)),
         "planes_caption" => planes.caption(),
@@ -202,8 +209,8 @@ fn recorded(runs: &[Report], recordings: &[Option<Recording>], seeds: usize) -> 
     if seeds > 1 {
         let _ = write!(
             text,
-            " Figures, shares and blame are means over {seeds} seeds; response times, timeline and wear are drawn for the \
-             first of them."
+            " Figures, shares and blame are means over {seeds} seeds; response times, timeline, SSDs over time and wear are \
+             drawn for the first of them."
         );
     }
     if shown < runs.len() {

@@ -241,3 +241,60 @@ fn planes_are_those_of_one_die() {
     let none = page(&[Some(recording()), recorded(&[])]);
     assert!(none.contains("aria-labelledby=\"planes-title\" hidden>") && !none.contains("id=\"planes-0\""));
 }
+
+/// A run whose first SSD was watched over time; empty blocks have this variance at two widths.
+fn watched(label: &str, variance: f64) -> Report {
+    let mut run = run(label, "blocking", 10, 5, &[0.9, 0.1]);
+    run.simulated_ns = 40_000;
+    run.devices[0].over_time = harmonia_metrics::OverTimeReport {
+        bucket_ns: 16_384,
+        channels_in_gc: vec![0.5, 1.0, 0.0],
+        empty_blocks: vec![12.125, 11.0, 10.0],
+        queue_depth: vec![3.0, 4.0, 5.0],
+        victims_erased: vec![2, 0, 1],
+        empty_blocks_change_variance_by_width: vec![(16_384, variance), (32_768, 1.0)],
+        ..harmonia_metrics::OverTimeReport::default()
+    };
+    run
+}
+
+/// Section and series, and the finding in the title: a variance of 16 times is 4 times as uneven.
+#[test]
+fn what_went_on_inside_an_ssd_is_on_the_page() {
+    let page = |runs: Vec<Report>| render(&comparison(runs), &Cross::default(), &[], "");
+    let text = page(vec![watched("smooth", 2.0), watched("surges", 32.0)]);
+    assert!(text.contains("<section id=\"over-time\" aria-labelledby=\"over-time-title\">"));
+    let title =
+        "Empty blocks of SSD 0 come and go 4.0 times as unevenly under <b>surges</b> as under <b>smooth</b>";
+    assert!(text.contains(title));
+    let series = r#""overTime":{"length":40000,"ssds":[{"channels":[0.5,1.0,0.0],"empty":[12.125,11.0,10.0],"queue":[3.0,4.0,5.0],"victims":[2,0,1],"width":16384}"#;
+    assert!(text.contains(series));
+    assert!(page(vec![watched("one", 2.0), watched("two", 2.2)]).contains(">Inside an SSD over time<"));
+    assert!(
+        page(four_runs()).contains("aria-labelledby=\"over-time-title\" hidden>"),
+        "of reports of before"
+    );
+}
+
+/// Variances are compared at a width that all have: the widest bucket's.
+#[test]
+fn unevenness_is_compared_at_one_width() {
+    let mut longer = watched("longer", 0.0);
+    longer.devices[0].over_time.bucket_ns = 32_768;
+    longer.devices[0].over_time.empty_blocks_change_variance_by_width = vec![(32_768, 9.0)];
+    let title = over_time::title(&[watched("short", 1e9), longer]);
+    assert_eq!(
+        html::escaped(&title),
+        "Empty blocks of SSD 0 come and go 3.0 times as unevenly under longer as under short"
+    );
+}
+
+#[test]
+fn a_page_of_many_runs_shows_the_first_ssds_and_says_so() {
+    let four = four_runs();
+    assert_eq!(over_time::shown(&four), 4);
+    let many: Vec<Report> = (0..100).map(|_| four[0].clone()).collect();
+    assert_eq!(over_time::shown(&many), 2);
+    assert!(over_time::caption(&many, 2).ends_with("Shown are the first 2 of 4 SSDs."));
+    assert!(!over_time::caption(&four, 4).contains("Shown"));
+}

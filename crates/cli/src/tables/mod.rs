@@ -8,6 +8,7 @@ mod inside;
 mod layout;
 mod load;
 mod matrix;
+mod over_time;
 mod overlap;
 mod response;
 mod seeds;
@@ -47,6 +48,7 @@ pub(crate) fn comparison(comparison: &Comparison, cross: &Cross, style: Style) -
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(inside::section(runs, style));
+    sections.extend(over_time::section(comparison, runs, style));
     sections.extend(load::section(runs, style));
     sections.extend(matrix::section(comparison, cross, runs, style));
     sections.extend(winners::section(comparison, runs, style));
@@ -61,6 +63,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(inside::section(runs, style));
+    sections.extend(over_time::section(comparison, runs, style));
     if let [run] = &comparison.runs[..] {
         sections.push(devices::section(run, style));
     }

@@ -8,15 +8,17 @@ use std::sync::atomic::Ordering;
 
 use harmonia_array::{Array, MessageCounters};
 use harmonia_engine::EventQueue;
-use harmonia_metrics::{DeviceCounters, GcOverlap, HostRecorder, InsideCounters, Observer, Pairing, Wear};
+use harmonia_metrics::{
+    DeviceCounters, GcOverlap, HostRecorder, InsideCounters, Observer, OverTimeReport, Pairing, Wear,
+};
 use harmonia_ssd::Ftl;
-use harmonia_ssd::probe::{AuditProbe, NoProbe, Probe};
+use harmonia_ssd::probe::Probe;
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
 use harmonia_workload::{
     ArrayGeometryForLoad, Limit, Load, Next, SkewRest, Source, TraceAccount, WorkloadConfig,
 };
 
-use super::planes::{PlaneProbe, Told};
+use super::probe::{RunProbe, Told};
 use super::report::Stopwatch;
 use super::{RunError, RunOptions, Stage, bad_input, is_over, too_short};
 use crate::{Scenario, Variant};
@@ -37,6 +39,8 @@ pub(super) struct Measured {
     /// By member, over the measured window.
     pub devices: Vec<DeviceCounters>,
     pub wear: Vec<Wear>,
+    /// By member.
+    pub over_time: Vec<OverTimeReport>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
     /// The coordination policy's own.
@@ -53,17 +57,11 @@ impl Run<'_> {
     pub fn measure(&self, states: Vec<Ftl>) -> Result<Measured, RunError> {
         let observer = self.options.observe.observer(self.index);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
-        let members = &self.variant.scenario.array.members;
-        let geometry = |member: DeviceId| &members[member.index()].ssd.geometry;
         match (planes, self.options.checked) {
-            (false, false) => self.simulate(states, observer, |_| NoProbe),
-            (false, true) => self.simulate(states, observer, |_| AuditProbe),
-            (true, false) => {
-                self.simulate(states, observer, |member| PlaneProbe::<false>::new(member, geometry(member)))
-            }
-            (true, true) => {
-                self.simulate(states, observer, |member| PlaneProbe::<true>::new(member, geometry(member)))
-            }
+            (false, false) => self.simulate::<RunProbe<false, false>>(states, observer),
+            (false, true) => self.simulate::<RunProbe<false, true>>(states, observer),
+            (true, false) => self.simulate::<RunProbe<true, false>>(states, observer),
+            (true, true) => self.simulate::<RunProbe<true, true>>(states, observer),
         }
     }
 
@@ -71,7 +69,6 @@ impl Run<'_> {
         &self,
         states: Vec<Ftl>,
         observer: Option<Box<dyn Observer + '_>>,
-        probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Measured, RunError> {
         let scenario = &self.variant.scenario;
         let (warmup, total, excluded) = match &scenario.workload {
@@ -84,6 +81,7 @@ impl Run<'_> {
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();
+        let probe = |member: DeviceId| P::new(member, &scenario.array.members[member.index()].ssd.geometry);
         let mut array = Array::new(&scenario.array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
         array.set_deadlines(scenario.deadlines);
@@ -356,6 +354,7 @@ impl<P: Told> Drive<'_, P> {
                 .iter()
                 .map(|device| Wear::of(device.ftl().erase_counts().iter().copied()))
                 .collect(),
+            over_time: self.array.devices().iter().map(|device| device.probe().over_time(end)).collect(),
             gc_share: window.gc.finish(end),
             messages: self.array.message_counters().since(&window.messages),
             policy_counters: self

@@ -2,6 +2,7 @@
 //!
 //! * `cache`: aged states kept from one process to the next;
 //! * `drive`: one run, from an aged array to its measurements;
+//! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
 //! * here: which runs share an aged state, and which thread does what.
 //!
@@ -11,7 +12,7 @@
 mod cache;
 mod drive;
 mod memory;
-mod planes;
+mod probe;
 mod report;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

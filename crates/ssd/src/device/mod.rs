@@ -35,6 +35,7 @@ mod global;
 mod idle;
 mod joint;
 mod lanes;
+mod levels;
 mod pairing;
 mod placement;
 mod queue;
@@ -59,6 +60,7 @@ use crate::slab::Slab;
 use account::SubState;
 use die::Die;
 use lanes::Lanes;
+use levels::Standing;
 use placement::Placement;
 use queue::{PageOp, QueueView};
 
@@ -191,6 +193,8 @@ pub struct Device<P: Probe = NoProbe> {
     counters: DeviceCounters,
     /// Times an event was processed.
     events: u64,
+    /// As last told to a probe that asks for it.
+    standing: Standing,
     probe: P,
 }
 
@@ -240,6 +244,9 @@ impl<P: Probe> Device<P> {
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
+        let channels = config.geometry.channels as usize;
+        let standing =
+            if P::WATCHES_LEVELS { Standing::new(&ftl, &shape, channels) } else { Standing::default() };
         let begins_at_soft = needs.begins_at_soft || policies.concurrency.begins_at_soft();
         Ok(Device {
             rules: Rules {
@@ -291,6 +298,7 @@ impl<P: Probe> Device<P> {
             last_activity: SimTime::ZERO,
             counters: DeviceCounters::default(),
             events: 0,
+            standing,
             probe,
         })
     }
@@ -306,7 +314,9 @@ impl<P: Probe> Device<P> {
     pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
         if self.rules.link_latency == SimDuration::ZERO {
-            self.accept(now, sub, now)
+            self.accept(now, sub, now)?;
+            self.tell_queue(now);
+            Ok(())
         } else {
             self.ingress.push_back((now + self.rules.link_latency, sub, now));
             Ok(())
@@ -348,6 +358,7 @@ impl<P: Probe> Device<P> {
                     }
                     self.events += 1;
                     self.wake(die as u32, time)?;
+                    self.look_at(die as u32, time);
                 }
                 _ if bus <= outside && bus != SimTime::NEVER => {
                     if bus > until {
@@ -377,6 +388,7 @@ impl<P: Probe> Device<P> {
         if let Some((time, sub, issued)) = self.ingress.pop_front() {
             self.events += 1;
             self.accept(time, sub, issued)?;
+            self.tell_queue(time);
         }
         Ok(())
     }

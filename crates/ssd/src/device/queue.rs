@@ -199,7 +199,9 @@ impl<P: Probe> Device<P> {
         if after == NO_OP && slot.is_idle() {
             // Whatever the die was waiting for, this comes first.
             if ready <= now {
-                return self.dispatch(die, now);
+                self.dispatch(die, now)?;
+                self.look_at(die, now);
+                return Ok(());
             }
             // Unless it is about to collect: that comes at once, not when this operation is ready.
             if ready < self.wakes.time_of(die as usize) {

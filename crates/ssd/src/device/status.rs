@@ -54,9 +54,10 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// The measured window begins: maxima count anew, and the probe is told.
+    /// The measured window begins: maxima count anew, and the probe is told, of how things stand first.
     pub fn begin_window(&mut self, from: SimTime) {
         self.counters.depth_at_gc.most = 0;
+        self.tell_levels(from);
         self.probe.window(from);
     }
 
@@ -120,6 +121,7 @@ impl<P: Probe> Device<P> {
             self.audit_lanes(index as u32, die);
         }
         self.audit_promises();
+        self.audit_levels();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
         let idle_work = |die: &super::die::Die| {

@@ -13,6 +13,7 @@ function themeButton(redraw) {
 hatch();
 responsesChart();
 const timeline = timelineChart();
+overTimeChart();
 planesChart();
 overlapChart();
 blameChart();

@@ -1,0 +1,125 @@
+//! How a device stands, told to a probe that asks for it; for any other nothing here is compiled.
+//!
+//! ```text
+//! event of a die ─► what that die holds, against what it held ─► sums of the device ─► probe.levels
+//! arrival ──────────────────────────► queue depth ─────────────────────────────────────────┘
+//! ```
+//!
+//! A die opens blocks, erases them and collects in its own events only, so it is enough to look at the die whose event
+//! it was. What begins and ends within one event, as collecting does that takes no time, is not seen.
+//!
+//! Not told: which channels collect, and blocks of single units.
+
+use harmonia_types::{Levels, SimTime};
+
+use super::Device;
+use crate::config::Shape;
+use crate::ftl::Ftl;
+use crate::probe::Probe;
+
+/// The sums, and the parts they are made of.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Standing {
+    sums: Levels,
+    dies: Vec<DieStanding>,
+    /// Dies that collect, by channel.
+    collecting: Vec<u32>,
+}
+
+/// What one die adds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct DieStanding {
+    empty: u32,
+    erased: u64,
+    collects: bool,
+}
+
+impl Standing {
+    /// Of a device that does nothing yet.
+    pub fn new(ftl: &Ftl, shape: &Shape, channels: usize) -> Self {
+        let units = |die| die * shape.units_per_die..(die + 1) * shape.units_per_die;
+        let die = |die| DieStanding {
+            empty: units(die).map(|unit| ftl.free_blocks(unit)).sum(),
+            erased: units(die).map(|unit| ftl.units[unit as usize].tally.victims).sum(),
+            collects: false,
+        };
+        let dies: Vec<DieStanding> = (0..shape.dies).map(die).collect();
+        let sums = Levels {
+            empty_blocks: dies.iter().map(|die| u64::from(die.empty)).sum(),
+            victims_erased: dies.iter().map(|die| die.erased).sum(),
+            ..Levels::default()
+        };
+        Standing { sums, dies, collecting: vec![0; channels] }
+    }
+
+    fn change(&mut self, die: usize, channel: usize, is: DieStanding) {
+        let was = std::mem::replace(&mut self.dies[die], is);
+        self.sums.empty_blocks = self.sums.empty_blocks - u64::from(was.empty) + u64::from(is.empty);
+        self.sums.victims_erased += is.erased - was.erased;
+        let dies = &mut self.collecting[channel];
+        let before = *dies;
+        *dies = before - u32::from(was.collects) + u32::from(is.collects);
+        self.sums.channels_in_gc = self.sums.channels_in_gc - u32::from(before > 0) + u32::from(*dies > 0);
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// An event of a die is over. If it goes on with a command, nothing but the queue can be different.
+    #[inline]
+    pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
+        if P::WATCHES_LEVELS {
+            let slot = &self.dies[die as usize];
+            let goes_on = !slot.is_idle() && slot.command.start < now;
+            let is = if goes_on { None } else { Some(self.die_standing(die)) };
+            match is.filter(|is| *is != self.standing.dies[die as usize]) {
+                Some(is) => self.change(die, is, now),
+                None => self.tell_queue(now),
+            }
+        }
+    }
+
+    /// Operations may have come or gone.
+    #[inline]
+    pub(super) fn tell_queue(&mut self, now: SimTime) {
+        if P::WATCHES_LEVELS && self.standing.sums.queue_depth != self.waiting_or_running() as u64 {
+            self.tell_levels(now);
+        }
+    }
+
+    /// How things stand, changed or not.
+    #[inline]
+    pub(super) fn tell_levels(&mut self, now: SimTime) {
+        if P::WATCHES_LEVELS {
+            self.standing.sums.queue_depth = self.waiting_or_running() as u64;
+            self.probe.levels(now, &self.standing.sums);
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, die: u32, is: DieStanding, now: SimTime) {
+        let channel = self.rules.geometry.channel_of(die) as usize;
+        self.standing.change(die as usize, channel, is);
+        self.tell_levels(now);
+    }
+
+    #[inline]
+    fn die_standing(&self, die: u32) -> DieStanding {
+        let of_die = self.rules.shape.units_per_die;
+        let collects = self.dies[die as usize].collects();
+        let mut standing = DieStanding { collects, ..DieStanding::default() };
+        for unit in die * of_die..(die + 1) * of_die {
+            let state = &self.ftl.units[unit as usize];
+            standing.empty += self.visible_free(unit);
+            standing.erased += state.tally.victims - u64::from(state.hidden);
+        }
+        standing
+    }
+
+    /// Checks that no die has changed unseen.
+    pub(super) fn audit_levels(&self) {
+        for die in 0..if P::WATCHES_LEVELS { self.rules.shape.dies } else { 0 } {
+            let seen = self.standing.dies[die as usize];
+            assert_eq!(self.die_standing(die), seen, "die {die} changed in an event that was not its own");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! How things stand inside a device, in four numbers.
+
+/// What a device is doing and has room for at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Levels {
+    /// Channels of which a die collects. Unit: count.
+    pub channels_in_gc: u32,
+    /// Erased blocks, as thresholds count them; a victim is none until its erase has ended. Unit: blocks.
+    pub empty_blocks: u64,
+    /// Page operations of the host that have arrived and are not done. Unit: operations.
+    pub queue_depth: u64,
+    /// Victims erased since the device was empty; only ever grows. Unit: blocks.
+    pub victims_erased: u64,
+}
