@@ -48,13 +48,6 @@ pub trait Watch {
     fn known(&self, runs: usize);
 }
 
-/// Hears nothing.
-pub struct Unwatched;
-
-impl Watch for Unwatched {
-    fn known(&self, _: usize) {}
-}
-
 /// A search that can begin.
 pub struct Campaign<'a> {
     pub(crate) request: Request<'a>,
@@ -132,6 +125,25 @@ impl<'a> Campaign<'a> {
         let runner = Runner { campaign: self, store, options, watch, known: RefCell::default() };
         let found = search(&self.plan, &mut |trials: &[Trial<'_>]| runner.costs(trials))?;
         TuneReport::of(self, &found)
+    }
+
+    /// Whether the scenario takes the value that would follow beyond the end of a key's range.
+    pub(crate) fn goes_on(&self, key: usize, point: &Point) -> bool {
+        let axis = &self.request.space.axes[key];
+        let mut sets = [self.request.sets, &self.request.space.sets(point)].concat();
+        let Some(beyond) = axis.beyond(point[key]) else { return false };
+        // The last word counts.
+        sets.push(format!("{}={beyond}", axis.key));
+        self.template.with(&sets, self.request.trace.as_ref()).is_ok()
+    }
+
+    /// The scenario with the best values that were found.
+    ///
+    /// # Errors
+    /// If the report is that of another campaign.
+    pub fn tuned(&self, report: &TuneReport) -> Result<Scenario, BadInput> {
+        let sets = [self.request.sets, &report.best.sets].concat();
+        self.template.with(&sets, self.request.trace.as_ref())
     }
 
     /// What a point is called while it runs.

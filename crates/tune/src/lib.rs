@@ -15,7 +15,7 @@
 //! * [`search`]: which point runs with which seed next, and who is out of the race; knows nothing of simulations;
 //! * [`verdict`]: what a search shows: the best point, those that cannot be told from it, and reasons for doubt;
 //! * [`campaign`]: runs what a search asks for, and keeps it in a folder;
-//! * [`report`]: all of it as data and in words.
+//! * [`report`], [`picture`]: all of it as data, in words, and drawn.
 //!
 //! # Why a race over a grid, and no optimiser from elsewhere
 //!
@@ -31,12 +31,13 @@
 
 pub mod campaign;
 pub mod objective;
+pub mod picture;
 pub mod report;
 pub mod search;
 pub mod space;
 pub mod verdict;
 
-pub use campaign::{Campaign, Request};
+pub use campaign::{Campaign, Request, Watch};
 pub use objective::Objective;
 pub use report::TuneReport;
 pub use space::Space;

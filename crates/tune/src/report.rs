@@ -233,7 +233,7 @@ impl TuneReport {
             points: (0..found.candidates.len()).map(|index| teller.point(index, best)).collect(),
             refused: teller.refused(),
             held_out: found.finalists.iter().map(|&index| teller.held_out(index, best)).collect(),
-            warnings: doubts(&campaign.plan, found).iter().map(|doubt| teller.warning(doubt, best)).collect(),
+            warnings: teller.warnings(best),
             scenario: serde_json::to_value(&campaign.scenario).unwrap_or_default(),
         })
     }
@@ -325,7 +325,7 @@ impl Teller<'_> {
         .collect()
     }
 
-    /// Reasons differ in the values they name; what they have in common is the text up to the first digit.
+    /// Reasons that differ in numbers only are one reason.
     fn refused(&self) -> Vec<Refusal> {
         let mut reasons: BTreeMap<String, Refusal> = BTreeMap::new();
         for candidate in &self.found.candidates {
@@ -352,12 +352,24 @@ impl Teller<'_> {
         ))
     }
 
+    /// An end beyond which the scenario refuses the next value is no reason to widen the range.
+    fn warnings(&self, best: usize) -> Vec<Warning> {
+        let holds = |doubt: &Doubt| match (doubt, &self.candidate(best).point) {
+            (Doubt::AtTheEnd { key }, Some(point)) => self.campaign.goes_on(*key, point),
+            _ => true,
+        };
+        let doubts = doubts(&self.campaign.plan, self.found).into_iter().filter(holds);
+        doubts.map(|doubt| self.warning(&doubt, best)).collect()
+    }
+
     fn warning(&self, doubt: &Doubt, best: usize) -> Warning {
         let (kind, text) = match doubt {
             Doubt::Flat { points } => ("flat", self.flat(*points)),
-            Doubt::NoGain { difference } => ("no-gain", self.no_gain(difference, best)),
-            Doubt::GainNotConfirmed { difference } => ("overfitted", self.not_confirmed(difference, best)),
-            Doubt::NotBestHeldOut { other, difference } => self.rival(*other, difference, best),
+            Doubt::NoGain { contrast } => ("no-gain", self.no_gain(contrast, best)),
+            Doubt::GainNotConfirmed { searched, held_out } => {
+                ("overfitted", self.not_confirmed(searched, held_out))
+            }
+            Doubt::NotBestHeldOut { other, contrast } => self.rival(*other, contrast),
             Doubt::RefusedHeldOut { why } => {
                 ("refused", format!("the best point cannot be run with a held-out seed: {why}"))
             }
@@ -368,7 +380,9 @@ impl Teller<'_> {
     }
 
     fn flat(&self, points: usize) -> String {
-        let extent: Vec<String> = self.extent().iter().map(words).collect();
+        let axes = &self.campaign.request.space.axes;
+        let extent: Vec<String> =
+            self.extent().iter().zip(axes).map(|(extent, axis)| words(extent, axis)).collect();
         let tried =
             self.found.candidates.iter().filter(|one| one.point.is_some() && !one.costs.is_empty()).count();
         let plainest = self.found.plainest.map(|index| self.flags(index)).unwrap_or_default();
@@ -380,33 +394,33 @@ impl Teller<'_> {
         )
     }
 
-    fn no_gain(&self, difference: &Interval, best: usize) -> String {
-        let change = share(difference, mean(&self.candidate(0).costs));
-        let lead =
-            if difference.mean >= 0.0 { "no point tried is better than" } else { "nothing is gained on" };
-        let chance = if difference.excludes(0.0) { "" } else { ", which may be chance" };
-        format!("{lead} the scenario as it stands: {} is {change} against it{chance}", self.flags(best))
+    fn no_gain(&self, contrast: &Contrast, best: usize) -> String {
+        let lead = match contrast.difference.mean >= 0.0 {
+            true => "no point tried is better than",
+            false => "nothing is gained on",
+        };
+        let chance = if contrast.difference.excludes(0.0) { "" } else { ", which may be chance" };
+        let (point, change) = (self.flags(best), share(contrast));
+        format!("{lead} the scenario as it stands: {point} is {change} against it{chance}")
     }
 
-    fn not_confirmed(&self, difference: &Interval, best: usize) -> String {
-        let searched = crate::verdict::difference(&self.candidate(best).costs, &self.candidate(0).costs);
-        let before = searched.map(|contrast| share(&contrast.difference, mean(&self.candidate(0).costs)));
-        let after = share(difference, mean(&self.candidate(0).held_out));
-        let seeds = self.campaign.plan.seeds;
+    fn not_confirmed(&self, searched: &Contrast, held_out: &Contrast) -> String {
         format!(
-            "the best is fitted to the seeds it was chosen by: {} against the scenario as it stands with those, {after} \
-             with {seeds} held-out ones, which may be chance",
-            before.unwrap_or_default()
+            "the best is fitted to the seeds it was chosen by: {} against the scenario as it stands with those, {} with \
+             {} held-out ones, which may be chance",
+            share(searched),
+            share(held_out),
+            self.campaign.plan.seeds
         )
     }
 
-    fn rival(&self, other: usize, difference: &Interval, best: usize) -> (&'static str, String) {
-        let change = share(difference, mean(&self.candidate(best).held_out));
-        let (kind, how) = match difference.excludes(0.0) {
+    fn rival(&self, other: usize, contrast: &Contrast) -> (&'static str, String) {
+        let (kind, how) = match contrast.difference.excludes(0.0) {
             true => ("overfitted", "more than chance: the best is fitted to the seeds it was chosen by"),
             false => ("rival", "which may be chance"),
         };
-        (kind, format!("with held-out seeds {} is {change} against the best, {how}", self.flags(other)))
+        let (point, change) = (self.flags(other), share(contrast));
+        (kind, format!("with held-out seeds {point} is {change} against the best, {how}"))
     }
 
     fn at_the_end(&self, key: usize, best: usize) -> String {
@@ -438,26 +452,20 @@ pub fn flags(sets: &[String]) -> String {
     sets.iter().map(|set| format!("--set {}", quoted(set))).collect::<Vec<_>>().join(" ")
 }
 
-fn words(extent: &Extent) -> String {
+/// A range from its first to its last value, choices one by one.
+fn words(extent: &Extent, axis: &Axis) -> String {
     match &extent.values[..] {
-        [only] => format!("{} {only}", extent.key),
-        [first, .., last] => format!("{} {first} to {last}", extent.key),
-        [] => extent.key.clone(),
+        [first, .., last] if axis.is_ordered() => format!("{} {first} to {last}", extent.key),
+        values => format!("{} {}", extent.key, values.join(", ")),
     }
 }
 
-fn mean(costs: &[f64]) -> f64 {
-    costs.iter().sum::<f64>() / costs.len().max(1) as f64
-}
-
-/// A difference as a share of what it is held against.
-fn share(difference: &Interval, base: f64) -> String {
-    if base == 0.0 {
-        return format!("{:+}", difference.mean);
-    }
-    let percent = |value: f64| value / base.abs() * 100.0;
-    let change = percent(difference.mean);
+/// A change in per cent; where there is nothing to take a share of, the difference itself.
+fn share(contrast: &Contrast) -> String {
+    let Some(Interval { mean, half_width, .. }) = contrast.relative else {
+        return format!("{:+}", contrast.difference.mean);
+    };
+    let change = mean * 100.0;
     let change = if change.abs() < 0.05 { "0.0%".to_owned() } else { format!("{change:+.1}%") };
-    let width = difference.half_width.map(|width| format!(" \u{b1}{:.1}", percent(width)));
-    change + &width.unwrap_or_default()
+    change + &half_width.map(|width| format!(" \u{b1}{:.1}", width * 100.0)).unwrap_or_default()
 }

@@ -139,13 +139,28 @@ impl Axis {
     pub fn value(&self, index: u32) -> String {
         match &self.values {
             Values::Choices(values) => values[index as usize].clone(),
-            Values::Steps(steps) => steps.value(index),
+            Values::Steps(steps) => steps.at(f64::from(index)),
         }
     }
 
     /// Whether its values are in order, so that there is something between two of them.
     pub fn is_ordered(&self) -> bool {
         matches!(self.values, Values::Steps(_))
+    }
+
+    /// The value that would follow beyond the end at which an index lies.
+    pub(crate) fn beyond(&self, index: u32) -> Option<String> {
+        match &self.values {
+            Values::Steps(steps) if index == 0 => Some(steps.at(-1.0)),
+            Values::Steps(steps) => Some(steps.at(f64::from(index) + 1.0)),
+            Values::Choices(_) => None,
+        }
+    }
+
+    /// All values, in order where there is one.
+    pub fn all(&self) -> impl Iterator<Item = String> + '_ {
+        let (Dimension::Ordered(count) | Dimension::Choices(count)) = self.dimension();
+        (0..count).map(|index| self.value(index))
     }
 
     fn place(&self, value: &str) -> Option<f64> {
@@ -206,9 +221,9 @@ impl Steps {
         }
     }
 
-    fn value(&self, index: u32) -> String {
+    fn at(&self, index: f64) -> String {
         let Steps { before, after, low, step, decimals, .. } = self;
-        let number = format!("{:.decimals$}", low + f64::from(index) * step);
+        let number = format!("{:.decimals$}", low + index * step);
         let number = match number.contains('.') {
             true => number.trim_end_matches('0').trim_end_matches('.'),
             false => number.as_str(),

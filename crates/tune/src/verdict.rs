@@ -3,7 +3,7 @@
 //! A function of what was found; the words are made in [`report`](crate::report). Leaves out: how likely a doubt is to be
 //! unfounded; each is raised by one comparison at 5%.
 
-use harmonia_metrics::{Contrast, Interval};
+use harmonia_metrics::Contrast;
 
 use crate::search::{Dimension, Fate, Found, Plan, Stopped, worse};
 
@@ -18,19 +18,21 @@ pub enum Doubt {
     /// With the seeds of the search already, the best is not better than the scenario as it stands by more than chance.
     NoGain {
         /// The best less the scenario as it stands.
-        difference: Interval,
+        contrast: Contrast,
     },
     /// The best was better with the seeds of the search, and is not with held-out ones by more than chance.
     GainNotConfirmed {
+        /// The same with the seeds of the search.
+        searched: Contrast,
         /// The best less the scenario as it stands, held-out seeds.
-        difference: Interval,
+        held_out: Contrast,
     },
     /// With held-out seeds, another finalist is lower than the best.
     NotBestHeldOut {
         /// Which candidate.
         other: usize,
         /// The other less the best.
-        difference: Interval,
+        contrast: Contrast,
     },
     /// The best cannot be run with a held-out seed.
     RefusedHeldOut {
@@ -78,23 +80,23 @@ pub fn doubts(plan: &Plan, found: &Found) -> Vec<Doubt> {
 /// Whether the best is better than the scenario as it stands, with the seeds of the search and with others.
 fn gain(found: &Found, best: usize) -> Option<Doubt> {
     let (best, as_is) = (&found.candidates[best], &found.candidates[0]);
-    let searched = difference(&best.costs, &as_is.costs)?.difference;
+    let searched = difference(&best.costs, &as_is.costs)?;
     if worse(&as_is.costs, &best.costs).is_none() {
-        return Some(Doubt::NoGain { difference: searched });
+        return Some(Doubt::NoGain { contrast: searched });
     }
-    let held_out = difference(&best.held_out, &as_is.held_out)?.difference;
+    let held_out = difference(&best.held_out, &as_is.held_out)?;
     let confirmed = worse(&as_is.held_out, &best.held_out).is_some();
-    (!confirmed).then_some(Doubt::GainNotConfirmed { difference: held_out })
+    (!confirmed).then_some(Doubt::GainNotConfirmed { searched, held_out })
 }
 
 /// The finalist that is lowest with held-out seeds, if that is not the best.
 fn rival(found: &Found, best: usize) -> Option<Doubt> {
     let than = &found.candidates[best].held_out;
     let others = found.finalists.iter().copied().filter(|&index| index != best && index != 0);
-    let differences = others
-        .filter_map(|other| Some((other, difference(&found.candidates[other].held_out, than)?.difference)));
-    let lowest = differences.min_by(|(_, a), (_, b)| a.mean.total_cmp(&b.mean))?;
-    (lowest.1.mean < 0.0).then_some(Doubt::NotBestHeldOut { other: lowest.0, difference: lowest.1 })
+    let contrasts =
+        others.filter_map(|other| Some((other, difference(&found.candidates[other].held_out, than)?)));
+    let lowest = contrasts.min_by(|(_, a), (_, b)| a.difference.mean.total_cmp(&b.difference.mean))?;
+    (lowest.1.difference.mean < 0.0).then_some(Doubt::NotBestHeldOut { other: lowest.0, contrast: lowest.1 })
 }
 
 /// Keys whose first or last value is the best; where all of a key's values do equally well that means nothing.
