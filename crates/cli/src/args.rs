@@ -114,10 +114,12 @@ changing the code.";
 
 const TUNE_EXAMPLES: &str = "\
 Examples:
-  harmonia tune hpc-w --objective mean --over ssd.gc.hard_threshold=3%..10%
-  harmonia tune hpc-w --objective write-p99 --over ssd.gc.hard_threshold=3%..10% --over ssd.gc.min_victims=1..8 --out tuned
-  harmonia tune my-array.toml --objective p99 --over array.coordination.policy=local,reactive-selective,gcsync
-  harmonia tune nvme-mixed --objective erases --over ssd.gc.soft_threshold=hard+1..16:3 --seeds 8 --budget 500 --json
+  harmonia tune tiny --objective mean --over ssd.gc.hard_threshold=3%..10% --over ssd.gc.min_victims=1..8
+  harmonia tune hpc-w --objective write-p99 --over array.coordination.policy=local,reactive-selective,gcsync --seeds 8
+  harmonia tune hpc-w --objective mean --set array.coordination.policy=reactive-selective \\
+    --set array.coordination.fire_at=soft --over array.coordination.delay=1ms..33ms \\
+    --over ssd.gc.soft_threshold=hard+1..17 --out tuned
+  harmonia tune nvme-mixed --objective erases --over ssd.gc.victim=greedy,fifo --budget 100 --json
 
 Ranges: 1..8 whole numbers, 1..8:2 with a step, 0.3..0.7 decimals, 3%..10% with a unit, a,b,c choices.
 Objectives: mean, p50, p95, p99, p999, of reads or writes alone as in read-p99; erases, write-amplification.
@@ -126,7 +128,7 @@ A coarse grid of points races with the same seeds; a point that is worse than th
 grid is refined around the best until nothing can be told apart. The best few then run with seeds that nothing was
 chosen by, and warnings say where the optimum is flat, at the end of a range, or fitted to its seeds. With --out finished
 runs are kept in the folder: the same command goes on where it was stopped, to the same result. Delete the folder after
-changing the code or a trace.";
+changing the code or a trace. Keys that ageing depends on, such as hard_threshold, cost an aged array a value and seed.";
 
 const CACHE_EXAMPLES: &str = "\
 Examples:

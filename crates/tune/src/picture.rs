@@ -8,7 +8,9 @@
 //!     3%  6%  10%
 //! ```
 //!
-//! A key's panel shows all points, whatever their other keys are. Leaves out: how two keys act together.
+//! A key's panel shows all points, whatever their other keys are. A point at which the array falls behind may cost a
+//! thousand times the best: what lies above [`HIGHEST`] stands faded at the upper edge. Leaves out: how two keys act
+//! together.
 
 use std::fmt::Write as _;
 
@@ -21,6 +23,8 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 60.0;
 const RIGHT: f64 = 20.0;
 const BOTTOM: f64 = 50.0;
+/// The axis ends at so many times the lowest cost, if anything lies above.
+const HIGHEST: f64 = 3.0;
 const ORANGE: &str = "#D55E00";
 const BLUE: &str = "#0072B2";
 const GREY: &str = "#8A8A8A";
@@ -70,12 +74,25 @@ impl Scale {
         let costs = || report.points.iter().filter_map(|point| point.cost);
         let (low, high) =
             costs().fold((f64::MAX, f64::MIN), |(low, high), cost| (low.min(cost.mean), high.max(cost.mean)));
-        let room = ((high - low) * 0.08).max(high.abs() * 1e-3).max(f64::MIN_POSITIVE);
+        let high = if low > 0.0 { high.min(low * HIGHEST) } else { high };
+        let room = ((high - low) * 0.08).max(high * 1e-3).max(f64::MIN_POSITIVE);
         let (divisor, unit) = match report.objective.unit {
             unit if unit == Unit::Ns.text() => (1e6, "ms"),
             _ => (1.0, ""),
         };
-        Scale { low: low - room, high: high + room, divisor, unit }
+        Scale { low: (low - room).max(0.0), high: high + room, divisor, unit }
+    }
+
+    /// A cost as people read it.
+    fn words(&self, cost: f64) -> String {
+        let value = cost / self.divisor;
+        let decimals = match value.abs() {
+            size if size >= 100.0 => 0,
+            size if size >= 10.0 => 1,
+            size if size >= 1.0 => 2,
+            _ => 4,
+        };
+        format!("{value:.decimals$} {}", self.unit).trim_end().to_owned()
     }
 
     fn y(&self, cost: f64) -> f64 {
@@ -144,11 +161,10 @@ impl Panel<'_> {
             let x = self.x(value).unwrap_or_default();
             text(svg, x, HEIGHT - BOTTOM + 16.0, "middle", value);
         }
-        let Scale { low, high, divisor, unit } = self.costs;
+        let Scale { low, high, .. } = self.costs;
         for share in [0.0, 0.5, 1.0] {
             let cost = low + (high - low) * share;
-            let label = format!("{:.4} {unit}", cost / divisor);
-            text(svg, self.left - 6.0, self.costs.y(cost) + 4.0, "end", label.trim());
+            text(svg, self.left - 6.0, self.costs.y(cost) + 4.0, "end", &self.costs.words(cost));
         }
     }
 
@@ -170,10 +186,12 @@ impl Panel<'_> {
                 ends[0], ends[1]
             );
         }
-        let about = escaped(&format!("{}: {}", point.sets.join(", "), point.fate));
+        let words = format!("{}: {}, {}", point.sets.join(", "), self.costs.words(cost.mean), point.fate);
+        let faded = if cost.mean > self.costs.high { " fill-opacity=\"0.35\"" } else { "" };
         let _ = writeln!(
             svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{color}\"><title>{about}</title></circle>"
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{color}\"{faded}><title>{}</title></circle>",
+            escaped(&words)
         );
     }
 }
