@@ -26,7 +26,7 @@ fn noise(world: u64, trial: &Trial<'_>) -> f64 {
 
 /// What all points of a seed have in common; pairs cancel it.
 fn common(world: u64, seed: usize) -> f64 {
-    20.0 * uniform(&[world, 77, seed as u64])
+    200.0 * uniform(&[world, 77, seed as u64])
 }
 
 fn plan(dimensions: &[Dimension]) -> Plan {
