@@ -112,6 +112,24 @@ Examples:
 Finished runs are kept in the folder: the same command goes on where it was stopped. Delete the folder after
 changing the code.";
 
+const TUNE_EXAMPLES: &str = "\
+Examples:
+  harmonia tune tiny --objective mean --over ssd.gc.hard_threshold=3%..10% --over ssd.gc.min_victims=1..8
+  harmonia tune hpc-w --objective write-p99 --over array.coordination.policy=local,reactive-selective,gcsync --seeds 8
+  harmonia tune hpc-w --objective mean --set array.coordination.policy=reactive-selective \\
+    --set array.coordination.fire_at=soft --over array.coordination.delay=1ms..33ms \\
+    --over ssd.gc.soft_threshold=hard+1..17 --out tuned
+  harmonia tune nvme-mixed --objective erases --over ssd.gc.victim=greedy,fifo --budget 100 --json
+
+Ranges: 1..8 whole numbers, 1..8:2 with a step, 0.3..0.7 decimals, 3%..10% with a unit, a,b,c choices.
+Objectives: mean, p50, p95, p99, p999, of reads or writes alone as in read-p99; erases, write-amplification.
+
+A coarse grid of points races with the same seeds; a point that is worse than the leader by more than chance is out. The
+grid is refined around the best until nothing can be told apart. The best few then run with seeds that nothing was
+chosen by, and warnings say where the optimum is flat, at the end of a range, or fitted to its seeds. With --out finished
+runs are kept in the folder: the same command goes on where it was stopped, to the same result. Delete the folder after
+changing the code or a trace. Keys that ageing depends on, such as hard_threshold, cost an aged array a value and seed.";
+
 const CACHE_EXAMPLES: &str = "\
 Examples:
   harmonia cache
@@ -175,6 +193,14 @@ pub(crate) enum Command {
         policies: Option<Vec<String>>,
         #[command(flatten)]
         simulation: SimulationArguments,
+    },
+    /// Find good values of keys for a workload, and say how sure that is
+    #[command(after_help = TUNE_EXAMPLES)]
+    Tune {
+        #[command(flatten)]
+        scenario: ScenarioArguments,
+        #[command(flatten)]
+        options: TuneArguments,
     },
     /// Hold the papers' claims against simulations
     #[command(after_help = REPRODUCE_EXAMPLES)]
@@ -480,6 +506,41 @@ pub(crate) struct SimulationArguments {
     /// Also write requests.parquet and gc_intervals.parquet into that folder: every request, every interval
     #[arg(long, requires = "out")]
     pub parquet: bool,
+    /// Age the array anew, and do not keep it; see `harmonia cache`
+    #[arg(long)]
+    pub no_cache: bool,
+    /// How much the cache of aged arrays may hold [default: 8GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
+    pub cache_limit: Option<u64>,
+}
+
+/// What is searched, how long, and where the results go.
+#[derive(Debug, Args)]
+pub(crate) struct TuneArguments {
+    /// What to make small: mean, p99, write-p99, erases ..
+    #[arg(long, value_name = "NAME")]
+    pub objective: String,
+    /// A key to vary and its values: a range such as 1..8, 0.3..0.7, 3%..10%, 1..8:2, or choices such as a,b,c
+    #[arg(long = "over", value_name = "KEY=RANGE", required = true, allow_hyphen_values = true)]
+    pub overs: Vec<String>,
+    /// Seeds that points are chosen by, the scenario's own and those that follow; as many more are held out
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub seeds: u64,
+    /// Most runs, held-out ones included
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub budget: u64,
+    /// Threads to use; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Check every invariant at every event (slow)
+    #[arg(long)]
+    pub checked: bool,
+    /// Print the report as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Keep runs in this folder, and write tune.json, tune.svg and tuned.toml, the best scenario, there
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Age the array anew, and do not keep it; see `harmonia cache`
     #[arg(long)]
     pub no_cache: bool,

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use harmonia_scenario::{Progress, Stage};
+use harmonia_tune::Watch;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Redrawing a counter less often than the eye notices costs nothing.
@@ -67,6 +68,14 @@ impl Whole {
             state.done += 1;
             self.show(&state);
         }
+    }
+
+    fn known(&self, runs: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.done += runs;
+        self.show(&state);
+        // They say nothing of how long the others take.
+        self.bar.reset_eta();
     }
 
     fn show(&self, state: &WholeState) {
@@ -134,8 +143,18 @@ impl Progress for Bars {
     }
 }
 
+impl Watch for Bars {
+    fn known(&self, runs: usize) {
+        self.whole.iter().for_each(|whole| whole.known(runs as u64));
+    }
+}
+
 /// Nobody watches.
 pub(crate) struct Silent;
+
+impl Watch for Silent {
+    fn known(&self, _: usize) {}
+}
 
 impl Progress for Silent {
     fn begin(&self, _: usize, _: &str, _: Stage, _: u64) {}

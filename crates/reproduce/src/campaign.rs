@@ -1,18 +1,15 @@
 //! Runs what is missing.
 //!
 //! Runs go in batches: those of a batch that age alike share an aged array, and a batch that ended is kept, so that
-//! stopping loses at most one. A batch that is refused is run one by one to find who is to blame; a refused run is a
-//! result too.
+//! stopping loses at most one. A refused run is a result too.
 
 use std::path::Path;
 
-use harmonia_metrics::Report;
-use harmonia_scenario::{BadInput, RunError, RunOptions, Variant, compare};
+use harmonia_scenario::{RunError, RunOptions, Store, VERSION, Variant, outcomes};
 
 use crate::experiment::Job;
 use crate::results::Results;
-use crate::store::{Store, VERSION};
-use crate::summary::{Outcome, Summary};
+use crate::summary::Summary;
 
 /// Runs of a batch.
 const BATCH: usize = 36;
@@ -33,14 +30,16 @@ pub fn run(
     options: &RunOptions<'_>,
     watch: &dyn Watch,
 ) -> Result<Results, RunError> {
-    let store = Store::open(folder).map_err(|error| unusable(folder, &error))?;
+    let store = Store::open(folder)?;
     let mut results = kept(jobs, folder)?;
     let missing: Vec<&Job> =
         jobs.iter().filter(|job| !results.has(&job.experiment, &job.variant, job.seed)).collect();
     for batch in missing.chunks(BATCH) {
         watch.batch(results.len(), jobs.len(), batch[0]);
-        for (job, outcome) in batch.iter().zip(outcomes(batch, options)?) {
-            store.save(&job.scenario, &outcome).map_err(|error| unusable(folder, &error))?;
+        let variants: Vec<Variant> = batch.iter().map(|job| variant(job)).collect();
+        let outcomes = outcomes(&variants, options, &|report| Summary::from(report))?;
+        for (job, outcome) in batch.iter().zip(outcomes) {
+            store.save(&job.scenario, &outcome)?;
             results.insert(VERSION, &job.experiment, &job.variant, job.seed, outcome);
         }
     }
@@ -52,7 +51,7 @@ pub fn run(
 /// # Errors
 /// If the folder cannot be used.
 pub fn kept(jobs: &[Job], folder: &Path) -> Result<Results, RunError> {
-    let store = Store::open(folder).map_err(|error| unusable(folder, &error))?;
+    let store = Store::open(folder)?;
     let mut results = Results::default();
     for job in jobs {
         if let Some(outcome) = store.load(&job.scenario) {
@@ -60,28 +59,6 @@ pub fn kept(jobs: &[Job], folder: &Path) -> Result<Results, RunError> {
         }
     }
     Ok(results)
-}
-
-fn unusable(folder: &Path, error: &std::io::Error) -> RunError {
-    let problem = format!("cannot keep runs in {}: {error}", folder.display());
-    RunError::BadInput(BadInput::plain(problem, "allowed: a folder that can be written to"))
-}
-
-/// What these jobs show, in their order.
-fn outcomes(batch: &[&Job], options: &RunOptions<'_>) -> Result<Vec<Outcome>, RunError> {
-    let variants: Vec<Variant> = batch.iter().map(|job| variant(job)).collect();
-    let measured = |report: &Report| Outcome::Measured(Summary::from(report));
-    match compare(&variants, options) {
-        Ok(comparison) => Ok(comparison.runs.iter().map(measured).collect()),
-        Err(RunError::BadInput(why)) if batch.len() == 1 => {
-            Ok(vec![Outcome::Refused(why.problem().to_owned())])
-        }
-        Err(RunError::BadInput(_)) => {
-            let alone = batch.iter().map(|job| outcomes(&[job], options));
-            alone.collect::<Result<Vec<_>, _>>().map(|outcomes| outcomes.concat())
-        }
-        Err(error) => Err(error),
-    }
 }
 
 fn variant(job: &Job) -> Variant {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`experiment`], [`experiments`]: named configurations and what is varied in them;
-//! * [`campaign`], [`store`]: runs what is missing, and keeps what is done;
+//! * [`campaign`]: runs what is missing, and keeps what is done;
 //! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
 //! * [`assessment`]: claims with their verdicts;
@@ -24,7 +24,6 @@ mod figure;
 pub mod findings;
 pub mod measure;
 pub mod results;
-pub mod store;
 pub mod summary;
 pub mod verdict;
 

@@ -9,15 +9,7 @@ use harmonia_metrics::{DistributionSummary, PairingReport, Report};
 use serde::{Deserialize, Serialize};
 
 /// What a run showed, or why it could not be run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "nearly every run is measured")]
-pub enum Outcome {
-    /// It ran.
-    Measured(Summary),
-    /// It was refused, such as for a load that the array cannot keep up with; the message.
-    Refused(String),
-}
+pub type Outcome = harmonia_scenario::Outcome<Summary>;
 
 /// The figures of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

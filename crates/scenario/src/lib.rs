@@ -13,6 +13,7 @@
 mod array;
 mod error;
 mod hints;
+mod kept;
 pub mod policies;
 pub mod presets;
 mod read;
@@ -28,9 +29,10 @@ mod tree;
 mod workload;
 
 pub use error::BadInput;
+pub use kept::{Outcome, Store, VERSION, outcomes};
 pub use run::{
     AgedCache, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved,
     aged_arrays, compare, compare_seeds, peak_rss_bytes, preflight, run, run_aged,
 };
-pub use scenario::{Precondition, Scenario, TraceFile, Variant, sweep};
-pub use set::{Axis, axes};
+pub use scenario::{Precondition, Scenario, Template, TraceFile, Variant, sweep};
+pub use set::{Axis, axes, values_of};

@@ -89,6 +89,27 @@ impl Scenario {
     }
 }
 
+/// A scenario that is read once and changed in many ways.
+pub struct Template(Document);
+
+impl Template {
+    /// Opens a scenario file or a built-in scenario, as [`Scenario::load`] does.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open(source: &str) -> Result<Template, BadInput> {
+        Document::open(source).map(Template)
+    }
+
+    /// The scenario with these changes, as [`Scenario::load`] gives it.
+    ///
+    /// # Errors
+    /// If what is written cannot be used, or a flag sweeps.
+    pub fn with(&self, sets: &[String], trace: Option<&TraceFile>) -> Result<Scenario, BadInput> {
+        self.0.single(sets, trace)
+    }
+}
+
 /// Loads a scenario once for every combination of the values in `sets`: a comma sweeps, except inside quotes,
 /// brackets and braces. The last flag varies fastest.
 ///

@@ -110,7 +110,11 @@ fn read(set: &str) -> Result<Flag<'_>, BadInput> {
     Ok(Flag { key, values })
 }
 
-/// Splits at commas outside quotes, brackets and braces.
+/// The values that text with commas stands for, as `--set` reads them: it is split outside quotes, brackets and braces.
+pub fn values_of(text: &str) -> Vec<&str> {
+    split(text)
+}
+
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     let mut escaped = false;

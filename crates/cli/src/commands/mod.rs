@@ -8,6 +8,7 @@ mod reproduce;
 mod shell;
 mod simulate;
 mod trace;
+mod tune;
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
@@ -26,6 +27,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Compare { scenario, policies, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
+        Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
         Command::Reproduce(options) => reproduce::reproduce(&options, no_progress, output),
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),

@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
 }
 
 /// The resolved scenario as a file that means the same from any folder.
-fn rerunnable(scenario: &Scenario) -> String {
+pub(super) fn rerunnable(scenario: &Scenario) -> String {
     let mut scenario = scenario.clone();
     if let WorkloadConfig::Trace(trace) = &mut scenario.workload {
         for path in &mut trace.paths {
@@ -271,7 +271,7 @@ fn decisions(comparison: &Comparison) -> Vec<String> {
 }
 
 /// A report as text, one line a key.
-fn json(report: &impl Serialize) -> Result<String, Failure> {
+pub(super) fn json(report: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(report);
     text.map(|text| text + "\n")
         .map_err(|error| Failure::Internal(format!("cannot write the report as JSON: {error}")))

@@ -12,6 +12,7 @@ mod over_time;
 mod overlap;
 mod response;
 mod seeds;
+mod tuned;
 mod verdict;
 mod winners;
 
@@ -28,6 +29,7 @@ pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
 pub(crate) use matrix::{Field, Matrix, matrices, sentence as interaction};
 pub(crate) use seeds::{heading, means};
+pub(crate) use tuned::tuned;
 pub(crate) use winners::{footnotes, lines as winner_lines};
 
 /// Space and colour a table may use.

@@ -139,6 +139,7 @@ fn help_is_data_and_has_examples() {
     for command in [
         "run",
         "compare",
+        "tune",
         "reproduce",
         "policies",
         "presets",

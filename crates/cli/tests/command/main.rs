@@ -6,6 +6,7 @@ mod reproduction;
 mod shell;
 mod simulation;
 mod trace;
+mod tuning;
 
 use std::path::Path;
 use std::process::{Command, Output};
