@@ -86,7 +86,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             victim_d: 3,
             schedule: "blocking".into(),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

@@ -50,7 +50,7 @@ fn device(domain: Domain) -> SsdConfig {
             victim_d: 3,
             schedule: "blocking".into(),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

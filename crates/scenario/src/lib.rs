@@ -12,6 +12,7 @@
 
 mod array;
 mod error;
+mod own;
 pub mod policies;
 pub mod presets;
 mod read;

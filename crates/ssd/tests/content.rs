@@ -189,7 +189,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
             } else {
                 Destination::Unit
             },
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

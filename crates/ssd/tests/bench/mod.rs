@@ -65,7 +65,7 @@ pub fn one_die() -> SsdConfig {
             victim_d: 1,
             schedule: "blocking".into(),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

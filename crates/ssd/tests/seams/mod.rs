@@ -63,7 +63,7 @@ pub fn config(channels: u32) -> SsdConfig {
             victim_d: 2,
             schedule: "blocking".into(),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }
@@ -91,7 +91,7 @@ pub fn policies() -> Policies {
             d: 2,
         }),
         schedule: (find(schedule::REGISTRY, "blocking").expect("registered").build)(),
-        concurrency: (find(concurrency::REGISTRY, "unlimited").expect("registered").build)(),
+        concurrency: concurrency::build(&ConcurrencyConfig::named("unlimited"), 1).expect("registered"),
     }
 }
 

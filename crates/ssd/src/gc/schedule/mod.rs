@@ -4,6 +4,7 @@
 //! made of tokens; nobody but the die pops its queue. Schedules hold no state between questions beyond what the view
 //! shows, so they can wrap one another (preemptive around io-parallel).
 
+mod after_reads;
 mod blocking;
 mod ideal;
 mod io_parallel;
@@ -331,5 +332,11 @@ impl DieView<'_> {
 pub type Build = fn() -> Box<dyn Schedule>;
 
 /// All schedules.
-pub const REGISTRY: &[Entry<Build>] =
-    &[blocking::ENTRY, preemptive::ENTRY, io_parallel::ENTRY, preemptive_io_parallel::ENTRY, ideal::ENTRY];
+pub const REGISTRY: &[Entry<Build>] = &[
+    blocking::ENTRY,
+    after_reads::ENTRY,
+    preemptive::ENTRY,
+    io_parallel::ENTRY,
+    preemptive_io_parallel::ENTRY,
+    ideal::ENTRY,
+];

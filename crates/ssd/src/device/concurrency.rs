@@ -1,0 +1,423 @@
+//! Limited concurrency: which dies get their turn, and what remains of an event between its turns.
+//!
+//! ```text
+//! a host write opens a block ─┐
+//! a victim is done ───────────┼─► govern: survey the dies ─► the last block of a die? ─► limit ─► best of the rest
+//! an event is wanted ─────────┘
+//! ```
+//!
+//! A turn is one victim. An event that thresholds or a directive ask for keeps its goal and goes on turn by turn; a turn
+//! that the policy began of itself ends with its victim. A channel has one turn at a time, so a die that is down to its
+//! last free block may have to wait for another die of its channel: until its own turn it serves no host write that
+//! could take the room its live pages need, and the die it waits for does not give way to the host.
+//!
+//! Source: Electronics 2025, 4 (one block at a time on a channel, most invalid pages first, none aborted, a channel with
+//! one empty block left collects regardless); that the rule about the last block holds for every allocation unit, and
+//! that events are cut into turns, is ours. Not modelled: blocks that garbage collection opens change utilisation, too,
+//! but the policy sees that only with the next question.
+
+use harmonia_types::SimTime;
+
+use super::collect::{UnitSet, Want};
+use super::die::{Activity, Command, Step};
+use super::{Device, DeviceFailure};
+use crate::block::BlockId;
+use crate::ftl::{Collected, Goal};
+use crate::gc::concurrency::{Candidate, Concurrency, Load};
+use crate::gc::schedule::Pace;
+use crate::probe::Probe;
+use harmonia_types::SimDuration;
+
+/// A policy that limits, and what a device keeps for it.
+pub(super) struct Governor {
+    policy: Box<dyn Concurrency>,
+    channels: Vec<Channel>,
+    /// As [`Load`] has them.
+    depth: Vec<u32>,
+    idle_since: Vec<SimTime>,
+    /// More could have started had the limit been higher.
+    hungry: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Channel {
+    /// A die of it has its turn.
+    active: bool,
+    /// A die of it waits with its last free block while another has its turn.
+    pressed: bool,
+    /// The die that has waited longest with its last free block, and how far it is from the last turn.
+    urgent: Option<(u32, u32)>,
+    /// Who would start next, and its rank.
+    best: Option<(u64, Candidate)>,
+    /// Place on the channel of the die after the one that had the last turn.
+    next: u32,
+}
+
+impl Governor {
+    /// `None` for a policy that limits nothing.
+    pub fn new(policy: Box<dyn Concurrency>, channels: u32) -> Option<Box<Governor>> {
+        let count = channels as usize;
+        (!policy.admits_all()).then(|| {
+            Box::new(Governor {
+                policy,
+                channels: vec![Channel::default(); count],
+                depth: vec![0; count],
+                idle_since: vec![SimTime::ZERO; count],
+                hungry: false,
+            })
+        })
+    }
+
+    fn active(&self) -> u32 {
+        self.channels.iter().filter(|channel| channel.active).count() as u32
+    }
+
+    fn load(&self, utilisation: f64) -> Load<'_> {
+        Load { utilisation, active: self.active(), depth: &self.depth, idle_since: &self.idle_since }
+    }
+}
+
+impl Want {
+    /// One victim, because the policy says so.
+    fn turn() -> Want {
+        Want { by_policy: true, ..Want::event(Goal { stop: 0, min_victims: 1 }, UnitSet::ALL) }
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// Looks at all dies and starts those that must, and those that the policy lets start.
+    pub(super) fn govern(&mut self, now: SimTime) {
+        let Some(mut governor) = self.governor.take() else { return };
+        let utilisation = self.survey(&mut governor);
+        for channel in 0..governor.channels.len() as u32 {
+            let state = governor.channels[channel as usize];
+            if let Some((_, die)) = state.urgent.filter(|_| !state.active) {
+                let invalid = self.most_invalid(die).0;
+                self.start_turn(&mut governor, Candidate { channel, die, invalid }, now);
+            }
+        }
+        self.start_allowed(&mut governor, utilisation, now);
+        self.governor = Some(governor);
+    }
+
+    /// Who has a turn and who is down to its last free block; returns the utilisation of the device.
+    fn survey(&self, governor: &mut Governor) -> f64 {
+        let (shape, count) = (&self.rules.shape, governor.channels.len() as u32);
+        for channel in &mut governor.channels {
+            (channel.active, channel.urgent) = (false, None);
+        }
+        let mut free = 0u64;
+        for die in 0..shape.dies {
+            let mut least = u32::MAX;
+            for unit in self.units_of(die) {
+                free += u64::from(self.visible_free(unit));
+                least = least.min(self.ftl.free_blocks(unit));
+            }
+            let channel = &mut governor.channels[(die % count) as usize];
+            if self.has_turn(die) {
+                channel.active = true;
+            } else if least <= LAST_BLOCK && self.could_collect(die) {
+                let on_channel = shape.dies / count;
+                let ahead = (die / count + on_channel - channel.next) % on_channel;
+                if channel.urgent.is_none_or(|(first, _)| ahead < first) {
+                    channel.urgent = Some((ahead, die));
+                }
+            }
+        }
+        for channel in &mut governor.channels {
+            channel.pressed = channel.active && channel.urgent.is_some();
+        }
+        let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
+        (blocks - free) as f64 / blocks as f64
+    }
+
+    /// Lets the best start as far as the policy allows.
+    fn start_allowed(&mut self, governor: &mut Governor, utilisation: f64, now: SimTime) {
+        let limit = governor.policy.limit(now, &governor.load(utilisation));
+        let begins = limit.begins && !self.held;
+        let mut active = governor.active();
+        if active < limit.channels {
+            self.find_best(governor, utilisation, begins, now);
+        }
+        while active < limit.channels {
+            let best = governor.channels.iter().filter_map(|channel| channel.best);
+            // Of equals, the lowest channel.
+            let Some((_, candidate)) = best.reduce(|a, b| if b.0 > a.0 { b } else { a }) else { break };
+            self.start_turn(governor, candidate, now);
+            active += 1;
+        }
+        governor.hungry = begins && active == limit.channels && active < governor.channels.len() as u32;
+        let look = governor.policy.next_look(now, &governor.load(utilisation));
+        let slot = governor.channels.len();
+        match look {
+            SimTime::NEVER => self.bus_wakes.clear(slot),
+            look => self.bus_wakes.set(slot, look),
+        }
+    }
+
+    /// The best die of every channel without a turn.
+    fn find_best(&self, governor: &mut Governor, utilisation: f64, begins: bool, now: SimTime) {
+        let Governor { policy, channels, depth, idle_since, .. } = governor;
+        let active = channels.iter().filter(|channel| channel.active).count() as u32;
+        let load = Load { utilisation, active, depth, idle_since };
+        let count = channels.len() as u32;
+        channels.iter_mut().for_each(|channel| channel.best = None);
+        for die in 0..self.rules.shape.dies {
+            let (slot, channel) = (&self.dies[die as usize], die % count);
+            let state = &mut channels[channel as usize];
+            let wanted = slot.want.is_some();
+            if state.active || !(wanted || begins && !slot.exhausted) {
+                continue;
+            }
+            let (invalid, _) = self.most_invalid(die);
+            let candidate = Candidate { channel, die, invalid };
+            if invalid == 0 && !wanted {
+                continue;
+            }
+            let Some(rank) = policy.rank(now, &candidate, &load) else { continue };
+            if state.best.is_none_or(|(best, _)| rank > best) {
+                state.best = Some((rank, candidate));
+            }
+        }
+    }
+
+    fn start_turn(&mut self, governor: &mut Governor, candidate: Candidate, now: SimTime) {
+        let Candidate { channel, die, .. } = candidate;
+        let count = governor.channels.len() as u32;
+        let state = &mut governor.channels[channel as usize];
+        (state.active, state.best) = (true, None);
+        state.next = (die / count + 1) % (self.rules.shape.dies / count);
+        governor.policy.started(&candidate);
+        let slot = &mut self.dies[die as usize];
+        if slot.want.is_none() {
+            slot.began_soft = true;
+        }
+        slot.want.get_or_insert_with(Want::turn).admitted = true;
+        if let Some(since) = slot.stalled.take() {
+            // What it held back waited for garbage collection, if that of another die.
+            let from = since.max(slot.gc_last_end);
+            self.log_collecting(die, from.min(now), now);
+        }
+        if self.dies[die as usize].is_idle() {
+            self.wakes.set(die as usize, now);
+        }
+    }
+
+    fn units_of(&self, die: u32) -> std::ops::Range<u32> {
+        let units = self.rules.shape.units_per_die;
+        die * units..(die + 1) * units
+    }
+
+    /// Invalid pages of the best victim of a die as greedy sees it, and its unit (ties: the lowest).
+    fn most_invalid(&self, die: u32) -> (u32, u32) {
+        let mut most = (0, die * self.rules.shape.units_per_die);
+        for unit in self.units_of(die) {
+            let table = self.ftl.blocks(unit);
+            let invalid = table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid);
+            if invalid > most.0 {
+                most = (invalid, unit);
+            }
+        }
+        most
+    }
+
+    /// Whether a die collects or is about to.
+    fn has_turn(&self, die: u32) -> bool {
+        let slot = &self.dies[die as usize];
+        slot.collects() || slot.is_admitted()
+    }
+
+    /// Whether a turn could win anything, or somebody wants to know.
+    fn could_collect(&self, die: u32) -> bool {
+        let slot = &self.dies[die as usize];
+        slot.want.is_some() || (!slot.exhausted && self.most_invalid(die).0 > 0)
+    }
+
+    /// Whether collecting on a die must not give way to the host; `free`: the fewest free blocks of its units.
+    #[inline]
+    pub(super) fn is_pressing(&self, die: u32, free: u32) -> bool {
+        let awaited = |governor: &Governor| {
+            let channel = self.rules.geometry.channel_of(die);
+            free <= LAST_BLOCK || governor.channels[channel as usize].pressed
+        };
+        free <= self.rules.shape.hard || self.governor.as_deref().is_some_and(awaited)
+    }
+
+    /// Whether another die of its channel has its turn.
+    pub(super) fn is_pressed(&self, die: u32) -> bool {
+        let step = self.buses.len() as u32;
+        (die % step..self.rules.shape.dies)
+            .step_by(step as usize)
+            .any(|other| other != die && self.has_turn(other))
+    }
+
+    /// Whether nothing collects, nor is about to.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let active = |governor: &Governor| governor.channels.iter().any(|channel| channel.active);
+        self.collecting == 0 && !self.governor.as_deref().is_some_and(active)
+    }
+
+    /// Events wanted of dies whose turns the policy decides on. One that has its turn, or waits, absorbs the demand.
+    pub(super) fn demand_turns(&mut self, dies: impl Iterator<Item = u32>, want: Want, now: SimTime) {
+        for die in dies {
+            let slot = &mut self.dies[die as usize];
+            match &mut slot.want {
+                Some(waiting) if !waiting.by_policy => waiting.units = waiting.units.and(want.units),
+                // What the policy began goes on as the first turn of the event, but does not count towards its goal.
+                Some(turn) => *turn = Want { admitted: turn.admitted, ..want },
+                None => {
+                    slot.want = Some(want);
+                    slot.began_soft = false;
+                }
+            }
+        }
+        self.govern(now);
+    }
+
+    /// The victim of a die's turn.
+    pub(super) fn turn_victim(&mut self, die: u32, now: SimTime) -> Option<(u32, BlockId)> {
+        let mut want = self.dies[die as usize].want?;
+        if want.yields {
+            return self.idle_victim(die, want.goal.stop, now);
+        }
+        if want.by_policy {
+            let (_, unit) = self.most_invalid(die);
+            return self.choose_victim(die, unit, now).map(|block| (unit, block));
+        }
+        while self.is_due(die, &mut want) {
+            let unit = die * self.rules.shape.units_per_die + want.unit;
+            if let Some(block) = self.choose_victim(die, unit, now) {
+                want.counts = true;
+                self.dies[die as usize].want = Some(want);
+                return Some((unit, block));
+            }
+            (want.unit, want.unit_victims) = (want.unit + 1, 0);
+        }
+        None
+    }
+
+    /// Whether an event has a unit, from the one whose turn it is, that has not reached its goal; goes on to that.
+    fn is_due(&self, die: u32, want: &mut Want) -> bool {
+        let units = self.rules.shape.units_per_die;
+        if want.yields {
+            return self.units_of(die).any(|unit| self.ftl.free_blocks(unit) <= want.goal.stop);
+        }
+        let due = |want: &Want| {
+            let free = self.ftl.free_blocks(die * units + want.unit);
+            want.units.has(want.unit) && (want.unit_victims < want.goal.min_victims || free <= want.goal.stop)
+        };
+        while want.unit < units && !due(want) {
+            (want.unit, want.unit_victims) = (want.unit + 1, 0);
+        }
+        want.unit < units
+    }
+
+    /// Runs a die's turn as one command. `false` if it took no time.
+    pub(super) fn run_turn(&mut self, die: u32, now: SimTime, pace: Pace) -> Result<bool, DeviceFailure> {
+        let Some((unit, block)) = self.turn_victim(die, now) else {
+            self.start_collecting(die, now);
+            self.end_event(die, 0, now);
+            return Ok(false);
+        };
+        let failure = self.failure(now);
+        let collected: Collected =
+            self.ftl.unit(unit).collect_one(block, &mut self.probe).map_err(failure)?;
+        self.ftl.units[unit as usize].hidden = collected.victims;
+        self.start_collecting(die, now);
+        let time = match pace {
+            Pace::Timed => self.event_time(&collected),
+            Pace::Instant => SimDuration::ZERO,
+        };
+        if time == SimDuration::ZERO {
+            self.end_event(die, collected.victims, now);
+            return Ok(false);
+        }
+        self.dies[die as usize].gc_until = now + time;
+        self.begin(die, Activity::Event(collected), Command::new(now, &[Step::Array(time)]), now);
+        Ok(true)
+    }
+
+    /// The turn of a die is over: what remains of its event waits for the next one.
+    pub(super) fn settle(&mut self, die: u32, victims: u32) {
+        self.dies[die as usize].activity = Activity::Idle;
+        let Some(mut want) = self.dies[die as usize].want.take() else { return };
+        want.unit_victims += if want.counts { victims } else { 0 };
+        (want.admitted, want.counts) = (false, false);
+        let over = victims == 0 || want.by_policy || want.yields && self.interrupted;
+        if !over && self.is_due(die, &mut want) {
+            self.dies[die as usize].want = Some(want);
+        }
+    }
+
+    /// A die is about to program a host page: whether that has to wait for its turn, because it might take the room
+    /// that the live pages of its next victim need.
+    #[inline]
+    pub(super) fn must_wait(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
+        self.governor.is_some() && self.has_no_room(die, handle) && {
+            let slot = &self.dies[die as usize];
+            if slot.want.is_none() {
+                self.demand_turns(die..die + 1, self.own_event(UnitSet::ALL), now);
+            } else {
+                self.govern(now);
+            }
+            true
+        }
+    }
+
+    /// A die serves no host write until its turn.
+    pub(super) fn stall(&mut self, die: u32, now: SimTime) {
+        self.dies[die as usize].stalled.get_or_insert(now);
+        self.wakes.clear(die as usize);
+    }
+
+    fn has_no_room(&self, die: u32, handle: u32) -> bool {
+        let (op, slot) = (&self.ops[handle], &self.dies[die as usize]);
+        op.kind.writes()
+            && !self.has_turn(die)
+            && !slot.exhausted
+            && self.ftl.free_blocks(op.unit) <= LAST_BLOCK
+            && !self.ftl.has_room_to_collect(op.unit)
+    }
+
+    /// A host operation has entered a die's queue.
+    #[inline]
+    pub(super) fn note_arrival(&mut self, die: u32) {
+        if let Some(governor) = &mut self.governor {
+            let channel = self.rules.geometry.channel_of(die) as usize;
+            governor.depth[channel] += 1;
+            governor.idle_since[channel] = SimTime::NEVER;
+        }
+    }
+
+    /// A host operation of a die is done.
+    #[inline]
+    pub(super) fn note_done(&mut self, die: u32, now: SimTime) {
+        if let Some(governor) = &mut self.governor {
+            let channel = self.rules.geometry.channel_of(die) as usize;
+            governor.depth[channel] -= 1;
+            if governor.depth[channel] == 0 {
+                governor.idle_since[channel] = now;
+            }
+            if governor.hungry && governor.policy.follows_host() {
+                self.govern(now);
+            }
+        }
+    }
+
+    /// Checks that no channel has two turns, and that what the governor counts is so.
+    pub(super) fn audit_channels(&self) {
+        let Some(governor) = self.governor.as_deref() else { return };
+        let mut turns = vec![0; governor.channels.len()];
+        let mut depth = vec![0; governor.channels.len()];
+        for (index, die) in self.dies.iter().enumerate() {
+            let channel = self.rules.geometry.channel_of(index as u32) as usize;
+            turns[channel] += u32::from(self.has_turn(index as u32));
+            depth[channel] += die.waiting + die.running_ops().count() as u32;
+            assert!(turns[channel] <= 1, "channel {channel} holds two turns of garbage collection");
+        }
+        assert_eq!(depth, governor.depth, "host operations at the channels");
+    }
+}
+
+/// Free blocks of a unit at which its die collects whatever the policy says.
+pub(super) const LAST_BLOCK: u32 = 1;
