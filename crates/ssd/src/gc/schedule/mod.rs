@@ -334,9 +334,9 @@ pub type Build = fn() -> Box<dyn Schedule>;
 /// All schedules.
 pub const REGISTRY: &[Entry<Build>] = &[
     blocking::ENTRY,
-    after_reads::ENTRY,
     preemptive::ENTRY,
     io_parallel::ENTRY,
     preemptive_io_parallel::ENTRY,
+    after_reads::ENTRY,
     ideal::ENTRY,
 ];
