@@ -14,7 +14,7 @@ use harmonia_array::{
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
-use harmonia_ssd::gc::victim;
+use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, DeviceCounters, Domain,
@@ -34,6 +34,8 @@ fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
 /// A random small device that collects often.
 fn ssd(rng: &mut Rng) -> SsdConfig {
     let victims: Vec<&str> = names(victim::REGISTRY).collect();
+    let policies: Vec<&str> = names(concurrency::REGISTRY).collect();
+    let concurrency = pick(rng, &policies);
     let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
     let order = pick(rng, &Order::all().collect::<Vec<_>>());
     SsdConfig {
@@ -86,7 +88,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             victim_d: 3,
             schedule: "blocking".into(),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: ConcurrencyConfig::named(concurrency),
         },
     }
 }

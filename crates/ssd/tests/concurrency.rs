@@ -83,7 +83,11 @@ fn channels_collect_side_by_side_as_far_as_allowed() {
             let table = device.ftl().blocks(unit);
             table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid)
         });
-        assert_eq!(left.max(), Some(0), "from utilisation 0 on every block with an invalid page is collected");
+        assert_eq!(
+            left.max(),
+            Some(0),
+            "from utilisation 0 on every block with an invalid page is collected"
+        );
     }
 }
 
@@ -186,8 +190,8 @@ fn reads_go_before_an_event_begins_or_after_it_as_the_schedule_says() {
     assert_eq!([first, second], [read, 2 * read], "the read that waits goes before the event");
     assert!(write > second + event + PROGRAM.0 / 1000, "and the write after it: {write}");
     let [first, write, second] = collected_beside_reads("blocking", 8);
-    assert_eq!([first, second], [read, write + read], "in order");
-    assert!(write > read + event + PROGRAM.0 / 1000, "all after the event: {write}");
+    assert_eq!([first, write], [read, second + PROGRAM.0 / 1000 + 25], "in order of readiness");
+    assert!(second > 2 * read + event, "the read, too, after the event: {second}");
     // At the hard threshold there is no difference.
     assert_eq!(collected_beside_reads("after-reads", 2), collected_beside_reads("blocking", 2));
 }
@@ -208,7 +212,8 @@ fn no_device_runs_out_of_blocks_because_its_channels_had_to_wait() {
         config.gc.stop_threshold = Amount::Blocks(hard + rng.below(3) as u32);
         config.ftl.reserved_blocks = Amount::Blocks(8);
         config.gc.min_victims = 1 + rng.below(3) as u32;
-        let schedules = ["blocking", "ideal", "preemptive", "io-parallel", "preemptive-io-parallel", "after-reads"];
+        let schedules =
+            ["blocking", "ideal", "preemptive", "io-parallel", "preemptive-io-parallel", "after-reads"];
         config.gc.schedule = schedules[rng.below(6) as usize].into();
         config.geometry.own_pins = rng.chance(0.5);
         // Nothing starts of itself, or hardly anything.

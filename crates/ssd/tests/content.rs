@@ -202,7 +202,9 @@ fn concurrency(rng: &mut Rng) -> ConcurrencyConfig {
     let share = |rng: &mut Rng| pick(rng, &[0.0, 0.3, 0.5, 0.7, 0.9]);
     let own = match policy.as_str() {
         "fixed" => json!({ "start": pick(rng, &[0.0, 0.6, 1.0]), "channels": 1 }),
-        "adaptive" => json!({ "low": share(rng), "high": 1.0, "ramp": pick(rng, &["floor", "ceil", "scaled"]) }),
+        "adaptive" => {
+            json!({ "low": share(rng), "high": 1.0, "ramp": pick(rng, &["floor", "ceil", "scaled"]) })
+        }
         "queue-depth" => json!({ "low": share(rng), "high": 1.0, "depth": 1 + rng.below(20) }),
         "idle-time" => {
             let scope = pick(rng, &["device", "channel"]);
