@@ -9,7 +9,8 @@
 //! A turn is one victim. An event that thresholds or a directive ask for keeps its goal and goes on turn by turn; a turn
 //! that the policy began of itself ends with its victim. A channel has one turn at a time, so a die that is down to its
 //! last free block may have to wait for another die of its channel: until its own turn it serves no host write that
-//! could take the room its live pages need, and the die it waits for does not give way to the host.
+//! could take the room its live pages need, and the die it waits for does not give way to the host. A turn that has not
+//! begun, because its die serves the host, is given to it.
 //!
 //! Source: Electronics 2025, 4 (one block at a time on a channel, most invalid pages first, none aborted, a channel with
 //! one empty block left collects regardless); that the rule about the last block holds for every allocation unit, and
@@ -43,6 +44,8 @@ pub(super) struct Governor {
 struct Channel {
     /// A die of it has its turn.
     active: bool,
+    /// The die that has its turn if it still serves the host, and so has not begun.
+    promised: Option<u32>,
     /// A die of it waits with its last free block while another has its turn.
     pressed: bool,
     /// The die that has waited longest with its last free block, and how far it is from the last turn.
@@ -91,10 +94,15 @@ impl<P: Probe> Device<P> {
         let utilisation = self.survey(&mut governor);
         for channel in 0..governor.channels.len() as u32 {
             let state = governor.channels[channel as usize];
-            if let Some((_, die)) = state.urgent.filter(|_| !state.active) {
-                let invalid = self.most_invalid(die).0;
-                self.start_turn(&mut governor, Candidate { channel, die, invalid }, now);
+            let Some((_, die)) = state.urgent else { continue };
+            let idle = self.dies[die as usize].is_idle();
+            match state.promised.filter(|_| idle) {
+                Some(holder) => self.revoke(holder),
+                None if state.active => continue,
+                None => {}
             }
+            let invalid = self.most_invalid(die).0;
+            self.start_turn(&mut governor, Candidate { channel, die, invalid }, now);
         }
         self.start_allowed(&mut governor, utilisation, now);
         self.governor = Some(governor);
@@ -104,7 +112,7 @@ impl<P: Probe> Device<P> {
     fn survey(&self, governor: &mut Governor) -> f64 {
         let (shape, count) = (&self.rules.shape, governor.channels.len() as u32);
         for channel in &mut governor.channels {
-            (channel.active, channel.urgent) = (false, None);
+            (channel.active, channel.promised, channel.urgent) = (false, None, None);
         }
         let mut free = 0u64;
         for die in 0..shape.dies {
@@ -114,11 +122,15 @@ impl<P: Probe> Device<P> {
                 least = least.min(self.ftl.free_blocks(unit));
             }
             let channel = &mut governor.channels[(die % count) as usize];
+            let slot = &self.dies[die as usize];
             if self.has_turn(die) {
                 channel.active = true;
+                channel.promised = (!slot.collects() && !slot.is_idle()).then_some(die);
             } else if least <= LAST_BLOCK && self.could_collect(die) {
                 let on_channel = shape.dies / count;
                 let ahead = (die / count + on_channel - channel.next) % on_channel;
+                // Who serves the host can still wait.
+                let ahead = if slot.is_idle() { ahead } else { ahead + on_channel };
                 if channel.urgent.is_none_or(|(first, _)| ahead < first) {
                     channel.urgent = Some((ahead, die));
                 }
@@ -201,6 +213,12 @@ impl<P: Probe> Device<P> {
         if self.dies[die as usize].is_idle() {
             self.wakes.set(die as usize, now);
         }
+    }
+
+    /// A turn that has not begun goes to a die that cannot wait.
+    fn revoke(&mut self, die: u32) {
+        let want = &mut self.dies[die as usize].want;
+        *want = want.filter(|want| !want.by_policy).map(|want| Want { admitted: false, ..want });
     }
 
     fn units_of(&self, die: u32) -> std::ops::Range<u32> {

@@ -32,13 +32,13 @@ struct Config {
     high: f64,
     /// Half of the channels by default.
     max_channels: Option<u32>,
+    /// How the steps of the ramp are rounded.
     ramp: Ramp,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        let Band { low, high } = Band::DEFAULT;
-        Config { low, high, max_channels: None, ramp: Ramp::Floor }
+        Config { low: 0.5, high: 0.85, max_channels: None, ramp: Ramp::Floor }
     }
 }
 

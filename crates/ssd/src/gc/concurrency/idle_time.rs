@@ -31,13 +31,19 @@ struct Config {
     max_channels: Option<u32>,
     /// How long the host must have been away.
     idle: SimDuration,
+    /// What must have been idle.
     scope: Scope,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        let Band { low, high } = Band::DEFAULT;
-        Config { low, high, max_channels: None, idle: SimDuration::from_us(1_000), scope: Scope::Device }
+        Config {
+            low: 0.5,
+            high: 0.85,
+            max_channels: None,
+            idle: SimDuration::from_us(1_000),
+            scope: Scope::Device,
+        }
     }
 }
 

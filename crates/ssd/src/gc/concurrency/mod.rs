@@ -143,9 +143,6 @@ struct Band {
 }
 
 impl Band {
-    /// The paper's.
-    const DEFAULT: Band = Band { low: 0.5, high: 0.85 };
-
     fn new(low: f64, high: f64) -> Result<Band, String> {
         for (name, value) in [("low", low), ("high", high)] {
             utilisation(name, value)?;

@@ -33,8 +33,7 @@ struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let Band { low, high } = Band::DEFAULT;
-        Config { low, high, max_channels: None, depth: 32 }
+        Config { low: 0.5, high: 0.85, max_channels: None, depth: 32 }
     }
 }
 

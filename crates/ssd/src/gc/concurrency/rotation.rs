@@ -27,6 +27,7 @@ use super::{Build, Candidate, Concurrency, Limit, Load, Parameters, utilisation}
 struct Config {
     /// Utilisation from which dies start of themselves.
     start: f64,
+    /// Of what one die at a time collects.
     group: Group,
 }
 
