@@ -413,18 +413,6 @@ impl<P: Probe> Device<P> {
         self.end_event(die, job.victims, now);
     }
 
-    /// The same where turns are limited: the job ends with its victim.
-    fn choose_in_turn(&mut self, die: u32, job: Job, now: SimTime) {
-        let next = if job.victims == 0 { self.turn_victim(die, now) } else { None };
-        let Some((unit, block)) = next else {
-            self.dies[die as usize].job = None;
-            return self.end_event(die, job.victims, now);
-        };
-        self.ftl.unit(unit).begin(block);
-        let unit = unit - die * self.rules.shape.units_per_die;
-        self.dies[die as usize].job = Some(Job { unit, victim: Some(block), ..job });
-    }
-
     /// Starts moving the next live page of a victim, read and program in one command. `false` if there is none left.
     fn start_move(&mut self, die: u32, victim: BlockId, now: SimTime) -> Result<bool, DeviceFailure> {
         let Some(mut job) = self.dies[die as usize].job else { return Ok(false) };

@@ -6,28 +6,24 @@
 //! an event is wanted ─────────┘
 //! ```
 //!
-//! A turn is one victim. An event that thresholds or a directive ask for keeps its goal and goes on turn by turn; a turn
-//! that the policy began of itself ends with its victim. A channel has one turn at a time, so a die that is down to its
-//! last free block may have to wait for another die of its channel: until its own turn it serves no host write that
-//! could take the room its live pages need, and the die it waits for does not give way to the host. A turn that has not
-//! begun, because its die serves the host, is given to it.
+//! A turn is one victim ([`turns`](super::turns) has what happens in it), and a channel has one at a time. A die that is
+//! down to its last free block may therefore have to wait for another die of its channel: that does not give way to the
+//! host meanwhile, and if it has not begun because it serves the host, its turn goes to the die that cannot wait.
 //!
 //! Source: Electronics 2025, 4 (one block at a time on a channel, most invalid pages first, none aborted, a channel with
-//! one empty block left collects regardless); that the rule about the last block holds for every allocation unit, and
-//! that events are cut into turns, is ours. Not modelled: blocks that garbage collection opens change utilisation, too,
-//! but the policy sees that only with the next question.
+//! one empty block left collects regardless); that the rule about the last block holds for every allocation unit is ours.
+//! Not modelled: blocks that garbage collection opens change utilisation, too, but the policy sees that only with the
+//! next question.
 
 use harmonia_types::SimTime;
 
-use super::collect::{UnitSet, Want};
-use super::die::{Activity, Command, Step};
-use super::{Device, DeviceFailure};
-use crate::block::BlockId;
-use crate::ftl::{Collected, Goal};
+use super::Device;
+use super::collect::Want;
 use crate::gc::concurrency::{Candidate, Concurrency, Load};
-use crate::gc::schedule::Pace;
 use crate::probe::Probe;
-use harmonia_types::SimDuration;
+
+/// Free blocks of a unit at which its die collects whatever the policy says.
+pub(super) const LAST_BLOCK: u32 = 1;
 
 /// A policy that limits, and what a device keeps for it.
 pub(super) struct Governor {
@@ -80,17 +76,15 @@ impl Governor {
     }
 }
 
-impl Want {
-    /// One victim, because the policy says so.
-    fn turn() -> Want {
-        Want { by_policy: true, ..Want::event(Goal { stop: 0, min_victims: 1 }, UnitSet::ALL) }
-    }
-}
-
 impl<P: Probe> Device<P> {
     /// Looks at all dies and starts those that must, and those that the policy lets start.
     pub(super) fn govern(&mut self, now: SimTime) {
         let Some(mut governor) = self.governor.take() else { return };
+        if self.interrupted {
+            // The host is back: idle-time events that have not begun are off.
+            let waiting = self.dies.iter_mut().filter(|slot| !slot.collects());
+            waiting.for_each(|slot| slot.want = slot.want.filter(|want| !want.yields));
+        }
         let utilisation = self.survey(&mut governor);
         for channel in 0..governor.channels.len() as u32 {
             let state = governor.channels[channel as usize];
@@ -221,13 +215,13 @@ impl<P: Probe> Device<P> {
         *want = want.filter(|want| !want.by_policy).map(|want| Want { admitted: false, ..want });
     }
 
-    fn units_of(&self, die: u32) -> std::ops::Range<u32> {
+    pub(super) fn units_of(&self, die: u32) -> std::ops::Range<u32> {
         let units = self.rules.shape.units_per_die;
         die * units..(die + 1) * units
     }
 
     /// Invalid pages of the best victim of a die as greedy sees it, and its unit (ties: the lowest).
-    fn most_invalid(&self, die: u32) -> (u32, u32) {
+    pub(super) fn most_invalid(&self, die: u32) -> (u32, u32) {
         let mut most = (0, die * self.rules.shape.units_per_die);
         for unit in self.units_of(die) {
             let table = self.ftl.blocks(unit);
@@ -240,7 +234,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Whether a die collects or is about to.
-    fn has_turn(&self, die: u32) -> bool {
+    pub(super) fn has_turn(&self, die: u32) -> bool {
         let slot = &self.dies[die as usize];
         slot.collects() || slot.is_admitted()
     }
@@ -273,128 +267,6 @@ impl<P: Probe> Device<P> {
     pub(super) fn is_at_rest(&self) -> bool {
         let active = |governor: &Governor| governor.channels.iter().any(|channel| channel.active);
         self.collecting == 0 && !self.governor.as_deref().is_some_and(active)
-    }
-
-    /// Events wanted of dies whose turns the policy decides on. One that has its turn, or waits, absorbs the demand.
-    pub(super) fn demand_turns(&mut self, dies: impl Iterator<Item = u32>, want: Want, now: SimTime) {
-        for die in dies {
-            let slot = &mut self.dies[die as usize];
-            match &mut slot.want {
-                Some(waiting) if !waiting.by_policy => waiting.units = waiting.units.and(want.units),
-                // What the policy began goes on as the first turn of the event, but does not count towards its goal.
-                Some(turn) => *turn = Want { admitted: turn.admitted, ..want },
-                None => {
-                    slot.want = Some(want);
-                    slot.began_soft = false;
-                }
-            }
-        }
-        self.govern(now);
-    }
-
-    /// The victim of a die's turn.
-    pub(super) fn turn_victim(&mut self, die: u32, now: SimTime) -> Option<(u32, BlockId)> {
-        let mut want = self.dies[die as usize].want?;
-        if want.yields {
-            return self.idle_victim(die, want.goal.stop, now);
-        }
-        if want.by_policy {
-            let (_, unit) = self.most_invalid(die);
-            return self.choose_victim(die, unit, now).map(|block| (unit, block));
-        }
-        while self.is_due(die, &mut want) {
-            let unit = die * self.rules.shape.units_per_die + want.unit;
-            if let Some(block) = self.choose_victim(die, unit, now) {
-                want.counts = true;
-                self.dies[die as usize].want = Some(want);
-                return Some((unit, block));
-            }
-            (want.unit, want.unit_victims) = (want.unit + 1, 0);
-        }
-        None
-    }
-
-    /// Whether an event has a unit, from the one whose turn it is, that has not reached its goal; goes on to that.
-    fn is_due(&self, die: u32, want: &mut Want) -> bool {
-        let units = self.rules.shape.units_per_die;
-        if want.yields {
-            return self.units_of(die).any(|unit| self.ftl.free_blocks(unit) <= want.goal.stop);
-        }
-        let due = |want: &Want| {
-            let free = self.ftl.free_blocks(die * units + want.unit);
-            want.units.has(want.unit) && (want.unit_victims < want.goal.min_victims || free <= want.goal.stop)
-        };
-        while want.unit < units && !due(want) {
-            (want.unit, want.unit_victims) = (want.unit + 1, 0);
-        }
-        want.unit < units
-    }
-
-    /// Runs a die's turn as one command. `false` if it took no time.
-    pub(super) fn run_turn(&mut self, die: u32, now: SimTime, pace: Pace) -> Result<bool, DeviceFailure> {
-        let Some((unit, block)) = self.turn_victim(die, now) else {
-            self.start_collecting(die, now);
-            self.end_event(die, 0, now);
-            return Ok(false);
-        };
-        let failure = self.failure(now);
-        let collected: Collected =
-            self.ftl.unit(unit).collect_one(block, &mut self.probe).map_err(failure)?;
-        self.ftl.units[unit as usize].hidden = collected.victims;
-        self.start_collecting(die, now);
-        let time = match pace {
-            Pace::Timed => self.event_time(&collected),
-            Pace::Instant => SimDuration::ZERO,
-        };
-        if time == SimDuration::ZERO {
-            self.end_event(die, collected.victims, now);
-            return Ok(false);
-        }
-        self.dies[die as usize].gc_until = now + time;
-        self.begin(die, Activity::Event(collected), Command::new(now, &[Step::Array(time)]), now);
-        Ok(true)
-    }
-
-    /// The turn of a die is over: what remains of its event waits for the next one.
-    pub(super) fn settle(&mut self, die: u32, victims: u32) {
-        self.dies[die as usize].activity = Activity::Idle;
-        let Some(mut want) = self.dies[die as usize].want.take() else { return };
-        want.unit_victims += if want.counts { victims } else { 0 };
-        (want.admitted, want.counts) = (false, false);
-        let over = victims == 0 || want.by_policy || want.yields && self.interrupted;
-        if !over && self.is_due(die, &mut want) {
-            self.dies[die as usize].want = Some(want);
-        }
-    }
-
-    /// A die is about to program a host page: whether that has to wait for its turn, because it might take the room
-    /// that the live pages of its next victim need.
-    #[inline]
-    pub(super) fn must_wait(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
-        self.governor.is_some() && self.has_no_room(die, handle) && {
-            let slot = &self.dies[die as usize];
-            if slot.want.is_none() {
-                self.demand_turns(die..die + 1, self.own_event(UnitSet::ALL), now);
-            } else {
-                self.govern(now);
-            }
-            true
-        }
-    }
-
-    /// A die serves no host write until its turn.
-    pub(super) fn stall(&mut self, die: u32, now: SimTime) {
-        self.dies[die as usize].stalled.get_or_insert(now);
-        self.wakes.clear(die as usize);
-    }
-
-    fn has_no_room(&self, die: u32, handle: u32) -> bool {
-        let (op, slot) = (&self.ops[handle], &self.dies[die as usize]);
-        op.kind.writes()
-            && !self.has_turn(die)
-            && !slot.exhausted
-            && self.ftl.free_blocks(op.unit) <= LAST_BLOCK
-            && !self.ftl.has_room_to_collect(op.unit)
     }
 
     /// A host operation has entered a die's queue.
@@ -436,6 +308,3 @@ impl<P: Probe> Device<P> {
         assert_eq!(depth, governor.depth, "host operations at the channels");
     }
 }
-
-/// Free blocks of a unit at which its die collects whatever the policy says.
-pub(super) const LAST_BLOCK: u32 = 1;

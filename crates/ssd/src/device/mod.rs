@@ -15,7 +15,8 @@
 //! * `die`: what a die runs, step by step;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
-//! * `concurrency`: turns, where a policy limits how many channels collect;
+//! * `concurrency`: which dies collect, where a policy limits how many channels do;
+//! * `turns`: what they collect then, victim by victim;
 //! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
@@ -37,6 +38,7 @@ mod pairing;
 mod placement;
 mod queue;
 mod status;
+mod turns;
 mod watch;
 
 use std::collections::VecDeque;
