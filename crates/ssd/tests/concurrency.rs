@@ -199,7 +199,7 @@ fn reads_go_before_an_event_begins_or_after_it_as_the_schedule_says() {
 #[test]
 fn no_device_runs_out_of_blocks_because_its_channels_had_to_wait() {
     let mut rng = Rng::stream(1, "last blocks");
-    for case in 0..300 {
+    for case in 0..150 {
         let mut config = seams::config(1 + rng.below(3) as u32);
         config.geometry.chips_per_channel = 1 + rng.below(3) as u32;
         config.geometry.blocks_per_plane = 12 + rng.below(12) as u32;
