@@ -14,7 +14,7 @@ use harmonia_array::{
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
-use harmonia_ssd::gc::victim;
+use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, DeviceCounters, Domain,
@@ -34,6 +34,8 @@ fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
 /// A random small device that collects often.
 fn ssd(rng: &mut Rng) -> SsdConfig {
     let victims: Vec<&str> = names(victim::REGISTRY).collect();
+    let policies: Vec<&str> = names(concurrency::REGISTRY).collect();
+    let concurrency = pick(rng, &policies);
     let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
     let order = pick(rng, &Order::all().collect::<Vec<_>>());
     SsdConfig {
@@ -87,7 +89,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             schedule: "blocking".into(),
             slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named(concurrency),
         },
     }
 }
@@ -480,6 +482,38 @@ fn domains_that_hold_the_same_dies_are_the_same() {
 }
 
 #[test]
+fn turns_end_to_end_are_an_event() {
+    let mut busy = 0;
+    pairs("turns", 3, "local", |seed, config, states, load| {
+        let mut completions = |concurrency: ConcurrencyConfig| {
+            let mut config = config.clone();
+            for member in &mut config.members {
+                let gc = &mut member.ssd.gc;
+                // One die a channel, which limits it to itself, and room enough for the last block not to matter.
+                gc.hard_threshold = Amount::Blocks(2);
+                (gc.stop_threshold, gc.soft_threshold) = (Amount::AboveHard(0), Amount::Blocks(4));
+                gc.domain = Domain::Die;
+                gc.concurrency = concurrency.clone();
+                member.ssd.geometry.own_pins = true;
+            }
+            let outcome = run(&config, states, load).0;
+            busy += collected(&outcome);
+            outcome.completions
+        };
+        let own = serde_json::Map::from_iter([("start".to_owned(), 1.into())]);
+        let limited = ConcurrencyConfig { policy: "fixed".into(), own };
+        if config.members[0].ssd.geometry.chips_per_channel == 1 {
+            assert_eq!(
+                completions(ConcurrencyConfig::named("unlimited")),
+                completions(limited),
+                "seed {seed}"
+            );
+        }
+    });
+    assert!(busy > 0, "nothing collected: nothing compared");
+}
+
+#[test]
 fn with_one_place_to_choose_dynamic_allocation_is_static() {
     let mut busy = 0;
     for seed in 0..PAIRS {
@@ -492,6 +526,10 @@ fn with_one_place_to_choose_dynamic_allocation_is_static() {
                 (member.ssd.geometry.channels, member.ssd.geometry.chips_per_channel) = (1, 1);
                 member.ssd.geometry.planes_per_die = 1;
                 member.ssd.ftl.allocation = allocation;
+                // These look at where operations wait: a write whose die is not chosen yet is at none.
+                if ["queue-depth", "idle-time"].contains(&&*member.ssd.gc.concurrency.policy) {
+                    member.ssd.gc.concurrency = ConcurrencyConfig::named("fixed");
+                }
             }
             let state = |index: usize| {
                 Ftl::new(&config.members[index].ssd, seed, &format!("device/{index}")).unwrap()

@@ -51,7 +51,7 @@ fn device(domain: Domain) -> SsdConfig {
             schedule: "blocking".into(),
             slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

@@ -3,10 +3,11 @@
 use harmonia_array::coordination::{self, Parameters};
 use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
 use harmonia_ssd::Shape;
-use harmonia_types::{Bytes, SimDuration, registry, units};
+use harmonia_types::{Bytes, SimDuration, units};
 
-use crate::error::{Fault, Parsed, printable};
-use crate::read::{Field, Section};
+use crate::error::{Fault, Parsed};
+use crate::own::{Keys, PolicyTable};
+use crate::read::Section;
 use crate::ssd::Draft;
 use crate::tree::{Place, Value};
 use crate::workload::Room;
@@ -129,74 +130,20 @@ fn stripes(section: &Section<'_>, devices: u16, shape: &Shape) -> Parsed<(Bytes,
 
 /// Reads `[array.coordination]` and builds the policy once, so that its own keys are checked by the policy itself.
 fn coordination(array: &Section<'_>, devices: u16) -> Parsed<CoordinationConfig> {
-    // The policy decides which other keys there are, so it is read before the table is checked.
-    let written = array.table.get("coordination").map(|entry| &entry.node);
-    let policy = match written.map(|node| &node.value) {
-        Some(Value::Table(table)) => table.get("policy").map(|entry| &entry.node),
-        _ => None,
+    let table = PolicyTable {
+        name: "coordination",
+        schema: "array.coordination",
+        common: &["policy", "message_latency"],
     };
-    let path = "array.coordination.policy".to_owned();
-    let name = match policy {
-        Some(node) => {
-            let field = Field { node, path: path.clone(), schema: path };
-            field.name(registry::names(coordination::REGISTRY))?.to_owned()
-        }
-        None => "local".to_owned(),
-    };
-    let entry = registry::find(coordination::REGISTRY, &name).expect("just checked");
-    let section = array.child_with("coordination", "array.coordination", entry.keys)?;
+    let (section, entry) = table.open(array, coordination::REGISTRY, "local")?;
     let message_latency = match section.field("message_latency") {
         Some(field) => field.duration(false)?,
         None => SimDuration::ZERO,
     };
-    let mut own = serde_json::Map::new();
-    for entry in &section.table.entries {
-        if matches!(entry.name.as_str(), "policy" | "message_latency") {
-            continue;
-        }
-        let field = own_field(&section, &entry.name, &entry.node);
-        let value = entry.node.to_json().ok_or_else(|| {
-            field.fault_allowing(format!("cannot be {}", entry.node.kind()), "text, a number, true or false")
-        })?;
-        own.insert(entry.name.clone(), value);
+    let own = table.keys(&section)?;
+    let build = |own: &Keys| (entry.build)(&Parameters { devices, message_latency, own }).map(drop);
+    match build(&own) {
+        Ok(()) => Ok(CoordinationConfig { policy: entry.name.to_owned(), message_latency, own }),
+        Err(why) => Err(table.blame(&section, &own, &why, build)),
     }
-    let build =
-        |own: &serde_json::Map<_, _>| (entry.build)(&Parameters { devices, message_latency, own }).map(drop);
-    if let Err(why) = build(&own) {
-        return Err(blame(&section, &own, &why, build));
-    }
-    Ok(CoordinationConfig { policy: name, message_latency, own })
-}
-
-fn own_field<'a>(section: &Section<'a>, name: &str, node: &'a crate::tree::Node) -> Field<'a> {
-    Field { node, path: section.below(name), schema: "array.coordination".into() }
-}
-
-/// Finds which of the policy's own keys is at fault: the one that is refused alone, too.
-fn blame(
-    section: &Section<'_>,
-    own: &serde_json::Map<String, serde_json::Value>,
-    why: &str,
-    build: impl Fn(&serde_json::Map<String, serde_json::Value>) -> Result<(), String>,
-) -> Box<Fault> {
-    for (name, value) in own {
-        let alone = serde_json::Map::from_iter([(name.clone(), value.clone())]);
-        if let (Err(why), Some(entry)) = (build(&alone), section.table.get(name)) {
-            let field = own_field(section, name, &entry.node);
-            let why = printable(&why, 300);
-            // serde's wording: "unknown variant `x`, expected `a` or `b`".
-            let (problem, allowed) = match why.rsplit_once(", expected ") {
-                Some((problem, "u64")) => (problem, "a whole number, 0 or more"),
-                Some(said) => said,
-                None if why.ends_with("for a duration") || why.contains("is not a duration") => {
-                    (&*why, "a time such as \"25us\" or \"1.5ms\"")
-                }
-                None => (&*why, "what the policy takes"),
-            };
-            return field.fault_allowing(format!("the policy refuses it: {problem}"), allowed);
-        }
-    }
-    let (place, key) = (section.place, section.path.clone());
-    let problem = "the policy refuses these keys together".to_owned();
-    Box::new(Fault { place, key, value: None, problem, allowed: printable(why, 300) })
 }

@@ -14,6 +14,7 @@ mod array;
 mod error;
 mod hints;
 mod kept;
+mod own;
 pub mod policies;
 pub mod presets;
 mod read;

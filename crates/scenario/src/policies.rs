@@ -30,7 +30,7 @@ pub enum Kind {
     Victim,
     /// Host work or garbage collection next: `ssd.gc.schedule`.
     Schedule,
-    /// How many dies of a device at once: `ssd.gc.concurrency.policy`.
+    /// How many channels of a device at once: `ssd.gc.concurrency.policy`.
     Concurrency,
 }
 

@@ -462,14 +462,19 @@ pub const KEYS: &[Key] = &[
         "preset",
         "where collected pages go: their own allocation unit, or the one of the device with most free blocks",
     ),
-    key("ssd.gc.concurrency.policy", "the name of a policy", "preset", "how many dies may collect at once"),
+    key(
+        "ssd.gc.concurrency",
+        "a table with `policy` and the policy's own keys",
+        "preset",
+        "how many channels may collect at once",
+    ),
+    key("ssd.gc.concurrency.policy", "the name of a policy", "preset", "concurrency policy"),
 ];
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
 const PLANNED: &[(&str, &[&str])] = &[
     ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
     ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-    ("ssd.gc.concurrency.policy", &["fixed", "adaptive"]),
 ];
 
 /// What makes no sense for the arrays there are, and why.

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use harmonia_flash::Copyback;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Destination, Domain, Frontiers, Infeasible, Order, Priority, Shape,
-    SsdConfig, Trigger,
+    Allocation, AllocationUnit, ConcurrencyConfig, Destination, Domain, Frontiers, Infeasible, Order,
+    Priority, Shape, SsdConfig, Trigger,
 };
 use harmonia_types::{SimDuration, registry, units};
 
 use crate::error::{Fault, Parsed, printable};
+use crate::own::{Keys, PolicyTable, TOGETHER, refused_alone, said};
 use crate::presets::device as presets;
 use crate::read::{Field, Section};
 use crate::resolved;
@@ -18,6 +19,8 @@ use crate::tree::{Place, Value};
 
 /// The device without a preset of its own.
 const DEFAULT_PRESET: &str = "msr-slc-32g";
+
+const CONCURRENCY: &str = "ssd.gc.concurrency";
 
 /// A device while tables are laid over one another.
 #[derive(Clone)]
@@ -165,10 +168,26 @@ impl Draft {
         self.set(section, "slack", |c| &mut c.gc.slack, |f| f.duration(false))?;
         let destination = [("unit", Destination::Unit), ("device", Destination::Device)];
         self.set(section, "destination", |c| &mut c.gc.destination, |f| f.choice(&destination))?;
-        let section = section.child("concurrency", "ssd.gc.concurrency")?;
+        self.concurrency(section)
+    }
+
+    /// `[ssd.gc.concurrency]`: naming a policy other than the one there is drops the keys of that.
+    fn concurrency(&mut self, gc: &Section<'_>) -> Parsed<()> {
+        let table = PolicyTable { name: "concurrency", schema: CONCURRENCY, common: &["policy"] };
+        let config = &mut self.config.gc.concurrency;
+        let (section, entry) = table.open(gc, concurrency::REGISTRY, &config.policy)?;
+        if config.policy != entry.name {
+            *config = ConcurrencyConfig::named(entry.name);
+            self.written.retain(|key, _| !key.starts_with(CONCURRENCY));
+        }
+        config.own.append(&mut table.keys(&section)?);
         self.note_table(&section);
-        let policy = |f: &Field<'_>| f.name(registry::names(concurrency::REGISTRY)).map(str::to_owned);
-        self.set(&section, "policy", |c| &mut c.gc.concurrency.policy, policy)
+        for entry in &section.table.entries {
+            let (path, value) = (section.below(&entry.name), Some(entry.node.shown()));
+            let origin = Origin { place: entry.node.place, path, value };
+            self.written.insert(format!("{CONCURRENCY}.{}", entry.name), origin);
+        }
+        Ok(())
     }
 
     /// The finished device; refused if it cannot work.
@@ -179,9 +198,32 @@ impl Draft {
             config.timing.transfer = SimDuration(ns.round() as u64);
         }
         match config.resolve() {
-            Ok(shape) => Ok((config, shape)),
+            Ok(shape) => self.check_concurrency(&config).map(|()| (config, shape)),
             Err(why) => Err(self.blame(&config, &why)),
         }
+    }
+
+    /// Builds the concurrency policy once, so that its own keys are checked by the policy itself.
+    fn check_concurrency(&self, config: &SsdConfig) -> Parsed<()> {
+        let ConcurrencyConfig { policy, own } = &config.gc.concurrency;
+        let build = |own: &Keys| {
+            let config = ConcurrencyConfig { policy: policy.clone(), own: own.clone() };
+            concurrency::build(&config, self.config.geometry.channels).map(drop)
+        };
+        let Err(why) = build(own) else { return Ok(()) };
+        let alone = refused_alone(own, build);
+        let key = alone
+            .as_ref()
+            .map_or_else(|| CONCURRENCY.to_owned(), |(name, _)| format!("{CONCURRENCY}.{name}"));
+        let (problem, allowed) = match alone {
+            Some((_, why)) => said(&why),
+            None => (TOGETHER.to_owned(), printable(&why, 300)),
+        };
+        let (place, key, value) = match self.written.get(&key) {
+            Some(origin) => (origin.place, origin.path.clone(), origin.value.clone()),
+            None => (Place::Nowhere, key, None),
+        };
+        Err(Box::new(Fault { place, key, value, problem, allowed }))
     }
 
     /// Where and how to report an impossible device: at the key, at one it does not go with that was set later or

@@ -219,6 +219,33 @@ fn a_trace_replaces_a_synthetic_load_and_keeps_only_flags() {
 }
 
 #[test]
+fn concurrency_is_an_axis_and_members_may_differ_in_it() {
+    let axis = "ssd.gc.concurrency.policy=adaptive,conv-0-allch,conv-0.7-allch,conv-0.7-halfch";
+    let sets = [axis, "ssd.preset=mt29f-8ch"].map(str::to_owned);
+    let variants = sweep("hpc-w", &sets, None).unwrap();
+    let policies: Vec<&str> = variants
+        .iter()
+        .map(|variant| &*variant.scenario.array.members[0].ssd.gc.concurrency.policy)
+        .collect();
+    assert_eq!(policies, ["adaptive", "conv-0-allch", "conv-0.7-allch", "conv-0.7-halfch"]);
+
+    let toml = "workload.preset = \"hpc-w\"\n\
+                ssd.gc.concurrency = { policy = \"adaptive\", low = 0.4, ramp = \"ceil\" }\n\
+                array.member = [{ index = 1, gc.concurrency.low = 0.3 }, \
+                { index = 2, gc.concurrency.policy = \"fixed\" }]\n";
+    let scenario = Scenario::parse(toml, "members", &[], None).unwrap();
+    let own = |index: usize| {
+        let concurrency = &scenario.array.members[index].ssd.gc.concurrency;
+        (&*concurrency.policy, serde_json::to_string(&concurrency.own).unwrap())
+    };
+    assert_eq!(own(0), ("adaptive", r#"{"low":0.4,"ramp":"ceil"}"#.to_owned()));
+    assert_eq!(own(1), ("adaptive", r#"{"low":0.3,"ramp":"ceil"}"#.to_owned()), "laid over those of [ssd]");
+    assert_eq!(own(2), ("fixed", "{}".to_owned()), "another policy takes none of them over");
+    let again = Scenario::parse(&scenario.to_toml(), "again", &[], None).unwrap();
+    assert_eq!(again.array.members, scenario.array.members, "what is printed reads back");
+}
+
+#[test]
 fn flags_change_and_sweep() {
     let sets = |sets: &[&str]| sets.iter().map(|set| (*set).to_owned()).collect::<Vec<_>>();
     let flags = sets(&[

@@ -16,7 +16,7 @@ use harmonia_engine::Rng;
 use harmonia_metrics::{DistributionSummary, Report};
 use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_ssd::Order;
-use harmonia_ssd::gc::{schedule, victim};
+use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::names;
 use harmonia_workload::{Limit, WorkloadConfig};
 
@@ -131,6 +131,10 @@ fn generate(seed: u64) -> Generated {
     put(format_args!(
         "destination = \"{}\"",
         if dynamic { inside.pick(&["unit", "device"]) } else { "unit" }
+    ));
+    put(format_args!(
+        "[ssd.gc.concurrency]\n{}",
+        concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels)
     ));
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
     let policy = d.name(coordination::REGISTRY);
@@ -254,6 +258,29 @@ fn generate(seed: u64) -> Generated {
         _ => {}
     }
     Generated { toml: text, trace: None }
+}
+
+/// A policy, half of the time the one that limits nothing, with keys of its own in two of three cases.
+fn concurrency(d: &mut Draw, channels: u64) -> String {
+    let policy = if d.0.chance(0.5) { "unlimited" } else { d.name(concurrency::REGISTRY) };
+    let low = 0.9 * d.share();
+    let band = format!("low = {low}\nhigh = {}\nmax_channels = {}", low + 0.1, d.range(1, channels));
+    let own = match policy {
+        "fixed" => format!("start = {}\nchannels = {}", d.share(), d.range(1, channels)),
+        "adaptive" => format!("{band}\nramp = \"{}\"", d.pick(&["floor", "ceil", "scaled"])),
+        "queue-depth" => format!("{band}\ndepth = {}", d.range(1, 40)),
+        "idle-time" => {
+            format!(
+                "{band}\nidle = \"{}us\"\nscope = \"{}\"",
+                d.range(1, 3000),
+                d.pick(&["device", "channel"])
+            )
+        }
+        "rotation" => format!("start = {}\ngroup = \"{}\"", d.share(), d.pick(&["device", "channel"])),
+        _ => String::new(),
+    };
+    let own = if d.0.chance(0.67) { own } else { String::new() };
+    format!("policy = \"{policy}\"\n{own}")
 }
 
 /// A line that is a row in no format.

@@ -181,6 +181,16 @@ pub struct GcConfig {
 pub struct ConcurrencyConfig {
     /// Concurrency policy, a name in its registry.
     pub policy: String,
+    /// The policy's own keys, as written (durations as text); the policy's `Config` reads them.
+    #[serde(flatten)]
+    pub own: serde_json::Map<String, serde_json::Value>,
+}
+
+impl ConcurrencyConfig {
+    /// A policy without keys of its own.
+    pub fn named(policy: &str) -> Self {
+        ConcurrencyConfig { policy: policy.to_owned(), own: serde_json::Map::new() }
+    }
 }
 
 /// What collects together: when any unit of a domain is low, every unit of the domain starts an event.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
-use harmonia_ssd::gc::{schedule, victim};
+use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
@@ -24,6 +24,7 @@ use harmonia_ssd::{
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, PlaneWork, SimDuration, SimTime};
 use lanes::Lanes;
+use serde_json::json;
 
 /// Which page of which write.
 type Tag = (u32, u32);
@@ -190,9 +191,33 @@ fn config(rng: &mut Rng) -> SsdConfig {
             } else {
                 Destination::Unit
             },
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
+}
+
+/// A third is unlimited; of the others, many begin far too early or never of themselves.
+fn concurrency(rng: &mut Rng) -> ConcurrencyConfig {
+    let policy = if rng.chance(0.33) { "unlimited".to_owned() } else { name(rng, concurrency::REGISTRY) };
+    let mut config = ConcurrencyConfig::named(&policy);
+    let share = |rng: &mut Rng| pick(rng, &[0.0, 0.3, 0.5, 0.7, 0.9]);
+    let own = match policy.as_str() {
+        "fixed" => json!({ "start": pick(rng, &[0.0, 0.6, 1.0]), "channels": 1 }),
+        "adaptive" => {
+            json!({ "low": share(rng), "high": 1.0, "ramp": pick(rng, &["floor", "ceil", "scaled"]) })
+        }
+        "queue-depth" => json!({ "low": share(rng), "high": 1.0, "depth": 1 + rng.below(20) }),
+        "idle-time" => {
+            let scope = pick(rng, &["device", "channel"]);
+            json!({ "low": share(rng), "high": 1.0, "idle": format!("{}ns", 1 + rng.below(900)), "scope": scope })
+        }
+        "rotation" => json!({ "start": share(rng), "group": pick(rng, &["device", "channel"]) }),
+        _ => json!({}),
+    };
+    if rng.chance(0.8) {
+        config.own = own.as_object().expect("a table").clone();
+    }
+    config
 }
 
 /// What was last written to every page by operations that have arrived.
@@ -253,10 +278,11 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
 /// another unit, and what there was of planes to check.
 fn check(seed: u64) -> [u64; 5] {
     let mut rng = Rng::stream(seed, "content");
-    // A stream of its own, so that the devices of old seeds differ in nothing else.
+    // Streams of their own, so that the devices of old seeds differ in nothing else.
     let mut hurry = Rng::stream(seed, "content/deadlines");
     let mut config = config(&mut rng);
     config.gc.slack = SimDuration(pick(&mut hurry, &[0, 40, 400, 4_000]));
+    config.gc.concurrency = concurrency(&mut Rng::stream(seed, "content/concurrency"));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.geometry.page_size));
     let flash = TaggedFlash {
@@ -341,6 +367,6 @@ fn every_read_returns_the_last_write_that_arrived_before_it() {
     let sum = (0..600).map(check).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
     let [copies, elsewhere, known, along, suspends] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
-    assert!(elsewhere > 2_000, "some of it elsewhere, not {elsewhere} pages");
+    assert!(elsewhere > 1_500, "some of it elsewhere, not {elsewhere} pages");
     assert!(known > 100_000 && along > 500 && suspends > 100, "planes: {known}, {along}, {suspends}");
 }

@@ -94,7 +94,7 @@ fn config() -> SsdConfig {
             schedule: "blocking".into(),
             slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }
@@ -172,11 +172,28 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
 }
 
 #[test]
-fn every_concurrency_policy_keeps_all_data() {
+fn every_combination_of_concurrency_and_schedule_keeps_all_data() {
     for policy in concurrency::REGISTRY {
-        let mut config = config();
-        config.gc.concurrency.policy = policy.name.into();
-        exercise(&config, policy.name);
+        for schedule in schedule::REGISTRY {
+            for (domain, allocation_unit) in
+                [(Domain::Die, AllocationUnit::Die), (Domain::Device, AllocationUnit::Plane)]
+            {
+                for allocation in [Allocation::CWDP, Allocation::Dynamic] {
+                    let mut config = config();
+                    config.gc.concurrency = ConcurrencyConfig::named(policy.name);
+                    config.gc.schedule = schedule.name.into();
+                    (config.gc.domain, config.ftl.allocation_unit) = (domain, allocation_unit);
+                    if allocation_unit == AllocationUnit::Plane {
+                        config.ftl.reserved_blocks = Amount::Blocks(7);
+                    }
+                    config.ftl.allocation = allocation;
+                    let what = format!("{} {} {domain:?} {allocation:?}", policy.name, schedule.name);
+                    println!("{what}");
+                    let first = exercise(&config, &what);
+                    assert_eq!(first, exercise(&config, &what), "{what}: the same run twice");
+                }
+            }
+        }
     }
 }
 
@@ -187,7 +204,7 @@ fn every_entry_says_what_it_is_and_where_it_comes_from() {
     let schedules = schedule::REGISTRY.iter().map(|e| of(e.name, e.summary, e.source));
     let concurrency = concurrency::REGISTRY.iter().map(|e| of(e.name, e.summary, e.source));
     for (name, summary, source) in victims.chain(schedules).chain(concurrency) {
-        let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
         assert!(!name.is_empty() && name.chars().all(kebab), "{name}");
         assert!(!summary.is_empty() && !source.is_empty(), "{name}");
     }

@@ -1,29 +1,30 @@
 //! How many channels of a device collect at once, and which first (paper E, Electronics 2025, section 4)?
 //!
-//! Proves, on the real device, that a ramp over utilisation with one event a channel and the best victim first is a
-//! policy of a few lines; that it is asked again when utilisation changes; and that the emergency rule completes all
-//! host work even under a policy that never lets anything start.
+//! Proves, on the real device, that a ramp over utilisation is a policy of a few lines, the device seeing to one turn a
+//! channel and the best victim first; that it is asked again when utilisation changes; and that the emergency rule
+//! completes all host work even under a policy that never lets anything start.
 
 mod seams;
 
 use std::sync::{Arc, Mutex};
 
 use harmonia_engine::Rng;
-use harmonia_ssd::gc::concurrency::{Concurrency, ConcurrencyView};
+use harmonia_ssd::gc::concurrency::{Candidate, Concurrency, Limit, Load};
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{Amount, Device, Domain, Ftl, Policies, SsdConfig, Trigger};
 use harmonia_types::{Operation, SimTime};
 
 const CHANNELS: u32 = 8;
 
-/// One question and its answer.
-#[derive(Debug, Clone)]
+/// One question and what came of it.
+#[derive(Debug, Clone, Default)]
 struct Asked {
     utilisation: f64,
-    allowed: usize,
-    active: usize,
-    best: Vec<u32>,
-    starts: Vec<u32>,
+    allowed: u32,
+    active: u32,
+    /// Candidates shown, and those that started, in order.
+    shown: Vec<Candidate>,
+    starts: Vec<Candidate>,
 }
 
 /// G(u): none below `low`, `most` channels from `high` on, a ramp between.
@@ -34,35 +35,25 @@ struct Adaptive {
     log: Arc<Mutex<Vec<Asked>>>,
 }
 
-impl Adaptive {
-    fn allowed(&self, utilisation: f64) -> usize {
-        let ramp = ((utilisation - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
-        (f64::from(self.most) * ramp) as usize
-    }
-}
-
 impl Concurrency for Adaptive {
-    fn begins_at_soft(&self) -> bool {
-        true
+    fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
+        let ramp = ((load.utilisation - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
+        let allowed = (f64::from(self.most) * ramp) as u32;
+        let (utilisation, active) = (load.utilisation, load.active);
+        let asked = Asked { utilisation, allowed, active, ..Asked::default() };
+        self.log.lock().expect("one thread").push(asked);
+        Limit::begin(allowed)
     }
 
-    fn choose(&mut self, _: SimTime, view: &ConcurrencyView<'_>, starts: &mut Vec<u32>) {
-        let active = view.active.iter().filter(|&&dies| dies > 0).count();
-        let allowed = self.allowed(view.utilisation);
-        let eligible = |&channel: &usize| {
-            view.wanting[channel] > 0 && view.active[channel] == 0 && view.best_victim_invalid[channel] > 0
-        };
-        let mut channels: Vec<usize> = (0..view.active.len()).filter(eligible).collect();
-        channels.sort_by_key(|&channel| std::cmp::Reverse(view.best_victim_invalid[channel]));
-        starts.extend(channels.iter().take(allowed.saturating_sub(active)).map(|&channel| channel as u32));
-        let (utilisation, best) = (view.utilisation, view.best_victim_invalid.to_vec());
-        self.log.lock().expect("one thread").push(Asked {
-            utilisation,
-            allowed,
-            active,
-            best,
-            starts: starts.clone(),
-        });
+    fn rank(&self, _: SimTime, candidate: &Candidate, _: &Load<'_>) -> Option<u64> {
+        let mut log = self.log.lock().expect("one thread");
+        log.last_mut().expect("asked before").shown.push(*candidate);
+        Some(u64::from(candidate.invalid))
+    }
+
+    fn started(&mut self, candidate: &Candidate) {
+        let mut log = self.log.lock().expect("one thread");
+        log.last_mut().expect("asked before").starts.push(*candidate);
     }
 }
 
@@ -114,12 +105,11 @@ fn no_more_channels_collect_than_the_ramp_allows_and_the_best_victim_goes_first(
     assert!(device.counters().gc_victims > 0 && (1..=4).contains(&most), "{most} channels at once");
     let log = log.lock().expect("one thread");
     for asked in log.iter().filter(|asked| !asked.starts.is_empty()) {
-        assert!(asked.active + asked.starts.len() <= asked.allowed, "{asked:?}");
-        let least = asked.starts.iter().map(|&channel| asked.best[channel as usize]).min();
-        assert!(least > Some(0), "{asked:?}");
-        assert!(
-            asked.starts.windows(2).all(|pair| asked.best[pair[0] as usize] >= asked.best[pair[1] as usize])
-        );
+        assert!(asked.active + asked.starts.len() as u32 <= asked.allowed, "{asked:?}");
+        assert!(asked.starts.iter().all(|start| start.invalid > 0), "{asked:?}");
+        let left = asked.shown.iter().filter(|shown| !asked.starts.contains(shown));
+        let best_left = left.map(|left| left.invalid).max().unwrap_or(0);
+        assert!(asked.starts.iter().all(|start| start.invalid >= best_left), "the best go first: {asked:?}");
     }
     for level in 0..=2 {
         assert!(log.iter().any(|asked| asked.allowed == level), "the ramp passes level {level}");
@@ -134,7 +124,9 @@ fn no_more_channels_collect_than_the_ramp_allows_and_the_best_victim_goes_first(
 /// Never lets anything start.
 struct Never;
 impl Concurrency for Never {
-    fn choose(&mut self, _: SimTime, _: &ConcurrencyView<'_>, _: &mut Vec<u32>) {}
+    fn limit(&self, _: SimTime, _: &Load<'_>) -> Limit {
+        Limit::NONE
+    }
 }
 
 #[test]

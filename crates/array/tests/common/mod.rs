@@ -60,7 +60,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             schedule: "blocking".into(),
             slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

@@ -59,7 +59,7 @@ fn kinds() -> [Kind; 4] {
         },
         Kind {
             name: "concurrency",
-            question: "how many dies of a device collect at once?",
+            question: "how many channels of a device collect at once?",
             key: "ssd.gc.concurrency.policy",
             folder: "crates/ssd/src/gc/concurrency",
             policies: policies(concurrency::REGISTRY),
@@ -91,7 +91,7 @@ fn index(kinds: &[Kind]) -> String {
          `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md)): every combination runs. [What \
          garbage collection does](concepts.md) explains the words.\n\nTheir sources: paper A is *Coordinating Garbage \
          Collection for Arrays of Solid-State Drives* (IEEE TC 2012), paper B *Harmonia* (MSST 2011), paper C \
-         on parallel garbage collection and I/O (HPDC 2018).\n",
+         on parallel garbage collection and I/O (HPDC 2018), paper E on adaptive concurrency (Electronics 2025).\n",
     );
     for kind in kinds {
         let title = kind.name[..1].to_uppercase() + &kind.name[1..];
@@ -111,7 +111,7 @@ fn index(kinds: &[Kind]) -> String {
 }
 
 fn page(kind: &Kind, policy: &Policy) -> String {
-    let file = format!("{}/{}.rs", kind.folder, policy.name.replace('-', "_"));
+    let file = file(kind, policy);
     let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap_or_default();
     let source = read(&file);
     let shared: Vec<_> =
@@ -139,6 +139,22 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     }
     page.push_str(". Others: [policies](../policies.md).\n");
     page
+}
+
+/// Where a policy is: in a file of its name, or, if it is a named setting of another one, in that which names it.
+fn file(kind: &Kind, policy: &Policy) -> String {
+    let own = format!("{}/{}.rs", kind.folder, policy.name.replace('-', "_"));
+    if root().join(&own).exists() {
+        return own;
+    }
+    let entry = format!("name: \"{}\"", policy.name);
+    let files = std::fs::read_dir(root().join(kind.folder)).into_iter().flatten().flatten();
+    let mut names: Vec<_> = files.map(|file| file.path()).collect();
+    names.sort();
+    let holds =
+        |path: &&std::path::PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains(&entry));
+    let name = names.iter().find(holds).and_then(|path| path.file_name());
+    name.map_or(own, |name| format!("{}/{}", kind.folder, name.to_string_lossy()))
 }
 
 /// A command that shows what the policy does, beside the first of its kind.

@@ -25,7 +25,7 @@ pub(crate) struct DevicePreset {
 
 /// All devices.
 pub(crate) const PRESETS: &[DevicePreset] =
-    &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, TINY_TEST];
+    &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, MT29F_8CH, MT29F_8CH_8K, TINY_TEST];
 
 const SLACK: Provenance = Provenance::Inferred("ours, no source names one; not used by blocking");
 const TWO_ACTIVE_BLOCKS: Provenance = Provenance::Found("HPDC 2018, 4.2: two active blocks a plane");
@@ -166,6 +166,59 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
 
 const MICRON_MLC_1T_4P: DevicePreset = DevicePreset { name: "micron-mlc-1t-4p", ..MICRON_MLC_1T };
 
+const MT29F_8CH: DevicePreset = DevicePreset {
+    name: "mt29f-8ch",
+    reserved: 15.0,
+    allocation_unit: AllocationUnit::Die,
+    priority: Priority::Fifo,
+    multi_plane: false,
+    domain: Domain::Die,
+    trigger: Trigger::Foreground,
+    hard: 0.2,
+    provenance: &[
+        ("ftl.reserved_blocks", Provenance::Inferred("section 4 states none; as in msr-slc-32g")),
+        (
+            "ftl.allocation",
+            Provenance::Found("Electronics 2025, 4.3: sequential data is striped across the channels"),
+        ),
+        (
+            "ftl.allocation_unit",
+            Provenance::Inferred("4.3 counts empty blocks by channel, which is a die here"),
+        ),
+        ("ftl.frontiers", Provenance::Inferred("section 4 names none; as in msr-slc-32g")),
+        (
+            "ftl.priority",
+            Provenance::Inferred("section 4 names an order of collection and reads only: `gc.schedule`"),
+        ),
+        ("ftl.multi_plane", Provenance::Inferred("the paper names no multi-plane commands")),
+        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
+        ("gc.domain", Provenance::Inferred("a channel collects for itself")),
+        ("gc.trigger", Provenance::Inferred("not used by policies that begin at a utilisation")),
+        (
+            "gc.hard_threshold",
+            Provenance::Inferred(
+                "the paper's thresholds are utilisations; a few blocks, so that those decide",
+            ),
+        ),
+        ("gc.soft_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        ("gc.min_victims", Provenance::Inferred("one block at a time")),
+        ("gc.victim", Provenance::Inferred("most invalid pages first")),
+        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
+        (
+            "gc.schedule",
+            Provenance::Found("Electronics 2025, 4.3 of Conv_0.7_AllCh: collection ahead of user reads"),
+        ),
+        ("gc.destination", Provenance::Inferred("pages stay in their channel")),
+        (
+            "gc.concurrency.policy",
+            Provenance::Inferred("the paper's four configurations differ in it; as the other devices"),
+        ),
+    ],
+};
+
+const MT29F_8CH_8K: DevicePreset = DevicePreset { name: "mt29f-8ch-8k", ..MT29F_8CH };
+
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
 
@@ -247,7 +300,7 @@ impl DevicePreset {
                 schedule: "blocking".into(),
                 slack: harmonia_types::SimDuration::from_us(5_000),
                 destination: Destination::Unit,
-                concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+                concurrency: ConcurrencyConfig::named("unlimited"),
             },
         }
     }

@@ -7,7 +7,6 @@ use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::config::Domain;
 use crate::ftl::{Collected, Goal};
-use crate::gc::concurrency::ConcurrencyView;
 use crate::gc::schedule::{GcJob, GcPhase, Pace, Token};
 use crate::gc::victim::{NoReads, QueuedReads};
 use crate::interface::{Directive, Notice, Stop};
@@ -23,6 +22,21 @@ pub(super) struct Want {
     pub yields: bool,
     /// The concurrency policy lets it start.
     pub admitted: bool,
+    /// Nobody asked for it but the concurrency policy.
+    pub by_policy: bool,
+    /// Where turns are limited: unit of the die, counted from 0, that is collected next, and the victims it has given.
+    pub unit: u32,
+    pub unit_victims: u32,
+    /// The turn under way counts as one of them.
+    pub counts: bool,
+}
+
+impl Want {
+    /// An event that may not start yet.
+    pub fn event(goal: Goal, units: UnitSet) -> Want {
+        let (yields, admitted, by_policy, counts) = (false, false, false, false);
+        Want { goal, units, yields, admitted, by_policy, unit: 0, unit_victims: 0, counts }
+    }
 }
 
 /// Which units of a die an event is for: all, or in the domain `plane` those that are low.
@@ -33,8 +47,13 @@ impl UnitSet {
     pub const ALL: UnitSet = UnitSet(u64::MAX);
 
     /// Whether unit `unit` of the die, counted from 0, is one of them.
-    fn has(self, unit: u32) -> bool {
+    pub fn has(self, unit: u32) -> bool {
         self.0 >> unit & 1 == 1
+    }
+
+    /// The units of both.
+    pub fn and(self, other: UnitSet) -> UnitSet {
+        UnitSet(self.0 | other.0)
     }
 }
 
@@ -99,6 +118,7 @@ impl<P: Probe> Device<P> {
                         self.wakes.set(die as usize, now);
                     }
                 }
+                self.govern(now);
             }
         }
     }
@@ -120,7 +140,7 @@ impl<P: Probe> Device<P> {
             self.notices.push((now, Notice::SoftThreshold));
         }
         let slot = &mut self.dies[die as usize];
-        if free > self.rules.start || slot.exhausted {
+        if free > self.rules.start.max(self.rules.last_block) || slot.exhausted {
             return false;
         }
         if self.interrupted {
@@ -136,6 +156,10 @@ impl<P: Probe> Device<P> {
         }
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
         match self.rules.domain {
+            // The last block of a die is no affair of others.
+            _ if free > self.rules.start => {
+                self.demand(die..die + 1, self.own_event(UnitSet::ALL), now);
+            }
             Domain::Die => self.demand(die..die + 1, self.own_event(UnitSet::ALL), now),
             Domain::Device => self.demand(0..dies, self.own_event(UnitSet::ALL), now),
             Domain::Channel => {
@@ -169,99 +193,28 @@ impl<P: Probe> Device<P> {
     }
 
     /// An event as the device's own thresholds have it.
-    fn own_event(&self, units: UnitSet) -> Want {
+    pub(super) fn own_event(&self, units: UnitSet) -> Want {
         let goal = Goal { stop: self.rules.shape.stop, min_victims: self.rules.min_victims };
-        Want { goal, units, yields: false, admitted: false }
+        Want::event(goal, units)
     }
 
     /// Makes dies collect; those that do, or are about to, absorb the demand.
     pub(super) fn demand(&mut self, dies: impl Iterator<Item = u32>, want: Want, now: SimTime) {
-        let admitted = self.concurrency.admits_all();
+        if self.governor.is_some() {
+            return self.demand_turns(dies, want, now);
+        }
         for die in dies {
             let slot = &mut self.dies[die as usize];
             if let Some(waiting) = &mut slot.want {
-                waiting.units.0 |= want.units.0;
+                waiting.units = waiting.units.and(want.units);
                 continue;
             }
             if slot.collects() {
                 continue;
             }
-            slot.want = Some(Want { admitted, ..want });
+            slot.want = Some(Want { admitted: true, ..want });
             slot.began_soft = false;
-            if admitted && slot.is_idle() {
-                self.wakes.set(die as usize, now);
-            }
-        }
-        if !admitted {
-            self.admit(now);
-        }
-    }
-
-    /// Asks the concurrency policy which waiting dies may start, and starts those that must.
-    pub(super) fn admit(&mut self, now: SimTime) {
-        let channels = self.rules.geometry.channels as usize;
-        let (mut active, mut wanting) = (vec![0u16; channels], vec![0u16; channels]);
-        let (mut best, mut hard) = (vec![0u32; channels], vec![false; channels]);
-        let mut candidates: Vec<Vec<(u32, u32)>> = vec![Vec::new(); channels];
-        let mut free_blocks = 0u64;
-        for die in 0..self.rules.shape.dies {
-            let channel = self.rules.geometry.channel_of(die) as usize;
-            let units = die * self.rules.shape.units_per_die..(die + 1) * self.rules.shape.units_per_die;
-            let free = units.clone().map(|unit| self.visible_free(unit));
-            free_blocks += free.clone().map(u64::from).sum::<u64>();
-            let least = units.clone().map(|unit| self.ftl.free_blocks(unit)).min().unwrap_or(0);
-            let slot = &mut self.dies[die as usize];
-            if slot.collects() {
-                active[channel] += 1;
-                continue;
-            }
-            let is_idle = slot.is_idle();
-            match &mut slot.want {
-                Some(want) if want.admitted => active[channel] += 1,
-                Some(want) if least <= 1 => {
-                    // The emergency rule: the last block may be needed to move pages into.
-                    want.admitted = true;
-                    active[channel] += 1;
-                    if is_idle {
-                        self.wakes.set(die as usize, now);
-                    }
-                }
-                Some(_) => {
-                    let invalid = |unit| {
-                        let table = self.ftl.blocks(unit);
-                        table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid)
-                    };
-                    let invalid = units.map(invalid).max().unwrap_or(0);
-                    wanting[channel] += 1;
-                    best[channel] = best[channel].max(invalid);
-                    hard[channel] |= least <= self.rules.shape.hard;
-                    candidates[channel].push((invalid, die));
-                }
-                None => {}
-            }
-        }
-        let blocks = u64::from(self.rules.shape.units()) * u64::from(self.rules.shape.blocks_per_unit);
-        let view = ConcurrencyView {
-            utilisation: 1.0 - free_blocks as f64 / blocks as f64,
-            active: &active,
-            wanting: &wanting,
-            best_victim_invalid: &best,
-            hard: &hard,
-        };
-        let mut starts = Vec::new();
-        self.concurrency.choose(now, &view, &mut starts);
-        self.waiting = wanting.iter().map(|&dies| u32::from(dies)).sum();
-        for channel in starts {
-            let waiting = &mut candidates[channel as usize];
-            // Most invalid pages first, then the lowest die.
-            let first = (0..waiting.len()).min_by_key(|&i| (std::cmp::Reverse(waiting[i].0), waiting[i].1));
-            let Some(first) = first else { continue };
-            let (_, die) = waiting.swap_remove(first);
-            if let Some(want) = &mut self.dies[die as usize].want {
-                want.admitted = true;
-                self.waiting -= 1;
-            }
-            if self.dies[die as usize].is_idle() {
+            if slot.is_idle() {
                 self.wakes.set(die as usize, now);
             }
         }
@@ -269,6 +222,9 @@ impl<P: Probe> Device<P> {
 
     /// Runs the whole wanted event of a die. `false` if it took no time.
     pub(super) fn run_event(&mut self, die: u32, now: SimTime, pace: Pace) -> Result<bool, DeviceFailure> {
+        if self.governor.is_some() {
+            return self.run_turn(die, now, pace);
+        }
         if pace == Pace::Timed && self.yields(die) {
             return self.start_idle_event(die, now);
         }
@@ -319,7 +275,9 @@ impl<P: Probe> Device<P> {
         self.collecting += 1;
         if self.collecting == 1 {
             self.collecting_since = now;
-            self.notices.push((now, Notice::GcStarted));
+            if !std::mem::replace(&mut self.told_started, true) {
+                self.notices.push((now, Notice::GcStarted));
+            }
         }
     }
 
@@ -344,21 +302,23 @@ impl<P: Probe> Device<P> {
             }
         }
         self.collecting -= 1;
-        if self.collecting == 0 {
-            if now > self.collecting_since {
-                self.intervals.push((self.collecting_since, now));
-            }
+        if self.collecting == 0 && now > self.collecting_since {
+            self.intervals.push((self.collecting_since, now));
+        }
+        if self.governor.is_some() {
+            self.settle(die, victims);
+            self.govern(now);
+        }
+        if self.is_at_rest() {
+            self.told_started = false;
             let soft = self.rules.shape.soft;
             self.registered = (0..self.rules.shape.units()).any(|unit| self.ftl.free_blocks(unit) <= soft);
             self.notices.push((now, Notice::GcEnded { registered: self.registered }));
         }
-        if !self.concurrency.admits_all() {
-            self.admit(now);
-        }
     }
 
     /// Remembers that a die collected, for the blame of what waited. A job the host interrupts is logged step by step.
-    fn log_collecting(&mut self, die: u32, from: SimTime, until: SimTime) {
+    pub(super) fn log_collecting(&mut self, die: u32, from: SimTime, until: SimTime) {
         let slot = &mut self.dies[die as usize];
         if until == from {
             return;
@@ -386,8 +346,11 @@ impl<P: Probe> Device<P> {
     /// Takes the next step of a die's job, beginning the job if there is none: chooses a victim or ends the event, which
     /// takes no time, or starts a page move or the half of it that is due. `false` if nothing was started: ask again.
     pub(super) fn step_job(&mut self, die: u32, token: Token, now: SimTime) -> Result<bool, DeviceFailure> {
-        if let Some(want) = self.dies[die as usize].want.take() {
-            if want.yields && self.interrupted {
+        let slot = &mut self.dies[die as usize];
+        // Where turns are limited the event keeps its want until its goal is reached.
+        let want = if self.governor.is_none() { slot.want.take() } else { slot.want };
+        if let Some(want) = want.filter(|_| slot.job.is_none()) {
+            if want.yields && self.interrupted && self.governor.is_none() {
                 return Ok(false);
             }
             self.begin_job(die, want, now);
@@ -432,6 +395,9 @@ impl<P: Probe> Device<P> {
     /// Gives a die's job its next victim, from the unit whose turn it is or the next one that is due; or ends the event.
     fn choose_next(&mut self, die: u32, now: SimTime) {
         let Some(mut job) = self.dies[die as usize].job else { return };
+        if self.governor.is_some() {
+            return self.choose_in_turn(die, job, now);
+        }
         if job.yields {
             return self.choose_next_idle(die, job, now);
         }
@@ -560,7 +526,7 @@ impl<P: Probe> Device<P> {
             phase,
             source_plane: self.ftl.plane_of(unit, victim),
             destination: (self.ftl.plane_of(unit, destination.0), destination.1),
-            hard: free <= self.rules.shape.hard,
+            hard: self.is_pressing(die, free),
             pinned: phase == GcPhase::Program && job.held.is_some_and(|held| !held.in_controller),
         }
     }
@@ -581,7 +547,7 @@ impl<P: Probe> Device<P> {
             let slot = &self.dies[die as usize];
             let remaining = match slot.activity {
                 Activity::Event(_) => slot.gc_until.saturating_since(now),
-                _ if slot.job.is_some() || slot.want.is_some() => self.rules.timing.erase,
+                _ if slot.job.is_some() || slot.is_admitted() => self.rules.timing.erase,
                 _ => continue,
             };
             longest = longest.max(Some(remaining));

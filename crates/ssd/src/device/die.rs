@@ -39,6 +39,8 @@ pub(super) struct Die {
     pub activity: Activity,
     /// Garbage collection this die should do.
     pub want: Option<Want>,
+    /// Since when it has held back host writes until its turn to collect.
+    pub stalled: Option<SimTime>,
     /// A victim being collected step by step.
     pub job: Option<Job>,
     /// The last event found nothing to collect and nothing was written since: do not ask again.
@@ -175,6 +177,7 @@ impl Default for Die {
             waiting: 0,
             activity: Activity::Idle,
             want: None,
+            stalled: None,
             job: None,
             exhausted: false,
             began_soft: false,
@@ -202,6 +205,11 @@ impl Die {
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.activity == Activity::Idle
+    }
+
+    /// Whether it should collect and may.
+    pub fn is_admitted(&self) -> bool {
+        self.want.is_some_and(|want| want.admitted)
     }
 
     /// Host operations that have begun and are not done.
@@ -339,6 +347,12 @@ impl<P: Probe> Device<P> {
                             continue;
                         }
                     }
+                    if self.must_wait(die, op, now) {
+                        if self.dies[die as usize].is_admitted() {
+                            continue;
+                        }
+                        return Ok(self.stall(die, now));
+                    }
                     self.unlink(die, op);
                     if self.start_op(die, op, now)? {
                         return Ok(());
@@ -371,6 +385,14 @@ impl<P: Probe> Device<P> {
                         if self.check(die, now) {
                             continue;
                         }
+                    }
+                    if let Some(HostToken(op)) = command.hosts().next().filter(|_| !with_gc)
+                        && self.must_wait(die, op, now)
+                    {
+                        if self.dies[die as usize].is_admitted() {
+                            continue;
+                        }
+                        return Ok(self.stall(die, now));
                     }
                     return match (with_gc, self.dies[die as usize].guests.is_empty()) {
                         (true, true) => self.start_half(die, Some(&command), now).map(|_| ()),
@@ -407,7 +429,7 @@ impl<P: Probe> Device<P> {
             (Some(guest), ..) => Gc::Job(self.guest_view(guest, free)),
             (None, Some(job), _) => Gc::Job(self.job_view(die, job, free)),
             (None, None, Some(want)) if want.admitted => {
-                Gc::Wanted { hard: free <= self.rules.shape.hard, moves_use_bus: self.rules.moves_use_bus }
+                Gc::Wanted { hard: self.is_pressing(die, free), moves_use_bus: self.rules.moves_use_bus }
             }
             (None, None, _) => Gc::Idle,
         };
@@ -508,9 +530,9 @@ impl<P: Probe> Device<P> {
         let summaries =
             self.ftl.program(op.unit, op.lpn, IoCause::Host, origin, &mut self.probe).map_err(failure)?;
         self.dies[die as usize].exhausted = false;
-        if self.waiting > 0 && self.ftl.free_blocks(op.unit) != free {
-            // A block was opened: utilisation changed while dies wait to collect.
-            self.admit(now);
+        if self.governor.is_some() && self.ftl.free_blocks(op.unit) != free {
+            // A block was opened: utilisation changed.
+            self.govern(now);
         }
         Ok(summaries)
     }
@@ -582,6 +604,9 @@ impl<P: Probe> Device<P> {
     /// The transfer on a channel ends at `now`, and others wait for it.
     pub(super) fn grant_bus(&mut self, now: SimTime) {
         let Some((_, channel)) = self.bus_wakes.peek() else { return };
+        if channel == self.buses.len() {
+            return self.govern(now);
+        }
         let bus = &mut self.buses[channel];
         let granted = bus.grant(now, self.rules.timing.transfer);
         if bus.is_awaited() {

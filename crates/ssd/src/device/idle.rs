@@ -28,11 +28,8 @@ impl<P: Probe> Device<P> {
         }
         self.interrupted = false;
         let goal = Goal { stop: self.rules.shape.reserved_blocks.saturating_sub(1), min_victims: 0 };
-        self.demand(
-            0..self.rules.shape.dies,
-            Want { goal, units: UnitSet::ALL, yields: true, admitted: false },
-            now,
-        );
+        let want = Want { yields: true, ..Want::event(goal, UnitSet::ALL) };
+        self.demand(0..self.rules.shape.dies, want, now);
     }
 
     /// Whether what a die should collect, or collects, gives way to the host.
@@ -43,7 +40,7 @@ impl<P: Probe> Device<P> {
 
     /// The next victim of a die: of its units that are not done, the one with the fewest free blocks (ties: the lowest)
     /// goes first. `None` if the host is back or nothing is left to collect.
-    fn idle_victim(&mut self, die: u32, stop: u32, now: SimTime) -> Option<(u32, BlockId)> {
+    pub(super) fn idle_victim(&mut self, die: u32, stop: u32, now: SimTime) -> Option<(u32, BlockId)> {
         if self.interrupted {
             return None;
         }
@@ -76,6 +73,9 @@ impl<P: Probe> Device<P> {
         mut sum: Collected,
         now: SimTime,
     ) -> Result<bool, DeviceFailure> {
+        if self.governor.is_some() {
+            return Ok(false);
+        }
         // An event that yields keeps its want until it ends.
         let Some(want) = self.dies[die as usize].want.filter(|want| want.yields) else { return Ok(false) };
         let units = self.rules.shape.units_per_die;

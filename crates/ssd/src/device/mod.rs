@@ -17,6 +17,8 @@
 //! * `estimate`: how long what waits would take;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
+//! * `concurrency`: which dies collect, where a policy limits how many channels do;
+//! * `turns`: what they collect then, victim by victim;
 //! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
 //! * `account`: blame and sub-request completion;
@@ -29,6 +31,7 @@
 
 mod account;
 mod collect;
+mod concurrency;
 mod die;
 mod estimate;
 mod global;
@@ -40,6 +43,7 @@ mod pairing;
 mod placement;
 mod queue;
 mod status;
+mod turns;
 mod watch;
 
 use std::collections::VecDeque;
@@ -51,13 +55,14 @@ use harmonia_types::{Blame, Bytes, Operation, SimDuration, SimTime};
 
 use crate::config::{Destination, Domain, Priority, Shape, SsdConfig, Trigger};
 use crate::ftl::{Ftl, OutOfBlocks};
-use crate::gc::concurrency::{self, Concurrency};
+use crate::gc::concurrency::{self as policies, Concurrency};
 use crate::gc::schedule::{self, Needs, Schedule};
 use crate::gc::victim::{self, Victim, VictimParameters};
 use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
 use crate::slab::Slab;
 use account::SubState;
+use concurrency::{Governor, LAST_BLOCK};
 use die::Die;
 use lanes::Lanes;
 use levels::Standing;
@@ -131,6 +136,8 @@ struct Rules {
     background: bool,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
     start: u32,
+    /// Free blocks at or below which a die collects whatever a policy that limits says.
+    last_block: u32,
     min_victims: u32,
     /// Garbage collection's page moves may have to take turns on a shared bus.
     moves_use_bus: bool,
@@ -157,7 +164,8 @@ pub struct Device<P: Probe = NoProbe> {
     victim: Box<dyn Victim>,
     schedule: Box<dyn Schedule>,
     schedule_needs: Needs,
-    concurrency: Box<dyn Concurrency>,
+    /// Who may collect, where not everybody may.
+    governor: Option<Box<Governor>>,
     dies: Vec<Die>,
     ops: Slab<PageOp>,
     /// Operations by unit and class, where somebody asks for them so.
@@ -169,7 +177,7 @@ pub struct Device<P: Probe = NoProbe> {
     placement: Option<Box<Placement>>,
     /// One slot per die: when it next has something to do.
     wakes: SlotQueue,
-    /// One slot per channel: when a bus that is waited for is free.
+    /// One slot per channel: when a bus that is waited for is free. One more: when the governor looks again.
     bus_wakes: SlotQueue,
     link: Link,
     buses: Vec<Bus>,
@@ -181,8 +189,8 @@ pub struct Device<P: Probe = NoProbe> {
     /// Dies that collect now, and since when at least one does.
     collecting: u32,
     collecting_since: SimTime,
-    /// Dies that want to collect and that the concurrency policy has not let start.
-    waiting: u32,
+    /// It has reported that it collects.
+    told_started: bool,
     /// Below soft and reported so.
     registered: bool,
     held: bool,
@@ -212,13 +220,10 @@ impl<P: Probe> Device<P> {
             find(victim::REGISTRY, &gc.victim).ok_or_else(|| unknown("victim policy", &gc.victim))?.build;
         let schedule =
             find(schedule::REGISTRY, &gc.schedule).ok_or_else(|| unknown("schedule", &gc.schedule))?.build;
-        let concurrency = find(concurrency::REGISTRY, &gc.concurrency.policy)
-            .ok_or_else(|| unknown("concurrency policy", &gc.concurrency.policy))?
-            .build;
         let policies = Policies {
             victim: victim(&VictimParameters { d: gc.victim_d }),
             schedule: schedule(),
-            concurrency: concurrency(),
+            concurrency: policies::build(&gc.concurrency, config.geometry.channels)?,
         };
         Self::with_policies(config, shape, ftl, policies, probe)
     }
@@ -244,10 +249,10 @@ impl<P: Probe> Device<P> {
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
-        let channels = config.geometry.channels as usize;
+        let channels = config.geometry.channels;
         let standing =
-            if P::WATCHES_LEVELS { Standing::new(&ftl, &shape, channels) } else { Standing::default() };
-        let begins_at_soft = needs.begins_at_soft || policies.concurrency.begins_at_soft();
+            if P::WATCHES_LEVELS { Standing::new(&ftl, &shape, channels as usize) } else { Standing::default() };
+        let governor = Governor::new(policies.concurrency, channels);
         Ok(Device {
             rules: Rules {
                 geometry: config.geometry.clone(),
@@ -256,7 +261,8 @@ impl<P: Probe> Device<P> {
                 link_latency: config.link.latency,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
-                start: if begins_at_soft { shape.soft } else { shape.hard },
+                start: if needs.begins_at_soft { shape.soft } else { shape.hard },
+                last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: global
                     || (!config.geometry.own_pins && config.timing.copyback != Copyback::Die),
@@ -273,7 +279,7 @@ impl<P: Probe> Device<P> {
             victim: policies.victim,
             schedule: policies.schedule,
             schedule_needs: needs,
-            concurrency: policies.concurrency,
+            governor,
             dies: vec![Die::default(); dies],
             placement,
             ops: Slab::default(),
@@ -281,16 +287,16 @@ impl<P: Probe> Device<P> {
             queued_reads: Vec::new(),
             subs: Slab::default(),
             wakes: SlotQueue::new(dies),
-            bus_wakes: SlotQueue::new(config.geometry.channels as usize),
+            bus_wakes: SlotQueue::new(channels as usize + 1),
             link: Link::default(),
-            buses: vec![Bus::default(); config.geometry.channels as usize],
+            buses: vec![Bus::default(); channels as usize],
             ingress: VecDeque::new(),
             completions: Vec::new(),
             notices: Vec::new(),
             intervals: Vec::new(),
             collecting: 0,
             collecting_since: SimTime::ZERO,
-            waiting: 0,
+            told_started: false,
             registered: false,
             held: false,
             interrupted: false,

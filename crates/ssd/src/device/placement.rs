@@ -227,7 +227,7 @@ impl<P: Probe> Device<P> {
             let unit = shape.unit_at(position);
             let die = unit / shape.units_per_die;
             let slot = &self.dies[die as usize];
-            let collects = slot.collects() || slot.want.is_some();
+            let collects = slot.collects() || slot.is_admitted();
             (held(unit) < most).then_some((collects, placement.depth[die as usize], step, position))
         };
         match (0..shape.units()).filter_map(rank).min() {

@@ -162,6 +162,7 @@ impl<P: Probe> Device<P> {
     /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.
     pub(super) fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         self.interrupted = true;
+        self.note_arrival(die);
         let slot = &mut self.dies[die as usize];
         let mut after = slot.tail;
         while after != NO_OP {

@@ -122,16 +122,16 @@ impl<P: Probe> Device<P> {
         }
         self.audit_promises();
         self.audit_levels();
+        self.audit_channels();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
-        let idle_work = |die: &super::die::Die| {
-            die.is_idle() && die.want.is_some_and(|want| want.admitted) && !die.collects()
-        };
+        let idle_work = |die: &super::die::Die| die.is_idle() && die.is_admitted() && !die.collects();
         for (index, die) in self.dies.iter().enumerate() {
             let channel = self.rules.geometry.channel_of(index as u32) as usize;
             let for_bus = self.rules.reads_first && self.buses[channel].is_awaited();
             let is_away = die.job.is_some_and(|job| job.away);
-            let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus || is_away;
+            let stalls = die.stalled.is_some() && self.is_pressed(index as u32);
+            let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus || is_away || stalls;
             assert!(die.is_idle() || due, "die {index} works but will never finish");
             assert!(!idle_work(die) || due, "die {index} should collect but will not wake");
             assert!(die.head == super::die::NO_OP || due, "die {index} has work but will not wake");

@@ -66,7 +66,7 @@ pub fn one_die() -> SsdConfig {
             schedule: "blocking".into(),
             slack: SimDuration(2_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }

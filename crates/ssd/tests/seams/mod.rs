@@ -64,7 +64,7 @@ pub fn config(channels: u32) -> SsdConfig {
             schedule: "blocking".into(),
             slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig { policy: "unlimited".into() },
+            concurrency: ConcurrencyConfig::named("unlimited"),
         },
     }
 }
@@ -92,7 +92,7 @@ pub fn policies() -> Policies {
             d: 2,
         }),
         schedule: (find(schedule::REGISTRY, "blocking").expect("registered").build)(),
-        concurrency: (find(concurrency::REGISTRY, "unlimited").expect("registered").build)(),
+        concurrency: concurrency::build(&ConcurrencyConfig::named("unlimited"), 1).expect("registered"),
     }
 }
 

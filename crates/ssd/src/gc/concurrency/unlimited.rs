@@ -5,7 +5,7 @@
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 
-use super::{Build, Concurrency, ConcurrencyView};
+use super::{Build, Concurrency, Limit, Load};
 
 struct Unlimited;
 
@@ -14,10 +14,8 @@ impl Concurrency for Unlimited {
         true
     }
 
-    fn choose(&mut self, _: SimTime, view: &ConcurrencyView<'_>, starts: &mut Vec<u32>) {
-        for (channel, &wanting) in view.wanting.iter().enumerate() {
-            starts.extend(std::iter::repeat_n(channel as u32, usize::from(wanting)));
-        }
+    fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
+        Limit { channels: load.depth.len() as u32, begins: false }
     }
 }
 
@@ -26,5 +24,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "every die that wants to collect does",
     source: "MSR SSD model",
     keys: &[],
-    build: || Box::new(Unlimited),
+    build: |_| Ok(Box::new(Unlimited)),
 };

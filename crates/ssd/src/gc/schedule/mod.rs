@@ -4,6 +4,7 @@
 //! made of tokens; nobody but the die pops its queue. Schedules hold no state between questions beyond what the view
 //! shows, so they can wrap one another (preemptive around io-parallel).
 
+mod after_reads;
 mod blocking;
 mod ideal;
 mod io_parallel;
@@ -357,5 +358,6 @@ pub const REGISTRY: &[Entry<Build>] = &[
     io_parallel::ENTRY,
     preemptive_io_parallel::ENTRY,
     slack::ENTRY,
+    after_reads::ENTRY,
     ideal::ENTRY,
 ];

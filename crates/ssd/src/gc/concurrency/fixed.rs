@@ -1,0 +1,76 @@
+//! At most so many channels collect at once; from some utilisation on they do so of themselves.
+//!
+//! ```text
+//! channels ┤          ┌──────────    may start of themselves
+//!        0 ┤──────────┘
+//!          0        start      1     utilisation
+//! ```
+//!
+//! Below `start` only what thresholds or directives ask for is collected, by as many channels; with `start = 1` that is
+//! all there is, so the policy is a plain limit.
+//!
+//! Source: the conventional schemes of the paper on adaptive concurrency (Electronics 2025, 4.3) without their figures.
+//! Leaves out: any response to how full the device is beyond `start`.
+
+use harmonia_types::SimTime;
+use harmonia_types::registry::Entry;
+use serde::Deserialize;
+
+use super::{Build, Concurrency, Limit, Load, Parameters, utilisation};
+
+/// Keys of `[ssd.gc.concurrency]` with `policy = "fixed"`.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// Utilisation from which dies start of themselves.
+    start: f64,
+    /// Channels that collect at once; all of them by default.
+    channels: Option<u32>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { start: 0.7, channels: None }
+    }
+}
+
+/// The policy.
+pub(super) struct Fixed {
+    pub start: f64,
+    pub channels: u32,
+}
+
+impl Concurrency for Fixed {
+    fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
+        Limit { channels: self.channels, begins: load.utilisation >= self.start }
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "fixed",
+    summary: "at most so many channels collect at once, of themselves from a utilisation on",
+    source: "Electronics 2025, 4.3, its conventional schemes",
+    keys: &["start", "channels"],
+    build: |parameters: &Parameters<'_>| {
+        let config: Config = parameters.config()?;
+        let channels = parameters.channels("channels", config.channels, parameters.channels)?;
+        Ok(Box::new(Fixed { start: utilisation("start", config.start)?, channels }))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::limit_at;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn dies_start_of_themselves_from_the_utilisation_on() {
+        for (utilisation, begins) in [(0.0, false), (0.6999, false), (0.7, true), (1.0, true)] {
+            let limit = limit_at("fixed", json!({}), utilisation);
+            assert_eq!(limit, Limit { channels: 8, begins }, "{utilisation}");
+        }
+        let limit = limit_at("fixed", json!({ "start": 0.2, "channels": 3 }), 0.2);
+        assert_eq!(limit, Limit { channels: 3, begins: true });
+    }
+}

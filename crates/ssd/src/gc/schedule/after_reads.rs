@@ -1,0 +1,50 @@
+//! Garbage collection behind user reads: an event begins when no read is waiting.
+//!
+//! ```text
+//! soft >= free > hard    read read read [ event ....................... ] read write
+//! free <= hard           [ event ....................... ] read read read
+//! ```
+//!
+//! The rule: while every unit of the die is above hard, reads that are ready go before an event begins, and, where it
+//! goes step by step, before its next victim is chosen; host writes wait as under [`Blocking`], and what has begun is
+//! not interrupted. At the hard threshold collection comes first. With a concurrency policy that hands out turns every
+//! victim is an event of its own.
+//!
+//! Source: Electronics 2025, 4.3, which says of one of its schemes that "GC requests are prioritized ahead of user reads":
+//! `blocking` is that side of the switch, this the other. Where the reads come in - between blocks, as its garbage
+//! collection is one request a block - is our reading. Leaves out: reads between page moves, which `preemptive` has.
+
+use harmonia_types::SimTime;
+use harmonia_types::registry::Entry;
+
+use super::blocking::Blocking;
+use super::{Build, Class, Decision, DieView, Gc, GcJob, GcPhase, Needs, Schedule, Token};
+
+struct AfterReads;
+
+impl Schedule for AfterReads {
+    fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
+        let waits = match view.gc {
+            Gc::Wanted { hard, .. } | Gc::Job(GcJob { hard, phase: GcPhase::Choose, .. }) => !hard,
+            Gc::Idle | Gc::Job(_) => false,
+        };
+        let read = if waits { view.queues.first(Class::Read) } else { None };
+        match read.filter(|read| read.ready <= now) {
+            Some(read) if view.multi_plane => view.serve_with_siblings(now, read),
+            Some(read) => Decision::Single(Token::Host(read.token)),
+            None => Blocking.next(now, view),
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { queues: true, ..Needs::default() }
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "after-reads",
+    summary: "as blocking, but reads that wait go before an event begins, until a unit reaches its hard threshold",
+    source: "Electronics 2025, 4.3: the switch between collection ahead of user reads and behind them",
+    keys: &[],
+    build: || Box::new(AfterReads),
+};
