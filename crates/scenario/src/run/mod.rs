@@ -449,7 +449,7 @@ pub fn preflight(scenario: &Scenario) -> Result<(), RunError> {
     match &scenario.workload {
         WorkloadConfig::Trace(trace) => outlasts(&load, trace.warmup, scenario.seed),
         // Its requests are compared with its warm-up where they are written.
-        WorkloadConfig::Synthetic(_) => Ok(()),
+        WorkloadConfig::Synthetic(_) | WorkloadConfig::Streams(_) => Ok(()),
     }
 }
 

@@ -250,8 +250,11 @@ impl<P: Probe> Device<P> {
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
         let channels = config.geometry.channels;
-        let standing =
-            if P::WATCHES_LEVELS { Standing::new(&ftl, &shape, channels as usize) } else { Standing::default() };
+        let standing = if P::WATCHES_LEVELS {
+            Standing::new(&ftl, &shape, channels as usize)
+        } else {
+            Standing::default()
+        };
         let governor = Governor::new(policies.concurrency, channels);
         Ok(Device {
             rules: Rules {
