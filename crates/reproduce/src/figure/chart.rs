@@ -15,6 +15,10 @@ use super::pen::pen;
 
 /// Size of a picture, in pixels.
 const WIDTH: f64 = 860.0;
+/// Of the frame, where names in the legend are short.
+const MOST_WIDTH: f64 = 600.0;
+/// Between the frame and a name in the legend.
+const LEGEND_MARK: f64 = 60.0;
 const HEIGHT: f64 = 400.0;
 /// Categories with longer names than this are written on two levels.
 const NAME_WIDTH: f64 = 7.0;
@@ -48,7 +52,9 @@ impl Chart {
     pub(crate) fn draw(&self) -> String {
         let mut canvas = Canvas::new(WIDTH, HEIGHT, &self.title);
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
-        let frame = Frame { left: 80.0, top: 55.0, width: 600.0, height: HEIGHT - 125.0 };
+        let names = self.series.iter().map(|series| series.name.len()).max().unwrap_or(0);
+        let width = MOST_WIDTH.min(WIDTH - 80.0 - LEGEND_MARK - names as f64 * NAME_WIDTH);
+        let frame = Frame { left: 80.0, top: 55.0, width, height: HEIGHT - 125.0 };
         let ends = self.series.iter().flat_map(|series| series.values.iter().flatten());
         let ends = ends.flat_map(|value| [value.low(), value.mean, value.high()]);
         let axis = Axis::holding(ends.chain(self.reference), self.scale);

@@ -351,7 +351,8 @@ impl<P: Probe> Device<P> {
                         if self.dies[die as usize].is_admitted() {
                             continue;
                         }
-                        return Ok(self.stall(die, now));
+                        self.stall(die, now);
+                        return Ok(());
                     }
                     self.unlink(die, op);
                     if self.start_op(die, op, now)? {
@@ -392,7 +393,8 @@ impl<P: Probe> Device<P> {
                         if self.dies[die as usize].is_admitted() {
                             continue;
                         }
-                        return Ok(self.stall(die, now));
+                        self.stall(die, now);
+                        return Ok(());
                     }
                     return match (with_gc, self.dies[die as usize].guests.is_empty()) {
                         (true, true) => self.start_half(die, Some(&command), now).map(|_| ()),

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The rule: while every unit of the die is above hard, reads that are ready go before an event begins, and, where it
-//! goes step by step, before its next victim is chosen; host writes wait as under [`Blocking`], and what has begun is
+//! goes step by step, before its next victim is chosen; host writes wait as under `blocking`, and what has begun is
 //! not interrupted. At the hard threshold collection comes first. With a concurrency policy that hands out turns every
 //! victim is an event of its own.
 //!
