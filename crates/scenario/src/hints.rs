@@ -28,9 +28,11 @@ impl Scenario {
         ))
     }
 
-    /// Free blocks that never rise above the level at which collection begins.
+    /// Free blocks that never rise above the level at which collection begins. A concurrency policy that limits knows its
+    /// own end, or on purpose none.
     fn collects_for_ever(&self, member: &MemberConfig) -> Option<String> {
-        let shape = member.ssd.resolve().ok().filter(|_| begins_at_soft(member))?;
+        let unlimited = member.ssd.gc.concurrency.policy == "unlimited";
+        let shape = member.ssd.resolve().ok().filter(|_| unlimited && begins_at_soft(member))?;
         let data = f64::from(shape.blocks_per_unit - shape.reserved_blocks) * self.precondition.fill;
         // One block is always open.
         let most_free = shape.blocks_per_unit - data.ceil() as u32 - 1;
@@ -97,6 +99,8 @@ mod tests {
             "{found:?}"
         );
         assert_eq!(at(largest + 1, "precondition.fill = 0.5"), [""; 0], "half of the blocks are free");
+        let limited = "ssd.gc.concurrency.policy = \"conv-0-allch\"";
+        assert_eq!(at(largest + 1, limited), [""; 0], "collects for ever on purpose");
         let blocking = format!("ssd.gc.soft_threshold = {}", largest + 1);
         assert_eq!(hints(&blocking), [""; 0], "soft is no more than a word to the coordinator");
     }

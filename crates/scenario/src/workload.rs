@@ -74,6 +74,11 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<Workload
         |name: &&&str| !(has_streams && **name == "time_scale") && section.table.get(name).is_some();
     if let Some(name) = foreign.iter().find(is_foreign) {
         let field = section.field(name).expect("just found");
+        if *name == "time_scale" {
+            let allowed =
+                "kind = \"trace\" or [workload.stream.NAME]; a load of one stream has `arrival.rate`";
+            return Err(field.fault_allowing("is for traces and loads of several streams", allowed));
+        }
         let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
         let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));
         return Err(field.fault_allowing(format!("does not belong to kind = \"{kind}\""), allowed));

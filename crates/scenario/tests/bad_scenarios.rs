@@ -91,7 +91,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("precondition = { fill = 0, overwrite = 1 }", "precondition.overwrite", "0 (or leave it out)"),
     ("workload = { preset = \"hpc-w\", trim_fraction = 1.5 }", "workload.trim_fraction", "0 to 1"),
     ("workload = { preset = \"hpc-w\", read_fraction = 0.75, trim_fraction = 0.5 }", "workload.trim_fraction", "0 to 0.25"),
-    ("workload = { preset = \"hpc-w\", time_scale = 0.5 }", "workload.time_scale", "read_fraction"),
+    ("workload = { preset = \"hpc-w\", time_scale = 0.5 }", "workload.time_scale", "[workload.stream.NAME]"),
     // Files.
     ("workload = { preset = \"hpc-w\", address.pattern = \"files\" }", "workload.address.file_size", "64MiB"),
     ("workload = { preset = \"hpc-w\", address.file_size = \"1MiB\" }", "workload.address.file_size", "files"),

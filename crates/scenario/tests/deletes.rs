@@ -87,7 +87,7 @@ fn trims_save_collection_work() {
 
 /// Every stand-in on a device a thousandth of the size it was made for.
 #[test]
-fn every_stand_in_runs_from_empty_and_crosses_the_thresholds() {
+fn every_stand_in_runs_from_empty_until_it_collects() {
     let mut deleting = 0;
     for preset in presets::list().iter().filter(|preset| preset.kind == Kind::Workload) {
         let load = format!("workload = {{ preset = \"{}\" }}", preset.name);

@@ -226,7 +226,7 @@ fn no_device_runs_out_of_blocks_because_its_channels_had_to_wait() {
         ];
         let (policy, own) = &policies[rng.below(5) as usize];
         let config = limited(config, policy, own);
-        println!("case {case}: {config:?}");
+        eprintln!("case {case}: {config:?}");
         let ftl = Ftl::new(&config, case, "device/0").expect("feasible");
         let pages = u64::from(ftl.shape().logical_pages);
         let mut device = device(&config, ftl);

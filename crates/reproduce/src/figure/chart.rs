@@ -59,15 +59,16 @@ impl Chart {
         let ends = ends.flat_map(|value| [value.low(), value.mean, value.high()]);
         let axis = Axis::holding(ends.chain(self.reference), self.scale);
         self.axes(&mut canvas, &frame, &axis);
+        let legend = frame.right() + 23.0;
         for (index, series) in self.series.iter().enumerate() {
             self.series(&mut canvas, &frame, &axis, index, series);
             let y = frame.top + 10.0 + index as f64 * 21.0;
             let pen = pen(&series.name, index);
             if self.lines {
-                canvas.line((703.0, y), (727.0, y), pen.color, pen.dashes, 2.0);
+                canvas.line((legend, y), (legend + 24.0, y), pen.color, pen.dashes, 2.0);
             }
-            pen.mark(&mut canvas, 715.0, y, "");
-            canvas.text(736.0, y + 4.0, Anchor::Start, "label", &series.name);
+            pen.mark(&mut canvas, legend + 12.0, y, "");
+            canvas.text(legend + 33.0, y + 4.0, Anchor::Start, "label", &series.name);
         }
         canvas.finish()
     }

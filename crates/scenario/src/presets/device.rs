@@ -204,6 +204,7 @@ const MT29F_8CH: DevicePreset = DevicePreset {
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("one block at a time")),
         ("gc.victim", Provenance::Inferred("most invalid pages first")),
+        ("gc.slack", SLACK),
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
