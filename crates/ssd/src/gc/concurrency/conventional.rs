@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 //! The three conventional schemes that the paper compares its adaptive one with: the policy `fixed` with its figures.
-=======
-//! The three conventional schemes that the paper compares its adaptive one with: `fixed` with its figures.
->>>>>>> verify
 //!
 //! ```text
 //!                     of themselves from    channels at once
