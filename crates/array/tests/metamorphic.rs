@@ -482,38 +482,6 @@ fn domains_that_hold_the_same_dies_are_the_same() {
 }
 
 #[test]
-fn turns_end_to_end_are_an_event() {
-    let mut busy = 0;
-    pairs("turns", 3, "local", |seed, config, states, load| {
-        let mut completions = |concurrency: ConcurrencyConfig| {
-            let mut config = config.clone();
-            for member in &mut config.members {
-                let gc = &mut member.ssd.gc;
-                // One die a channel, which limits it to itself, and room enough for the last block not to matter.
-                gc.hard_threshold = Amount::Blocks(2);
-                (gc.stop_threshold, gc.soft_threshold) = (Amount::AboveHard(0), Amount::Blocks(4));
-                gc.domain = Domain::Die;
-                gc.concurrency = concurrency.clone();
-                member.ssd.geometry.own_pins = true;
-            }
-            let outcome = run(&config, states, load).0;
-            busy += collected(&outcome);
-            outcome.completions
-        };
-        let own = serde_json::Map::from_iter([("start".to_owned(), 1.into())]);
-        let limited = ConcurrencyConfig { policy: "fixed".into(), own };
-        if config.members[0].ssd.geometry.chips_per_channel == 1 {
-            assert_eq!(
-                completions(ConcurrencyConfig::named("unlimited")),
-                completions(limited),
-                "seed {seed}"
-            );
-        }
-    });
-    assert!(busy > 0, "nothing collected: nothing compared");
-}
-
-#[test]
 fn with_one_place_to_choose_dynamic_allocation_is_static() {
     let mut busy = 0;
     for seed in 0..PAIRS {

@@ -55,6 +55,8 @@ pub enum Quantity {
     NoWriteWaiting,
     /// Places beside a program where the other plane's next page has another offset. Unit: percent.
     OtherOffset,
+    /// Pages written along with garbage collection, for each write request that met it. Unit: percent.
+    WritesAlong,
     /// Host operations that waited at a die when it began to collect. Unit: operations.
     WaitingAtGc,
     /// Valid pages moved per block erased. Unit: pages.
@@ -92,6 +94,7 @@ impl Quantity {
             Quantity::NoReadWaiting => "places beside reads for which nothing waited",
             Quantity::NoWriteWaiting => "places beside programs for which nothing waited",
             Quantity::OtherOffset => "places beside programs at another offset",
+            Quantity::WritesAlong => "pages written along per write that met collection",
             Quantity::WaitingAtGc => "operations waiting when collection begins",
             Quantity::PagesMoved => "pages moved per block erased",
             Quantity::WritesPerMove => "host pages written per page moved",
@@ -126,6 +129,10 @@ impl Quantity {
             Quantity::NoReadWaiting => offered(run, |pairing| &pairing.reads, |places| places.none_waiting),
             Quantity::NoWriteWaiting => offered(run, |pairing| &pairing.writes, |places| places.none_waiting),
             Quantity::OtherOffset => offered(run, |pairing| &pairing.writes, |places| places.other_offset),
+            Quantity::WritesAlong => {
+                let along = run.pairing.as_ref()?.writes.matched as f64;
+                (run.gc_affected_write.count > 0).then(|| 100.0 * along / run.gc_affected_write.count as f64)
+            }
             Quantity::WaitingAtGc => run.waiting_at_gc,
             Quantity::PagesMoved => (run.erases > 0).then(|| run.gc_pages_moved as f64 / run.erases as f64),
             Quantity::WritesPerMove => {

@@ -15,6 +15,10 @@ use super::pen::pen;
 
 /// Size of a picture, in pixels.
 const WIDTH: f64 = 860.0;
+/// Of the frame, where names in the legend are short.
+const MOST_WIDTH: f64 = 600.0;
+/// Between the frame and a name in the legend.
+const LEGEND_MARK: f64 = 60.0;
 const HEIGHT: f64 = 400.0;
 /// Categories with longer names than this are written on two levels.
 const NAME_WIDTH: f64 = 7.0;
@@ -48,20 +52,23 @@ impl Chart {
     pub(crate) fn draw(&self) -> String {
         let mut canvas = Canvas::new(WIDTH, HEIGHT, &self.title);
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
-        let frame = Frame { left: 80.0, top: 55.0, width: 600.0, height: HEIGHT - 125.0 };
+        let names = self.series.iter().map(|series| series.name.len()).max().unwrap_or(0);
+        let width = MOST_WIDTH.min(WIDTH - 80.0 - LEGEND_MARK - names as f64 * NAME_WIDTH);
+        let frame = Frame { left: 80.0, top: 55.0, width, height: HEIGHT - 125.0 };
         let ends = self.series.iter().flat_map(|series| series.values.iter().flatten());
         let ends = ends.flat_map(|value| [value.low(), value.mean, value.high()]);
         let axis = Axis::holding(ends.chain(self.reference), self.scale);
         self.axes(&mut canvas, &frame, &axis);
+        let legend = frame.right() + 23.0;
         for (index, series) in self.series.iter().enumerate() {
             self.series(&mut canvas, &frame, &axis, index, series);
             let y = frame.top + 10.0 + index as f64 * 21.0;
             let pen = pen(&series.name, index);
             if self.lines {
-                canvas.line((703.0, y), (727.0, y), pen.color, pen.dashes, 2.0);
+                canvas.line((legend, y), (legend + 24.0, y), pen.color, pen.dashes, 2.0);
             }
-            pen.mark(&mut canvas, 715.0, y, "");
-            canvas.text(736.0, y + 4.0, Anchor::Start, "label", &series.name);
+            pen.mark(&mut canvas, legend + 12.0, y, "");
+            canvas.text(legend + 33.0, y + 4.0, Anchor::Start, "label", &series.name);
         }
         canvas.finish()
     }

@@ -104,12 +104,11 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn die_standing(&self, die: u32) -> DieStanding {
-        let of_die = self.rules.shape.units_per_die;
+        let of_die = self.rules.shape.units_per_die as usize;
         let collects = self.dies[die as usize].collects();
         let mut standing = DieStanding { collects, ..DieStanding::default() };
-        for unit in die * of_die..(die + 1) * of_die {
-            let state = &self.ftl.units[unit as usize];
-            standing.empty += self.visible_free(unit);
+        for state in &self.ftl.units[die as usize * of_die..][..of_die] {
+            standing.empty += state.visible_free();
             standing.erased += state.tally.victims - u64::from(state.hidden);
         }
         standing

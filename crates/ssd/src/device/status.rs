@@ -73,7 +73,7 @@ impl<P: Probe> Device<P> {
 
     /// Free blocks of a unit that status may speak of: those an unfinished event has erased come later.
     pub(super) fn visible_free(&self, unit: u32) -> u32 {
-        self.ftl.free_blocks(unit) - self.ftl.units[unit as usize].hidden.min(self.ftl.free_blocks(unit))
+        self.ftl.units[unit as usize].visible_free()
     }
 
     /// Page operations that have arrived and are not done.

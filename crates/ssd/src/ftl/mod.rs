@@ -102,6 +102,13 @@ impl UnitState {
     fn free_or_aside(&self) -> u32 {
         self.free + self.partial.len() as u32
     }
+
+    /// Free blocks without those an unfinished event has erased.
+    #[inline]
+    pub(crate) fn visible_free(&self) -> u32 {
+        let free = self.free_or_aside();
+        free - self.hidden.min(free)
+    }
 }
 
 /// The mapping state of one device. Cloning it is how an aged device is shared by runs.

@@ -1,4 +1,4 @@
-//! The three conventional schemes that the paper compares its adaptive one with: `fixed` with its figures.
+//! The three conventional schemes that the paper compares its adaptive one with: the policy `fixed` with its figures.
 //!
 //! ```text
 //!                     of themselves from    channels at once
