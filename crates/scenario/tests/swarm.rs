@@ -5,7 +5,7 @@
 //! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
 //! seed.
 //!
-//! Not verified here: data content and exact times (the device's own tests do), trims (no trace format has them yet).
+//! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run}
 use harmonia_ssd::Order;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::names;
-use harmonia_workload::{Limit, WorkloadConfig};
+use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 
 const SCENARIOS: u64 = 1000;
 
@@ -56,6 +56,7 @@ fn generate(seed: u64) -> Generated {
     // A stream of its own, so that the scenarios of old seeds differ in nothing else.
     let mut inside = Draw(Rng::stream(seed, "swarm/die"));
     let mut hurry = Draw(Rng::stream(seed, "swarm/deadlines"));
+    let mut deletes = Draw(Rng::stream(seed, "swarm/deletes"));
     let (channels, chips, dies) = (d.range(1, 3), d.range(1, 2), d.range(1, 2));
     let (planes, per_plane, pages) = (d.range(1, 3), d.range(8, 24), d.range(2, 12));
     let page_size = [512, 4096, 8192][d.range(0, 2) as usize];
@@ -173,8 +174,10 @@ fn generate(seed: u64) -> Generated {
             }
         }
     }
-    put(format_args!("[precondition]\nfill = {}", if d.0.chance(0.6) { 1.0 } else { d.share().max(0.01) }));
-    put(format_args!("overwrite = {}", if d.0.chance(0.3) { 0.0 } else { 3.0 * d.share() }));
+    let fill = if d.0.chance(0.6) { 1.0 } else { d.share().max(0.01) };
+    let overwrite = if d.0.chance(0.3) { 0.0 } else { 3.0 * d.share() };
+    let (fill, overwrite) = if deletes.0.chance(0.2) { (0.0, 0.0) } else { (fill, overwrite) };
+    put(format_args!("[precondition]\nfill = {fill}\noverwrite = {overwrite}"));
     let requests = d.range(20, 300);
     let warmup = if d.0.chance(0.5) { 0 } else { d.range(0, requests / 2) };
     // About what the dies can take, from idle to hopelessly overloaded.
@@ -205,6 +208,14 @@ fn generate(seed: u64) -> Generated {
         return Generated { toml: text, trace: Some(trace) };
     }
     put(format_args!("requests = {requests}"));
+    let part = whole * devices / page_size / 2;
+    if part >= LEAST_PART && deletes.0.chance(0.2) {
+        let mut streams = Draw(Rng::stream(seed, "swarm/streams"));
+        put(format_args!("time_scale = {}", streams.pick(&["1", "0.3", "7.5"])));
+        put(format_args!("[workload.stream.a]\n{}", stream(&mut streams, page_size, part, rate)));
+        put(format_args!("[workload.stream.b]\n{}", stream(&mut streams, page_size, part, rate / 3.0)));
+        return Generated { toml: text, trace: None };
+    }
     let process = d.pick(&["poisson", "fixed", "closed", "on-off", "write-bursts"]);
     match process {
         "closed" => {
@@ -238,17 +249,21 @@ fn generate(seed: u64) -> Generated {
         }
         _ => put(format_args!("size = {{ mean = \"{mean}B\" }}")),
     }
-    put(format_args!(
-        "read_fraction = {}\nalign = {}",
-        [0.0, d.share(), d.share()][d.range(0, 2) as usize],
-        d.0.chance(0.7)
-    ));
+    let reads = [0.0, d.share(), d.share()][d.range(0, 2) as usize];
+    put(format_args!("read_fraction = {reads}\nalign = {}", d.0.chance(0.7)));
+    if deletes.0.chance(0.4) {
+        put(format_args!("trim_fraction = {}", trims(&mut deletes, reads)));
+    }
     // Both parts of a hot spot have to hold the largest request.
     let divisible = distribution == "fixed" && mean.next_multiple_of(page_size) * 4 <= whole;
     let last = if divisible { "hotspot" } else { "uniform" };
     let pattern = d.pick(&["uniform", "sequential", "zipf", last]);
     let skew = if devices > 1 && d.0.chance(0.3) { d.share() } else { 0.0 };
     let member = d.range(0, devices - 1);
+    if distribution == "fixed" && deletes.0.chance(0.2) {
+        put(format_args!("[workload.address]\n{}", files(&mut deletes, mean, whole)));
+        return Generated { toml: text, trace: None };
+    }
     put(format_args!("[workload.address]\npattern = \"{pattern}\"\nskew = {skew}\nskew_member = {member}"));
     match pattern {
         "zipf" => {
@@ -281,6 +296,45 @@ fn concurrency(d: &mut Draw, channels: u64) -> String {
     };
     let own = if d.0.chance(0.67) { own } else { String::new() };
     format!("policy = \"{policy}\"\n{own}")
+}
+
+/// A share of deletions that leaves something to write.
+fn trims(d: &mut Draw, reads: f64) -> f64 {
+    (d.share() * (1.0 - reads) * 90.0).floor() / 100.0
+}
+
+/// Fewest pages that hold the requests and files of a stream.
+const LEAST_PART: u64 = 16;
+
+/// A stream with half of an array that has twice `part` pages.
+fn stream(d: &mut Draw, page_size: u64, part: u64, rate: f64) -> String {
+    let reads = d.share();
+    let mean = d.range(1, page_size * (part / 4).min(12));
+    let address = match d.range(0, 2) {
+        0 => files(d, mean, part * page_size),
+        1 => "pattern = \"sequential\"\n".to_owned(),
+        _ => "pattern = \"zipf\"\n".to_owned(),
+    };
+    let address = address.replace('\n', ", ");
+    format!(
+        "arrival = {{ process = \"{}\", rate = {rate} }}\nsize.mean = \"{mean}B\"\nread_fraction = {reads}\n\
+         trim_fraction = {}\naddress = {{ {address}footprint = 0.5 }}",
+        d.pick(&["poisson", "fixed"]),
+        trims(d, reads)
+    )
+}
+
+/// Files that hold a request of `mean` bytes, in a space of so many.
+fn files(d: &mut Draw, mean: u64, space: u64) -> String {
+    let largest = d.range(mean, space);
+    format!(
+        "pattern = \"files\"\nfile_size = \"{largest}B\"\nfile_size_min = \"{}B\"\nreads = \"{}\"\n\
+         deletes = \"{}\"\ndelete_batch = {}\n",
+        d.range(1, largest),
+        d.pick(&["sequential", "random"]),
+        d.pick(&["oldest", "random"]),
+        d.range(1, 4)
+    )
 }
 
 /// A line that is a row in no format.
@@ -372,11 +426,11 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
             assert_eq!((trace.rows, &trace.skipped, &trace.repaired), (rows, &vec![], &vec![]));
             rows
         }
-        (WorkloadConfig::Synthetic(load), None) => match load.limit {
-            Limit::Requests(requests) => requests,
-            Limit::Duration(_) => unreachable!("the swarm counts requests"),
-        },
-        _ => unreachable!("a trace has rows"),
+        (WorkloadConfig::Synthetic(SyntheticConfig { limit: Limit::Requests(requests), .. }), None)
+        | (WorkloadConfig::Streams(StreamsConfig { limit: Limit::Requests(requests), .. }), None) => {
+            *requests
+        }
+        _ => unreachable!("a trace has rows, and the swarm counts requests"),
     };
     let warmup = match &scenario.workload {
         WorkloadConfig::Synthetic(load) => load.warmup,
@@ -385,7 +439,8 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     };
     let Limit::Requests(warmup) = warmup else { unreachable!("the swarm counts requests") };
     assert_eq!(host.requests, submitted - warmup, "every request after the warm-up completes exactly once");
-    assert_eq!(host.read_requests + host.write_requests, host.requests, "reads and writes are all there is");
+    let by_kind = host.read_requests + host.write_requests + host.trim_requests;
+    assert_eq!(by_kind, host.requests, "reads, writes and trims are all there is");
 
     let response = &host.response_ns;
     assert_eq!(response.all.count, host.requests);
