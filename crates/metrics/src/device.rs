@@ -64,8 +64,8 @@ pub struct DeviceReport {
     /// What garbage collection did with host operations inside the dies; absent in reports of before it was counted.
     #[serde(default)]
     pub inside: InsideReport,
-    /// Channels in GC, empty blocks, queue depth and victims erased over time; empty in reports of before it was kept.
-    #[serde(default)]
+    /// Channels in GC, empty blocks, queue depth and victims erased over time; absent where nobody asked for it.
+    #[serde(default, skip_serializing_if = "OverTimeReport::is_empty")]
     pub over_time: OverTimeReport,
 }
 

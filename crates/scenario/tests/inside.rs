@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::recording::MemberPlanes;
-use harmonia_metrics::{Observer, Pairing, Report};
+use harmonia_metrics::{Observer, OverTimeReport, Pairing, Report};
 use harmonia_scenario::{Observe, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_types::{Completion, DeviceId, PlaneWork, SimTime};
 
@@ -59,7 +59,10 @@ fn watched(schedule: &str, checked: bool) -> (Report, SimTime, MemberPlanes) {
 #[test]
 fn looking_at_planes_changes_nothing_and_shows_the_same_each_time() {
     for schedule in ["blocking", "io-parallel", "preemptive"] {
-        let (report, from, planes) = watched(schedule, false);
+        let (mut report, from, planes) = watched(schedule, false);
+        // What is watched is in the report, too.
+        assert!(report.devices.iter().all(|device| !device.over_time.is_empty()), "{schedule}");
+        report.devices.iter_mut().for_each(|device| device.over_time = OverTimeReport::default());
         let unwatched = simulated(schedule, &["workload.warmup=100"], &Unobserved, false);
         assert_eq!(report.without_engine(), unwatched.without_engine(), "{schedule}");
         assert_eq!(planes, watched(schedule, true).2, "{schedule}, checked");
@@ -123,7 +126,8 @@ fn devices_over_time_agree_with_the_counters() {
     for (schedule, checked) in
         [("blocking", true), ("preemptive", true), ("ideal", false), ("io-parallel", false)]
     {
-        let report = simulated(schedule, &["workload.warmup=100"], &Unobserved, checked);
+        let limited = ["workload.warmup=100", "ssd.gc.concurrency.policy=fixed"];
+        let report = simulated(schedule, &limited, &Unobserved, checked);
         for device in &report.devices {
             let over_time = &device.over_time;
             let buckets = over_time.empty_blocks.len();

@@ -57,6 +57,13 @@ pub struct OverTimeReport {
     pub queue_depth_max: u64,
 }
 
+impl OverTimeReport {
+    /// Whether nothing was watched.
+    pub fn is_empty(&self) -> bool {
+        self.bucket_ns == 0
+    }
+}
+
 /// Watches one device.
 #[derive(Debug, Clone)]
 pub struct OverTime {

@@ -18,7 +18,7 @@ use harmonia_workload::{
     ArrayGeometryForLoad, Limit, Load, Next, SkewRest, Source, TraceAccount, WorkloadConfig,
 };
 
-use super::probe::{RunProbe, Told};
+use super::probe::{RunProbe, Told, Wanted};
 use super::report::Stopwatch;
 use super::{RunError, RunOptions, Stage, bad_input, is_over, too_short};
 use crate::{Scenario, Variant};
@@ -57,16 +57,23 @@ impl Run<'_> {
     pub fn measure(&self, states: Vec<Ftl>) -> Result<Measured, RunError> {
         let observer = self.options.observe.observer(self.index);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
-        match (planes, self.options.checked) {
-            (false, false) => self.simulate::<RunProbe<false, false>>(states, observer),
-            (false, true) => self.simulate::<RunProbe<false, true>>(states, observer),
-            (true, false) => self.simulate::<RunProbe<true, false>>(states, observer),
-            (true, true) => self.simulate::<RunProbe<true, true>>(states, observer),
+        let wanted = Wanted { levels: planes || self.limits_channels(), planes };
+        match (wanted.levels, self.options.checked) {
+            (false, false) => self.simulate::<RunProbe<false, false>>(wanted, states, observer),
+            (true, false) => self.simulate::<RunProbe<true, false>>(wanted, states, observer),
+            (_, true) => self.simulate::<RunProbe<true, true>>(wanted, states, observer),
         }
+    }
+
+    /// Whether a policy limits how many channels of a member collect at once.
+    fn limits_channels(&self) -> bool {
+        let members = &self.variant.scenario.array.members;
+        members.iter().any(|member| member.ssd.gc.concurrency.policy != "unlimited")
     }
 
     fn simulate<P: Told>(
         &self,
+        wanted: Wanted,
         states: Vec<Ftl>,
         observer: Option<Box<dyn Observer + '_>>,
     ) -> Result<Measured, RunError> {
@@ -81,7 +88,8 @@ impl Run<'_> {
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();
-        let probe = |member: DeviceId| P::new(member, &scenario.array.members[member.index()].ssd.geometry);
+        let members = &scenario.array.members;
+        let probe = |member: DeviceId| P::new(member, &members[member.index()].ssd.geometry, wanted);
         let mut array = Array::new(&scenario.array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
         array.set_deadlines(scenario.deadlines);

@@ -1,7 +1,8 @@
 //! What devices tell while they run, to the report and to a run's observer.
 //!
-//! How each device stands is always watched. What planes do is watched of the first member only, and only in runs whose
-//! observer asks for it: in others the device does not even look.
+//! What nobody wants to know the device does not even look at: it costs a tenth of the time of a run. How devices stand
+//! over time is wanted by an observer that draws, and wherever a policy limits how many channels collect; what planes do
+//! by the observer alone, and of the first member only.
 
 use harmonia_flash::Geometry;
 use harmonia_metrics::recording::{MemberPlanes, PlaneRecorder};
@@ -9,38 +10,49 @@ use harmonia_metrics::{OverTime, OverTimeReport};
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{DeviceId, Levels, PlaneWork, SimTime};
 
+/// What a run wants to know of its devices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// How each stands over time.
+    pub levels: bool,
+    /// What the planes of the first one do.
+    pub planes: bool,
+}
+
 /// A probe that tells what it has seen.
 pub(super) trait Told: Probe {
     /// Of a member with such dies.
-    fn new(member: DeviceId, geometry: &Geometry) -> Self;
+    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self;
 
-    /// How the device stood over time, up to `end`.
+    /// How the device stood over time, up to `end`; empty if that was not wanted.
     fn over_time(&self, end: SimTime) -> OverTimeReport;
 
     /// What its planes did, if they were recorded.
     fn planes(&self) -> Option<MemberPlanes>;
 }
 
-/// Watches one member, and its planes if `PLANES`; has the device check its invariants too if `CHECKS`.
+/// Watches one member if `WATCHES`; has the device check its invariants too if `CHECKS`.
 #[derive(Debug, Clone)]
-pub(super) struct RunProbe<const PLANES: bool, const CHECKS: bool> {
+pub(super) struct RunProbe<const WATCHES: bool, const CHECKS: bool> {
     member: DeviceId,
+    wanted: Wanted,
     over_time: OverTime,
     planes: Option<Box<PlaneRecorder>>,
 }
 
-impl<const PLANES: bool, const CHECKS: bool> Told for RunProbe<PLANES, CHECKS> {
-    fn new(member: DeviceId, geometry: &Geometry) -> Self {
+impl<const WATCHES: bool, const CHECKS: bool> Told for RunProbe<WATCHES, CHECKS> {
+    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self {
         let recorder = || Box::new(PlaneRecorder::new(geometry.dies(), geometry.planes_per_die));
         RunProbe {
             member,
+            wanted,
             over_time: OverTime::new(geometry.channels as usize),
-            planes: (PLANES && member == DeviceId(0)).then(recorder),
+            planes: (wanted.planes && member == DeviceId(0)).then(recorder),
         }
     }
 
     fn over_time(&self, end: SimTime) -> OverTimeReport {
-        self.over_time.report(end)
+        if self.wanted.levels { self.over_time.report(end) } else { OverTimeReport::default() }
     }
 
     fn planes(&self) -> Option<MemberPlanes> {
@@ -49,10 +61,10 @@ impl<const PLANES: bool, const CHECKS: bool> Told for RunProbe<PLANES, CHECKS> {
     }
 }
 
-impl<const PLANES: bool, const CHECKS: bool> Probe for RunProbe<PLANES, CHECKS> {
+impl<const WATCHES: bool, const CHECKS: bool> Probe for RunProbe<WATCHES, CHECKS> {
     const AUDIT: bool = CHECKS;
-    const WATCHES_PLANES: bool = PLANES;
-    const WATCHES_LEVELS: bool = true;
+    const WATCHES_PLANES: bool = WATCHES;
+    const WATCHES_LEVELS: bool = WATCHES;
 
     fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
         if let Some(recorder) = &mut self.planes {
