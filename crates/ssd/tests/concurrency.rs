@@ -2,7 +2,6 @@
 //!
 //! Each test drives a small device event by event and looks at who collects. That data survives, whatever the
 //! policy, is `content`'s and `registry`'s business.
-#![expect(clippy::print_stdout, reason = "names the devices it drew")]
 
 mod seams;
 

@@ -29,54 +29,56 @@ use harmonia_types::Ppn;
 /// No operation.
 pub(super) const NO_OP: u32 = u32::MAX;
 
-/// One die.
+/// One die. Its fields stand in the order of their use: what every host operation looks at shares a cache line, and what
+/// belongs to collection alone is not touched by it.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub(super) struct Die {
     /// Queue: first, last, and how many.
     pub head: u32,
     pub tail: u32,
     pub waiting: u32,
-    pub activity: Activity,
-    /// Garbage collection this die should do.
-    pub want: Option<Want>,
-    /// Since when it has held back host writes until its turn to collect.
-    pub stalled: Option<SimTime>,
-    /// A victim being collected step by step.
-    pub job: Option<Job>,
     /// The last event found nothing to collect and nothing was written since: do not ask again.
     pub exhausted: bool,
     /// Its event began above the hard threshold, which has not been reported yet.
     pub began_soft: bool,
+    pub activity: Activity,
+    /// When its running command began, or was resumed.
+    pub gc_began: SimTime,
+    /// End of the last interval of `gc_log`.
+    pub gc_last_end: SimTime,
+    /// Garbage collection this die should do.
+    pub want: Option<Want>,
+    /// A victim being collected step by step.
+    pub job: Option<Job>,
     pub command: Command,
+    /// A command of garbage collection that is suspended.
+    pub paused: Option<Box<Paused>>,
+    /// When it collected, as far as some waiting operation may have met it.
+    pub gc_log: VecDeque<(SimTime, SimTime)>,
     /// What the running command of several planes, or half of a page move, is for.
     pub parts: Vec<Part>,
+    /// Until when its own plane read and transferred.
+    pub gc_part_until: SimTime,
+    /// The running job's part of `gc_busy` and `gc_plane_busy`; it counts when the event ends.
+    pub job_busy: SimDuration,
+    pub job_plane_busy: SimDuration,
+    /// Unit and LPN of the page last moved.
+    pub moving: Option<(u32, u32)>,
     /// Pages of other units' victims to be programmed here.
     pub guests: VecDeque<Guest>,
     /// The page of another unit that is being programmed here, or whose program is suspended.
     pub host_of: Option<Guest>,
-    /// A command of garbage collection that is suspended.
-    pub paused: Option<Box<Paused>>,
-    /// Unit and LPN of the page last moved.
-    pub moving: Option<(u32, u32)>,
+    /// Since when it has held back host writes until its turn to collect.
+    pub stalled: Option<SimTime>,
     /// When the running garbage-collection event began.
     pub gc_since: SimTime,
-    /// When its running command began, or was resumed.
-    pub gc_began: SimTime,
-    /// Until when its own plane read and transferred.
-    pub gc_part_until: SimTime,
     /// When the running atomic event ends.
     pub gc_until: SimTime,
-    /// When it collected, as far as some waiting operation may have met it.
-    pub gc_log: VecDeque<(SimTime, SimTime)>,
-    /// End of the last of these.
-    pub gc_last_end: SimTime,
     /// Time its commands of garbage collection took.
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
     pub gc_plane_busy: SimDuration,
-    /// The running job's part of both; it counts when the event ends.
-    pub job_busy: SimDuration,
-    pub job_plane_busy: SimDuration,
 }
 
 /// A suspended command of garbage collection.
@@ -426,7 +428,7 @@ impl<P: Probe> Device<P> {
             free = free.min(self.ftl.free_blocks(unit));
         }
         // A page that is programmed for another die, or waits for it, is as urgent as it is there.
-        let guest = slot.host_of.as_ref().or(slot.guests.front());
+        let guest = if self.rules.global { slot.host_of.as_ref().or(slot.guests.front()) } else { None };
         let gc = match (guest, &slot.job, &slot.want) {
             (Some(guest), ..) => Gc::Job(self.guest_view(guest, free)),
             (None, Some(job), _) => Gc::Job(self.job_view(die, job, free)),

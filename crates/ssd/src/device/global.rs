@@ -146,7 +146,7 @@ impl<P: Probe> Device<P> {
         let none = MultiPlane::new(Token::GcStep);
         let along = along.unwrap_or(&none);
         let (block, page) = self.ftl.next_gc_page(guest.to).unwrap_or((0, 0));
-        self.count_pairing(die, Class::Write, (self.ftl.plane_of(guest.to, block), page), along);
+        self.count_pairing(die, Class::Write, (self.ftl.plane_of(guest.to, block), page), along, now);
         let (unit, victim, offset) = guest.from;
         let slot = &mut self.dies[die as usize];
         slot.moving = self.ftl.lpn_at(unit, victim.0, offset).map(|lpn| (guest.to, lpn));

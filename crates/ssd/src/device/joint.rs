@@ -95,7 +95,7 @@ impl<P: Probe> Device<P> {
                 // A page that may leave its unit is read out before anybody knows where it goes.
                 let far = self.rules.global || self.is_far(plane != destination);
                 self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far, rides: false });
-                self.count_pairing(die, Class::Read, (plane, page), along);
+                self.count_pairing(die, Class::Read, (plane, page), along, now);
                 let held = Some(Held { page, in_controller: far });
                 if let Some(job) = &mut self.dies[die as usize].job {
                     (job.cursor, job.held) = (page, held);
@@ -107,7 +107,7 @@ impl<P: Probe> Device<P> {
             Due::Program(held) => {
                 let next = self.ftl.next_gc_page(unit).unwrap_or((victim.0, 0));
                 let place = (self.ftl.plane_of(unit, next.0), next.1);
-                self.count_pairing(die, Class::Write, place, along);
+                self.count_pairing(die, Class::Write, place, along, now);
                 if self.rules.suspends || P::WATCHES_PLANES {
                     let lpn = self.ftl.lpn_at(unit, victim.0, held.page);
                     self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));

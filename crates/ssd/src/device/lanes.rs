@@ -114,6 +114,12 @@ impl Lanes {
         }
     }
 
+    /// The one of a unit and class that can start last.
+    pub fn last(&self, unit: u32, class: Class) -> Option<u32> {
+        let (_, tail) = self.ends[unit as usize][class as usize];
+        (tail != NO_OP).then_some(tail)
+    }
+
     /// The waiting operations of a unit and class.
     pub fn iter<'a>(
         &self,

@@ -6,6 +6,7 @@
 use super::Device;
 use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
 use crate::probe::Probe;
+use harmonia_types::SimTime;
 
 /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +
 /// none_waiting + other_offset + not_ready.
@@ -43,6 +44,7 @@ impl<P: Probe> Device<P> {
         class: Class,
         (plane, page): (u32, u32),
         along: &MultiPlane,
+        now: SimTime,
     ) {
         if !self.schedule_needs.pairs {
             return;
@@ -69,6 +71,8 @@ impl<P: Probe> Device<P> {
                 continue;
             }
             let fits = match class {
+                // One that was there and fitted has come along.
+                Class::Read if queues.all_ready(sibling, now) => None,
                 Class::Read => queues.find_read(sibling, page),
                 Class::Write => queues.first_write(sibling).filter(|_| queues.can_write_at(sibling, page)),
             };

@@ -313,6 +313,13 @@ impl QueueView<'_> {
         })
     }
 
+    /// Whether all reads that wait for a plane could start.
+    pub fn all_ready(&self, plane: u32, now: SimTime) -> bool {
+        let unit = self.unit_of_plane(plane);
+        let last = self.lanes.and_then(|lanes| lanes.last(unit, Class::Read));
+        last.is_none_or(|last| self.ops[last].ready <= now)
+    }
+
     /// Whether an operation waits for a suspended program of its page.
     fn is_held_up(&self, op: &PageOp) -> bool {
         let programs = |paused: &Paused| {
