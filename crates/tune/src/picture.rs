@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A key's panel shows all points, whatever their other keys are. A point at which the array falls behind may cost a
-//! thousand times the best: what lies above [`HIGHEST`] stands faded at the upper edge. Leaves out: how two keys act
+//! thousand times the best: what lies above `HIGHEST` stands faded at the upper edge. Leaves out: how two keys act
 //! together.
 
 use std::fmt::Write as _;
