@@ -64,7 +64,7 @@ examples:
 	harmonia() { cargo run --quiet --locked -p harmonia-cli -- "$$@"; }; \
 	for scenario in examples/*.toml; do \
 		echo "check $$scenario"; \
-		extra=(); if grep -q 'kind = "trace"' "$$scenario"; then extra=(--trace $$trace); fi; \
+		extra=(); if grep -q 'kind = "trace"' "$$scenario"; then extra=(--trace $$trace --set workload.warmup=0); fi; \
 		harmonia check "$$scenario" "$${extra[@]}" > /dev/null; \
 	done; \
 	harmonia run tiny --checked > /dev/null; \
