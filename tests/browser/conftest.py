@@ -25,6 +25,9 @@ COMMANDS: dict[str, list[str]] = {
               "--set", "ssd.gc.victim=greedy,random", "--set", "workload.requests=2000"],
     "schedules": ["compare", "tiny", "--policies", "local", "--set", "ssd.ftl.allocation_unit=plane", "--set", "ssd.gc.domain=plane",
                   "--set", "ssd.gc.schedule=blocking,io-parallel"],
+    # Trims take no time, which no logarithmic axis has a place for.
+    "deletes": ["compare", "tiny", "--policies", "local", "--set", "workload.trim_fraction=0.2",
+                "--set", "ssd.gc.concurrency.policy=fixed,adaptive"],
     "hostile": ["compare", "HOSTILE", "--policies", "local,ideal"],
 }
 HOSTILE = "</script><script>window.broken=1</script><!--<b onclick='x'>\\\"{{data}}"
