@@ -550,7 +550,11 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
             names(&unsteady)
         ));
     }
-    let unknown = of(&|run| !run.precondition.steady && windows(run).contains(&None));
+    // Who starts with an empty array means it.
+    let unknown = of(&|run| {
+        let precondition = &run.precondition;
+        precondition.fill > 0.0 && !precondition.steady && windows(run).contains(&None)
+    });
     if !unknown.is_empty() {
         cautions.push(format!(
             "The array was aged too little to tell whether it had settled{}: a drive in use may behave otherwise.",

@@ -37,6 +37,7 @@ fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
              the length of ageing, raise precondition.overwrite (now {})",
             precondition.overwrite
         )),
+        _ if precondition.fill == 0.0 => format!("{what}: empty when the run began (precondition.fill 0)\n"),
         _ => warn(format!(
             "warning: {what}: not known to be steady, ageing was too short to tell (precondition.fill {}, \
              precondition.overwrite {})",

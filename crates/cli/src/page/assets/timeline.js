@@ -235,7 +235,8 @@ class Timeline {
       canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
     }
     const slowest = Math.max(...data.runs.map((run) => run.max), 1e3);
-    const fastest = Math.min(...data.runs.filter((run) => run.requests > 0).map((run) => run.min), slowest / 10);
+    // Requests that took no time, as trims do, stand at the lower edge.
+    const fastest = Math.min(...data.runs.flatMap((run) => run.cdf.ns).filter((ns) => ns > 0), slowest / 10);
     [this.low, this.high] = [Math.log10(Math.max(fastest, 1)) - 0.08, Math.log10(slowest) + 0.08];
     this.paintNow();
   }
@@ -245,7 +246,7 @@ class Timeline {
   }
 
   y(response) {
-    return this.top + (1 - (Math.log10(Math.max(response, 1)) - this.low) / (this.high - this.low)) * this.plotHeight;
+    return this.top + (1 - (Math.log10(Math.max(response, 10 ** this.low)) - this.low) / (this.high - this.low)) * this.plotHeight;
   }
 
   paint() {
