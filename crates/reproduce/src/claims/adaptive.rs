@@ -27,8 +27,6 @@ pub(crate) const LOADS: [&str; 7] =
 pub(crate) const DATABASES: [&str; 4] = ["cassandra", "mongodb", "mysql", "rocksdb"];
 /// Those that Conv_0_AllCh can keep up with: they delete whole files of many blocks, one after the other.
 pub(crate) const EAGER_LASTS: [&str; 2] = ["cassandra", "rocksdb"];
-/// Those with more than a few reads; the paper gives no figures for reads of the others.
-pub(crate) const WITH_READS: [&str; 3] = ["cassandra", "mongodb", "rocksdb"];
 
 pub(crate) const ADAPTIVE: &str = "adaptive";
 pub(crate) const FROM_EMPTY: &str = "conv-0-allch";
