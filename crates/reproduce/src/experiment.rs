@@ -40,6 +40,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("adaptive", include_str!("../../../experiments/adaptive.toml")),
     ("adaptive-eager", include_str!("../../../experiments/adaptive-eager.toml")),
     ("adaptive-priority", include_str!("../../../experiments/adaptive-priority.toml")),
+    ("adaptive-ties", include_str!("../../../experiments/adaptive-ties.toml")),
     ("adaptive-thresholds", include_str!("../../../experiments/adaptive-thresholds.toml")),
     ("adaptive-channels", include_str!("../../../experiments/adaptive-channels.toml")),
     ("adaptive-fullness", include_str!("../../../experiments/adaptive-fullness.toml")),
