@@ -95,22 +95,14 @@ pub(crate) fn thresholds(load: &str, (low, high): (&str, &str)) -> String {
     format!("{load}/{low}/{high}")
 }
 
-/// Latency of a choice over that of the paper's, on average over the databases.
-pub(crate) fn latency(
+/// A figure of a choice over that of the paper's, on average over the databases; each names the variant of a load.
+pub(crate) fn over_paper(
+    quantity: Quantity,
     experiment: &'static str,
     this: impl Fn(&str) -> String,
     paper: impl Fn(&str) -> String,
 ) -> Measure {
-    average(&DATABASES, |load| ratio(Mean, experiment, &this(load), &paper(load)))
-}
-
-/// The same of erases.
-pub(crate) fn erases(
-    experiment: &'static str,
-    this: impl Fn(&str) -> String,
-    paper: impl Fn(&str) -> String,
-) -> Measure {
-    average(&DATABASES, |load| ratio(Erases, experiment, &this(load), &paper(load)))
+    average(&DATABASES, |load| ratio(quantity, experiment, &this(load), &paper(load)))
 }
 
 /// Every pair of thresholds but the paper's.
@@ -257,21 +249,22 @@ pub(crate) fn eager(quantity: Quantity, load: &str, scheme: &str) -> Measure {
     Measure::Of(quantity, EAGER, format!("{load}/{SMALL_PAGES}/{scheme}"))
 }
 
-fn choices() -> Vec<Claim> {
-    let paper = |load: &str| thresholds(load, CHOSEN);
-    let by_thresholds =
-        |of: fn(&'static str, &dyn Fn(&str) -> String, &dyn Fn(&str) -> String) -> Measure| {
-            let others = other_thresholds().into_iter();
-            Measure::Lowest(
-                others.map(|pair| of(THRESHOLDS, &|load| thresholds(load, pair), &paper)).collect(),
-            )
-        };
-    let by_most = |of: fn(&'static str, &dyn Fn(&str) -> String, &dyn Fn(&str) -> String) -> Measure| {
-        let others = MOST.into_iter().filter(|most| *most != CHOSEN_MOST);
-        let name = |load: &str, most: &str| format!("{load}/{most}");
-        let one = |most| of(CHANNELS, &|load| name(load, most), &|load| name(load, CHOSEN_MOST));
-        Measure::Lowest(others.map(one).collect())
+/// The least of a figure that any other thresholds have, over that with the paper's.
+fn best_thresholds(quantity: Quantity) -> Measure {
+    let one = |pair| {
+        over_paper(quantity, THRESHOLDS, |load| thresholds(load, pair), |load| thresholds(load, CHOSEN))
     };
+    Measure::Lowest(other_thresholds().into_iter().map(one).collect())
+}
+
+/// The same of other limits of channels.
+fn best_most(quantity: Quantity) -> Measure {
+    let name = |load: &str, most: &str| format!("{load}/{most}");
+    let one = |most| over_paper(quantity, CHANNELS, |load| name(load, most), |load| name(load, CHOSEN_MOST));
+    Measure::Lowest(MOST.into_iter().filter(|most| *most != CHOSEN_MOST).map(one).collect())
+}
+
+fn choices() -> Vec<Claim> {
     let row = |id, source, words, measure| {
         claim(id, source, words, "the best trade-off", measure, Expected::Above(EQUAL))
     };
@@ -281,25 +274,25 @@ fn choices() -> Vec<Claim> {
             "channels-thresholds",
             table_7,
             "Mean response with the best other thresholds over that with 0.5 and 0.85",
-            by_thresholds(|e, a, b| latency(e, a, b)),
+            best_thresholds(Mean),
         ),
         row(
             "channels-thresholds-erases",
             table_7,
             "Erases with the thresholds that need fewest over those with 0.5 and 0.85",
-            by_thresholds(|e, a, b| erases(e, a, b)),
+            best_thresholds(Erases),
         ),
         row(
             "channels-most",
             table_8,
             "Mean response with the best other limit of channels over that with 4",
-            by_most(|e, a, b| latency(e, a, b)),
+            best_most(Mean),
         ),
         row(
             "channels-most-erases",
             table_8,
             "Erases with the limit that needs fewest over those with 4",
-            by_most(|e, a, b| erases(e, a, b)),
+            best_most(Erases),
         ),
     ]
 }

@@ -8,8 +8,8 @@ use crate::claims::Unit;
 use crate::claims::adaptive;
 use crate::claims::adaptive::{
     ADAPTIVE, ALL, CHANNELS, CHOSEN, CHOSEN_MOST, DATABASES, EAGER_LASTS, FROM_EMPTY, FULLNESS, HALF, HIGH,
-    LARGE_PAGES, LOADS, LOW, MOST, PRIORITY, SMALL_PAGES, THRESHOLDS, TIES, against_best, eager, erases,
-    in_turn, latency, over, thresholds,
+    LARGE_PAGES, LOADS, LOW, MOST, PRIORITY, SMALL_PAGES, THRESHOLDS, TIES, against_best, eager, in_turn,
+    over, over_paper, thresholds,
 };
 use crate::measure::Quantity::{
     ChannelsInGc, EmptyBlocks, EmptyBlocksVariance, Erases, Mean, PagesMoved, ReadMax, ReadMean, WriteMax,
@@ -92,6 +92,8 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
             Measure::Minus(Box::new(cell(PagesMoved, load, ADAPTIVE)), Box::new(cell(PagesMoved, load, ALL)));
         reader.above(&less, 0.0)
     };
+    // Those of rocksdb-like are so far away that the others could not be told apart.
+    let drawn: Vec<&str> = claims[..6].iter().chain(&claims[12..16]).copied().collect();
     Finding {
         id: "channels",
         question: "Should the number of channels that collect follow how full the device is?".into(),
@@ -149,7 +151,7 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
             ),
         ],
         figures: vec![
-            reader.forest("The adaptive scheme over the best conventional one", &claims[..16]),
+            reader.forest("The adaptive scheme over the best conventional one", &drawn),
             by_load(reader, "Mean response time of writes", WriteMean),
             by_load(reader, "Mean response time of reads", ReadMean),
             by_load(reader, "Longest response time of a write", WriteMax),
@@ -157,7 +159,6 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
         ],
         claims: claims.to_vec(),
         table: schemes(reader),
-        ..Finding::default()
     }
 }
 
@@ -341,7 +342,8 @@ fn ramp(reader: &Reader<'_>) -> Finding {
         for high in HIGH {
             let name = |load: &str| thresholds(load, (low, high));
             let means = DATABASES.map(|load| ms(reader, &of(Mean, THRESHOLDS, name(load))));
-            let ratios = [latency(THRESHOLDS, name, paper), erases(THRESHOLDS, name, paper)];
+            let ratios =
+                [over_paper(Mean, THRESHOLDS, name, paper), over_paper(Erases, THRESHOLDS, name, paper)];
             let ratios = ratios.map(|one| entry(reader, &one, Unit::Times));
             let label = format!("{}, {}", low.trim_start_matches("low-"), high.trim_start_matches("high-"));
             line(&mut table, [label].into_iter().chain(means).chain(ratios));
@@ -359,7 +361,7 @@ fn ramp(reader: &Reader<'_>) -> Finding {
         ),
         conclusions: vec![(
             reader.below(
-                &latency(THRESHOLDS, |load: &str| thresholds(load, ("low-0.7", "high-0.95")), paper),
+                &over_paper(Mean, THRESHOLDS, |load: &str| thresholds(load, ("low-0.7", "high-0.95")), paper),
                 1.0,
             ) && reader.below(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.6/high-0.85".into()), 1.0),
             format!(
@@ -378,12 +380,11 @@ fn ramp(reader: &Reader<'_>) -> Finding {
                     .reference(1.0),
                 &LOW,
                 &HIGH,
-                |high, low| latency(THRESHOLDS, |load: &str| format!("{load}/{low}/{high}"), paper),
+                |high, low| over_paper(Mean, THRESHOLDS, |load: &str| format!("{load}/{low}/{high}"), paper),
             ),
         ],
         claims: claims.to_vec(),
         table,
-        ..Finding::default()
     }
 }
 
@@ -402,7 +403,7 @@ fn most(reader: &Reader<'_>) -> Finding {
     for channels in MOST {
         let name = |load: &str| format!("{load}/{channels}");
         let means = DATABASES.map(|load| ms(reader, &of(Mean, CHANNELS, name(load))));
-        let ratios = [latency(CHANNELS, name, paper), erases(CHANNELS, name, paper)];
+        let ratios = [over_paper(Mean, CHANNELS, name, paper), over_paper(Erases, CHANNELS, name, paper)];
         let ratios = ratios.map(|one| entry(reader, &one, Unit::Times));
         line(&mut table, [channels.to_owned()].into_iter().chain(means).chain(ratios));
     }
@@ -416,7 +417,7 @@ fn most(reader: &Reader<'_>) -> Finding {
             reader.claim(claims[1]),
         ),
         conclusions: vec![(
-            reader.below(&latency(CHANNELS, |load: &str| format!("{load}/1"), paper), 1.0),
+            reader.below(&over_paper(Mean, CHANNELS, |load: &str| format!("{load}/1"), paper), 1.0),
             "The fewer the better: with one channel the ramp has no step below 0.85, and begins there."
                 .into(),
         )],
@@ -428,7 +429,6 @@ fn most(reader: &Reader<'_>) -> Finding {
         )],
         claims: claims.to_vec(),
         table,
-        ..Finding::default()
     }
 }
 
