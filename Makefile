@@ -14,7 +14,7 @@ BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
 SWARM ?= 100000
 
-.PHONY: help demo test check bench fuzz swarm docs reproduce findings clean \
+.PHONY: help demo test check bench fuzz swarm docs reproduce sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make reproduce run every experiment behind docs/findings.md (a quarter of an hour on two idle cores; goes on where it was stopped)'
+	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
 
@@ -137,6 +138,11 @@ reproduce: prerequisites
 	cargo run --release --locked -p harmonia-cli -- reproduce --out $(TARGET)/reproduction
 	cp $(TARGET)/reproduction/results.json experiments/results.json
 	$(MAKE) --no-print-directory findings
+
+# Tables 7 and 8 of Electronics 2025; the same tables, of the committed results, are on the page of findings.
+sensitivity: prerequisites
+	cargo run --release --locked -p harmonia-cli -- reproduce adaptive-thresholds adaptive-channels --out $(TARGET)/sensitivity
+	@awk '/^## /{shown = /ramp begin and end|ramp reach/} shown && /^(##|\|)/' $(TARGET)/sensitivity/findings.md
 
 findings: prerequisites
 	cargo run --quiet --locked -p harmonia-reproduce --example findings

@@ -37,12 +37,20 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("io-parallel", include_str!("../../../experiments/io-parallel.toml")),
     ("io-parallel-closed", include_str!("../../../experiments/io-parallel-closed.toml")),
     ("io-parallel-sweep", include_str!("../../../experiments/io-parallel-sweep.toml")),
+    ("adaptive", include_str!("../../../experiments/adaptive.toml")),
+    ("adaptive-eager", include_str!("../../../experiments/adaptive-eager.toml")),
+    ("adaptive-priority", include_str!("../../../experiments/adaptive-priority.toml")),
+    ("adaptive-ties", include_str!("../../../experiments/adaptive-ties.toml")),
+    ("adaptive-thresholds", include_str!("../../../experiments/adaptive-thresholds.toml")),
+    ("adaptive-channels", include_str!("../../../experiments/adaptive-channels.toml")),
+    ("adaptive-fullness", include_str!("../../../experiments/adaptive-fullness.toml")),
 ];
 
 /// The scenario files they start from.
 const BASES: &[(&str, &str)] = &[
     ("configuration-ab.toml", include_str!("../../../experiments/configuration-ab.toml")),
     ("configuration-c.toml", include_str!("../../../experiments/configuration-c.toml")),
+    ("configuration-e.toml", include_str!("../../../experiments/configuration-e.toml")),
 ];
 
 /// All experiments of `experiments/`.

@@ -33,6 +33,10 @@ pub enum Quantity {
     WriteMean,
     /// 95th percentile of writes. Unit: ns.
     WriteP95,
+    /// Longest response time of reads. Unit: ns.
+    ReadMax,
+    /// Of writes. Unit: ns.
+    WriteMax,
     /// Mean response time of reads that met garbage collection. Unit: ns.
     GcAffectedReadMean,
     /// Of writes that did. Unit: ns.
@@ -67,7 +71,18 @@ pub enum Quantity {
     Throughput,
     /// Share of time in which any member collects. Unit: fraction.
     TimeInGc,
+    /// Erased blocks of a device, the mean over time. Unit: blocks.
+    EmptyBlocks,
+    /// Variance of the rate at which they come and go, from one stretch of [`STRETCH_NS`] to the next.
+    /// Unit: (blocks/s)^2.
+    EmptyBlocksVariance,
+    /// Channels that collect, the mean over time. Unit: count.
+    ChannelsInGc,
 }
+
+/// Width at which changes of empty blocks are compared, the same in all runs: the narrowest that a report has of
+/// windows of up to 36 minutes. Unit: ns.
+pub const STRETCH_NS: u64 = 1 << 34;
 
 impl Quantity {
     /// What it is called.
@@ -83,6 +98,8 @@ impl Quantity {
             Quantity::ReadMean => "mean response time of reads",
             Quantity::WriteMean => "mean response time of writes",
             Quantity::WriteP95 => "95th percentile of writes",
+            Quantity::ReadMax => "longest response time of reads",
+            Quantity::WriteMax => "longest response time of writes",
             Quantity::GcAffectedReadMean => "mean response time of reads that met garbage collection",
             Quantity::GcAffectedWriteMean => "mean response time of writes that met garbage collection",
             Quantity::GcAffected => "requests that met garbage collection",
@@ -100,6 +117,9 @@ impl Quantity {
             Quantity::WritesPerMove => "host pages written per page moved",
             Quantity::Throughput => "throughput",
             Quantity::TimeInGc => "time with a member collecting",
+            Quantity::EmptyBlocks => "empty blocks",
+            Quantity::EmptyBlocksVariance => "variance of the change of empty blocks",
+            Quantity::ChannelsInGc => "channels that collect",
         }
     }
 
@@ -118,6 +138,8 @@ impl Quantity {
             Quantity::ReadMean => ns(run.read.mean),
             Quantity::WriteMean => ns(run.write.mean),
             Quantity::WriteP95 => ns(run.write.p95),
+            Quantity::ReadMax => ns(run.read.max),
+            Quantity::WriteMax => ns(run.write.max),
             Quantity::GcAffectedReadMean => ns(run.gc_affected_read.mean),
             Quantity::GcAffectedWriteMean => ns(run.gc_affected_write.mean),
             Quantity::GcAffected => Some(run.gc_affected),
@@ -143,6 +165,12 @@ impl Quantity {
                 (run.simulated_ns > 0).then(|| run.requests as f64 * 1e9 / run.simulated_ns as f64)
             }
             Quantity::TimeInGc => run.devices_in_gc.first().map(|none| 1.0 - none),
+            Quantity::EmptyBlocks => run.over_time.as_ref()?.empty_blocks,
+            Quantity::EmptyBlocksVariance => {
+                let mut by_width = run.over_time.as_ref()?.change_variance.iter();
+                by_width.find(|(width, _)| *width == STRETCH_NS).map(|(_, variance)| *variance)
+            }
+            Quantity::ChannelsInGc => Some(run.over_time.as_ref()?.channels_in_gc),
         }
     }
 }

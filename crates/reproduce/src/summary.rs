@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_metrics::{DistributionSummary, PairingReport, Report};
+use harmonia_metrics::{DistributionSummary, OverTimeReport, PairingReport, Report};
 use serde::{Deserialize, Serialize};
 
 /// What a run showed, or why it could not be run.
@@ -50,12 +50,48 @@ pub struct Summary {
     /// operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_at_gc: Option<f64>,
+    /// How the first member stood over time; absent in lines from before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<OverTime>,
     /// Share of time with 0, 1, .. members collecting. Unit: fraction.
     pub devices_in_gc: Vec<f64>,
     /// Ageing had reached a steady state.
     pub steady: bool,
     /// What coordination counted. Unit: count.
     pub coordination: BTreeMap<String, u64>,
+}
+
+/// What is kept of how a device stood over time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OverTime {
+    /// Erased blocks, mean over the report's buckets. Unit: blocks.
+    pub empty_blocks: Option<f64>,
+    /// Fewest erased blocks. Unit: blocks.
+    pub empty_blocks_least: u64,
+    /// Channels in GC, mean over the window. Unit: count.
+    pub channels_in_gc: f64,
+    /// Variance of the rate at which empty blocks come and go, by the width it was taken at in ns. Unit: (blocks/s)^2.
+    pub change_variance: Vec<(u64, f64)>,
+    /// Mean queue depth over the window. Unit: operations.
+    pub queue_depth: Option<f64>,
+}
+
+impl From<&OverTimeReport> for OverTime {
+    fn from(report: &OverTimeReport) -> Self {
+        let shares = report.channels_in_gc_fraction.iter().enumerate();
+        let (empty, buckets) = (report.empty_blocks.iter().sum::<f64>(), report.empty_blocks.len());
+        OverTime {
+            empty_blocks: (buckets > 0).then(|| six_decimals(empty / buckets as f64)),
+            empty_blocks_least: report.empty_blocks_least,
+            channels_in_gc: six_decimals(shares.map(|(channels, share)| channels as f64 * share).sum()),
+            change_variance: report
+                .empty_blocks_change_variance_by_width
+                .iter()
+                .map(|&(width, variance)| (width, six_decimals(variance)))
+                .collect(),
+            queue_depth: report.queue_depth_mean.map(six_decimals),
+        }
+    }
 }
 
 /// A response time; null where there are too few requests to say. Unit: ns.
@@ -124,6 +160,7 @@ impl From<&Report> for Summary {
             plane_utilisation_in_gc: plane_utilisation(report).map(six_decimals),
             pairing: array.inside.pairing,
             waiting_at_gc: array.inside.queue_depth_at_gc.mean.map(six_decimals),
+            over_time: report.devices.first().map(|device| OverTime::from(&device.over_time)),
             devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
             steady: report.precondition.steady,
             coordination: array.coordination.counters.clone(),
@@ -172,6 +209,7 @@ mod tests {
             "p95",
             "pairing",
             "waiting_at_gc",
+            "over_time",
         ] {
             assert!(!text.contains(later), "{later}: {text}");
         }

@@ -128,7 +128,7 @@ fn a_preset_of_streams_is_changed_key_by_key() {
     let faster = load(&["workload.stream.tables.arrival.rate=200"]);
     assert!(matches!(
         faster.streams["tables"].arrival,
-        Arrival::OnOff { rate: 200.0, burst_rate: 1000.0, .. }
+        Arrival::OnOff { rate: 200.0, burst_rate: 500.0, .. }
     ));
     assert_eq!(faster.streams["tables"].address, plain.streams["tables"].address);
     // Another process, another pattern: what belonged to those of the preset goes with them.
@@ -136,7 +136,7 @@ fn a_preset_of_streams_is_changed_key_by_key() {
         "workload.stream.tables.arrival.process=poisson",
         "workload.stream.tables.address.pattern=uniform",
     ]);
-    assert_eq!(other.streams["tables"].arrival, Arrival::Poisson { rate: 100.0 });
+    assert_eq!(other.streams["tables"].arrival, Arrival::Poisson { rate: 62.0 });
     assert_eq!(
         (other.streams["tables"].address, other.streams["tables"].footprint),
         (AddressPattern::Uniform, 0.75)

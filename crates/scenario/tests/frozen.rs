@@ -1,4 +1,4 @@
-//! Is configuration A/B still what the published figures were measured with?
+//! Are configurations A/B and E still what the published figures were measured with?
 
 use harmonia_scenario::Scenario;
 
@@ -8,5 +8,20 @@ fn configuration_ab_is_frozen() {
     let frozen = include_str!("../../../experiments/configuration-ab.toml");
     let frozen = Scenario::parse(frozen, "configuration-ab.toml", &[], None).expect("a scenario");
     let built_in = Scenario::load("hpc-w", &[], None).expect("a built-in scenario");
+    assert_eq!(built_in.to_toml(), frozen.to_toml());
+}
+
+/// Configuration E is the first of its stand-ins with the paper's scheme.
+#[test]
+fn configuration_e_is_frozen() {
+    let frozen = include_str!("../../../experiments/configuration-e.toml");
+    let frozen = Scenario::parse(frozen, "configuration-e.toml", &[], None).expect("a scenario");
+    let sets = [
+        "name=configuration-e",
+        "ssd.gc.schedule=after-reads",
+        "ssd.gc.concurrency={ policy = \"adaptive\", low = 0.5, high = 0.85, max_channels = 4, ramp = \"floor\" }",
+    ];
+    let built_in =
+        Scenario::load("cassandra-like", &sets.map(str::to_owned), None).expect("a built-in scenario");
     assert_eq!(built_in.to_toml(), frozen.to_toml());
 }

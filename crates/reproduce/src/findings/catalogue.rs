@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::write::{Reader, Shape, of};
-use super::{inside_the_die, soft_limit, trade_offs};
+use super::{adaptive, inside_the_die, soft_limit, trade_offs};
 use crate::assessment::Assessment;
 use crate::claims::{ENTERPRISE, POLICIES, RATE, RATES, SIZE, SSDS, Unit, sizes};
 use crate::measure::Quantity::{Erases, Mean, Stddev, Variance};
@@ -61,6 +61,7 @@ pub(super) fn findings(results: &Results, assessments: &[Assessment]) -> Vec<Fin
         trade_offs::soft_threshold(&reader),
     ];
     all.extend(inside_the_die::findings(&reader));
+    all.extend(adaptive::findings(&reader));
     all.push(hardware());
     all
 }

@@ -3,12 +3,14 @@
 //! * `catalogue`: what was asked, against the papers' claims, in the order of the page;
 //! * `trade_offs`: sweeps of one key;
 //! * `inside_the_die`: collection beside host work in one die;
+//! * `adaptive`: how many channels of a device collect at once;
 //! * `soft_limit`: proactive-soft-limit against everything else;
 //! * `write`: figures and sentences out of results.
 //!
 //! Every number on the page is written from the results. A sentence that draws a conclusion carries the condition under
 //! which it is true, and is left out where it is not: a test asserts that in the committed results none is.
 
+mod adaptive;
 mod catalogue;
 mod inside_the_die;
 mod soft_limit;
@@ -119,14 +121,16 @@ fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) 
         page,
         "What the papers claim, and what this simulator measures: {} simulations with one thing changed at a time. Those on \
          global garbage collection are of configuration A/B ([eight 32 GB SSDs](../experiments/configuration-ab.toml)), those \
-         on collection inside a die of configuration C ([one of 1 TiB](../experiments/configuration-c.toml)). \
+         on collection inside a die of configuration C ([one of 1 TiB](../experiments/configuration-c.toml)), those \
+         on how many channels collect of configuration E ([one of eight channels](../experiments/configuration-e.toml)). \
          `harmonia reproduce` runs them again; `make findings` writes this page from their results.\n\n\
          A number after ± is the half-width of a 95% confidence interval over seeds (Student's t); each seed has an aged \
          array and a load of its own, which all policies share, so policies are compared in pairs. **Within**: the whole \
          interval lies in the accepted range, which was set before measuring unless the claim says otherwise. **Direction only**: it does not, but it \
          lies on the claimed side of no effect. **Not reproduced**: neither. The papers' enterprise traces are not public; \
          ours are synthetic stand-ins with their published rate, size and read share, and nothing else of them; the traces of \
-         HPDC 2018 are not carried here, and what stands for them is said [below](#which-loads-stand-for-the-traces-of-hpdc-2018).\n\n{}",
+         HPDC 2018 are not carried here, and what stands for them is said [below](#which-loads-stand-for-the-traces-of-hpdc-2018); those of Electronics 2025 are \
+         not published, nor are the figures of its tables at hand.\n\n{}",
         results.len(),
         tally(assessments),
     );

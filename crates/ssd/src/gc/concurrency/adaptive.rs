@@ -13,14 +13,16 @@
 //!
 //! Source: Electronics 2025, 4.1: low 0.5, high 0.85, at most half of eight channels. Only its section 4 was at hand; how
 //! the steps of the ramp are rounded is our reading, hence `ramp`: `floor`, `ceil`, or `scaled`, which takes all
-//! channels for the slope and cuts at `max_channels`: min(max_channels, floor(channels (u - low) / (high - low))).
+//! channels for the slope and cuts at `max_channels`: min(max_channels, floor(channels (u - low) / (high - low))). Nor does
+//! it say which of several channels goes first whose victims have equally many invalid pages: `ties` is `lowest`, or
+//! `turn`, the next one after that which started last. Where files are deleted whole nearly all victims are equal.
 //! Leaves out: how urgent a single channel is; what the host does.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 use serde::Deserialize;
 
-use super::{Band, Build, Concurrency, Limit, Load, Parameters, whole};
+use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters, whole};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "adaptive"`.
 #[derive(Debug, Deserialize)]
@@ -34,11 +36,13 @@ struct Config {
     max_channels: Option<u32>,
     /// How the steps of the ramp are rounded.
     ramp: Ramp,
+    /// Which channel starts where victims are equal.
+    ties: Ties,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { low: 0.5, high: 0.85, max_channels: None, ramp: Ramp::Floor }
+        Config { low: 0.5, high: 0.85, max_channels: None, ramp: Ramp::Floor, ties: Ties::Lowest }
     }
 }
 
@@ -51,11 +55,22 @@ enum Ramp {
     Scaled,
 }
 
+/// Who starts of channels with equal victims.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ties {
+    Lowest,
+    Turn,
+}
+
 struct Adaptive {
     band: Band,
     channels: u32,
     most: u32,
     ramp: Ramp,
+    ties: Ties,
+    /// The channel after the one that started last.
+    next: u32,
 }
 
 impl Concurrency for Adaptive {
@@ -68,13 +83,28 @@ impl Concurrency for Adaptive {
             Ramp::Scaled => whole(self.channels, share).min(self.most),
         })
     }
+
+    fn rank(&self, _: SimTime, candidate: &Candidate, _: &Load<'_>) -> Option<u64> {
+        let invalid = u64::from(candidate.invalid);
+        Some(match self.ties {
+            Ties::Lowest => invalid,
+            Ties::Turn => {
+                let behind = (candidate.channel + self.channels - self.next) % self.channels;
+                invalid * u64::from(self.channels) + u64::from(self.channels - 1 - behind)
+            }
+        })
+    }
+
+    fn started(&mut self, candidate: &Candidate) {
+        self.next = (candidate.channel + 1) % self.channels;
+    }
 }
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "adaptive",
     summary: "the fuller the device, the more channels collect at once, up to a half",
     source: "Electronics 2025, 4.1",
-    keys: &["low", "high", "max_channels", "ramp"],
+    keys: &["low", "high", "max_channels", "ramp", "ties"],
     build: |parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         Ok(Box::new(Adaptive {
@@ -82,13 +112,15 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             channels: parameters.channels,
             most: parameters.channels("max_channels", config.max_channels, parameters.half())?,
             ramp: config.ramp,
+            ties: config.ties,
+            next: 0,
         }))
     },
 };
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::limit_at;
+    use super::super::tests::{build, limit_at};
     use super::*;
     use serde_json::json;
 
@@ -121,5 +153,28 @@ mod tests {
         let own = json!({ "low": 0.2, "high": 0.6, "max_channels": 8 });
         assert_eq!(limit_at("adaptive", own.clone(), 0.4), Limit::begin(4));
         assert_eq!(limit_at("adaptive", own, 0.6), Limit::begin(8));
+    }
+
+    #[test]
+    fn equal_victims_are_taken_in_turn_if_asked() {
+        let starts = |own| {
+            let mut policy = build("adaptive", &own).expect("good keys");
+            let load = Load { utilisation: 0.7, active: 0, depth: &[0; 8], idle_since: &[SimTime::ZERO; 8] };
+            let mut start = |invalid: [u32; 8]| {
+                let candidates = (0..8).map(|channel| Candidate {
+                    channel,
+                    die: channel,
+                    invalid: invalid[channel as usize],
+                });
+                let rank = |one: &Candidate| policy.rank(SimTime::ZERO, one, &load);
+                // The first of the highest, as the device has it.
+                let first = candidates.rev().max_by_key(rank).expect("eight");
+                policy.started(&first);
+                first.channel
+            };
+            [start([64; 8]), start([64; 8]), start([64, 64, 64, 64, 64, 64, 64, 65]), start([64; 8])]
+        };
+        assert_eq!(starts(json!({})), [0, 0, 7, 0]);
+        assert_eq!(starts(json!({ "ties": "turn" })), [0, 1, 7, 0]);
     }
 }

@@ -1,0 +1,479 @@
+//! Electronics 2025: how many channels of a device should collect at once.
+
+use std::fmt::Write;
+
+use super::Finding;
+use super::write::{Reader, Shape, of};
+use crate::claims::Unit;
+use crate::claims::adaptive;
+use crate::claims::adaptive::{
+    ADAPTIVE, ALL, CHANNELS, CHOSEN, CHOSEN_MOST, DATABASES, EAGER_LASTS, FROM_EMPTY, FULLNESS, HALF, HIGH,
+    LARGE_PAGES, LOADS, LOW, MOST, PRIORITY, SMALL_PAGES, THRESHOLDS, TIES, against_best, eager, in_turn,
+    over, over_paper, thresholds,
+};
+use crate::measure::Quantity::{
+    ChannelsInGc, EmptyBlocks, EmptyBlocksVariance, Erases, Mean, PagesMoved, ReadMax, ReadMean, WriteMax,
+    WriteMean,
+};
+use crate::measure::{Measure, Quantity};
+
+const SHOWN: [&str; 3] = [ADAPTIVE, ALL, HALF];
+const FILLS: [&str; 4] = ["0.25", "0.45", "0.6", "0.7"];
+const FILLED: [&str; 2] = ["cassandra", "rocksdb"];
+
+/// All findings of the group.
+pub(super) fn findings(reader: &Reader<'_>) -> Vec<Finding> {
+    vec![
+        against_the_best(reader),
+        fullness(reader),
+        empty_blocks(reader),
+        order(reader),
+        ramp(reader),
+        most(reader),
+        pages(reader),
+    ]
+}
+
+fn cell(quantity: Quantity, load: &str, scheme: &str) -> Measure {
+    adaptive::of(quantity, load, SMALL_PAGES, scheme)
+}
+
+/// A measure as a cell of a table.
+fn entry(reader: &Reader<'_>, measure: &Measure, unit: Unit) -> String {
+    reader.interval(measure).map_or_else(|| "-".to_owned(), |_| reader.say(measure, unit).replace(" ms", ""))
+}
+
+fn ms(reader: &Reader<'_>, measure: &Measure) -> String {
+    entry(reader, measure, Unit::Ns)
+}
+
+/// A whole number without its interval.
+fn count(reader: &Reader<'_>, measure: &Measure) -> String {
+    reader.interval(measure).map_or_else(|| "-".to_owned(), |value| format!("{:.0}", value.mean))
+}
+
+/// A line of a Markdown table.
+fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
+    let cells: Vec<String> = cells.into_iter().collect();
+    let _ = writeln!(table, "| {} |", cells.join(" | "));
+}
+
+/// The head of a table with one column of text and the rest of numbers.
+fn head(columns: &[&str]) -> String {
+    format!("| {} |\n|---|{}\n", columns.join(" | "), "--:|".repeat(columns.len() - 1))
+}
+
+fn against_the_best(reader: &Reader<'_>) -> Finding {
+    let claims = [
+        "channels-cassandra-read",
+        "channels-cassandra-write",
+        "channels-cassandra-read-max",
+        "channels-cassandra-write-max",
+        "channels-cassandra-read-turn",
+        "channels-cassandra-write-turn",
+        "channels-cassandra-read-max-turn",
+        "channels-cassandra-write-max-turn",
+        "channels-rocksdb-read",
+        "channels-rocksdb-write",
+        "channels-rocksdb-read-max",
+        "channels-rocksdb-write-max",
+        "channels-mongodb-read",
+        "channels-mongodb-write",
+        "channels-mongodb-read-max",
+        "channels-mongodb-write-max",
+        "channels-factor",
+        "channels-factor-trimmed",
+    ];
+    let say = |load, scheme| reader.say(&cell(ReadMean, load, scheme), Unit::Ns);
+    let faster = |load: &str| reader.below(&against_best(WriteMean, load, SMALL_PAGES), 1.0);
+    let moved = |load, scheme| reader.say(&cell(PagesMoved, load, scheme), Unit::Plain);
+    let moves_more = |load| {
+        let less =
+            Measure::Minus(Box::new(cell(PagesMoved, load, ADAPTIVE)), Box::new(cell(PagesMoved, load, ALL)));
+        reader.above(&less, 0.0)
+    };
+    // Those of rocksdb-like are so far away that the others could not be told apart.
+    let drawn: Vec<&str> = claims[..6].iter().chain(&claims[12..16]).copied().collect();
+    Finding {
+        id: "channels",
+        question: "Should the number of channels that collect follow how full the device is?".into(),
+        text: format!(
+            "Seven stand-ins for the loads of Electronics 2025 on one device of eight channels that starts empty \
+             ([configuration E](../experiments/configuration-e.toml)); three quarters of the space are in use once it has filled, less under mongodb-like, which \
+             deletes nearly as many files as it creates. The adaptive scheme is compared with the best of the conventional ones, load by load. A read of \
+             cassandra-like takes {} under it, {} and {} if all or half of the channels may collect from 0.7 on, {} if all \
+             do from the start. Of rocksdb-like: {}, {}, {} and {}.",
+            say("cassandra", ADAPTIVE),
+            say("cassandra", ALL),
+            say("cassandra", HALF),
+            say("cassandra", FROM_EMPTY),
+            say("rocksdb", ADAPTIVE),
+            say("rocksdb", ALL),
+            say("rocksdb", HALF),
+            say("rocksdb", FROM_EMPTY),
+        ),
+        conclusions: vec![
+            (
+                LOADS.iter().all(|load| faster(load) == (*load == "varmail")),
+                format!(
+                    "It writes faster than the best of them under varmail-like alone. There a device that begins at 0.7 stays at \
+                     0.7 and moves {} of 64 pages a victim; the ramp lets it fill further and moves {}.",
+                    moved("varmail", ALL),
+                    moved("varmail", ADAPTIVE)
+                ),
+            ),
+            (
+                moves_more("rocksdb"),
+                format!(
+                    "On rocksdb-like a victim holds {} live pages under the ramp and {} under a start at 0.7: what is in use \
+                     is more than half of the blocks, so one channel collects at all times whatever has an invalid page, \
+                     and does not wait until whole files are gone.",
+                    moved("rocksdb", ADAPTIVE),
+                    moved("rocksdb", ALL)
+                ),
+            ),
+            (
+                reader.below(&in_turn(WriteMean, "cassandra"), 1.5)
+                    && reader.below(
+                        &over(
+                            Measure::Of(WriteMean, TIES, "cassandra/turn".into()),
+                            cell(WriteMean, "cassandra", ADAPTIVE),
+                        ),
+                        1.0,
+                    ),
+                format!(
+                    "On cassandra-like no victim holds a live page, so all are equal, and the lowest channel collects until it \
+                     has none left, while striped requests wait for it: if equal channels take turns, which the paper leaves \
+                     open, reads take {} and writes {} of what they do under the best conventional scheme.",
+                    reader.claim("channels-cassandra-read-turn"),
+                    reader.claim("channels-cassandra-write-turn")
+                ),
+            ),
+        ],
+        figures: vec![
+            reader.forest("The adaptive scheme over the best conventional one", &drawn),
+            by_load(reader, "Mean response time of writes", WriteMean),
+            by_load(reader, "Mean response time of reads", ReadMean),
+            by_load(reader, "Longest response time of a write", WriteMax),
+            by_load(reader, "Longest response time of a read", ReadMax),
+        ],
+        claims: claims.to_vec(),
+        table: schemes(reader),
+    }
+}
+
+/// A figure of every load under every scheme that has all of them.
+fn by_load(reader: &Reader<'_>, title: &str, quantity: Quantity) -> (String, String) {
+    let shape = Shape::lines(title, "load", "ms").kinds().log();
+    reader.chart(&shape, &LOADS, &SHOWN, |scheme, load| cell(quantity, load, scheme))
+}
+
+/// Every load under every scheme.
+fn schemes(reader: &Reader<'_>) -> String {
+    let mut table = head(&[
+        "load, scheme",
+        "mean of reads, ms",
+        "longest",
+        "mean of writes, ms",
+        "longest",
+        "victims",
+        "pages moved a victim",
+        "channels in GC",
+    ]);
+    for load in LOADS {
+        let eager = EAGER_LASTS.contains(&load).then_some(FROM_EMPTY);
+        for scheme in SHOWN.into_iter().chain(eager) {
+            let of = |quantity| cell(quantity, load, scheme);
+            line(
+                &mut table,
+                [
+                    format!("{load}, {scheme}"),
+                    ms(reader, &of(ReadMean)),
+                    ms(reader, &of(ReadMax)),
+                    ms(reader, &of(WriteMean)),
+                    ms(reader, &of(WriteMax)),
+                    count(reader, &of(Erases)),
+                    entry(reader, &of(PagesMoved), Unit::Plain),
+                    entry(reader, &of(ChannelsInGc), Unit::Plain),
+                ],
+            );
+        }
+    }
+    table
+}
+
+fn filled(quantity: Quantity, load: &str, fill: &str, scheme: &str) -> Measure {
+    of(quantity, FULLNESS, format!("{load}-{fill}/{scheme}"))
+}
+
+fn fullness(reader: &Reader<'_>) -> Finding {
+    let against = |quantity, load: &str, fill: &str| {
+        let best = Measure::Lowest([ALL, HALF].map(|scheme| filled(quantity, load, fill, scheme)).to_vec());
+        over(filled(quantity, load, fill, ADAPTIVE), best)
+    };
+    let mut table = head(&[
+        "load, space in use",
+        "reads: adaptive over the better of two",
+        "writes",
+        "victims",
+        "pages moved a victim, adaptive",
+    ]);
+    for load in FILLED {
+        for fill in FILLS {
+            line(
+                &mut table,
+                [
+                    format!("{load}, {fill}"),
+                    entry(reader, &against(ReadMean, load, fill), Unit::Times),
+                    entry(reader, &against(WriteMean, load, fill), Unit::Times),
+                    entry(reader, &against(Erases, load, fill), Unit::Times),
+                    entry(reader, &filled(PagesMoved, load, fill, ADAPTIVE), Unit::Plain),
+                ],
+            );
+        }
+    }
+    let times = |load, fill| reader.say(&against(ReadMean, load, fill), Unit::Times);
+    Finding {
+        id: "channels-fullness",
+        question: "What does the ramp cost where less of the device is in use?".into(),
+        text: format!(
+            "Reads of rocksdb-like take {}, {}, {} and {} as long under the adaptive scheme as under the better of the two \
+             that begin at 0.7, if a quarter, 45%, 60% and 70% of the space are in use; those of cassandra-like {}, {}, {} \
+             and {}.",
+            times("rocksdb", FILLS[0]),
+            times("rocksdb", FILLS[1]),
+            times("rocksdb", FILLS[2]),
+            times("rocksdb", FILLS[3]),
+            times("cassandra", FILLS[0]),
+            times("cassandra", FILLS[1]),
+            times("cassandra", FILLS[2]),
+            times("cassandra", FILLS[3]),
+        ),
+        figures: vec![
+            reader.chart(
+                &Shape::lines(
+                    "Mean of reads over that of the better conventional scheme",
+                    "space in use",
+                    "times",
+                )
+                .scaled(1.0)
+                .log(),
+                &FILLS,
+                &FILLED,
+                |load, fill| against(ReadMean, load, fill),
+            ),
+        ],
+        table,
+        ..Finding::default()
+    }
+}
+
+fn empty_blocks(reader: &Reader<'_>) -> Finding {
+    let claims = ["channels-empty-eager", "channels-empty-smooth", "channels-empty-smooth-half"];
+    let mut table =
+        head(&["load", "adaptive, (blocks/s)²", ALL, HALF, "mean of empty blocks: adaptive", ALL, HALF]);
+    for load in LOADS {
+        let row = |quantity| SHOWN.map(|scheme| cell(quantity, load, scheme));
+        let cells = row(EmptyBlocksVariance).into_iter().map(|one| entry(reader, &one, Unit::Plain));
+        let means = row(EmptyBlocks).into_iter().map(|one| count(reader, &one));
+        line(&mut table, [load.to_owned()].into_iter().chain(cells).chain(means));
+    }
+    let eager = |load| {
+        let one = |scheme| reader.say(&eager(EmptyBlocks, load, scheme), Unit::Plain);
+        format!("{} and {}", one(FROM_EMPTY), one(ADAPTIVE))
+    };
+    Finding {
+        id: "channels-empty",
+        question: "How smoothly do empty blocks come and go?".into(),
+        text: format!(
+            "The variance of the rate at which empty blocks come and go, from one 17 s to the next, is {} that of all channels \
+             from 0.7 on and {} that of half of them. Of the 16,384 blocks {} are empty on average under cassandra-like if all channels \
+             collect from the start and under the adaptive scheme.",
+            reader.claim(claims[1]),
+            reader.claim(claims[2]),
+            eager("cassandra"),
+        ),
+        figures: vec![reader.forest("Empty blocks", &claims)],
+        claims: claims.to_vec(),
+        table,
+        ..Finding::default()
+    }
+}
+
+fn order(reader: &Reader<'_>) -> Finding {
+    let swapped = |quantity, load: &str, scheme: &str| {
+        over(of(quantity, PRIORITY, format!("{load}/{scheme}")), cell(quantity, load, scheme))
+    };
+    let all = |quantity, scheme: &str| {
+        Measure::Average(LOADS.iter().map(|load| swapped(quantity, load, scheme)).collect())
+    };
+    let say = |quantity, scheme| reader.say(&all(quantity, scheme), Unit::Times);
+    Finding {
+        id: "channels-order",
+        question: "Does it matter whether collection goes ahead of user reads?".into(),
+        text: format!(
+            "With collection behind user reads, not ahead of them, all channels from 0.7 on have {} the mean of reads and {} \
+             that of writes, averaged over the loads. Ahead of them and not behind, the adaptive scheme has {} and {}, half \
+             of the channels {} and {}.",
+            say(ReadMean, ALL),
+            say(WriteMean, ALL),
+            say(ReadMean, ADAPTIVE),
+            say(WriteMean, ADAPTIVE),
+            say(ReadMean, HALF),
+            say(WriteMean, HALF),
+        ),
+        ..Finding::default()
+    }
+}
+
+fn ramp(reader: &Reader<'_>) -> Finding {
+    let claims = ["channels-thresholds", "channels-thresholds-erases"];
+    let mut table = head(&[
+        "low, high",
+        "cassandra, ms",
+        "mongodb, ms",
+        "mysql, ms",
+        "rocksdb, ms",
+        "mean over (0.5, 0.85)",
+        "erases over (0.5, 0.85)",
+    ]);
+    let paper = |load: &str| thresholds(load, CHOSEN);
+    for low in LOW {
+        for high in HIGH {
+            let name = |load: &str| thresholds(load, (low, high));
+            let means = DATABASES.map(|load| ms(reader, &of(Mean, THRESHOLDS, name(load))));
+            let ratios =
+                [over_paper(Mean, THRESHOLDS, name, paper), over_paper(Erases, THRESHOLDS, name, paper)];
+            let ratios = ratios.map(|one| entry(reader, &one, Unit::Times));
+            let label = format!("{}, {}", low.trim_start_matches("low-"), high.trim_start_matches("high-"));
+            line(&mut table, [label].into_iter().chain(means).chain(ratios));
+        }
+    }
+    Finding {
+        id: "channels-ramp",
+        question: "Where should the ramp begin and end?".into(),
+        text: format!(
+            "Four loads, their mean response times, and how much more they are than with 0.5 and 0.85, averaged over the \
+             loads (Table 7 of the paper, with thresholds of ours). The best other pair has {} the mean, the one with fewest \
+             erases {} those of the paper's.",
+            reader.claim(claims[0]),
+            reader.claim(claims[1]),
+        ),
+        conclusions: vec![(
+            reader.below(
+                &over_paper(Mean, THRESHOLDS, |load: &str| thresholds(load, ("low-0.7", "high-0.95")), paper),
+                1.0,
+            ) && reader.below(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.6/high-0.85".into()), 1.0),
+            format!(
+                "On average over the loads, the later it begins and ends the better, in response time and in erases. With a beginning at 0.6 the first \
+                 channel collects from 0.66 on, which is above what rocksdb-like has in use: a victim then holds {} live \
+                 pages, and {} with the paper's thresholds.",
+                reader.say(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.6/high-0.85".into()), Unit::Plain),
+                reader.say(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.5/high-0.85".into()), Unit::Plain),
+            ),
+        )],
+        figures: vec![
+            reader.chart(
+                &Shape::lines("Mean over that with 0.5 and 0.85", "low", "times")
+                    .scaled(1.0)
+                    .log()
+                    .reference(1.0),
+                &LOW,
+                &HIGH,
+                |high, low| over_paper(Mean, THRESHOLDS, |load: &str| format!("{load}/{low}/{high}"), paper),
+            ),
+        ],
+        claims: claims.to_vec(),
+        table,
+    }
+}
+
+fn most(reader: &Reader<'_>) -> Finding {
+    let claims = ["channels-most", "channels-most-erases"];
+    let mut table = head(&[
+        "channels at most",
+        "cassandra, ms",
+        "mongodb, ms",
+        "mysql, ms",
+        "rocksdb, ms",
+        "mean over 4",
+        "erases over 4",
+    ]);
+    let paper = |load: &str| format!("{load}/{CHOSEN_MOST}");
+    for channels in MOST {
+        let name = |load: &str| format!("{load}/{channels}");
+        let means = DATABASES.map(|load| ms(reader, &of(Mean, CHANNELS, name(load))));
+        let ratios = [over_paper(Mean, CHANNELS, name, paper), over_paper(Erases, CHANNELS, name, paper)];
+        let ratios = ratios.map(|one| entry(reader, &one, Unit::Times));
+        line(&mut table, [channels.to_owned()].into_iter().chain(means).chain(ratios));
+    }
+    Finding {
+        id: "channels-most",
+        question: "How many channels at most should the ramp reach?".into(),
+        text: format!(
+            "The same for the number of channels that collect from 0.85 on (Table 8). The best other limit has {} the mean \
+             of 4, the one with fewest erases {} of its erases.",
+            reader.claim(claims[0]),
+            reader.claim(claims[1]),
+        ),
+        conclusions: vec![(
+            reader.below(&over_paper(Mean, CHANNELS, |load: &str| format!("{load}/1"), paper), 1.0),
+            "The fewer the better: with one channel the ramp has no step below 0.85, and begins there."
+                .into(),
+        )],
+        figures: vec![reader.chart(
+            &Shape::lines("Mean response time by the most channels", "channels at most", "ms").log(),
+            &MOST,
+            &DATABASES,
+            |load, channels| of(Mean, CHANNELS, format!("{load}/{channels}")),
+        )],
+        claims: claims.to_vec(),
+        table,
+    }
+}
+
+fn pages(reader: &Reader<'_>) -> Finding {
+    let claims = [
+        "channels-8k-fewer",
+        "channels-8k-fewer-average",
+        "channels-8k-gap",
+        "channels-8k-lead-before",
+        "channels-8k-lead",
+        "channels-8k-mongodb",
+    ];
+    let victims = |load: &str| {
+        let one = |page| adaptive::of(Erases, load, page, ADAPTIVE);
+        over(one(LARGE_PAGES), one(SMALL_PAGES))
+    };
+    let least = Measure::Lowest(LOADS.map(victims).to_vec());
+    Finding {
+        id: "channels-pages",
+        question: "What do larger pages change?".into(),
+        text: format!(
+            "With pages of 8 KiB, the same capacity in half the blocks, the adaptive scheme erases between {} and {} as many \
+             victims.",
+            reader.say(&least, Unit::Times),
+            reader.claim(claims[0]),
+        ),
+        conclusions: vec![(
+            reader.above(&against_best(WriteMean, "rocksdb", SMALL_PAGES), 1.0),
+            "There is no lead on rocksdb-like that could be lost. More victims are erased where the host writes 4 KiB at a \
+             time, since a program then takes a page of 8 KiB all the same."
+                .into(),
+        )],
+        figures: vec![
+            reader.chart(
+                &Shape::lines("Writes: the adaptive scheme over the best conventional one", "load", "times")
+                    .kinds()
+                    .scaled(1.0)
+                    .log()
+                    .reference(1.0),
+                &LOADS,
+                &[SMALL_PAGES, LARGE_PAGES],
+                |page, load| against_best(WriteMean, load, page),
+            ),
+        ],
+        claims: claims.to_vec(),
+        ..Finding::default()
+    }
+}
