@@ -401,7 +401,7 @@ impl Teller<'_> {
         };
         let chance = if contrast.difference.excludes(0.0) { "" } else { ", which may be chance" };
         let (point, change) = (self.flags(best), share(contrast));
-        format!("{lead} the scenario as it stands: {point} is {change} against it{chance}")
+        format!("{lead} the scenario as it stands: {point} is {change} against it{chance}. Leave it as it is")
     }
 
     fn not_confirmed(&self, searched: &Contrast, held_out: &Contrast) -> String {

@@ -622,7 +622,10 @@ fn titles(pair: &Pair<'_>) -> Titles {
     let responses = responses.unwrap_or_else(|| "How long requests took".to_owned());
     let collecting = |run: &Report| percent(any_collecting(run));
     let overlap = match other {
-        _ if !collected(best) => "No SSD collected garbage".to_owned(),
+        Some(other) if !collected(best) && !collected(other) && name(other) != name(best) => {
+            format!("No SSD collected garbage under {} and {}", name(other), name(best))
+        }
+        other if !collected(best) && !other.is_some_and(collected) => "No SSD collected garbage".to_owned(),
         Some(other) => format!(
             "Some SSD is collecting {} of the time under {}, {} under {}",
             collecting(other),
@@ -637,7 +640,12 @@ fn titles(pair: &Pair<'_>) -> Titles {
         ),
     };
     let blame = match other.or(bound) {
-        _ if !collected(best) => "Nothing waits for garbage collection".to_owned(),
+        Some(other) if !collected(best) && !collected(other) && name(other) != name(best) => {
+            format!("Nothing waits for garbage collection under {} and {}", name(other), name(best))
+        }
+        other if !collected(best) && !other.is_some_and(collected) => {
+            "Nothing waits for garbage collection".to_owned()
+        }
         Some(other) if !other.is_ideal() => format!(
             "Waiting for garbage collection is {} of the response time under {}, {} under {}",
             percent(gc_share(other)),

@@ -54,6 +54,9 @@ enum Scope {
     Channel,
 }
 
+/// What is busy is looked at again no sooner than after this, however short `idle` is: about what an operation takes.
+const LEAST_LOOK: SimDuration = SimDuration::from_us(10);
+
 struct IdleTime {
     band: Band,
     most: u32,
@@ -64,7 +67,7 @@ struct IdleTime {
 impl IdleTime {
     /// When something idle since `since` will have been so for long enough.
     fn ripe(&self, now: SimTime, since: SimTime) -> SimTime {
-        if since == SimTime::NEVER { now + self.idle } else { since + self.idle }
+        if since == SimTime::NEVER { now + self.idle.max(LEAST_LOOK) } else { since + self.idle }
     }
 
     /// Since when a channel has been idle as the scope has it.
@@ -105,8 +108,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     keys: &["low", "high", "max_channels", "idle", "scope"],
     build: |parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
-        if config.idle == SimDuration::ZERO {
-            return Err("idle must be above 0, expected a time such as \"1ms\"".into());
+        if config.idle == SimDuration::ZERO || config.idle > SimDuration(3_600_000_000_000) {
+            return Err("idle must be above 0 and at most 1h, expected a time such as \"1ms\"".into());
         }
         Ok(Box::new(IdleTime {
             band: Band::new(config.low, config.high)?,
@@ -140,14 +143,14 @@ mod tests {
     fn a_channel_starts_when_it_has_been_idle_for_the_time_and_not_before() {
         assert_eq!(at(149, "channel", 0.7, SimTime(90)), (false, SimTime(150)));
         assert_eq!(at(150, "channel", 0.7, SimTime(90)), (true, NEVER));
-        assert_eq!(at(150, "channel", 0.7, NEVER), (true, SimTime(200)), "the other one is busy");
+        assert_eq!(at(150, "channel", 0.7, NEVER), (true, SimTime(10_150)), "the other one is busy");
     }
 
     #[test]
     fn a_device_is_idle_when_its_last_channel_is() {
         assert_eq!(at(150, "device", 0.7, SimTime(120)), (false, SimTime(170)));
         assert_eq!(at(170, "device", 0.7, SimTime(120)), (true, NEVER));
-        assert_eq!(at(170, "device", 0.7, NEVER), (false, SimTime(220)));
+        assert_eq!(at(170, "device", 0.7, NEVER), (false, SimTime(10_170)));
     }
 
     #[test]
