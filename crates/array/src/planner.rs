@@ -4,7 +4,7 @@
 //! degraded read, a read-modify-write of parity or a relocated write is the same shape with edges. Planners never see
 //! undelivered device state, and control (who collects when) is a [`crate::coordination::Coordinator`]'s business.
 
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration};
 
 use crate::coordination::DeliveredView;
 use crate::layout::Layout;
@@ -57,18 +57,7 @@ pub struct PlannedOperation {
     pub fast_fail: bool,
     /// What it is for; decides which part of the blame its time goes to when its request, or another operation of it,
     /// waits for it.
-    pub role: Role,
-}
-
-/// What a member operation is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// The host's own data.
-    Data,
-    /// Reading or writing parity.
-    Parity,
-    /// Reading other members to rebuild data.
-    Reconstruct,
+    pub role: Phase,
 }
 
 /// Index of an operation in its plan.
@@ -121,7 +110,7 @@ impl Planner for Raid0Planner {
             offset: request.offset,
             length: request.length,
             fast_fail: false,
-            role: Role::Data,
+            role: Phase::Data,
         };
         match request.member {
             Some(device) => {

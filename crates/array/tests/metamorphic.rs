@@ -22,7 +22,9 @@ use harmonia_ssd::{
     Trigger,
 };
 use harmonia_types::registry::names;
-use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{
+    Completion, DeviceId, GcWait, HostRequest, Operation, RequestBlame, SimDuration, SimTime,
+};
 
 const PAGE: u64 = 4096;
 const PAIRS: u64 = 60;
@@ -218,13 +220,13 @@ fn independently(
             subs[device.index()].push((request.arrival, sub));
         });
     }
-    let mut parts: Vec<Vec<(SimTime, i64, SubCompletion)>> = vec![Vec::new(); load.len()];
+    let mut parts: Vec<Vec<(SimTime, i64, SubCompletion, DeviceId)>> = vec![Vec::new(); load.len()];
     let (mut counters, mut intervals) = (Vec::new(), BTreeMap::new());
     for (member, state) in states.iter().enumerate() {
         let (mut device, done) = alone(&config.members[member].ssd, state.clone(), &subs[member]);
         for part in done {
             let (request, place) = owners[part.token as usize];
-            parts[request].push((part.finish, -place, part));
+            parts[request].push((part.finish, -place, part, DeviceId(member as u16)));
         }
         counters.push(device.counters());
         let collected: Vec<_> = device.gc_intervals().drain(..).collect();
@@ -232,9 +234,11 @@ fn independently(
             intervals.insert(member as u16, collected);
         }
     }
-    let complete = |(request, parts): (&HostRequest, &Vec<(SimTime, i64, SubCompletion)>)| {
+    let complete = |(request, parts): (&HostRequest, &Vec<(SimTime, i64, SubCompletion, DeviceId)>)| {
         // The part that finishes last is the chain that counts; ties go to the first.
-        let last = parts.iter().max_by_key(|part| (part.0, part.1)).expect("every request has a part").2;
+        let last = parts.iter().max_by_key(|part| (part.0, part.1)).expect("every request has a part");
+        let (last, member) = (last.2, last.3);
+        let waited = last.blame.queue_gc > 0;
         let completion = Completion {
             id: request.id,
             operation: request.operation,
@@ -242,8 +246,9 @@ fn independently(
             length: request.length,
             arrival: request.arrival,
             finish: last.finish,
-            blame: last.blame,
+            blame: RequestBlame { data: last.blame, ..RequestBlame::default() },
             gc_affected: parts.iter().any(|part| part.2.gc_affected),
+            gc_wait: waited.then_some(GcWait { member, ns: last.blame.queue_gc }),
         };
         (request.id, completion)
     };

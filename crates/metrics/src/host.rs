@@ -5,7 +5,7 @@
 //!
 //! Not measured: requests still outstanding, throughput over time, latency per volume or per member.
 
-use harmonia_types::{Blame, Completion, Deadlines, Operation};
+use harmonia_types::{Completion, Deadlines, Operation, RequestBlame};
 use serde::{Deserialize, Serialize};
 
 use crate::batches::{BatchReport, Batches};
@@ -52,6 +52,9 @@ pub struct BlameSum {
     pub reconstruct: u128,
     /// On the host link, or waiting for it. Unit: ns.
     pub link: u128,
+    /// Waiting for a stripe that another request is changing. Unit: ns.
+    #[serde(default)]
+    pub stripe_wait: u128,
 }
 
 /// Response times by kind of request; a response runs from arrival to the end of the last operation, link
@@ -129,21 +132,23 @@ fn is_zero(bytes: &u64) -> bool {
 
 impl BlameSum {
     /// Adds the blame of one request.
-    pub fn add(&mut self, blame: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, parity, reconstruct, link } = *blame;
-        self.service += u128::from(service);
-        self.transfer += u128::from(transfer);
-        self.queue_host += u128::from(queue_host);
-        self.queue_gc += u128::from(queue_gc);
-        self.parity += u128::from(parity);
-        self.reconstruct += u128::from(reconstruct);
-        self.link += u128::from(link);
+    pub fn add(&mut self, blame: &RequestBlame) {
+        let RequestBlame { data, parity, reconstruct, stripe_wait } = blame;
+        self.service += u128::from(data.service);
+        self.transfer += u128::from(data.transfer);
+        self.queue_host += u128::from(data.queue_host);
+        self.queue_gc += u128::from(blame.queue_gc());
+        self.parity += u128::from(parity.total() - parity.queue_gc);
+        self.reconstruct += u128::from(reconstruct.total() - reconstruct.queue_gc);
+        self.link += u128::from(data.link);
+        self.stripe_wait += u128::from(*stripe_wait);
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
-        let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link } = self;
-        service + transfer + queue_host + queue_gc + parity + reconstruct + link
+        let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, stripe_wait } =
+            self;
+        service + transfer + queue_host + queue_gc + parity + reconstruct + link + stripe_wait
     }
 }
 

@@ -13,7 +13,9 @@ pub mod units;
 
 pub use levels::Levels;
 pub use plane::PlaneWork;
-pub use request::{Blame, Completion, Deadlines, HostRequest, IoCause, Operation};
+pub use request::{
+    Blame, Completion, Deadlines, GcWait, HostRequest, IoCause, Operation, Phase, RequestBlame,
+};
 pub use time::{SimDuration, SimTime};
 
 use serde::{Deserialize, Serialize};

@@ -82,10 +82,9 @@ impl IoCause {
     pub const COUNT: usize = 4;
 }
 
-/// Where the response time of one request went, in nanoseconds; the parts sum to it exactly.
+/// Where the time of one member operation went, in nanoseconds; the parts sum to it exactly.
 ///
-/// Charged along the chain that ends in the operation that finished last: each waiting instant goes to what the
-/// awaited resource does at that instant.
+/// Each waiting instant goes to what the awaited resource does at that instant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blame {
     /// Flash array time of the operation itself (read, program).
@@ -96,36 +95,87 @@ pub struct Blame {
     pub queue_host: u64,
     /// Waiting for a die or bus that collects garbage.
     pub queue_gc: u64,
-    /// Waiting for parity to be read or written.
-    pub parity: u64,
-    /// Waiting for other members' reads to reconstruct data.
-    pub reconstruct: u64,
     /// On the host link, or waiting for it.
     pub link: u64,
 }
 
 impl Blame {
-    /// Sum of all parts: the response time they explain.
+    /// Sum of all parts: the time they explain.
+    #[inline]
     pub const fn total(&self) -> u64 {
-        self.service
-            + self.transfer
-            + self.queue_host
-            + self.queue_gc
-            + self.parity
-            + self.reconstruct
-            + self.link
+        self.service + self.transfer + self.queue_host + self.queue_gc + self.link
     }
 
     /// Adds `other` part by part.
+    #[inline]
     pub fn add(&mut self, other: &Blame) {
         self.service += other.service;
         self.transfer += other.transfer;
         self.queue_host += other.queue_host;
         self.queue_gc += other.queue_gc;
-        self.parity += other.parity;
-        self.reconstruct += other.reconstruct;
         self.link += other.link;
     }
+}
+
+/// What a member operation is for: the phase of its request that its time belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// The host's own data.
+    Data,
+    /// Reading or writing parity, or the old data that new parity is made of.
+    Parity,
+    /// Reading other members to rebuild data.
+    Reconstruct,
+}
+
+/// Where the response time of one request went, in nanoseconds: by phase, and within a phase by resource. The parts sum
+/// to the response time exactly.
+///
+/// Charged along the chain of operations that ends in the one that finished last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestBlame {
+    /// Operations on the host's own data.
+    pub data: Blame,
+    /// Reading or writing parity.
+    pub parity: Blame,
+    /// Reading other members to rebuild data.
+    pub reconstruct: Blame,
+    /// Waiting for a stripe that another request is changing.
+    pub stripe_wait: u64,
+}
+
+impl RequestBlame {
+    /// Sum of all parts: the response time they explain.
+    #[inline]
+    pub const fn total(&self) -> u64 {
+        self.data.total() + self.parity.total() + self.reconstruct.total() + self.stripe_wait
+    }
+
+    /// Adds the time of an operation that belongs to `phase`.
+    #[inline]
+    pub fn charge(&mut self, phase: Phase, operation: &Blame) {
+        match phase {
+            Phase::Data => self.data.add(operation),
+            Phase::Parity => self.parity.add(operation),
+            Phase::Reconstruct => self.reconstruct.add(operation),
+        }
+    }
+
+    /// Waiting for garbage collection, in whatever phase.
+    #[inline]
+    pub const fn queue_gc(&self) -> u64 {
+        self.data.queue_gc + self.parity.queue_gc + self.reconstruct.queue_gc
+    }
+}
+
+/// The longest wait for garbage collection on the chain of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GcWait {
+    /// The member that collected.
+    pub member: DeviceId,
+    /// How long the request waited for it. Unit: ns.
+    pub ns: u64,
 }
 
 /// A host request that is done. `finish` may lie after the moment it became known: see the device's contract.
@@ -144,9 +194,11 @@ pub struct Completion {
     /// When its last operation finished, host link included.
     pub finish: SimTime,
     /// Where the time between went; `blame.total() == finish - arrival`.
-    pub blame: Blame,
+    pub blame: RequestBlame,
     /// One of its page operations waited for garbage collection of its die.
     pub gc_affected: bool,
+    /// Whose garbage collection it waited for longest, also behind a read that its write needed; `None` if for nobody's.
+    pub gc_wait: Option<GcWait>,
 }
 
 impl Completion {

@@ -2,12 +2,12 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{Blame, Completion, DeviceId, HostRequest, SimTime};
+use harmonia_types::{Completion, DeviceId, GcWait, HostRequest, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::{Array, ArrayFailure};
 use crate::coordination::{DeliveredView, Event};
-use crate::planner::{Plan, PlannedOperation, Role};
+use crate::planner::{Plan, PlannedOperation};
 
 /// A host request some of whose operations are not done.
 #[derive(Debug, Clone)]
@@ -17,8 +17,9 @@ pub(super) struct RequestState {
     finish: SimTime,
     /// The operation that finished last so far; ties go to the lowest.
     last: u32,
-    blame: Blame,
+    blame: RequestBlame,
     gc_affected: bool,
+    gc_wait: Option<GcWait>,
 }
 
 /// One planned operation.
@@ -34,20 +35,7 @@ pub(super) struct NodeState {
     dependents: Vec<u32>,
     /// When the last dependency so far was done, and the time up to then accounted for.
     start: SimTime,
-    before: Blame,
-}
-
-/// The chain of blame up to the end of an operation, for those who wait for it. To them parity and reconstruction are
-/// what they waited for, whatever it was inside.
-#[inline]
-fn charge(role: Role, before: &Blame, chain: &Blame) -> Blame {
-    match role {
-        Role::Data => *chain,
-        Role::Parity => Blame { parity: before.parity + chain.total() - before.total(), ..*before },
-        Role::Reconstruct => {
-            Blame { reconstruct: before.reconstruct + chain.total() - before.total(), ..*before }
-        }
-    }
+    before: RequestBlame,
 }
 
 impl<P: Probe> Array<P> {
@@ -70,13 +58,14 @@ impl<P: Probe> Array<P> {
             remaining: plan.operations().len() as u32,
             finish: now,
             last: u32::MAX,
-            blame: Blame::default(),
+            blame: RequestBlame::default(),
             gc_affected: false,
+            gc_wait: None,
         });
         if plan.operations().is_empty() {
             self.complete(handle);
         }
-        let result = self.install(&plan, handle, 0, now, Blame::default(), &[]);
+        let result = self.install(&plan, handle, 0, now, RequestBlame::default(), &[]);
         self.plan = plan;
         result
     }
@@ -88,7 +77,7 @@ impl<P: Probe> Array<P> {
         request: u32,
         first_index: u32,
         now: SimTime,
-        before: Blame,
+        before: RequestBlame,
         inherited: &[u32],
     ) -> Result<(), ArrayFailure> {
         if plan.edges().is_empty() && inherited.is_empty() {
@@ -128,7 +117,7 @@ impl<P: Probe> Array<P> {
         index: u32,
         operation: PlannedOperation,
         start: SimTime,
-        before: Blame,
+        before: RequestBlame,
     ) -> u32 {
         self.nodes.insert(NodeState {
             request,
@@ -170,7 +159,7 @@ impl<P: Probe> Array<P> {
         let dependents = std::mem::take(&mut self.nodes[done.token].dependents);
         self.nodes.release(done.token);
         let mut chain = before;
-        chain.add(&done.blame);
+        chain.charge(operation.role, &done.blame);
         debug_assert_eq!(done.blame.total(), (done.finish - start).0);
         let mut patch = Plan::default();
         if let Some(remaining) = done.busy {
@@ -187,7 +176,7 @@ impl<P: Probe> Array<P> {
             self.install(&patch, request, index, done.finish, chain, &dependents)?;
         } else {
             for dependent in dependents {
-                self.dependency_done(dependent, operation.role, done.finish, &before, &chain);
+                self.dependency_done(dependent, done.finish, &chain);
             }
         }
         let state = &mut self.requests[request];
@@ -196,7 +185,9 @@ impl<P: Probe> Array<P> {
         if later && !is_patched {
             state.finish = done.finish;
             state.last = index;
-            state.blame = charge(operation.role, &before, &chain);
+            state.blame = chain;
+            let ns = done.blame.queue_gc;
+            state.gc_wait = (ns > 0).then_some(GcWait { member: operation.device, ns });
         }
         state.remaining -= 1;
         if state.remaining == 0 {
@@ -206,12 +197,12 @@ impl<P: Probe> Array<P> {
     }
 
     /// One dependency of `node` finished at `finish`; the last one starts it.
-    fn dependency_done(&mut self, node: u32, role: Role, finish: SimTime, before: &Blame, chain: &Blame) {
+    fn dependency_done(&mut self, node: u32, finish: SimTime, chain: &RequestBlame) {
         let state = &mut self.nodes[node];
         state.waits_for -= 1;
         if finish >= state.start {
             state.start = finish;
-            state.before = charge(role, before, chain);
+            state.before = *chain;
         }
         if state.waits_for == 0 {
             let start = state.start;
@@ -230,6 +221,7 @@ impl<P: Probe> Array<P> {
             finish: state.finish,
             blame: state.blame,
             gc_affected: state.gc_affected,
+            gc_wait: state.gc_wait,
         };
         debug_assert_eq!(completion.blame.total(), completion.response().0, "blame sums to latency");
         self.requests.release(handle);

@@ -168,7 +168,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harmonia_types::{Blame, Operation};
+    use harmonia_types::{Operation, RequestBlame};
 
     /// Some request's arrival.
     pub(super) fn arrival() -> Event {
@@ -192,8 +192,9 @@ mod tests {
             length: 4096,
             arrival: SimTime::ZERO,
             finish: SimTime::ZERO,
-            blame: Blame::default(),
+            blame: RequestBlame::default(),
             gc_affected: false,
+            gc_wait: None,
         })
     }
 
