@@ -17,7 +17,7 @@ pub struct FlashPage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
     /// The sub-request's token.
-    pub token: u32,
+    pub token: u64,
     /// Page of the sub-request, counted from 0.
     pub page: u32,
 }

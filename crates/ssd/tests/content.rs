@@ -22,7 +22,7 @@ use harmonia_ssd::{
     FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
-use harmonia_types::{IoCause, Lpn, Operation, PlaneWork, SimDuration, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime};
 use lanes::Lanes;
 use serde_json::json;
 
@@ -84,7 +84,7 @@ impl Probe for TaggedFlash {
     fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
         assert_eq!(cause, IoCause::Host);
         let origin = origin.expect("nothing is aged here");
-        let tag = (origin.token, origin.page);
+        let tag = (origin.token as u32, origin.page);
         *self.programs.entry(tag).or_insert(0) += 1;
         self.store(to, lpn, tag);
     }
@@ -99,7 +99,7 @@ impl Probe for TaggedFlash {
 
     fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
         let found = from.map(|from| self.load(from, lpn));
-        let again = self.reads.insert((origin.token, origin.page), found);
+        let again = self.reads.insert((origin.token as u32, origin.page), found);
         assert_eq!(again, None, "{origin:?} is read once");
     }
 
@@ -233,7 +233,7 @@ impl Oracle {
     fn arrive(&mut self, sub: &SubRequest, page_size: u64) {
         let (start, end) = (sub.offset, sub.offset + sub.length);
         for (index, page) in (start / page_size..end.div_ceil(page_size)).enumerate() {
-            let (lpn, tag) = (page as u32, (sub.token, index as u32));
+            let (lpn, tag) = (page as u32, (sub.token as u32, index as u32));
             let whole = page * page_size >= start && (page + 1) * page_size <= end;
             match sub.operation {
                 Operation::Write => {
@@ -271,7 +271,15 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     let places = (bytes - length) / unit + 1;
     let near = if rng.chance(0.5) { places.min(8) } else { places };
     let offset = rng.below(near) * unit;
-    SubRequest { token, operation, offset, length, fast_fail: false, deadline: None }
+    SubRequest {
+        token: token.into(),
+        operation,
+        offset,
+        length,
+        fast_fail: false,
+        deadline: None,
+        parity: ParityPages::NONE,
+    }
 }
 
 /// Drives one random device and compares everything it read with the oracle; returns pages moved, those moved to
@@ -328,12 +336,13 @@ fn check(seed: u64) -> [u64; 5] {
     }
     // At last, everything.
     let all = SubRequest {
-        token: operations,
+        token: operations.into(),
         operation: Operation::Read,
         offset: 0,
         length: bytes,
         fast_fail: false,
         deadline: None,
+        parity: ParityPages::NONE,
     };
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size);

@@ -15,7 +15,7 @@ use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
     FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
 };
-use harmonia_types::{IoCause, Lpn, Operation, SimDuration, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime};
 
 const PAGE: u64 = 4096;
 
@@ -119,12 +119,13 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
             _ => Operation::Write,
         };
         let sub = SubRequest {
-            token: token as u32,
+            token,
             operation,
             offset: rng.below(pages - length) * PAGE,
             length: length * PAGE,
             fast_fail: false,
             deadline: None,
+            parity: ParityPages::NONE,
         };
         device.submit(now, sub).unwrap_or_else(|why| panic!("{what}: {why}"));
         done.append(device.completions());
@@ -135,9 +136,9 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
     }
     done.append(device.completions());
     device.ftl().audit();
-    let mut tokens: Vec<u32> = done.iter().map(|done| done.token).collect();
+    let mut tokens: Vec<u64> = done.iter().map(|done| done.token).collect();
     tokens.sort_unstable();
-    assert!(tokens.iter().copied().eq(0..requests as u32), "{what}: each sub-request completes exactly once");
+    assert!(tokens.iter().copied().eq(0..requests), "{what}: each sub-request completes exactly once");
     assert!(device.probe().reads > 0 && device.ftl().tally().erases > 0, "{what}: nothing was exercised");
     (done, device.ftl().tally())
 }

@@ -14,7 +14,7 @@ pub mod units;
 pub use levels::Levels;
 pub use plane::PlaneWork;
 pub use request::{
-    Blame, Completion, Deadlines, GcWait, HostRequest, IoCause, Operation, Phase, RequestBlame,
+    Blame, Completion, Deadlines, GcWait, HostRequest, IoCause, Operation, ParityPages, Phase, RequestBlame,
 };
 pub use time::{SimDuration, SimTime};
 

@@ -82,6 +82,43 @@ impl IoCause {
     pub const COUNT: usize = 4;
 }
 
+/// Which pages of a member operation are the array's parity: page `p`, counted from 0, is if
+/// `(p + phase) % period < run`. One merged range may so cover several stripes, in some of which its member holds parity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParityPages {
+    /// Pages into the pattern at which the operation begins.
+    pub phase: u32,
+    /// Pages after which the pattern repeats; not 0.
+    pub period: u32,
+    /// Parity pages at the beginning of each repetition.
+    pub run: u32,
+}
+
+impl ParityPages {
+    /// None of them.
+    pub const NONE: ParityPages = ParityPages { phase: 0, period: 1, run: 0 };
+    /// All of them.
+    pub const ALL: ParityPages = ParityPages { phase: 0, period: 1, run: 1 };
+
+    /// Why page `page` of the operation is touched.
+    #[inline]
+    pub const fn cause_of(&self, page: u32) -> IoCause {
+        let is_parity = self.run > 0 && (self.period == self.run || self.is_in_run(page));
+        if is_parity { IoCause::Parity } else { IoCause::Host }
+    }
+
+    #[inline]
+    const fn is_in_run(&self, page: u32) -> bool {
+        (page as u64 + self.phase as u64) % (self.period as u64) < self.run as u64
+    }
+}
+
+impl Default for ParityPages {
+    fn default() -> Self {
+        ParityPages::NONE
+    }
+}
+
 /// Where the time of one member operation went, in nanoseconds; the parts sum to it exactly.
 ///
 /// Each waiting instant goes to what the awaited resource does at that instant.

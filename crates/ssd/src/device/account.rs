@@ -1,6 +1,6 @@
 //! Blame and completion: where the time of a page operation went, and when a sub-request is done.
 
-use harmonia_types::{Blame, SimDuration, SimTime};
+use harmonia_types::{Blame, IoCause, ParityPages, SimDuration, SimTime};
 
 use super::die::Command;
 use super::queue::OpKind;
@@ -10,12 +10,13 @@ use crate::probe::{Origin, Probe};
 /// A sub-request some of whose pages are not done.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SubState {
-    pub token: u32,
+    pub token: u64,
     /// When it was submitted, before any link latency.
     pub issued: SimTime,
     /// When it should be done.
     pub deadline: SimTime,
     pub remaining: u32,
+    parity: ParityPages,
     /// The page operation that finished last so far (ties: the lowest page).
     finish: SimTime,
     last_page: u32,
@@ -49,6 +50,7 @@ impl<P: Probe> Device<P> {
             issued,
             deadline: sub.deadline.unwrap_or(issued + self.rules.slack),
             remaining: pages,
+            parity: sub.parity,
             finish: SimTime::ZERO,
             last_page: u32::MAX,
             blame: Blame::default(),
@@ -59,13 +61,20 @@ impl<P: Probe> Device<P> {
     /// A sub-request without page operations is done; only the link's latency was spent.
     pub(super) fn finish_at_once(
         &mut self,
-        token: u32,
+        token: u64,
         issued: SimTime,
         now: SimTime,
         busy: Option<SimDuration>,
     ) {
         let blame = Blame { link: (now - issued).0, ..Blame::default() };
-        self.completions.push(SubCompletion { token, finish: now, blame, gc_affected: false, busy });
+        self.completions.push(SubCompletion {
+            token,
+            finish: now,
+            blame,
+            gc_affected: false,
+            is_parity: false,
+            busy,
+        });
     }
 
     /// A page that touches neither flash nor link is done.
@@ -134,6 +143,7 @@ impl<P: Probe> Device<P> {
                 finish: sub.finish,
                 blame: sub.blame,
                 gc_affected: sub.gc_affected,
+                is_parity: sub.parity.cause_of(sub.last_page) == IoCause::Parity,
                 busy: None,
             };
             self.subs.release(handle);

@@ -507,7 +507,11 @@ impl<P: Probe> Device<P> {
     pub(super) fn read_page(&mut self, op: &PageOp) -> bool {
         let page = self.page_of(op);
         self.probe.read(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
-        self.counters.host_pages_read += u64::from(page.is_some());
+        let read = match op.cause {
+            IoCause::Parity => &mut self.counters.parity_pages_read,
+            _ => &mut self.counters.host_pages_read,
+        };
+        *read += u64::from(page.is_some());
         page.is_some()
     }
 
@@ -532,7 +536,7 @@ impl<P: Probe> Device<P> {
         let failure = self.failure(now);
         let origin = Some(self.origin(op));
         let summaries =
-            self.ftl.program(op.unit, op.lpn, IoCause::Host, origin, &mut self.probe).map_err(failure)?;
+            self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
         self.dies[die as usize].exhausted = false;
         if self.governor.is_some() && self.ftl.free_blocks(op.unit) != free {
             // A block was opened: utilisation changed.

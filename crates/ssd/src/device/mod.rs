@@ -51,7 +51,7 @@ use std::collections::VecDeque;
 use harmonia_engine::SlotQueue;
 use harmonia_flash::{Bus, Copyback, Geometry, Link, Timing};
 use harmonia_types::registry::find;
-use harmonia_types::{Blame, Bytes, Operation, SimDuration, SimTime};
+use harmonia_types::{Blame, Bytes, Operation, ParityPages, SimDuration, SimTime};
 
 use crate::config::{Destination, Domain, Priority, Shape, SsdConfig, Trigger};
 use crate::ftl::{Ftl, OutOfBlocks};
@@ -76,7 +76,7 @@ pub use status::DeviceCounters;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubRequest {
     /// Names it in its completion.
-    pub token: u32,
+    pub token: u64,
     /// What to do.
     pub operation: Operation,
     /// First byte on the device.
@@ -87,19 +87,23 @@ pub struct SubRequest {
     pub fast_fail: bool,
     /// When its request should be done, if the host said so.
     pub deadline: Option<SimTime>,
+    /// Which of its pages are the array's parity.
+    pub parity: ParityPages,
 }
 
 /// A sub-request that is done, or was refused by fast-fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubCompletion {
     /// The sub-request's token.
-    pub token: u32,
+    pub token: u64,
     /// When its last page operation finished, link included.
     pub finish: SimTime,
     /// Where the time since submission went.
     pub blame: Blame,
     /// A page operation met garbage collection of its die between arrival and service.
     pub gc_affected: bool,
+    /// The page that finished last is the array's parity.
+    pub is_parity: bool,
     /// Fast-failed: nothing was done, and the die would have been busy for so long.
     pub busy: Option<SimDuration>,
 }

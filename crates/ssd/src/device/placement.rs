@@ -269,7 +269,10 @@ impl<P: Probe> Device<P> {
                     (OpKind::Read, now)
                 }
             };
-            self.place_later(PageOp::new(handle, lpn, UNBOUND, page, kind, ready), now)?;
+            self.place_later(
+                PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready),
+                now,
+            )?;
         }
         Ok(())
     }

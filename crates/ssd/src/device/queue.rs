@@ -2,7 +2,7 @@
 //!
 //! Where host operations do not simply go in that order, [`Lanes`] stand beside it.
 
-use harmonia_types::{Operation, SimTime};
+use harmonia_types::{IoCause, Operation, SimTime};
 
 use super::account::SubState;
 use super::die::{Die, NO_OP, Paused};
@@ -26,6 +26,8 @@ pub(super) struct PageOp {
     /// Page of the sub-request, counted from 0.
     pub page: u32,
     pub kind: OpKind,
+    /// What it is for: the host's data, or the array's parity.
+    pub cause: IoCause,
     /// When it can start: for a write, when its data is over the link.
     pub ready: SimTime,
     /// Place in its lane.
@@ -52,7 +54,14 @@ pub(super) enum OpKind {
 }
 
 impl PageOp {
-    pub fn new(sub: u32, lpn: u32, unit: u32, page: u32, kind: OpKind, ready: SimTime) -> Self {
+    pub fn new(
+        sub: u32,
+        lpn: u32,
+        unit: u32,
+        page: u32,
+        (kind, cause): (OpKind, IoCause),
+        ready: SimTime,
+    ) -> Self {
         PageOp {
             next: NO_OP,
             previous: NO_OP,
@@ -61,6 +70,7 @@ impl PageOp {
             unit,
             page,
             kind,
+            cause,
             ready,
             lane_next: NO_OP,
             lane_previous: NO_OP,
@@ -154,7 +164,11 @@ impl<P: Probe> Device<P> {
                     (OpKind::Read, now)
                 }
             };
-            self.enqueue(die, PageOp::new(handle, lpn, unit, page, kind, ready), now)?;
+            self.enqueue(
+                die,
+                PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready),
+                now,
+            )?;
         }
         Ok(())
     }

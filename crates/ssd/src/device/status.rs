@@ -12,6 +12,8 @@ use crate::probe::Probe;
 pub struct DeviceCounters {
     /// Pages read from flash for the host.
     pub host_pages_read: u64,
+    /// Pages read from flash for the array's parity: old data, old parity, the rest of a stripe.
+    pub parity_pages_read: u64,
     /// Reads that partial page writes cost.
     pub read_modify_write_reads: u64,
     /// Page programs by cause, ageing included: subtract an earlier reading.

@@ -14,7 +14,7 @@ use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
     FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
 };
-use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
+use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
 pub const PAGE: u64 = 4096;
 pub const LINK: u64 = 70;
@@ -160,7 +160,7 @@ impl Bench {
     }
 
     pub fn find(&self, token: u32) -> Option<SubCompletion> {
-        self.known.iter().find(|done| done.token == token).copied()
+        self.known.iter().find(|done| done.token == u64::from(token)).copied()
     }
 
     /// Not known at `t - 1`, known at `t`; finishes at `finish`, with this blame.
@@ -196,12 +196,13 @@ impl Bench {
 
 pub fn sub(token: u32, operation: Operation, page: u64, pages: u64) -> SubRequest {
     SubRequest {
-        token,
+        token: token.into(),
         operation,
         offset: page * PAGE,
         length: pages * PAGE,
         fast_fail: false,
         deadline: None,
+        parity: ParityPages::NONE,
     }
 }
 

@@ -10,7 +10,7 @@ use harmonia_ssd::{
     GcConfig, Policies, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::find;
-use harmonia_types::{IoCause, Operation, SimDuration};
+use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
 
 pub const PAGE: u64 = 4096;
 pub const READ: SimDuration = SimDuration::from_us(25);
@@ -98,5 +98,13 @@ pub fn policies() -> Policies {
 
 /// One page to or from the device.
 pub fn page(token: u32, operation: Operation, lpn: u64) -> SubRequest {
-    SubRequest { token, operation, offset: lpn * PAGE, length: PAGE, fast_fail: false, deadline: None }
+    SubRequest {
+        token: token.into(),
+        operation,
+        offset: lpn * PAGE,
+        length: PAGE,
+        fast_fail: false,
+        deadline: None,
+        parity: ParityPages::NONE,
+    }
 }
