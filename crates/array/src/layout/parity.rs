@@ -1,0 +1,342 @@
+//! RAID-4, RAID-5 and RAID-6: stripes of data units and one or two parity units.
+//!
+//! Five members; rows are stripes, columns are members, numbers are data units of the stripe:
+//!
+//! ```text
+//! RAID-5 left-symmetric   RAID-5 left-asymmetric   RAID-6 left-symmetric   RAID-6 left-symmetric-6
+//! 0  1  2  3  P           0  1  2  3  P            Q  0  1  2  P           0  1  2  P  Q
+//! 1  2  3  P  0           0  1  2  P  3            0  1  2  P  Q           1  2  P  0  Q
+//! 2  3  P  0  1           0  1  P  2  3            1  2  P  Q  0           2  P  0  1  Q
+//! 3  P  0  1  2           0  P  1  2  3            2  P  Q  0  1           P  0  1  2  Q
+//! P  0  1  2  3           P  0  1  2  3            P  Q  0  1  2           0  1  2  P  Q
+//! ```
+//!
+//! All of md's rotations are four choices: the member of P in stripe 0, which way it turns, over how many members,
+//! where Q lies, and whether data follows parity (symmetric) or the members.
+//!
+//! Parity is computed in rows of 4 KiB, md's unit of work, or of one page where pages are larger or units smaller:
+//! to write a row of a stripe, only that row of the other units is needed.
+//!
+//! RAID-4 is RAID-5 with parity last.
+//!
+//! Source: Linux md, `drivers/md/raid5.c` (`raid5_compute_sector`, and `raid5_size` for the capacity).
+//!
+//! Not modelled: the order in which DDF's rotations weigh data in Q (md's `ddf_layout`), because no unit's place
+//! depends on it.
+
+use harmonia_types::{Bytes, DeviceId};
+
+use super::{Level, Rotation, Space, units};
+
+/// RAID-4, RAID-5 and RAID-6.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parity {
+    level: Level,
+    space: Space,
+    row_bytes: Bytes,
+    /// Data units of a stripe.
+    data_units: u32,
+    /// The member of P in stripe 0.
+    first: u32,
+    turn: Turn,
+    second: Second,
+    /// Data begins after parity and wraps around; otherwise it lies in the order of the members.
+    is_symmetric: bool,
+}
+
+/// Where P goes from one stripe to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// Nowhere.
+    Stays,
+    /// To the member before, over the first so many members.
+    Left(u32),
+    /// To the member after.
+    Right(u32),
+}
+
+/// Where Q lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Second {
+    /// There is none.
+    None,
+    /// On the member after P's.
+    After,
+    /// On the member before P's.
+    Before,
+    /// On the last member, always.
+    Last,
+}
+
+/// What a member holds of a stripe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// A data unit, by its number in the stripe.
+    Data(u16),
+    /// The first parity.
+    P,
+    /// The second parity.
+    Q,
+}
+
+/// Stripes of which a member holds parity: stripe s if and only if `(s + phase) % period < run`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParityPattern {
+    /// Where in the pattern stripe 0 is, less than `period`.
+    pub phase: u64,
+    /// Stripes until the pattern repeats.
+    pub period: u64,
+    /// Stripes of it with parity, one after the other.
+    pub run: u64,
+}
+
+impl ParityPattern {
+    const NEVER: ParityPattern = ParityPattern { phase: 0, period: 1, run: 0 };
+    const ALWAYS: ParityPattern = ParityPattern { phase: 0, period: 1, run: 1 };
+
+    /// Whether the member holds parity of this stripe.
+    #[inline]
+    pub fn has(self, stripe: u64) -> bool {
+        (stripe + self.phase) % self.period < self.run
+    }
+
+    /// Stripes before this one of which the member holds data.
+    fn data_before(self, stripe: u64) -> u64 {
+        self.data_from_start(stripe + self.phase) - self.data_from_start(self.phase)
+    }
+
+    /// The stripe of which the member holds data for the time `nth`, counted from 0. The member must hold data.
+    fn data_stripe(self, nth: u64) -> u64 {
+        let (data, nth) = (self.period - self.run, nth + self.data_from_start(self.phase));
+        nth / data * self.period + self.run + nth % data - self.phase
+    }
+
+    /// Data among so many stripes from the start of the pattern.
+    fn data_from_start(self, stripes: u64) -> u64 {
+        stripes / self.period * (self.period - self.run) + (stripes % self.period).saturating_sub(self.run)
+    }
+}
+
+impl Parity {
+    pub(super) fn new(level: Level, mut space: Space) -> Self {
+        let (rotation, parities) = match level {
+            Level::Raid6(rotation) => (rotation, 2),
+            Level::Raid5(rotation) => (rotation, 1),
+            Level::Raid4 => (Rotation::ParityLast, 1),
+            Level::Raid0 | Level::Raid1 | Level::Raid10(_) => panic!("{level} has no parity"),
+        };
+        assert!(parities == 2 || !rotation.is_raid6_only(), "RAID-5 cannot be {}", rotation.name());
+        let Space { members, stripe_unit, page_size, member_bytes } = space;
+        assert!(stripe_unit > 0 && page_size > 0, "a stripe unit and pages are not empty");
+        space.member_bytes = member_bytes / stripe_unit * stripe_unit;
+        let (members, data_units) = (u32::from(members), u32::from(members) - parities);
+        let last = members - 1;
+        // The rotations of RAID-5 with Q added turn over the members without the last one.
+        let (first, turn) = match rotation {
+            Rotation::LeftSymmetric | Rotation::LeftAsymmetric => (last, Turn::Left(members)),
+            Rotation::RightSymmetric | Rotation::RightAsymmetric => (0, Turn::Right(members)),
+            Rotation::ParityFirst | Rotation::ParityFirst6 => (0, Turn::Stays),
+            Rotation::ParityLast => (data_units, Turn::Stays),
+            Rotation::RotatingZeroRestart => (0, Turn::Right(members)),
+            Rotation::RotatingNRestart => (last - 1, Turn::Left(members)),
+            Rotation::RotatingNContinue => (last, Turn::Left(members)),
+            Rotation::LeftSymmetric6 | Rotation::LeftAsymmetric6 => (last - 1, Turn::Left(last)),
+            Rotation::RightSymmetric6 | Rotation::RightAsymmetric6 => (0, Turn::Right(last)),
+        };
+        let (second, is_symmetric) = match rotation {
+            Rotation::LeftSymmetric | Rotation::RightSymmetric => (Second::After, true),
+            Rotation::LeftAsymmetric
+            | Rotation::RightAsymmetric
+            | Rotation::ParityFirst
+            | Rotation::ParityLast
+            | Rotation::RotatingZeroRestart
+            | Rotation::RotatingNRestart => (Second::After, false),
+            Rotation::RotatingNContinue => (Second::Before, true),
+            Rotation::LeftSymmetric6 | Rotation::RightSymmetric6 => (Second::Last, true),
+            Rotation::LeftAsymmetric6 | Rotation::RightAsymmetric6 | Rotation::ParityFirst6 => {
+                (Second::Last, false)
+            }
+        };
+        let second = if parities == 2 { second } else { Second::None };
+        let row_bytes = if 4096 % page_size == 0 && stripe_unit % 4096 == 0 { 4096 } else { page_size };
+        Parity { level, space, row_bytes, data_units, first, turn, second, is_symmetric }
+    }
+
+    /// RAID-4, RAID-5 or RAID-6.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Parity units of a stripe.
+    #[inline]
+    pub fn parities(&self) -> u16 {
+        self.space.members - self.data_units as u16
+    }
+
+    /// Data units of a stripe.
+    #[inline]
+    pub fn data_units(&self) -> u16 {
+        self.data_units as u16
+    }
+
+    /// Bytes of a unit that are computed and locked together.
+    #[inline]
+    pub fn row_bytes(&self) -> Bytes {
+        self.row_bytes
+    }
+
+    /// Data bytes of a stripe.
+    #[inline]
+    pub fn stripe_bytes(&self) -> Bytes {
+        u64::from(self.data_units) * self.space.stripe_unit
+    }
+
+    pub(super) fn space(&self) -> &Space {
+        &self.space
+    }
+
+    pub(super) fn logical_bytes(&self) -> Bytes {
+        self.space.member_bytes * u64::from(self.data_units)
+    }
+
+    /// The member that holds a data unit of a stripe.
+    #[inline]
+    pub fn data_member(&self, stripe: u64, unit: u16) -> DeviceId {
+        debug_assert!(u32::from(unit) < self.data_units, "a stripe has {} data units", self.data_units);
+        let (p, unit) = (self.p(stripe), u32::from(unit));
+        let member = if self.is_symmetric {
+            wrapped(p + self.data_distance() + unit, self.ring())
+        } else {
+            let (low, high) = match self.q(p) {
+                Some(q) => (p.min(q), p.max(q)),
+                None => (p, u32::MAX),
+            };
+            let member = unit + u32::from(unit >= low);
+            member + u32::from(member >= high)
+        };
+        DeviceId(member as u16)
+    }
+
+    /// The member that holds P of a stripe.
+    #[inline]
+    pub fn p_member(&self, stripe: u64) -> DeviceId {
+        DeviceId(self.p(stripe) as u16)
+    }
+
+    /// The member that holds Q of a stripe.
+    #[inline]
+    pub fn q_member(&self, stripe: u64) -> Option<DeviceId> {
+        self.q(self.p(stripe)).map(|q| DeviceId(q as u16))
+    }
+
+    /// What a member holds of a stripe.
+    #[inline]
+    pub fn unit_on(&self, stripe: u64, member: DeviceId) -> Unit {
+        let (p, member) = (self.p(stripe), u32::from(member.0));
+        let q = self.q(p);
+        if member == p {
+            return Unit::P;
+        }
+        if Some(member) == q {
+            return Unit::Q;
+        }
+        let unit = if self.is_symmetric {
+            wrapped(member + self.ring() - p, self.ring()) - self.data_distance()
+        } else {
+            member - u32::from(member > p) - u32::from(q.is_some_and(|q| member > q))
+        };
+        Unit::Data(unit as u16)
+    }
+
+    /// The stripes of which a member holds parity, P or Q.
+    pub fn parity_pattern(&self, member: DeviceId) -> ParityPattern {
+        let (member, members) = (u64::from(member.0), u64::from(self.space.members));
+        let (first, last) = (u64::from(self.first), members - 1);
+        if self.second == Second::Last && member == last {
+            return ParityPattern::ALWAYS;
+        }
+        // Stripes in which this member and then its neighbour are P's; the neighbour's Q lies on this member.
+        let pattern = |phase: u64, ring: u32, run: u64| {
+            let period = u64::from(ring);
+            ParityPattern { phase: phase % period, period, run }
+        };
+        match (self.turn, self.second) {
+            (Turn::Stays, _) => {
+                let q = self.q(self.first).map(u64::from);
+                if member == first || Some(member) == q {
+                    ParityPattern::ALWAYS
+                } else {
+                    ParityPattern::NEVER
+                }
+            }
+            (Turn::Left(ring), Second::None | Second::Last) => {
+                pattern(member + u64::from(ring) - first, ring, 1)
+            }
+            (Turn::Left(ring), Second::After) => pattern(member + u64::from(ring) - first, ring, 2),
+            (Turn::Left(ring), Second::Before) => pattern(member + 1 + u64::from(ring) - first, ring, 2),
+            (Turn::Right(ring), Second::None | Second::Last) => pattern(u64::from(ring) - member, ring, 1),
+            (Turn::Right(ring), Second::After) => pattern(u64::from(ring) + 1 - member, ring, 2),
+            (Turn::Right(ring), Second::Before) => pattern(u64::from(ring) - member, ring, 2),
+        }
+    }
+
+    pub(super) fn pinned_bytes(&self, member: DeviceId) -> Bytes {
+        let (unit, pattern) = (self.space.stripe_unit, self.parity_pattern(member));
+        pattern.data_before(self.space.member_bytes / unit) * unit
+    }
+
+    pub(super) fn pinned(
+        &self,
+        member: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        mut visit: impl FnMut(Bytes, Bytes),
+    ) {
+        let (unit, pattern) = (self.space.stripe_unit, self.parity_pattern(member));
+        units(unit, offset, length, |nth, within, bytes| {
+            let stripe = pattern.data_stripe(nth);
+            let Unit::Data(index) = self.unit_on(stripe, member) else {
+                unreachable!("the pattern says that member {} holds data of stripe {stripe}", member.0)
+            };
+            visit(stripe * self.stripe_bytes() + u64::from(index) * unit + within, bytes);
+        });
+    }
+
+    #[inline]
+    fn p(&self, stripe: u64) -> u32 {
+        match self.turn {
+            Turn::Stays => self.first,
+            Turn::Left(ring) => wrapped(self.first + ring - (stripe % u64::from(ring)) as u32, ring),
+            Turn::Right(ring) => (stripe % u64::from(ring)) as u32,
+        }
+    }
+
+    #[inline]
+    fn q(&self, p: u32) -> Option<u32> {
+        let members = u32::from(self.space.members);
+        match self.second {
+            Second::None => None,
+            Second::After => Some(wrapped(p + 1, members)),
+            Second::Before => Some(wrapped(p + members - 1, members)),
+            Second::Last => Some(members - 1),
+        }
+    }
+
+    /// Members that data and P turn over.
+    #[inline]
+    fn ring(&self) -> u32 {
+        u32::from(self.space.members) - u32::from(self.second == Second::Last)
+    }
+
+    /// Members from P to the first data unit, where data follows parity.
+    #[inline]
+    fn data_distance(&self) -> u32 {
+        1 + u32::from(self.second == Second::After)
+    }
+}
+
+/// `member` modulo `ring`, for one that is less than twice as large.
+#[inline]
+fn wrapped(member: u32, ring: u32) -> u32 {
+    if member >= ring { member - ring } else { member }
+}
