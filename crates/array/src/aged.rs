@@ -8,8 +8,13 @@
 //! Where a device allocates dynamically its units are not independent: it is aged by one thread, in the order of its
 //! writes, again with the same result for any number of threads.
 //!
+//! On a redundant array every page of a member is overwritten alike, data, copies and parity: what is aged are the
+//! members, so that arrays of all levels can begin with the same ones. The parity of every stripe is written before.
+//! (Under single-page writes parity is overwritten more often than data; how much that matters is in docs/raid.md.)
+//!
 //! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
 
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -18,9 +23,10 @@ use harmonia_ssd::gc::victim::{self, NoReads, VictimParameters};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
 use harmonia_types::registry::find;
-use harmonia_types::{IoCause, SimTime};
+use harmonia_types::{Bytes, DeviceId, IoCause, SimTime};
 
 use crate::config::ArrayConfig;
+use crate::layout::{Layout, ParityPattern};
 
 /// Counts the meanings of ageing: goes up by one whenever the same configuration and seed come to age otherwise, so that
 /// states kept in files are not taken for what would come out now. `tests/stored.rs` notices.
@@ -29,7 +35,7 @@ pub const AGEING_VERSION: u32 = 1;
 /// A used array as a value: clone it for every run that should start alike.
 #[derive(Debug, Clone)]
 pub struct AgedState {
-    /// The members' mapping state. (RAID-0 keeps no layout state of its own.)
+    /// The members' mapping state. (No level keeps layout state of its own.)
     pub devices: Vec<Ftl>,
     /// How steady it is.
     pub steadiness: Steadiness,
@@ -86,8 +92,7 @@ pub enum AgeingError {
 
 /// Host pages that ageing will write.
 pub fn ageing_pages(config: &ArrayConfig, fill: f64, overwrite: f64) -> u64 {
-    let page_size = config.members.first().map_or(1, |member| u64::from(member.ssd.geometry.page_size));
-    let pages = config.member_bytes() / page_size * config.members.len() as u64;
+    let pages = config.layout().member_bytes() / config.page_size() * config.members.len() as u64;
     (pages as f64 * fill * (1.0 + overwrite)) as u64
 }
 
@@ -102,24 +107,93 @@ pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, Age
             .map_err(|error| AgeingError::Infeasible(error.to_string()))?;
         devices.push(ftl);
     }
-    // What the stripe does not reach stays unwritten, as it would on a real array.
-    let used = |ftl: &Ftl| config.member_bytes() / u64::from(ftl.shape().page_size);
-    let filled: Vec<u64> = devices.iter().map(|ftl| (used(ftl) as f64 * plan.fill).round() as u64).collect();
-    let overwrites = (filled.iter().sum::<u64>() as f64 * plan.overwrite).round() as u64;
+    let layout = config.layout();
+    let members = 0..config.devices;
+    let filled: Vec<Filled> =
+        members.map(|member| Filled::new(&layout, DeviceId(member), config.page_size(), plan.fill)).collect();
+    let overwrites = (filled.iter().map(Filled::pages).sum::<u64>() as f64 * plan.overwrite).round() as u64;
     let mut shares = vec![0; devices.len()];
     multinomial(&mut Rng::stream(plan.seed, "age/layout"), overwrites, &mut shares);
     let mut marks = Marks::default();
-    for (index, (ftl, (&filled, &writes))) in devices.iter_mut().zip(filled.iter().zip(&shares)).enumerate() {
+    for (index, (ftl, (filled, &writes))) in devices.iter_mut().zip(filled.iter().zip(&shares)).enumerate() {
         marks.add(&age_device(&config.members[index].ssd, ftl, index as u16, filled, writes, plan)?);
     }
     Ok(AgedState { devices, steadiness: marks.steadiness() })
+}
+
+/// What a member holds before it is overwritten: the filled part of each zone, and the parity of every stripe, as after
+/// md's first synchronisation.
+struct Filled {
+    /// Filled pages, lowest first.
+    zones: Vec<Range<u64>>,
+    /// Pages the layout uses; what it does not reach stays unwritten, as it would on a real array.
+    used: u64,
+    /// Where it holds parity, and the pages of a stripe unit.
+    parity: Option<(ParityPattern, u64)>,
+}
+
+impl Filled {
+    fn new(layout: &Layout, member: DeviceId, page: Bytes, share: f64) -> Self {
+        let zones = layout.filled_zones(share).map(|zone| zone.start / page..zone.end / page).collect();
+        let parity = match layout {
+            Layout::Parity(parity) if share > 0.0 => {
+                Some((parity.parity_pattern(member), layout.stripe_unit() / page))
+            }
+            _ => None,
+        };
+        Filled { zones, used: layout.member_bytes() / page, parity }
+    }
+
+    /// Pages that are filled and then overwritten.
+    fn pages(&self) -> u64 {
+        self.zones.iter().map(|zone| zone.end - zone.start).sum()
+    }
+
+    fn end(&self) -> u64 {
+        self.zones.last().map_or(0, |zone| zone.end)
+    }
+
+    /// Whether there may be parity behind what is filled.
+    fn has_parity_beyond(&self) -> bool {
+        self.parity.is_some() && self.end() < self.used
+    }
+
+    fn is_parity(&self, page: u64) -> bool {
+        self.parity.is_some_and(|(pattern, unit)| pattern.has(page / unit))
+    }
+}
+
+/// The part of it that one allocation unit has.
+struct Share {
+    zones: Vec<Range<u32>>,
+    /// Pages with the parity of stripes that are not filled, written once.
+    parity: Vec<u32>,
+}
+
+impl Share {
+    fn pages(&self) -> u32 {
+        self.zones.iter().map(|zone| zone.end - zone.start).sum()
+    }
+
+    /// The filled page of this index.
+    #[inline]
+    fn page(&self, mut index: u32) -> u32 {
+        for zone in &self.zones {
+            let pages = zone.end - zone.start;
+            if index < pages {
+                return zone.start + index;
+            }
+            index -= pages;
+        }
+        unreachable!("an index lies below the number of filled pages")
+    }
 }
 
 fn age_device(
     config: &harmonia_ssd::SsdConfig,
     ftl: &mut Ftl,
     device: u16,
-    filled: u64,
+    filled: &Filled,
     overwrites: u64,
     plan: &AgeingPlan<'_>,
 ) -> Result<Marks, AgeingError> {
@@ -134,10 +208,25 @@ fn age_device(
     let mut shares = vec![0; ftl.shape().units() as usize];
     multinomial(&mut rng, overwrites, &mut shares);
     ftl.with_units(|units, shape| {
-        // LPNs are dealt to units in turn, so the first `filled` LPNs reach every unit alike.
-        let fill_of = |unit: u32| {
-            let units = u64::from(shape.units());
-            (filled + units - 1 - u64::from(shape.device_lpn(unit, 0).0)) / units
+        // LPNs are dealt to units in turn, so every range of them reaches every unit alike.
+        let units_in_all = u64::from(shape.units());
+        let share_of = |unit: u32| {
+            let first = u64::from(shape.device_lpn(unit, 0).0);
+            let below = |page: u64| {
+                let pages = (page + units_in_all - 1).saturating_sub(first) / units_in_all;
+                pages.min(u64::from(shape.unit_pages)) as u32
+            };
+            let zones = filled.zones.iter().map(|zone| below(zone.start)..below(zone.end)).collect();
+            let parity = below(filled.end())..below(filled.used);
+            let is_parity = |lpn: &u32| filled.is_parity(u64::from(shape.device_lpn(unit, *lpn).0));
+            Share {
+                zones,
+                parity: if filled.has_parity_beyond() {
+                    parity.filter(is_parity).collect()
+                } else {
+                    Vec::new()
+                },
+            }
         };
         let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
         let work = Mutex::new(units.into_iter().zip(shares));
@@ -150,8 +239,9 @@ fn age_device(
                     return Err(AgeingError::Cancelled);
                 }
                 let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
-                let filled = fill_of(unit.index()).min(u64::from(shape.unit_pages)) as u32;
-                let aged = age_unit(&mut unit, filled, writes, shape.hard, goal, &*policy, rng);
+                let share = share_of(unit.index());
+                let filled = share.pages();
+                let aged = age_unit(&mut unit, &share, writes, shape.hard, goal, &*policy, rng);
                 marks.add(&aged.map_err(|error| AgeingError::OutOfBlocks(device, error))?);
                 plan.pages_done.fetch_add(u64::from(filled) + writes, Ordering::Relaxed);
             }
@@ -180,7 +270,7 @@ fn age_dynamic(
     config: &harmonia_ssd::SsdConfig,
     ftl: &mut Ftl,
     device: u16,
-    (filled, overwrites): (u64, u64),
+    (filled, overwrites): (&Filled, u64),
     policy: &dyn victim::Victim,
     plan: &AgeingPlan<'_>,
 ) -> Result<Marks, AgeingError> {
@@ -205,9 +295,16 @@ fn age_dynamic(
         }
         ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
     };
-    let filled = filled.min(u64::from(shape.logical_pages)) as u32;
+    let parity = filled.end()..if filled.has_parity_beyond() { filled.used } else { 0 };
+    let parity = parity.filter(|&page| filled.is_parity(page)).map(|page| page as u32).collect();
+    let zones = filled.zones.iter().map(|zone| zone.start as u32..zone.end as u32).collect();
+    let share = Share { zones, parity };
+    let filled = share.pages();
     if filled == 0 {
         return Ok(Marks::default());
+    }
+    for &lpn in &share.parity {
+        write(ftl, lpn).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
     }
     let mut marks = Marks { units: 1, ..Marks::default() };
     let window = u64::from(filled) / 2;
@@ -229,8 +326,8 @@ fn age_dynamic(
             }
             plan.pages_done.fetch_add((total - done).min(1 << 16), Ordering::Relaxed);
         }
-        let lpn = if done < u64::from(filled) { done as u32 } else { rng.below(u64::from(filled)) as u32 };
-        write(ftl, lpn).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
+        let index = if done < u64::from(filled) { done as u32 } else { rng.below(u64::from(filled)) as u32 };
+        write(ftl, share.page(index)).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
     }
     marks.complete = overwrites >= 2 * window;
     Ok(marks)
@@ -238,7 +335,7 @@ fn age_dynamic(
 
 fn age_unit(
     unit: &mut UnitMut<'_>,
-    filled: u32,
+    share: &Share,
     overwrites: u64,
     hard: u32,
     goal: Goal,
@@ -251,7 +348,8 @@ fn age_unit(
         }
         unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
     };
-    for lpn in 0..filled {
+    let filled = share.pages();
+    for lpn in share.zones.iter().cloned().flatten().chain(share.parity.iter().copied()) {
         write(unit, lpn)?;
     }
     let mut marks = Marks::default();
@@ -264,7 +362,7 @@ fn age_unit(
     let mut done = 0;
     for (mark, stop) in stops.into_iter().enumerate() {
         for _ in done..stop {
-            write(unit, rng.below(u64::from(filled)) as u32)?;
+            write(unit, share.page(rng.below(u64::from(filled)) as u32))?;
         }
         done = stop;
         marks.programs[mark] = unit.data_programs();

@@ -4,6 +4,8 @@ use harmonia_ssd::SsdConfig;
 use harmonia_types::{Bytes, SimDuration};
 use serde::Serialize;
 
+use crate::layout::{Layout, Level};
+
 /// The `[array]` table with its members resolved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArrayConfig {
@@ -13,6 +15,8 @@ pub struct ArrayConfig {
     pub level: Level,
     /// Bytes that lie together on one member; a multiple of the page size.
     pub stripe_unit: Bytes,
+    /// How parity is made where a stripe is written in part.
+    pub small_write: SmallWrite,
     /// `[array.coordination]`
     pub coordination: CoordinationConfig,
     /// Every member's device, in order; they differ only where `[[array.member]]` says so.
@@ -20,14 +24,19 @@ pub struct ArrayConfig {
 }
 
 impl ArrayConfig {
-    /// Bytes of each member that the stripe uses: whole stripe units of the smallest.
-    pub fn member_bytes(&self) -> Bytes {
+    /// How the array's bytes lie on its members: as many of each as the smallest has.
+    pub fn layout(&self) -> Layout {
         let bytes = |member: &MemberConfig| {
             let pages = member.ssd.resolve().map_or(0, |shape| shape.logical_pages);
             u64::from(pages) * u64::from(member.ssd.geometry.page_size)
         };
         let least = self.members.iter().map(bytes).min().unwrap_or(0);
-        least / self.stripe_unit.max(1) * self.stripe_unit
+        Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), least)
+    }
+
+    /// Bytes of a page, the same in every member.
+    pub fn page_size(&self) -> Bytes {
+        self.members.first().map_or(1, |member| u64::from(member.ssd.geometry.page_size))
     }
 }
 
@@ -40,12 +49,17 @@ pub struct MemberConfig {
     pub ssd: SsdConfig,
 }
 
-/// RAID level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Striping without redundancy.
-    Raid0,
+/// How parity is made where a stripe is written in part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SmallWrite {
+    /// Whichever reads fewer units; a tie goes to reconstruct-write, as in Linux md.
+    #[default]
+    Fewest,
+    /// From the old data and the old parity.
+    ReadModifyWrite,
+    /// From the units that are not written.
+    Reconstruct,
 }
 
 /// The `[array.coordination]` table.

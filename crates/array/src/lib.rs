@@ -15,5 +15,6 @@ pub mod planner;
 mod stored;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
-pub use config::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
-pub use controller::{Array, ArrayFailure, MessageCounters};
+pub use config::{ArrayConfig, CoordinationConfig, MemberConfig, SmallWrite};
+pub use controller::{Access, Array, ArrayCounters, ArrayFailure, MessageCounters, Parts, payload};
+pub use layout::Level;

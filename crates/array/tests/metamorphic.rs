@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use harmonia_array::coordination::{self, Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::layout::Layout;
-use harmonia_array::planner::Raid0Planner;
+use harmonia_array::payload::NoPayload;
+use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters,
+    Parts, SmallWrite, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -23,7 +25,7 @@ use harmonia_ssd::{
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
-    Completion, DeviceId, GcWait, HostRequest, Operation, RequestBlame, SimDuration, SimTime,
+    Completion, DeviceId, GcWait, HostRequest, Operation, ParityPages, RequestBlame, SimDuration, SimTime,
 };
 
 const PAGE: u64 = 4096;
@@ -102,6 +104,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         devices,
         level: Level::Raid0,
         stripe_unit: PAGE * (1 + rng.below(3)),
+        small_write: SmallWrite::Fewest,
         coordination: CoordinationConfig {
             policy: policy.into(),
             message_latency: SimDuration::ZERO,
@@ -212,11 +215,19 @@ fn independently(
     for (index, request) in load.iter().enumerate() {
         let mut place = 0;
         split(request, &mut |device, offset, length| {
-            let token = owners.len() as u32;
+            let token = owners.len() as u64;
             owners.push((index, place));
             place += 1;
             let operation = request.operation;
-            let sub = SubRequest { token, operation, offset, length, fast_fail: false, deadline: None };
+            let sub = SubRequest {
+                token,
+                operation,
+                offset,
+                length,
+                fast_fail: false,
+                deadline: None,
+                parity: ParityPages::NONE,
+            };
             subs[device.index()].push((request.arrival, sub));
         });
     }
@@ -257,6 +268,7 @@ fn independently(
 
 /// Splits as the stripe does; a flush goes to every member.
 fn striped(layout: &Layout) -> impl Fn(&HostRequest, &mut dyn FnMut(DeviceId, u64, u64)) {
+    let Layout::Striped(layout) = layout else { unreachable!("RAID-0 is striped") };
     |request, visit| match request.operation {
         Operation::Flush => (0..layout.members()).for_each(|member| visit(DeviceId(member), 0, 0)),
         _ => layout.split(request.offset, request.length, visit),
@@ -279,7 +291,7 @@ fn pairs(
         let devices = 1 + rng.below(most_devices) as u16;
         let mut config = array(&mut rng, devices, policy);
         let states = aged(&config, seed).devices;
-        let layout = Layout::raid0(devices, config.stripe_unit, member_bytes(&states));
+        let layout = config.layout();
         let load = load(&mut rng, layout.logical_bytes(), MIXED);
         compare(seed, &mut config, &states, &load);
     }
@@ -306,7 +318,7 @@ fn a_striped_array_of_one_device_is_that_device() {
 #[test]
 fn local_is_n_devices_fed_the_split_load() {
     pairs("split", 5, "local", |seed, config, states, load| {
-        let layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes(states));
+        let layout = config.layout();
         let (array, messages) = run(config, states, load);
         assert_eq!(array, independently(config, states, load, striped(&layout)), "seed {seed}");
         assert_eq!(messages, MessageCounters::default(), "local tells nobody anything");
@@ -329,14 +341,13 @@ fn looking_ahead_changes_nothing() {
     let mut notices = 0;
     pairs("watcher", 5, "local", |seed, config, states, load| {
         let (ahead, _) = run(config, states, load);
-        let in_step = Array::with_policies(
-            config,
-            states.to_vec(),
-            None,
-            Box::new(Watcher),
-            Box::new(Raid0Planner),
-            |_| NoProbe,
-        );
+        let Layout::Striped(layout) = config.layout() else { unreachable!("RAID-0 is striped") };
+        let parts = Parts {
+            coordinator: Box::new(Watcher),
+            planner: Box::new(StripedPlanner::new(layout)),
+            payload: NoPayload,
+        };
+        let in_step = Array::with_parts(config, states.to_vec(), parts, |_| NoProbe);
         let (in_step, messages) = drive(in_step.unwrap(), load);
         assert_eq!(ahead, in_step, "seed {seed}");
         notices += messages.soft_notices;
@@ -411,7 +422,7 @@ fn ideal_is_never_slower() {
             return;
         }
         let mut rng = Rng::stream(seed, "ideal load");
-        let layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes(states));
+        let layout = config.layout();
         let no_time = 1 << 50;
         let written = config.members[0].ssd.link.bandwidth;
         for (operations, bandwidth) in
@@ -476,7 +487,7 @@ fn domains_that_hold_the_same_dies_are_the_same() {
             };
             let configs = [domain, same, wider].map(&mut set);
             let states = aged(&configs[0], seed).devices;
-            let layout = Layout::raid0(2, config.stripe_unit, member_bytes(&states));
+            let layout = config.layout();
             let load = load(&mut rng, layout.logical_bytes(), MIXED);
             let [one, other, wider] = configs.map(|config| run(&config, &states, &load).0);
             assert_eq!(one, other, "{domain:?} and {same:?}, seed {seed}");
@@ -508,7 +519,7 @@ fn with_one_place_to_choose_dynamic_allocation_is_static() {
                 Ftl::new(&config.members[index].ssd, seed, &format!("device/{index}")).unwrap()
             };
             let states = [state(0), state(1)];
-            let layout = Layout::raid0(2, config.stripe_unit, member_bytes(&states));
+            let layout = config.layout();
             let load = load(&mut Rng::stream(seed, "one place, load"), layout.logical_bytes(), operations);
             let mut outcome = run(&config, &states, &load).0;
             // A write whose data is not over the link waits at its die, or, where that is not chosen yet, at none.

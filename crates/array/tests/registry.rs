@@ -7,7 +7,8 @@
 
 use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters,
+    SmallWrite, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
@@ -63,6 +64,7 @@ fn array(policy: &str, domain: Domain, message_latency: SimDuration) -> ArrayCon
         devices: DEVICES,
         level: Level::Raid0,
         stripe_unit: PAGE,
+        small_write: SmallWrite::Fewest,
         coordination: CoordinationConfig {
             policy: policy.into(),
             message_latency,

@@ -67,6 +67,30 @@ impl SlotQueue {
         self.replace(slot, key);
     }
 
+    /// As [`set`](Self::set), but at equal times the lowest slot comes first, whenever it was set. A queue is used with one
+    /// of the two only.
+    #[inline]
+    pub fn set_ranked(&mut self, slot: usize, time: SimTime) {
+        self.replace(slot, (u128::from(time.0) << TIME_SHIFT) | slot as u128);
+    }
+
+    /// Time and slot of the event that comes after the next one.
+    #[inline]
+    pub fn peek_second(&self) -> Option<(SimTime, usize)> {
+        let (_, slot) = self.peek()?;
+        let (mut node, mut second) = (self.leaves + slot, EMPTY);
+        loop {
+            let group = &self.groups[node / WIDTH].0;
+            let others = (0..WIDTH).filter(|&key| key != node % WIDTH).map(|key| group[key]);
+            second = others.fold(second, u128::min);
+            match (node / WIDTH).checked_sub(1) {
+                Some(above) => node = above,
+                None => break,
+            }
+        }
+        (second != EMPTY).then_some((SimTime((second >> TIME_SHIFT) as u64), (second & 0xFFFF) as usize))
+    }
+
     /// Removes the event of `slot`, if any.
     #[inline]
     pub fn clear(&mut self, slot: usize) {
@@ -163,5 +187,32 @@ mod tests {
             tree.clear(slot);
         }
         assert_eq!(tree.next_time(), SimTime::NEVER);
+    }
+
+    /// A sorted list is the oracle: by time, then by slot; the second is the one behind the first.
+    #[test]
+    fn ranked_events_pop_by_slot_and_the_second_is_known() {
+        for slots in [1usize, 2, 5, 17, 100] {
+            let (mut queue, mut times) = (SlotQueue::new(slots), vec![None; slots]);
+            let mut rng = Rng::stream(slots as u64, "ranked");
+            for _ in 0..2000 {
+                let slot = rng.below(slots as u64) as usize;
+                if rng.chance(0.3) {
+                    queue.clear(slot);
+                    times[slot] = None;
+                } else {
+                    let time = SimTime(rng.below(20));
+                    queue.set_ranked(slot, time);
+                    times[slot] = Some(time);
+                }
+                let mut sorted: Vec<_> =
+                    (0..slots).filter_map(|slot| times[slot].map(|time| (time, slot))).collect();
+                sorted.sort_unstable();
+                assert_eq!(
+                    (queue.peek(), queue.peek_second()),
+                    (sorted.first().copied(), sorted.get(1).copied())
+                );
+            }
+        }
     }
 }

@@ -1,28 +1,34 @@
 //! Notices, directives, queries and timers, each delivered `message_latency` after it was sent.
 
-use harmonia_ssd::interface::{Directive, Notice, Status};
+use harmonia_ssd::interface::{Directive, Notice};
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, DeviceId, SimTime};
+use harmonia_types::{Blame, DeviceId, SimTime};
 
+use super::payload::Payload;
 use super::{Array, ArrayFailure};
 use crate::coordination::{Action, DeliveredView, Event};
+use crate::planner::Refusal;
 
-/// Something on its way.
+/// Something on its way. Small, because a heap moves it about: what is large waits in a slab.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Message {
     /// From a member to the controller.
     Notice(DeviceId, Notice),
     /// From the controller to a member.
     Directive(DeviceId, Directive),
-    /// A question to a member, and its answer.
+    /// A question to a member, and its answer: which of those on their way.
     Query(DeviceId),
-    Answer(DeviceId, Status, SimTime),
+    Answer(DeviceId, u32),
     /// To the controller from itself.
     Timer(u64),
-    /// A request the coordinator wants to hear of completed.
-    Completed(Completion),
-    /// A planned operation whose dependencies are done.
-    Release(u32),
+    /// A request the coordinator wants to hear of completed: which of those on their way.
+    Completed(u32),
+    /// All operations of a transaction's step are done, and there is another step.
+    NextStep(u32),
+    /// All operations of a transaction are done.
+    End(u32),
+    /// A reserved or failed member did not take the operation with this token.
+    Refused(u64, Refusal),
 }
 
 /// Messages sent so far.
@@ -57,7 +63,7 @@ impl MessageCounters {
     }
 }
 
-impl<P: Probe> Array<P> {
+impl<P: Probe, C: Payload> Array<P, C> {
     /// Tells the coordinator once that the run begins.
     pub(super) fn start(&mut self) {
         if !self.started {
@@ -112,18 +118,31 @@ impl<P: Probe> Array<P> {
             }
             Message::Query(device) => {
                 let status = self.devices[device.index()].status(now);
-                self.agenda.push(now + self.message_latency, Message::Answer(device, status, now));
+                let answer = self.answers.insert((status, now));
+                self.agenda.push(now + self.message_latency, Message::Answer(device, answer));
             }
-            Message::Answer(device, status, as_of) => {
+            Message::Answer(device, answer) => {
+                let (status, as_of) = self.answers[answer];
+                self.answers.release(answer);
                 let known = &mut self.delivered[device.index()];
                 known.status = Some(status);
                 known.as_of = as_of;
                 known.collecting = status.gc_active;
                 self.consult(now, &Event::Status(device));
             }
-            Message::Completed(completion) => self.consult(now, &Event::Completion(completion)),
+            Message::Completed(told) => {
+                let completion = self.told[told];
+                self.told.release(told);
+                self.consult(now, &Event::Completion(completion));
+            }
             Message::Timer(number) => self.consult(now, &Event::Timer(number)),
-            Message::Release(node) => self.submit_node(node, now)?,
+            Message::NextStep(transaction) => self.next_step(transaction, now)?,
+            Message::End(transaction) => self.end(transaction, now)?,
+            Message::Refused(token, refusal) => {
+                if let Some(node) = self.nodes.take(token) {
+                    self.refuse(node, refusal, now, &Blame::default())?;
+                }
+            }
         }
         Ok(())
     }

@@ -4,13 +4,24 @@
 //! order), then whatever the caller submits. Where the coordinator wants no device events and plans have no
 //! dependencies, members cannot influence one another, and each runs as far as the caller allows on its own.
 //!
-//! * `requests`: plans under way, chains of blame;
-//! * `messages`: notices, directives, queries, timers.
+//! * `requests`: cut into transactions, and completed;
+//! * `transactions`: locked, planned, step by step, chains of blame;
+//! * `locks`: who holds which rows;
+//! * `tokens`: operations under way, as members know them;
+//! * `messages`: notices, directives, queries, timers;
+//! * `payload`: a hook on what operations carry.
 
+mod locks;
 mod messages;
+pub mod payload;
 mod requests;
+mod tokens;
+mod transactions;
 
-use harmonia_engine::EventQueue;
+use std::collections::BTreeSet;
+
+use harmonia_engine::{EventQueue, SlotQueue};
+use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion};
 use harmonia_types::registry::find;
@@ -19,13 +30,17 @@ use harmonia_types::{Completion, Deadlines, DeviceId, SimTime};
 use crate::config::ArrayConfig;
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::layout::Layout;
-use crate::planner::{Plan, Planner, Raid0Planner};
+use crate::planner::{self, Plan, Planner, PlannerCounters, Transaction};
+use locks::RowLocks;
 use messages::Message;
 pub use messages::MessageCounters;
-use requests::{NodeState, RequestState};
+use payload::{NoPayload, Payload};
+use requests::{RequestState, WaitingFlush};
+use tokens::Nodes;
+use transactions::Running;
 
 /// A whole array of simulated SSDs.
-pub struct Array<P: Probe = NoProbe> {
+pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     devices: Vec<Device<P>>,
     layout: Layout,
     planner: Box<dyn Planner>,
@@ -39,8 +54,28 @@ pub struct Array<P: Probe = NoProbe> {
     /// Messages on their way, timers, and operations whose dependencies end in the future.
     agenda: EventQueue<Message>,
     delivered: Vec<Delivered>,
+    /// Answers, and completions that the coordinator wants to hear of, on their way.
+    answers: harmonia_ssd::Slab<(Status, SimTime)>,
+    told: harmonia_ssd::Slab<Completion>,
     requests: harmonia_ssd::Slab<RequestState>,
-    nodes: harmonia_ssd::Slab<NodeState>,
+    transactions: harmonia_ssd::Slab<Running>,
+    nodes: Nodes,
+    locks: RowLocks,
+    locks_rows: bool,
+    /// Transactions that had to wait for rows so far.
+    row_waits: u64,
+    /// Requests acknowledged so far with operations under way behind them, and which of these are not done.
+    acknowledged: u64,
+    unsettled: BTreeSet<u64>,
+    flushes: Vec<WaitingFlush>,
+    /// By member: what it may be given.
+    access: Vec<Access>,
+    /// By member: pages handed to it and not served yet.
+    outstanding: Vec<u64>,
+    page_size: u64,
+    /// One slot a member: when it next has something to do.
+    wakes: SlotQueue,
+    payload: C,
     /// What members are told about how much time there is.
     deadlines: Deadlines,
     completions: Vec<Completion>,
@@ -48,9 +83,43 @@ pub struct Array<P: Probe = NoProbe> {
     intervals: Vec<(DeviceId, SimTime, SimTime)>,
     counters: MessageCounters,
     plan: Plan,
+    patch: Plan,
+    split: Vec<Transaction>,
+    granted: Vec<u32>,
     actions: Vec<Action>,
     finished: Vec<SubCompletion>,
     started: bool,
+}
+
+/// Whether a member takes operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Access {
+    /// It does.
+    #[default]
+    Open,
+    /// Not for now; what it was given before goes on.
+    Reserved,
+    /// Never again.
+    Failed,
+}
+
+/// What decides and what listens.
+pub struct Parts<C> {
+    /// Who collects when.
+    pub coordinator: Box<dyn Coordinator>,
+    /// What requests become.
+    pub planner: Box<dyn Planner>,
+    /// Who hears of operations.
+    pub payload: C,
+}
+
+/// What an array with redundancy has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ArrayCounters {
+    /// Transactions that waited for rows which another one held.
+    pub row_waits: u64,
+    /// What the planner counted.
+    pub planner: PlannerCounters,
 }
 
 /// A member that cannot go on.
@@ -70,7 +139,7 @@ impl std::fmt::Display for ArrayFailure {
 
 impl std::error::Error for ArrayFailure {}
 
-impl<P: Probe> Array<P> {
+impl<P: Probe> Array<P, NoPayload> {
     /// An array whose members start in the given states. `excluded` is left out of the stripe (skewed loads reach it
     /// by pinned requests only).
     ///
@@ -82,43 +151,87 @@ impl<P: Probe> Array<P> {
         excluded: Option<DeviceId>,
         probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
-        let policy = &config.coordination.policy;
-        let entry = find(coordination::REGISTRY, policy)
-            .ok_or_else(|| format!("unknown coordination policy `{policy}`"))?;
-        let coordinator = (entry.build)(&Parameters {
-            devices: config.devices,
-            message_latency: config.coordination.message_latency,
-            own: &config.coordination.own,
-        })?;
-        Self::with_policies(config, states, excluded, coordinator, Box::new(Raid0Planner), probe)
+        let layout = laid_out(config, excluded);
+        let parts = Parts {
+            coordinator: coordinator(config)?,
+            planner: planner::of(&layout, config.small_write, config.page_size()),
+            payload: NoPayload,
+        };
+        Self::build(config, layout, states, parts, probe)
+    }
+}
+
+/// The layout of an array, without a member that requests reach by pinning only.
+fn laid_out(config: &ArrayConfig, excluded: Option<DeviceId>) -> Layout {
+    let layout = config.layout();
+    match excluded {
+        Some(excluded) => layout.all_but(excluded),
+        None => layout,
+    }
+}
+
+/// Builds the coordinator an array is configured with.
+fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
+    let policy = &config.coordination.policy;
+    let entry = find(coordination::REGISTRY, policy)
+        .ok_or_else(|| format!("unknown coordination policy `{policy}`"))?;
+    (entry.build)(&Parameters {
+        devices: config.devices,
+        message_latency: config.coordination.message_latency,
+        own: &config.coordination.own,
+    })
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// As [`Array::new`], with somebody who hears of operations.
+    ///
+    /// # Errors
+    /// As [`Array::new`].
+    pub fn with_payload(
+        config: &ArrayConfig,
+        states: Vec<Ftl>,
+        payload: C,
+        probe: impl FnMut(DeviceId) -> P,
+    ) -> Result<Self, String> {
+        let layout = config.layout();
+        let planner = planner::of(&layout, config.small_write, config.page_size());
+        Self::build(
+            config,
+            layout,
+            states,
+            Parts { coordinator: coordinator(config)?, planner, payload },
+            probe,
+        )
     }
 
-    /// As [`Array::new`], with a coordinator and planner that need not be registered.
+    /// As [`Array::new`], with parts that need not be registered.
     ///
     /// # Errors
     /// If the members cannot be built.
-    pub fn with_policies(
+    pub fn with_parts(
         config: &ArrayConfig,
         states: Vec<Ftl>,
-        excluded: Option<DeviceId>,
-        coordinator: Box<dyn Coordinator>,
-        planner: Box<dyn Planner>,
+        parts: Parts<C>,
+        probe: impl FnMut(DeviceId) -> P,
+    ) -> Result<Self, String> {
+        Self::build(config, config.layout(), states, parts, probe)
+    }
+
+    fn build(
+        config: &ArrayConfig,
+        layout: Layout,
+        states: Vec<Ftl>,
+        Parts { coordinator, planner, payload }: Parts<C>,
         mut probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         if states.len() != config.members.len() || states.is_empty() {
             return Err(format!("{} states for {} members", states.len(), config.members.len()));
         }
-        let bytes = |ftl: &Ftl| u64::from(ftl.shape().logical_pages) * u64::from(ftl.shape().page_size);
-        let member_bytes = states.iter().map(bytes).min().unwrap_or(0);
-        let mut layout = Layout::raid0(config.devices, config.stripe_unit, member_bytes);
-        if let Some(excluded) = excluded {
-            layout = layout.all_but(excluded);
-        }
         let mut devices = Vec::with_capacity(states.len());
         for (index, (member, state)) in config.members.iter().zip(states).enumerate() {
             let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
-            if coordinator.interests().completions {
-                // What the coordinator makes of one may concern this device the moment after.
+            if coordinator.interests().completions || !planner.is_flat() {
+                // What is made of one may concern this device the moment after.
                 device.stop_at_completions();
             }
             devices.push(device);
@@ -129,7 +242,28 @@ impl<P: Probe> Array<P> {
             capable: member.capable,
             collecting: false,
         };
+        let mut wakes = SlotQueue::new(devices.len());
+        for (index, device) in devices.iter().enumerate() {
+            wakes.set_ranked(index, device.next_wakeup());
+        }
         Ok(Array {
+            answers: harmonia_ssd::Slab::default(),
+            told: harmonia_ssd::Slab::default(),
+            transactions: harmonia_ssd::Slab::default(),
+            locks: RowLocks::default(),
+            locks_rows: true,
+            row_waits: 0,
+            acknowledged: 0,
+            unsettled: BTreeSet::new(),
+            flushes: Vec::new(),
+            access: vec![Access::Open; devices.len()],
+            outstanding: vec![0; devices.len()],
+            page_size: config.page_size(),
+            wakes,
+            payload,
+            patch: Plan::default(),
+            split: Vec::new(),
+            granted: Vec::new(),
             devices,
             layout,
             listens: coordinator.interests().devices || planner.watches_devices(),
@@ -141,7 +275,7 @@ impl<P: Probe> Array<P> {
             agenda: EventQueue::default(),
             delivered: config.members.iter().map(unknown).collect(),
             requests: harmonia_ssd::Slab::default(),
-            nodes: harmonia_ssd::Slab::default(),
+            nodes: Nodes::default(),
             deadlines: Deadlines::default(),
             completions: Vec::new(),
             intervals: Vec::new(),
@@ -160,8 +294,7 @@ impl<P: Probe> Array<P> {
 
     /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.
     pub fn next_wakeup(&self) -> SimTime {
-        let devices = self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER);
-        devices.min(self.agenda.next_time())
+        self.wakes.next_time().min(self.agenda.next_time())
     }
 
     /// Lets time pass up to and including `until`.
@@ -172,57 +305,35 @@ impl<P: Probe> Array<P> {
         self.start();
         let independent = !self.listens && !self.interests.completions && self.is_flat;
         loop {
-            let message = self.agenda.next_time();
-            let devices = || self.devices.iter().map(Device::next_wakeup).min().unwrap_or(SimTime::NEVER);
-            if message <= until && message != SimTime::NEVER && message <= devices() {
+            let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
+            if message.min(device) > until || message.min(device) == SimTime::NEVER {
+                return Ok(());
+            }
+            if message <= device {
                 self.deliver(message)?;
                 continue;
             }
+            // A message is delivered before anything that members do at its time.
             let bound = until.min(SimTime(message.0.saturating_sub(1)));
+            let (device, limit) = self.earliest_device();
             if independent {
-                let mut moved = false;
-                for device in 0..self.devices.len() {
-                    if self.devices[device].next_wakeup() <= bound {
-                        self.advance_device(device, bound, false)?;
-                        moved = true;
-                    }
-                }
-                if !moved && self.agenda.next_time() > until {
-                    return Ok(());
-                }
-                if !moved && message == SimTime::NEVER {
-                    return Ok(());
-                }
-                continue;
+                self.advance_device(device, bound, false)?;
+            } else {
+                self.advance_device(device, limit.min(bound), true)?;
             }
-            let Some((device, limit)) = self.earliest_device(bound) else {
-                if self.agenda.next_time() > until || self.agenda.is_empty() {
-                    return Ok(());
-                }
-                continue;
-            };
-            // What a completion releases may concern any member at that very moment: none may be ahead of it.
-            let limit = if self.is_flat { limit } else { self.devices[device].next_wakeup() };
-            self.advance_device(device, limit, true)?;
         }
     }
 
-    /// The device with the earliest event at or before `bound` (ties: the lowest), and how far it may run before
-    /// another device has one.
+    /// The member with the earliest event (ties: the lowest), and how far it may run before another one has one.
     #[inline]
-    fn earliest_device(&self, bound: SimTime) -> Option<(usize, SimTime)> {
-        let (mut device, mut time, mut limit) = (usize::MAX, SimTime::NEVER, SimTime::NEVER);
-        for (index, candidate) in self.devices.iter().enumerate() {
-            let wakeup = candidate.next_wakeup();
-            if wakeup < time {
-                // The one displaced has a lower index, so it goes first at an equal time.
-                limit = SimTime(time.0.saturating_sub(1));
-                (device, time) = (index, wakeup);
-            } else {
-                limit = limit.min(wakeup);
-            }
-        }
-        (time <= bound && time != SimTime::NEVER).then_some((device, limit.min(bound)))
+    fn earliest_device(&self) -> (usize, SimTime) {
+        let device = self.wakes.peek().map_or(0, |(_, device)| device);
+        let limit = match self.wakes.peek_second() {
+            Some((time, second)) if second < device => SimTime(time.0.saturating_sub(1)),
+            Some((time, _)) => time,
+            None => SimTime::NEVER,
+        };
+        (device, limit)
     }
 
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {
@@ -250,6 +361,10 @@ impl<P: Probe> Array<P> {
             finished.clear();
             self.finished = finished;
         }
+        let wakeup = self.devices[device].next_wakeup();
+        if wakeup != self.wakes.time_of(device) {
+            self.wakes.set_ranked(device, wakeup);
+        }
         Ok(())
     }
 
@@ -276,6 +391,21 @@ impl<P: Probe> Array<P> {
     /// How the array's bytes lie on its members.
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// Opens a member to operations, or keeps them from it; those it has go on.
+    pub fn set_access(&mut self, device: DeviceId, access: Access) {
+        self.access[device.index()] = access;
+    }
+
+    /// Who hears of operations.
+    pub fn payload_mut(&mut self) -> &mut C {
+        &mut self.payload
+    }
+
+    /// What an array with redundancy has counted so far.
+    pub fn counters(&self) -> ArrayCounters {
+        ArrayCounters { row_waits: self.row_waits, planner: self.planner.counters() }
     }
 
     /// Messages between controller and members so far.

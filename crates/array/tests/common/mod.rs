@@ -1,6 +1,6 @@
 //! Literal configurations: one die with one plane and nothing else, so that every closed form can be written down.
 
-use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite};
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
@@ -71,6 +71,7 @@ pub fn raid0(ssd: &SsdConfig, members: u16, stripe_unit: u64) -> ArrayConfig {
         devices: members,
         level: Level::Raid0,
         stripe_unit,
+        small_write: SmallWrite::Fewest,
         coordination: CoordinationConfig {
             policy: "local".into(),
             message_latency: SimDuration::ZERO,

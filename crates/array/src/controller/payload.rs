@@ -1,0 +1,45 @@
+//! A hook on what member operations carry, for whoever keeps or checks the contents of an array.
+//!
+//! Devices tell a [`harmonia_ssd::probe::Probe`] which page of which token they read or program. This hook says what a
+//! token is: which transaction it belongs to, and when all the reads are done that a write's contents are made of. All
+//! operations of a step are announced at one moment, after everything of the step before is done.
+
+use harmonia_types::{Completion, HostRequest};
+
+use crate::planner::{PlannedOperation, Transaction};
+
+/// Hears of every member operation. All methods do nothing unless overridden; none can change anything.
+pub trait Payload: Send {
+    /// Whether anything is called at all.
+    const ACTIVE: bool = true;
+
+    /// A request arrives; its transactions follow.
+    fn arrives(&mut self, _request: &HostRequest) {}
+    /// An operation of a transaction is handed to its member. `request` is `None` for background work.
+    fn submits(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// It is done.
+    fn done(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// The transaction is done and gives its rows back.
+    fn ends(&mut self, _of: Owner<'_>) {}
+    /// A request is complete.
+    fn completes(&mut self, _completion: &Completion) {}
+}
+
+/// Whose operation it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner<'a> {
+    /// Names the transaction while it runs.
+    pub handle: u32,
+    /// The transaction.
+    pub transaction: &'a Transaction,
+    /// Its request; `None` for background work.
+    pub request: Option<&'a HostRequest>,
+}
+
+/// Hears nothing, costs nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoPayload;
+
+impl Payload for NoPayload {
+    const ACTIVE: bool = false;
+}

@@ -1,0 +1,112 @@
+//! Member operations under way, and the tokens that members know them by.
+//!
+//! A token is the place of an operation in a slab and the generation of that place, so that a completion that comes after
+//! its operation was given up is recognised instead of being taken for another's.
+
+use harmonia_ssd::Slab;
+use harmonia_types::RequestBlame;
+
+use crate::planner::PlannedOperation;
+
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One planned operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    pub transaction: u32,
+    /// Position in its transaction, counted through all steps and patches.
+    pub index: u32,
+    pub operation: PlannedOperation,
+    /// The next one of the steps that have not begun; `is_step` says that it begins a step.
+    pub next: u32,
+    pub begins_step: bool,
+    /// Where the time before it went, if it began after its step did; otherwise the step says.
+    pub before: u32,
+}
+
+/// Operations by token.
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    slab: Slab<Node>,
+    generations: Vec<u32>,
+    /// What operations that take the place of refused ones have behind them.
+    before: Slab<RequestBlame>,
+}
+
+impl Nodes {
+    #[inline]
+    pub fn insert(&mut self, node: Node) -> u32 {
+        let handle = self.slab.insert(node);
+        if handle as usize == self.generations.len() {
+            self.generations.push(0);
+        }
+        handle
+    }
+
+    /// The token of a node.
+    #[inline]
+    pub fn token(&self, handle: u32) -> u64 {
+        u64::from(self.generations[handle as usize]) << 32 | u64::from(handle)
+    }
+
+    #[inline]
+    pub fn get(&self, handle: u32) -> &Node {
+        &self.slab[handle]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, handle: u32) -> &mut Node {
+        &mut self.slab[handle]
+    }
+
+    /// Takes out the node that a token names; `None` if that was given up.
+    #[inline]
+    pub fn take(&mut self, token: u64) -> Option<Node> {
+        let (handle, generation) = (token as u32, (token >> 32) as u32);
+        if self.generations[handle as usize] != generation {
+            return None;
+        }
+        self.release(handle);
+        Some(self.slab[handle])
+    }
+
+    /// Gives a node up: its token is worth nothing any more.
+    #[inline]
+    pub fn release(&mut self, handle: u32) {
+        self.generations[handle as usize] = self.generations[handle as usize].wrapping_add(1);
+        self.slab.release(handle);
+    }
+
+    /// Keeps what the operations of a patch have behind them.
+    pub fn keep_before(&mut self, before: RequestBlame) -> u32 {
+        self.before.insert(before)
+    }
+
+    pub fn take_before(&mut self, handle: u32) -> RequestBlame {
+        self.before.release(handle);
+        self.before[handle]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harmonia_types::{DeviceId, Operation};
+
+    #[test]
+    fn a_token_that_was_given_up_names_nothing() {
+        let operation = PlannedOperation::data(DeviceId(0), Operation::Read, 0, 1);
+        let node =
+            |index| Node { transaction: 0, index, operation, next: NONE, begins_step: false, before: NONE };
+        let mut nodes = Nodes::default();
+        let first = nodes.insert(node(1));
+        let old = nodes.token(first);
+        nodes.release(first);
+        let second = nodes.insert(node(2));
+        assert_eq!(first, second, "the place is used again");
+        assert!(nodes.take(old).is_none());
+        let token = nodes.token(second);
+        assert_eq!(nodes.take(token).map(|node| node.index), Some(2));
+        assert!(nodes.take(token).is_none());
+    }
+}

@@ -1,0 +1,472 @@
+//! Transactions under way: locked, planned, step by step, answered when refused, and the chain of blame through them.
+//!
+//! ```text
+//! begin ─► rows free? ─► plan ─► step ─► barrier ─► step ─► ... ─► end: rows go to whoever waits
+//!             │ no: waits          │ refused: patch in this step, or a new plan
+//! ```
+//!
+//! A step ends with the operation that finishes last (ties: the lowest); its chain is what the next step has behind it.
+//! The host's request is acknowledged when all operations but those behind its back are done; the rows stay held until
+//! those are done too.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_ssd::{SubCompletion, SubRequest};
+use harmonia_types::{Blame, DeviceId, GcWait, Phase, RequestBlame, SimTime};
+
+use super::messages::Message;
+use super::payload::{Owner, Payload};
+use super::tokens::{NONE, Node};
+use super::{Access, Array, ArrayFailure};
+use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+
+/// The operations up to one that finished, and where their time went.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Chain {
+    pub finish: SimTime,
+    index: u32,
+    pub blame: RequestBlame,
+    pub gc_wait: Option<GcWait>,
+}
+
+/// A transaction that has begun.
+#[derive(Debug, Clone)]
+pub(super) struct Running {
+    /// `NONE` for background work.
+    request: u32,
+    /// Its place among the transactions of its request.
+    position: u32,
+    spec: Transaction,
+    /// On its rows; `NONE` if it holds none.
+    ticket: u32,
+    /// Operations of the current step that are not done.
+    pending: u32,
+    /// Operations of all steps that the host waits for and that are not done.
+    awaited: u32,
+    /// First operation of the steps that have not begun.
+    later: u32,
+    operations: u32,
+    has_behind: bool,
+    /// Its number among those acknowledged with operations under way; 0 if it is not one of them.
+    unsettled: u64,
+    /// It will be planned anew when its operations under way are done, holding these rows if it holds none.
+    replan: Option<Rows>,
+    /// Up to the beginning of the current step.
+    before: Chain,
+    /// Up to the operation of the current step that finished last so far.
+    end: Chain,
+    /// The same for operations the host waits for, where they are not all.
+    front: Chain,
+}
+
+impl Chain {
+    /// This chain and one more operation.
+    fn and(mut self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) -> Chain {
+        self.blame.charge(phase, blame);
+        if blame.queue_gc > self.gc_wait.map_or(0, |wait| wait.ns) {
+            self.gc_wait = Some(GcWait { member: device, ns: blame.queue_gc });
+        }
+        Chain { index, finish, ..self }
+    }
+
+    /// Whether it ends after `other`; at equal times the lower operation counts as the later one.
+    fn is_after(&self, other: &Chain) -> bool {
+        self.finish > other.finish || (self.finish == other.finish && self.index < other.index)
+    }
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Begins work that belongs to no request.
+    ///
+    /// # Errors
+    /// If a member runs out of free blocks.
+    pub fn submit_background(&mut self, now: SimTime, transaction: Transaction) -> Result<(), ArrayFailure> {
+        self.start();
+        self.begin(transaction, NONE, 0, now)
+    }
+
+    /// Transactions under way, waiting ones included.
+    pub fn transactions_under_way(&self) -> usize {
+        self.transactions.live()
+    }
+
+    /// Whether a transaction holds or waits for a row.
+    pub fn is_row_busy(&self, row: u64) -> bool {
+        self.locks.is_busy(row)
+    }
+
+    /// Lets every transaction go at once, whatever rows others hold: contents are then wrong, which is what tests want
+    /// to see.
+    pub fn without_row_locks(&mut self) {
+        self.locks_rows = false;
+    }
+
+    /// Begins a transaction: planned at once if it holds no rows or gets them, otherwise when it gets them.
+    pub(super) fn begin(
+        &mut self,
+        spec: Transaction,
+        request: u32,
+        position: u32,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let arrival = if request == NONE { now } else { self.requests[request].request.arrival };
+        let mut before = Chain { finish: now, ..Chain::default() };
+        // A flush that had to wait did so for writes of other requests.
+        before.blame.data.queue_host = (now - arrival).0;
+        let handle = self.transactions.insert(Running {
+            request,
+            position,
+            spec,
+            ticket: NONE,
+            pending: 0,
+            awaited: 0,
+            later: NONE,
+            operations: 0,
+            has_behind: false,
+            unsettled: 0,
+            replan: None,
+            before,
+            end: before,
+            front: before,
+        });
+        if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
+    }
+
+    /// Takes rows for a transaction that has none. `false` if it has to wait for them.
+    fn take_rows(&mut self, handle: u32, rows: Rows) -> bool {
+        if rows.count == 0 || !self.locks_rows {
+            return true;
+        }
+        let (ticket, is_held) = self.locks.take(rows, handle);
+        self.transactions[handle].ticket = ticket;
+        self.row_waits += u64::from(!is_held);
+        is_held
+    }
+
+    /// Plans a transaction that holds its rows and begins its first step.
+    fn plan(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let mut plan = std::mem::take(&mut self.plan);
+        plan.clear();
+        let running = &self.transactions[handle];
+        let (spec, mut index) = (running.spec, running.operations);
+        let view = View { members: &self.delivered, outstanding: &self.outstanding };
+        self.planner.plan(now, &spec, &view, &mut plan);
+        let mut steps = plan.steps();
+        let first = steps.next().unwrap_or_default();
+        let first_index = index;
+        index += first.len() as u32;
+        let mut last = NONE;
+        for step in steps {
+            for (place, &operation) in step.iter().enumerate() {
+                let begins_step = place == 0;
+                let node =
+                    Node { transaction: handle, index, operation, next: NONE, begins_step, before: NONE };
+                let node = self.nodes.insert(node);
+                match std::mem::replace(&mut last, node) {
+                    NONE => self.transactions[handle].later = node,
+                    before => self.nodes.get_mut(before).next = node,
+                }
+                index += 1;
+            }
+        }
+        let behind = plan.operations().iter().filter(|operation| operation.behind).count();
+        let running = &mut self.transactions[handle];
+        running.operations = index;
+        running.pending = first.len() as u32;
+        running.awaited = (plan.operations().len() - behind) as u32;
+        running.has_behind |= behind > 0;
+        running.end = Chain { index: u32::MAX, ..running.before };
+        running.front = running.end;
+        let result = if first.is_empty() {
+            self.host_is_served(handle);
+            self.step_is_done(handle)
+        } else {
+            if running.awaited == 0 {
+                self.host_is_served(handle);
+            }
+            self.submit_all(handle, first, first_index, now)
+        };
+        self.plan = plan;
+        result
+    }
+
+    fn submit_all(
+        &mut self,
+        handle: u32,
+        operations: &[PlannedOperation],
+        first_index: u32,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        for (index, &operation) in (first_index..).zip(operations) {
+            let begins_step = false;
+            let node = Node { transaction: handle, index, operation, next: NONE, begins_step, before: NONE };
+            let node = self.nodes.insert(node);
+            self.submit_node(node, now)?;
+        }
+        Ok(())
+    }
+
+    /// Hands an operation to its member, or has it refused.
+    fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let (token, Node { operation, transaction, .. }) = (self.nodes.token(node), *self.nodes.get(node));
+        let device = operation.device.index();
+        if C::ACTIVE {
+            let running = &self.transactions[transaction];
+            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            let owner = Owner { handle: transaction, transaction: &running.spec, request };
+            self.payload.submits(owner, &operation, token);
+        }
+        let refusal = match self.access[device] {
+            Access::Open => None,
+            Access::Reserved => Some(Refusal::Reserved),
+            Access::Failed => Some(Refusal::Failed),
+        };
+        if let Some(refusal) = refusal {
+            self.agenda.push(now, Message::Refused(token, refusal));
+            return Ok(());
+        }
+        let deadline = if self.deadlines.is_set() { self.deadline_of(transaction) } else { None };
+        self.outstanding[device] += operation.length / self.page_size + 1;
+        let sub = SubRequest {
+            token,
+            operation: operation.operation,
+            offset: operation.offset,
+            length: operation.length,
+            fast_fail: operation.fast_fail,
+            deadline,
+            parity: operation.parity,
+        };
+        let result = self.devices[device].submit(now, sub);
+        result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
+        self.collect_from(device)
+    }
+
+    /// When the request of a transaction should be done.
+    fn deadline_of(&self, transaction: u32) -> Option<SimTime> {
+        let request = self.transactions[transaction].request;
+        let request = (request != NONE).then(|| &self.requests[request].request)?;
+        Some(request.arrival + self.deadlines.of(request.operation)?)
+    }
+
+    /// A member is done with an operation, or was too busy for it.
+    pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
+        let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
+        let operation = &node.operation;
+        self.outstanding[operation.device.index()] -= operation.length / self.page_size + 1;
+        if let Some(left) = done.busy {
+            return self.refuse(node, Refusal::Busy(left), done.finish, &done.blame);
+        }
+        let running = &self.transactions[node.transaction];
+        if C::ACTIVE {
+            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            let owner = Owner { handle: node.transaction, transaction: &running.spec, request };
+            self.payload.done(owner, operation, done.token);
+        }
+        if running.request != NONE && !operation.behind {
+            self.requests[running.request].gc_affected |= done.gc_affected;
+        }
+        self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
+    }
+
+    /// Takes note of an operation that needs nothing more.
+    fn operation_is_done(
+        &mut self,
+        node: &Node,
+        is_parity: bool,
+        finish: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        let operation = &node.operation;
+        let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
+        let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
+        let running = &mut self.transactions[node.transaction];
+        let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
+        let is_later =
+            |than: &Chain| finish > than.finish || (finish == than.finish && node.index < than.index);
+        if is_later(&running.end) {
+            running.end = before.and(node.index, finish, operation.device, phase, blame);
+        }
+        if running.has_behind && !operation.behind {
+            let chain = before.and(node.index, finish, operation.device, phase, blame);
+            if chain.is_after(&running.front) {
+                running.front = chain;
+            }
+        }
+        running.pending -= 1;
+        let is_last = running.pending == 0;
+        if !operation.behind {
+            running.awaited -= 1;
+            if running.awaited == 0 && running.replan.is_none() {
+                self.host_is_served(node.transaction);
+            }
+        }
+        if is_last { self.step_is_done(node.transaction) } else { Ok(()) }
+    }
+
+    /// A member did not take an operation at `at`: asks the planner what to do instead, and does it.
+    pub(super) fn refuse(
+        &mut self,
+        node: Node,
+        refusal: Refusal,
+        at: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        let mut patch = std::mem::take(&mut self.patch);
+        patch.clear();
+        let view = View { members: &self.delivered, outstanding: &self.outstanding };
+        let running = &self.transactions[node.transaction];
+        let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
+        if let Answer::Replan(rows) = answer {
+            self.transactions[node.transaction].replan = Some(rows);
+            patch.clear();
+        }
+        let result = if patch.operations().is_empty() {
+            self.operation_is_done(&node, false, at, blame)
+        } else {
+            self.install_patch(&node, &patch, at, blame)
+        };
+        self.patch = patch;
+        result
+    }
+
+    /// The operations of a patch take the place of a refused one in its step.
+    fn install_patch(
+        &mut self,
+        node: &Node,
+        patch: &Plan,
+        at: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
+        let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
+        let running = &mut self.transactions[node.transaction];
+        let mut before = taken.unwrap_or(running.before.blame);
+        before.charge(node.operation.phase, blame);
+        let count = patch.operations().len() as u32;
+        let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
+        running.pending = running.pending + count - 1;
+        running.awaited = running.awaited + awaited - u32::from(!node.operation.behind);
+        let mut index = running.operations;
+        running.operations += count;
+        for &operation in patch.operations() {
+            let before = self.nodes.keep_before(before);
+            let transaction = node.transaction;
+            let patched = Node { transaction, index, operation, next: NONE, begins_step: false, before };
+            let patched = self.nodes.insert(patched);
+            index += 1;
+            self.submit_node(patched, at)?;
+        }
+        Ok(())
+    }
+
+    /// All that the host waits for is done.
+    fn host_is_served(&mut self, handle: u32) {
+        let running = &mut self.transactions[handle];
+        if running.request == NONE || running.unsettled != 0 {
+            return;
+        }
+        let is_over = running.pending == 0 && running.later == NONE;
+        let chain = if running.has_behind { running.front } else { running.end };
+        let (request, position) = (running.request, running.position);
+        if !is_over {
+            self.acknowledged += 1;
+            running.unsettled = self.acknowledged;
+            self.unsettled.insert(self.acknowledged);
+        }
+        self.acknowledge(request, position, &chain);
+    }
+
+    /// The current step is done: the next one begins when its last operation finishes.
+    fn step_is_done(&mut self, handle: u32) -> Result<(), ArrayFailure> {
+        let running = &self.transactions[handle];
+        let at = running.end.finish;
+        if running.later != NONE || running.replan.is_some() {
+            self.agenda.push(at, Message::NextStep(handle));
+        } else if running.ticket != NONE || running.unsettled != 0 {
+            self.agenda.push(at, Message::End(handle));
+        } else {
+            // It holds nothing that anybody could wait for.
+            self.forget(handle, at);
+        }
+        Ok(())
+    }
+
+    /// Begins the next step of a transaction, or plans it anew.
+    pub(super) fn next_step(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let running = &mut self.transactions[handle];
+        running.before = running.end;
+        if let Some(rows) = running.replan.take() {
+            return self.plan_anew(handle, rows, now);
+        }
+        running.end.index = u32::MAX;
+        let (first, mut node) = (running.later, running.later);
+        let mut count = 0;
+        // All of the step are counted before the first is handed over: it may be done at once.
+        while node != NONE && (count == 0 || !self.nodes.get(node).begins_step) {
+            count += 1;
+            node = self.nodes.get(node).next;
+        }
+        let running = &mut self.transactions[handle];
+        (running.later, running.pending) = (node, count);
+        let mut node = first;
+        for _ in 0..count {
+            let next = self.nodes.get(node).next;
+            self.submit_node(node, now)?;
+            node = next;
+        }
+        Ok(())
+    }
+
+    /// What was planned and has not begun is dropped; the transaction is planned again, holding `rows` if it holds none.
+    fn plan_anew(&mut self, handle: u32, rows: Rows, now: SimTime) -> Result<(), ArrayFailure> {
+        let running = &mut self.transactions[handle];
+        running.spec.attempt += 1;
+        let mut node = std::mem::replace(&mut running.later, NONE);
+        let needs_rows = running.ticket == NONE && rows.count > 0;
+        while node != NONE {
+            let next = self.nodes.get(node).next;
+            self.nodes.release(node);
+            node = next;
+        }
+        if needs_rows {
+            self.transactions[handle].spec.rows = rows;
+            if !self.take_rows(handle, rows) {
+                return Ok(());
+            }
+        }
+        self.plan(handle, now)
+    }
+
+    /// A transaction is over: its rows go to whoever waits for them.
+    pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let (ticket, unsettled) = (self.transactions[handle].ticket, self.transactions[handle].unsettled);
+        self.forget(handle, now);
+        if ticket != NONE {
+            let mut granted = std::mem::take(&mut self.granted);
+            self.locks.release(ticket, &mut granted);
+            for &waiter in &granted {
+                let before = &mut self.transactions[waiter].before;
+                before.blame.stripe_wait += (now - before.finish).0;
+                before.finish = now;
+                self.plan(waiter, now)?;
+            }
+            granted.clear();
+            self.granted = granted;
+        }
+        if unsettled != 0 {
+            self.unsettled.remove(&unsettled);
+            self.let_flushes_go(now)?;
+        }
+        Ok(())
+    }
+
+    /// A transaction is done.
+    fn forget(&mut self, handle: u32, now: SimTime) {
+        let running = &self.transactions[handle];
+        self.planner.done(now, &running.spec);
+        if C::ACTIVE {
+            // Its request may be complete and forgotten by now.
+            self.payload.ends(Owner { handle, transaction: &running.spec, request: None });
+        }
+        self.transactions.release(handle);
+    }
+}

@@ -1,0 +1,274 @@
+//! The data half of the O-RAID controller: which member operations a host request becomes.
+//!
+//! ```text
+//! request ─ split ─► transactions ─ rows held ─► plan: steps of member operations ─► done
+//!                                                    ▲      │ refused
+//!                                                    └──────┘ patch, or a new plan
+//! ```
+//!
+//! A [`Transaction`] is what is locked, planned, completed and checked as one. A request is several of them, background
+//! work is one without a request. A plan is a row of steps: the operations of a step start together, when all of the
+//! step before are done. Planners never see undelivered device state, and control (who collects when) is a
+//! [`crate::coordination::Coordinator`]'s business.
+//!
+//! * [`striped`]: RAID-0, each member one contiguous range;
+//! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
+//! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes.
+
+pub mod mirrored;
+pub mod parity;
+pub mod striped;
+
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
+
+use crate::config::SmallWrite;
+use crate::coordination::Delivered;
+use crate::layout::Layout;
+
+/// Turns host requests into transactions, and transactions into member operations.
+pub trait Planner: Send {
+    /// Cuts `request` into transactions, appended to the empty `into`. None at all completes the request at once.
+    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>);
+
+    /// Plans a transaction that holds its rows: appends its steps to the empty `plan`. An empty plan completes it.
+    fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan);
+
+    /// A member refused an operation. The answer says what happens instead; operations for [`Answer::Patch`] are appended
+    /// to the empty `patch`, whose steps the transaction's own next step waits for. The default tries a busy member
+    /// again, this time waiting, and does without a reserved or failed one.
+    fn on_refused(
+        &mut self,
+        _now: SimTime,
+        _transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        _view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        if let Refusal::Busy(_) = refusal {
+            patch.push(PlannedOperation { fast_fail: false, ..*operation });
+        }
+        Answer::Patch
+    }
+
+    /// A transaction is done, operations behind its request's back included.
+    fn done(&mut self, _now: SimTime, _transaction: &Transaction) {}
+
+    /// What it has counted since the run began.
+    fn counters(&self) -> PlannerCounters {
+        PlannerCounters::default()
+    }
+
+    /// Whether plans depend on which members collect ([`crate::coordination::Delivered::collecting`]); otherwise
+    /// that is kept up to date only if the coordinator wants device events.
+    fn watches_devices(&self) -> bool {
+        false
+    }
+
+    /// Whether a request is always one transaction that locks nothing, of one step that no member refuses, so that
+    /// members may run ahead of one another.
+    fn is_flat(&self) -> bool {
+        false
+    }
+}
+
+/// The planner of a layout's level.
+pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes) -> Box<dyn Planner> {
+    match layout {
+        Layout::Striped(striped) => Box::new(striped::StripedPlanner::new(striped.clone())),
+        Layout::Mirrored(mirrored) => Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone())),
+        Layout::Parity(parity) => {
+            Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page))
+        }
+    }
+}
+
+/// What the controller knows of the members.
+pub struct View<'a> {
+    /// What has been delivered, by member.
+    pub members: &'a [Delivered],
+    /// Pages handed to each member and not served yet.
+    pub outstanding: &'a [u64],
+}
+
+/// Rows of the array that a transaction holds while it runs: row `r` is the same bytes on every member.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// The first.
+    pub first: u64,
+    /// How many; none for a transaction that excludes nobody.
+    pub count: u64,
+}
+
+impl Rows {
+    /// No rows: nothing is locked.
+    pub const NONE: Rows = Rows { first: 0, count: 0 };
+
+    /// The row behind the last.
+    pub const fn end(&self) -> u64 {
+        self.first + self.count
+    }
+}
+
+/// What is locked, planned, completed and checked as one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transaction {
+    /// What it does.
+    pub operation: Operation,
+    /// The rows it holds.
+    pub rows: Rows,
+    /// First byte of the logical range it belongs to; of a pinned RAID-0 request, on the member.
+    pub offset: Bytes,
+    /// Bytes of that range. Of a parity write only what lies in its rows and units is this transaction's.
+    pub length: Bytes,
+    /// Bypasses the stripe.
+    pub member: Option<DeviceId>,
+    /// First and last data unit that a parity write touches in each of its rows.
+    pub units: (u16, u16),
+    /// For the planner alone.
+    pub tag: u64,
+    /// How often it has been planned anew.
+    pub attempt: u16,
+}
+
+impl Transaction {
+    /// A transaction for a range that holds no rows.
+    pub fn unlocked(operation: Operation, offset: Bytes, length: Bytes) -> Self {
+        let (rows, member) = (Rows::NONE, None);
+        Transaction { operation, rows, offset, length, member, units: (0, 0), tag: 0, attempt: 0 }
+    }
+}
+
+/// One operation on one member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlannedOperation {
+    /// The member.
+    pub device: DeviceId,
+    /// What it does there.
+    pub operation: Operation,
+    /// First byte on the member.
+    pub offset: Bytes,
+    /// Bytes.
+    pub length: Bytes,
+    /// Answer at once instead of waiting for garbage collection.
+    pub fast_fail: bool,
+    /// What it is for; decides which part of the blame its time goes to. The time of a data operation whose last page is
+    /// parity goes to parity.
+    pub phase: Phase,
+    /// Which of its pages are parity, or are touched for parity's sake.
+    pub parity: ParityPages,
+    /// The host does not wait for it: its request completes without, its rows stay held until it is done.
+    pub behind: bool,
+}
+
+impl PlannedOperation {
+    /// An operation on the host's own data, for which everybody waits.
+    pub fn data(device: DeviceId, operation: Operation, offset: Bytes, length: Bytes) -> Self {
+        let (phase, parity) = (Phase::Data, ParityPages::NONE);
+        PlannedOperation { device, operation, offset, length, fast_fail: false, phase, parity, behind: false }
+    }
+}
+
+/// Why a member did not take an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It collects garbage, for so long; only operations that ask to fail fast hear this.
+    Busy(SimDuration),
+    /// It is kept free of new operations.
+    Reserved,
+    /// It has failed.
+    Failed,
+}
+
+/// What a refused operation becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The operations in the patch take its place; an empty patch does without it.
+    Patch,
+    /// The transaction is planned anew once its operations under way are done, holding these rows if it holds none yet.
+    Replan(Rows),
+}
+
+/// What a parity planner counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PlannerCounters {
+    /// Rows whose parity was made from old data and old parity.
+    pub rows_read_modify_write: u64,
+    /// Rows whose parity was made from the units that were not written.
+    pub rows_reconstruct_write: u64,
+    /// Rows written as a whole.
+    pub rows_full: u64,
+    /// Bytes read so that parity could be made.
+    pub pre_read_bytes: Bytes,
+    /// Bytes of discards that covered a stripe in part and were ignored.
+    pub trims_ignored_bytes: Bytes,
+}
+
+/// The steps of a transaction. Reused from one to the next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    operations: Vec<PlannedOperation>,
+    /// Position of each barrier: operations behind it wait for all before it.
+    barriers: Vec<u32>,
+}
+
+impl Plan {
+    /// Appends an operation to the current step.
+    #[inline]
+    pub fn push(&mut self, operation: PlannedOperation) {
+        self.operations.push(operation);
+    }
+
+    /// What is pushed from now on waits for everything pushed so far. Nothing if the current step is empty.
+    pub fn barrier(&mut self) {
+        let position = self.operations.len() as u32;
+        if position > self.barriers.last().copied().unwrap_or(0) {
+            self.barriers.push(position);
+        }
+    }
+
+    /// All operations in the order they were added.
+    pub fn operations(&self) -> &[PlannedOperation] {
+        &self.operations
+    }
+
+    /// The operations by step.
+    pub fn steps(&self) -> impl Iterator<Item = &[PlannedOperation]> {
+        let ends = self.barriers.iter().map(|&end| end as usize).chain([self.operations.len()]);
+        let mut begin = 0;
+        ends.map(move |end| &self.operations[std::mem::replace(&mut begin, end)..end])
+    }
+
+    /// Empties the plan, keeping its memory.
+    pub fn clear(&mut self) {
+        self.operations.clear();
+        self.barriers.clear();
+    }
+}
+
+/// A flush reaches every member.
+pub(crate) fn flush(members: u16, plan: &mut Plan) {
+    (0..members).for_each(|member| {
+        plan.push(PlannedOperation::data(DeviceId(member), Operation::Flush, 0, 0));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_lie_between_barriers_and_none_is_empty() {
+        let operation = |offset| PlannedOperation::data(DeviceId(0), Operation::Read, offset, 1);
+        let mut plan = Plan::default();
+        plan.barrier();
+        plan.push(operation(0));
+        plan.push(operation(1));
+        plan.barrier();
+        plan.barrier();
+        plan.push(operation(2));
+        let steps: Vec<Vec<u64>> =
+            plan.steps().map(|step| step.iter().map(|operation| operation.offset).collect()).collect();
+        assert_eq!(steps, [vec![0, 1], vec![2]]);
+    }
+}

@@ -1,0 +1,364 @@
+//! RAID-4, RAID-5 and RAID-6: read-modify-write, reconstruct-write, full stripes.
+//!
+//! ```text
+//! unit          0      1      2      P           a write of unit 1, last rows, and unit 2, first rows:
+//!          rows . ┌────────────┬────────┐
+//!               . │      .   2 │    P   │  transaction 1: unit 2 alone
+//!               . │      .     │        │  untouched
+//!               . │   1  .     │    P   │  transaction 2: unit 1 alone
+//!                 └────────────┴────────┘
+//! ```
+//!
+//! Parity works in rows: 4 KiB, or one page where pages are larger. The rows of a stripe in which the same units are
+//! written are one transaction. It makes its parity in one of three ways:
+//!
+//! * *read-modify-write*: read the old data of the units written, and old parity; then write both;
+//! * *reconstruct-write*: read the units that are not written, and those written in part; then write;
+//! * *full*: all units are written whole, nothing is read.
+//!
+//! The rule is md's: whichever reads fewer units, a tie goes to reconstruct-write. Whole stripes behind one another are one
+//! transaction of one operation a member, in which data and parity alternate. A row written in part is read by the array
+//! and written whole, so members never see partial pages. Writes hold their rows from arrival to the last program; reads
+//! hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
+//! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
+//!
+//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
+//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the partial
+//! parity log, and failed members.
+
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
+
+use super::{Plan, PlannedOperation, Planner, PlannerCounters, Rows, Transaction, View, flush};
+use crate::config::SmallWrite;
+use crate::layout::{Layout, Parity, Unit};
+
+/// Plans RAID-4, 5 and 6.
+#[derive(Debug, Clone)]
+pub struct ParityPlanner {
+    whole: Layout,
+    layout: Parity,
+    small_write: SmallWrite,
+    unit: Bytes,
+    row: Bytes,
+    page: Bytes,
+    data_units: u16,
+    parities: u16,
+    counters: PlannerCounters,
+}
+
+/// How the parity of a transaction's rows is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+enum Method {
+    Full = 0,
+    ReadModifyWrite = 1,
+    Reconstruct = 2,
+}
+
+/// Rows of one stripe in which the same units are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    rows: Rows,
+    units: (u16, u16),
+    method: Method,
+    /// Units written in part.
+    partial: u16,
+}
+
+impl ParityPlanner {
+    /// For the stripes of `layout`, which is `whole`, on members with pages of `page` bytes.
+    pub fn new(whole: &Layout, layout: Parity, small_write: SmallWrite, page: Bytes) -> Self {
+        ParityPlanner {
+            small_write,
+            unit: whole.stripe_unit(),
+            row: layout.row_bytes(),
+            page,
+            data_units: layout.data_units(),
+            parities: layout.parities(),
+            whole: whole.clone(),
+            layout,
+            counters: PlannerCounters::default(),
+        }
+    }
+
+    /// Units that a read-modify-write and a reconstruct-write of a row read, and which of them it is.
+    fn method(&self, written: u16, partial: u16) -> Method {
+        if written == self.data_units && partial == 0 {
+            return Method::Full;
+        }
+        let modify = written + self.parities;
+        let reconstruct = self.data_units - written + partial;
+        match self.small_write {
+            SmallWrite::ReadModifyWrite => Method::ReadModifyWrite,
+            SmallWrite::Fewest if modify < reconstruct => Method::ReadModifyWrite,
+            SmallWrite::Reconstruct | SmallWrite::Fewest => Method::Reconstruct,
+        }
+    }
+
+    /// Cuts a logical range that is written into transactions.
+    fn write(&self, offset: Bytes, length: Bytes, into: &mut Vec<Transaction>) {
+        let (stripe, end) = (self.layout.stripe_bytes(), offset + length);
+        let (first, last) = (offset / stripe, (end - 1) / stripe);
+        let (full, full_end) = (offset.div_ceil(stripe), end / stripe);
+        let base = Transaction::unlocked(Operation::Write, offset, length);
+        let partial = |number: u64, into: &mut Vec<Transaction>| {
+            let start = number * stripe;
+            self.segments(offset.max(start) - start, end.min(start + stripe) - start, |segment| {
+                let first = number * (self.unit / self.row) + segment.rows.first;
+                let rows = Rows { first, ..segment.rows };
+                into.push(Transaction { rows, units: segment.units, tag: segment.method as u64, ..base });
+            });
+        };
+        if full >= full_end {
+            (first..=last).for_each(|number| partial(number, into));
+            return;
+        }
+        if first < full {
+            partial(first, into);
+        }
+        into.push(Transaction {
+            rows: self.rows_of(full, full_end),
+            units: (0, self.data_units - 1),
+            ..base
+        });
+        if last >= full_end {
+            partial(last, into);
+        }
+    }
+
+    fn rows_of(&self, first_stripe: u64, end_stripe: u64) -> Rows {
+        let rows = self.unit / self.row;
+        Rows { first: first_stripe * rows, count: (end_stripe - first_stripe) * rows }
+    }
+
+    /// Cuts bytes `from..to` of a stripe's data into segments, lowest rows first.
+    fn segments(&self, from: Bytes, to: Bytes, mut visit: impl FnMut(Segment)) {
+        let (a, b) = ((from / self.unit) as u16, ((to - 1) / self.unit) as u16);
+        let (x, y) = (from % self.unit, (to - 1) % self.unit + 1);
+        let (start, stop) = (x / self.row, (y - 1) / self.row);
+        let (cut_head, cut_tail) = (!x.is_multiple_of(self.row), !y.is_multiple_of(self.row));
+        let mut cuts = [0, start, start + 1, stop, stop + 1, self.unit / self.row];
+        cuts.sort_unstable();
+        let mut open: Option<Segment> = None;
+        for pair in cuts.windows(2) {
+            let (row, next) = (pair[0], pair[1]);
+            if row == next {
+                continue;
+            }
+            let first = if row >= start { a } else { a + 1 };
+            let last = if row <= stop { Some(b) } else { b.checked_sub(1) };
+            let Some(last) = last.filter(|&last| first <= last) else { continue };
+            let head = cut_head && row == start && first == a;
+            let tail = cut_tail && row == stop && last == b;
+            let both = head && tail && a == b;
+            let partial = u16::from(head) + u16::from(tail) - u16::from(both);
+            let method = self.method(last - first + 1, partial);
+            let segment = Segment {
+                rows: Rows { first: row, count: next - row },
+                units: (first, last),
+                method,
+                partial,
+            };
+            open = match open {
+                Some(before) if before.joins(&segment) => {
+                    let rows = Rows { count: before.rows.count + segment.rows.count, ..before.rows };
+                    Some(Segment { rows, ..before })
+                }
+                before => {
+                    before.into_iter().for_each(&mut visit);
+                    Some(segment)
+                }
+            };
+        }
+        open.into_iter().for_each(visit);
+    }
+
+    /// Plans a read of a logical range: data units only, each run of them on a member one operation.
+    fn read(&self, offset: Bytes, length: Bytes, plan: &mut Plan) {
+        let (unit, units, end) = (self.unit, u64::from(self.data_units), offset + length);
+        let (first, last) = (offset / unit, (end - 1) / unit);
+        let (stripe, a, x) = (first / units, (first % units) as u16, offset % unit);
+        let mut push = |device, offset, length| {
+            plan.push(PlannedOperation::data(device, Operation::Read, offset, length));
+        };
+        if first == last {
+            return push(self.layout.data_member(stripe, a), stripe * unit + x, length);
+        }
+        let (last_stripe, b, y) = (last / units, (last % units) as u16, (end - 1) % unit + 1);
+        let (members, lead) = (self.whole.members(), self.layout.data_member(stripe, a).0);
+        for member in (lead..members).chain(0..lead).map(DeviceId) {
+            let from = match self.layout.unit_on(stripe, member) {
+                Unit::Data(held) if held == a => stripe * unit + x,
+                Unit::Data(held) if held > a => stripe * unit,
+                _ => (stripe + 1) * unit,
+            };
+            let to = match self.layout.unit_on(last_stripe, member) {
+                Unit::Data(held) if held == b => last_stripe * unit + y,
+                Unit::Data(held) if held < b => (last_stripe + 1) * unit,
+                _ => last_stripe * unit,
+            };
+            self.data_runs(member, from, to, |offset, length| push(member, offset, length));
+        }
+    }
+
+    /// Calls `visit(offset, length)` for every run of data in a range of a member.
+    fn data_runs(&self, member: DeviceId, from: Bytes, to: Bytes, mut visit: impl FnMut(Bytes, Bytes)) {
+        let pattern = self.layout.parity_pattern(member);
+        let (mut at, mut stripe) = (from, from / self.unit);
+        let mut position = (stripe + pattern.phase) % pattern.period;
+        while at < to && pattern.run < pattern.period {
+            let is_parity = position < pattern.run;
+            let stripes = if is_parity { pattern.run - position } else { pattern.period - position };
+            let stop = ((stripe + stripes) * self.unit).min(to);
+            if !is_parity {
+                visit(at, stop - at);
+            }
+            (at, stripe) = (stop, stripe + stripes);
+            position = (position + stripes) % pattern.period;
+        }
+    }
+
+    /// Plans whole stripes: one range a member, in which data and parity alternate.
+    fn whole_stripes(&self, operation: Operation, rows: Rows, plan: &mut Plan) {
+        let (offset, length) = (rows.first * self.row, rows.count * self.row);
+        let (first, pages) = (offset / self.unit, self.unit / self.page);
+        for member in (0..self.whole.members()).map(DeviceId) {
+            let pattern = self.layout.parity_pattern(member);
+            let (phase, period) = ((first + pattern.phase) % pattern.period * pages, pattern.period * pages);
+            let parity = if pattern.run == 0 || operation != Operation::Write {
+                ParityPages::NONE
+            } else if pattern.run == pattern.period {
+                ParityPages::ALL
+            } else {
+                // Only members of a petabyte and more would not fit.
+                let fits = "a pattern of parity pages has less than 2^32 pages";
+                ParityPages {
+                    phase: u32::try_from(phase).expect(fits),
+                    period: u32::try_from(period).expect(fits),
+                    run: (pattern.run * pages) as u32,
+                }
+            };
+            let phase = if parity == ParityPages::ALL { Phase::Parity } else { Phase::Data };
+            plan.push(PlannedOperation {
+                parity,
+                phase,
+                ..PlannedOperation::data(member, operation, offset, length)
+            });
+        }
+    }
+
+    /// Plans the rows of one stripe in which the same units are written.
+    fn rows_of_one_stripe(&mut self, transaction: &Transaction, method: Method, plan: &mut Plan) {
+        let Transaction { rows, units: (first, last), .. } = *transaction;
+        let (offset, length) = (rows.first * self.row, rows.count * self.row);
+        let stripe = offset / self.unit;
+        let range = |device, operation, is_parity: bool| {
+            let (phase, parity) =
+                if is_parity { (Phase::Parity, ParityPages::ALL) } else { (Phase::Data, ParityPages::NONE) };
+            PlannedOperation { phase, parity, ..PlannedOperation::data(device, operation, offset, length) }
+        };
+        let data = |unit| self.layout.data_member(stripe, unit);
+        let parities =
+            || [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)].into_iter().flatten();
+        let before = plan.operations().len();
+        match method {
+            Method::Full => {}
+            Method::ReadModifyWrite => {
+                (first..=last).for_each(|unit| plan.push(range(data(unit), Operation::Read, true)));
+                parities().for_each(|member| plan.push(range(member, Operation::Read, true)));
+            }
+            Method::Reconstruct => {
+                let needed =
+                    |&unit: &u16| !(first..=last).contains(&unit) || self.is_partial(transaction, unit);
+                let others = (0..self.data_units).filter(needed);
+                others.for_each(|unit| plan.push(range(data(unit), Operation::Read, true)));
+            }
+        }
+        let reads = (plan.operations().len() - before) as u64;
+        plan.barrier();
+        (first..=last).for_each(|unit| plan.push(range(data(unit), Operation::Write, false)));
+        parities().for_each(|member| plan.push(range(member, Operation::Write, true)));
+        self.counters.pre_read_bytes += reads * length;
+    }
+
+    /// Whether a unit is written in part in the rows of a transaction.
+    fn is_partial(&self, transaction: &Transaction, unit: u16) -> bool {
+        let (offset, length) = (transaction.rows.first * self.row, transaction.rows.count * self.row);
+        let stripe = offset / self.unit;
+        let start = stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + offset % self.unit;
+        transaction.offset > start || transaction.offset + transaction.length < start + length
+    }
+}
+
+impl Segment {
+    /// Whether the rows below it can be part of the same transaction.
+    fn joins(&self, next: &Segment) -> bool {
+        let alike = self.method == Method::ReadModifyWrite || (self.partial == 0 && next.partial == 0);
+        self.rows.end() == next.rows.first && self.units == next.units && self.method == next.method && alike
+    }
+}
+
+impl Method {
+    fn of(transaction: &Transaction) -> Method {
+        match transaction.tag {
+            0 => Method::Full,
+            1 => Method::ReadModifyWrite,
+            _ => Method::Reconstruct,
+        }
+    }
+}
+
+impl Planner for ParityPlanner {
+    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>) {
+        let HostRequest { operation, offset, length, member, .. } = *request;
+        if operation == Operation::Flush || length == 0 {
+            into.push(Transaction::unlocked(operation, offset, length));
+            return;
+        }
+        let mut ignored = 0;
+        let mut piece = |offset: Bytes, length: Bytes| match operation {
+            Operation::Write => self.write(offset, length, into),
+            Operation::Trim => {
+                let stripe = self.layout.stripe_bytes();
+                let (first, end) = (offset.div_ceil(stripe), (offset + length) / stripe);
+                let whole = end.saturating_sub(first);
+                ignored += length - whole * stripe;
+                let rows = self.rows_of(first, first + whole);
+                into.push(Transaction { rows, ..Transaction::unlocked(operation, offset, length) });
+            }
+            _ => into.push(Transaction::unlocked(operation, offset, length)),
+        };
+        match member {
+            None => piece(offset, length),
+            Some(member) => self.whole.pinned(member, offset, length, piece),
+        }
+        self.counters.trims_ignored_bytes += ignored;
+    }
+
+    fn plan(&mut self, _: SimTime, transaction: &Transaction, _: &View<'_>, plan: &mut Plan) {
+        let Transaction { operation, rows, offset, length, .. } = *transaction;
+        match operation {
+            Operation::Flush => flush(self.whole.members(), plan),
+            Operation::Read if length > 0 => self.read(offset, length, plan),
+            Operation::Trim if rows.count > 0 => self.whole_stripes(operation, rows, plan),
+            Operation::Write if length > 0 => {
+                let method = Method::of(transaction);
+                match method {
+                    Method::Full => self.counters.rows_full += rows.count,
+                    Method::ReadModifyWrite => self.counters.rows_read_modify_write += rows.count,
+                    Method::Reconstruct => self.counters.rows_reconstruct_write += rows.count,
+                }
+                if method == Method::Full && rows.count > self.unit / self.row {
+                    self.whole_stripes(operation, rows, plan);
+                } else {
+                    self.rows_of_one_stripe(transaction, method, plan);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn counters(&self) -> PlannerCounters {
+        self.counters
+    }
+}
