@@ -197,3 +197,103 @@ fn set(places: &mut [(DeviceId, Bytes)], place: impl Fn(u64) -> (u64, Bytes)) {
 fn wrapped(member: u64, members: u64) -> u64 {
     if member >= members { member - members } else { member }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Striped;
+    use super::*;
+    use harmonia_engine::Rng;
+
+    const UNIT: Bytes = 10;
+
+    fn raid10(pattern: Pattern, count: u16, members: u16, rows: u64) -> Mirrored {
+        let space = Space { members, stripe_unit: UNIT, page_size: 1, member_bytes: rows * UNIT };
+        Mirrored::raid10(Copies { pattern, count }, space)
+    }
+
+    fn pieces(mirrored: &Mirrored, offset: Bytes, length: Bytes) -> Vec<(Vec<(u16, Bytes)>, Bytes)> {
+        let mut pieces = Vec::new();
+        mirrored.split(offset, length, |places, bytes| {
+            pieces.push((places.iter().map(|&(device, start)| (device.0, start)).collect(), bytes));
+        });
+        pieces
+    }
+
+    /// The rows of all members: which unit of the array lies where, `-` for none.
+    fn rows(mirrored: &Mirrored) -> Vec<String> {
+        let members = usize::from(mirrored.space.members);
+        let mut rows = vec![vec!["-".to_owned(); members]; (mirrored.space.member_bytes / UNIT) as usize];
+        for unit in 0..mirrored.logical_bytes / UNIT {
+            mirrored.split(unit * UNIT, UNIT, |places, _| {
+                for &(device, offset) in places {
+                    assert_eq!(offset % UNIT, 0);
+                    rows[(offset / UNIT) as usize][device.index()] = unit.to_string();
+                }
+            });
+        }
+        rows.into_iter().map(|row| row.join(" ")).collect()
+    }
+
+    /// Worked out by hand from md's formulas: columns are members, rows are stripe units on them.
+    #[test]
+    fn copies_lie_as_md_places_them() {
+        let table = |pattern, count, members, given| rows(&raid10(pattern, count, members, given));
+        let near = ["0 0 1 1 2", "2 3 3 4 4", "5 5 6 6 7", "7 8 8 9 9", "10 10 11 11 -"];
+        assert_eq!(table(Pattern::Near, 2, 5, 5), near);
+        assert_eq!(table(Pattern::Near, 2, 4, 3), ["0 0 1 1", "2 2 3 3", "4 4 5 5"]);
+        assert_eq!(table(Pattern::Near, 3, 5, 3), ["0 0 0 1 1", "1 2 2 2 3", "3 3 4 4 4"]);
+        assert_eq!(table(Pattern::Near, 3, 5, 2), ["0 0 0 1 1", "1 2 2 2 -"]);
+        // Two units in two rows of four members, and nothing of the second row on the last three.
+        assert_eq!(table(Pattern::Near, 3, 4, 2), ["0 0 0 1", "1 1 - -"]);
+        let far = ["0 1 2 3 4", "5 6 7 8 9", "10 11 12 13 14", "4 0 1 2 3", "9 5 6 7 8", "14 10 11 12 13"];
+        assert_eq!(table(Pattern::Far, 2, 5, 6), far);
+        assert_eq!(table(Pattern::Far, 2, 5, 7), far);
+        let far3 = ["0 1 2 3", "4 5 6 7", "3 0 1 2", "7 4 5 6", "2 3 0 1", "6 7 4 5"];
+        assert_eq!(table(Pattern::Far, 3, 4, 6), far3);
+        let offset = ["0 1 2 3 4", "4 0 1 2 3", "5 6 7 8 9", "9 5 6 7 8", "10 11 12 13 14", "14 10 11 12 13"];
+        assert_eq!(table(Pattern::Offset, 2, 5, 6), offset);
+        let offset3 = ["0 1 2 3", "3 0 1 2", "2 3 0 1", "4 5 6 7", "7 4 5 6", "6 7 4 5"];
+        assert_eq!(table(Pattern::Offset, 3, 4, 8), offset3);
+        assert_eq!(table(Pattern::Far, 2, 2, 2), ["0 1", "1 0"]);
+    }
+
+    #[test]
+    fn copies_come_in_md_s_order_and_merge_where_contiguous() {
+        let near = raid10(Pattern::Near, 2, 5, 4);
+        // Unit 2: the last member's first row, then the first member's second.
+        assert_eq!(pieces(&near, 23, 4), [(vec![(4, 3), (0, 13)], 4)]);
+        let wrapped = [(vec![(2, 8), (3, 8)], 2), (vec![(4, 0), (0, 10)], 10), (vec![(1, 10), (2, 10)], 1)];
+        assert_eq!(pieces(&near, 18, 13), wrapped);
+        // Three pairs: units 1, 4 and 7 are one piece of the second pair.
+        let pairs = raid10(Pattern::Near, 2, 6, 4);
+        let merged = [(vec![(2, 5), (3, 5)], 25), (vec![(4, 0), (5, 0)], 20), (vec![(0, 10), (1, 10)], 20)];
+        assert_eq!(pieces(&pairs, 15, 65), merged);
+        let far = raid10(Pattern::Far, 2, 3, 8);
+        let thirds = [(vec![(2, 4), (0, 44)], 9), (vec![(0, 10), (1, 50)], 10), (vec![(1, 10), (2, 50)], 10)];
+        assert_eq!(pieces(&far, 24, 29), thirds);
+        let offset = raid10(Pattern::Offset, 2, 3, 8);
+        let rows = [(vec![(2, 4), (0, 14)], 6), (vec![(0, 20), (1, 30)], 10), (vec![(1, 20), (2, 30)], 3)];
+        assert_eq!(pieces(&offset, 24, 19), rows);
+        assert_eq!(pieces(&raid10(Pattern::Near, 2, 2, 8), 7, 61), [(vec![(0, 7), (1, 7)], 61)]);
+        let space = Space { members: 3, stripe_unit: UNIT, page_size: 1, member_bytes: 100 };
+        assert_eq!(pieces(&Mirrored::raid1(space), 7, 61), [(vec![(0, 7), (1, 7), (2, 7)], 61)]);
+    }
+
+    #[test]
+    fn near_copies_on_pairs_are_raid0_over_the_pairs() {
+        let mut rng = Rng::stream(3, "pairs");
+        for _ in 0..2000 {
+            let (groups, rows) = (1 + rng.below(5) as u16, 1 + rng.below(30));
+            let mirrored = raid10(Pattern::Near, 2, 2 * groups, rows);
+            let striped = Striped::new(groups, UNIT, 1, rows * UNIT);
+            assert_eq!(mirrored.logical_bytes, striped.logical_bytes());
+            let offset = rng.below(striped.logical_bytes());
+            let length = rng.below(striped.logical_bytes() - offset + 1);
+            let mut doubled = Vec::new();
+            striped.split(offset, length, |group, start, bytes| {
+                doubled.push((vec![(2 * group.0, start), (2 * group.0 + 1, start)], bytes));
+            });
+            assert_eq!(pieces(&mirrored, offset, length), doubled, "{mirrored:?} {offset}+{length}");
+        }
+    }
+}

@@ -127,13 +127,13 @@ impl Layout {
     }
 
     /// Ranges of each member that hold something once the first `share` (0..=1) of the logical space is filled, parity
-    /// and copies included, rounded to pages; the second is empty except for RAID-10 far. Every member alike: where
+    /// and copies included, rounded to pages; the second is empty except for RAID-10 far. Empty ranges are `0..0`. Every member alike: where
     /// the share ends within a row of stripe units, each counts for its mean.
     ///
     /// For three and more far copies the second range spans all zones but the first, so that it contains what is
     /// still empty between them; [`Layout::filled_zones`] has them one by one.
     pub fn filled(&self, share: f64) -> [Range<Bytes>; 2] {
-        let mut zones = self.filled_zones(share);
+        let mut zones = self.filled_zones(share).filter(|zone| !zone.is_empty());
         let first = zones.next().unwrap_or(0..0);
         let second = zones.reduce(|second, zone| second.start..zone.end).unwrap_or(0..0);
         [first, second]

@@ -340,3 +340,186 @@ impl Parity {
 fn wrapped(member: u32, ring: u32) -> u32 {
     if member >= ring { member - ring } else { member }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parity(level: Level, members: u16) -> Parity {
+        let space = Space { members, stripe_unit: 4096, page_size: 4096, member_bytes: 4096 * 1000 };
+        Parity::new(level, space)
+    }
+
+    /// One stripe as the tables below write it, asked from both sides: by member and by unit.
+    fn row(parity: &Parity, stripe: u64) -> String {
+        let mut by_unit = vec![String::new(); usize::from(parity.space.members)];
+        for unit in 0..parity.data_units() {
+            by_unit[parity.data_member(stripe, unit).index()] += &unit.to_string();
+        }
+        by_unit[parity.p_member(stripe).index()] += "P";
+        if let Some(q) = parity.q_member(stripe) {
+            by_unit[q.index()] += "Q";
+        }
+        let by_member =
+            (0..parity.space.members).map(|member| match parity.unit_on(stripe, DeviceId(member)) {
+                Unit::Data(unit) => unit.to_string(),
+                Unit::P => "P".into(),
+                Unit::Q => "Q".into(),
+            });
+        assert_eq!(by_member.collect::<Vec<_>>(), by_unit, "{parity:?} stripe {stripe}");
+        by_unit.join(" ")
+    }
+
+    /// Worked out by hand from md's formulas for five members: columns are members, rows are stripes.
+    #[test]
+    fn raid5_lies_as_md_places_it() {
+        #[rustfmt::skip]
+        let tables = [
+            (Rotation::LeftAsymmetric,
+             ["0 1 2 3 P", "0 1 2 P 3", "0 1 P 2 3", "0 P 1 2 3", "P 0 1 2 3", "0 1 2 3 P"]),
+            (Rotation::LeftSymmetric,
+             ["0 1 2 3 P", "1 2 3 P 0", "2 3 P 0 1", "3 P 0 1 2", "P 0 1 2 3", "0 1 2 3 P"]),
+            (Rotation::RightAsymmetric,
+             ["P 0 1 2 3", "0 P 1 2 3", "0 1 P 2 3", "0 1 2 P 3", "0 1 2 3 P", "P 0 1 2 3"]),
+            (Rotation::RightSymmetric,
+             ["P 0 1 2 3", "3 P 0 1 2", "2 3 P 0 1", "1 2 3 P 0", "0 1 2 3 P", "P 0 1 2 3"]),
+            (Rotation::ParityFirst,
+             ["P 0 1 2 3", "P 0 1 2 3", "P 0 1 2 3", "P 0 1 2 3", "P 0 1 2 3", "P 0 1 2 3"]),
+            (Rotation::ParityLast,
+             ["0 1 2 3 P", "0 1 2 3 P", "0 1 2 3 P", "0 1 2 3 P", "0 1 2 3 P", "0 1 2 3 P"]),
+        ];
+        for (rotation, table) in tables {
+            let parity = parity(Level::Raid5(rotation), 5);
+            assert_eq!([0, 1, 2, 3, 4, 5].map(|stripe| row(&parity, stripe)), table, "{}", rotation.name());
+        }
+        assert_eq!(tables.len(), Rotation::ALL.iter().filter(|rotation| !rotation.is_raid6_only()).count());
+        let raid4 = parity(Level::Raid4, 5);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(|stripe| row(&raid4, stripe)), tables[5].1);
+    }
+
+    /// As above.
+    #[test]
+    fn raid6_lies_as_md_places_it() {
+        #[rustfmt::skip]
+        let tables = [
+            (Rotation::LeftAsymmetric,
+             ["Q 0 1 2 P", "0 1 2 P Q", "0 1 P Q 2", "0 P Q 1 2", "P Q 0 1 2", "Q 0 1 2 P"]),
+            (Rotation::LeftSymmetric,
+             ["Q 0 1 2 P", "0 1 2 P Q", "1 2 P Q 0", "2 P Q 0 1", "P Q 0 1 2", "Q 0 1 2 P"]),
+            (Rotation::RightAsymmetric,
+             ["P Q 0 1 2", "0 P Q 1 2", "0 1 P Q 2", "0 1 2 P Q", "Q 0 1 2 P", "P Q 0 1 2"]),
+            (Rotation::RightSymmetric,
+             ["P Q 0 1 2", "2 P Q 0 1", "1 2 P Q 0", "0 1 2 P Q", "Q 0 1 2 P", "P Q 0 1 2"]),
+            (Rotation::ParityFirst,
+             ["P Q 0 1 2", "P Q 0 1 2", "P Q 0 1 2", "P Q 0 1 2", "P Q 0 1 2", "P Q 0 1 2"]),
+            (Rotation::ParityLast,
+             ["0 1 2 P Q", "0 1 2 P Q", "0 1 2 P Q", "0 1 2 P Q", "0 1 2 P Q", "0 1 2 P Q"]),
+            (Rotation::RotatingZeroRestart,
+             ["P Q 0 1 2", "0 P Q 1 2", "0 1 P Q 2", "0 1 2 P Q", "Q 0 1 2 P", "P Q 0 1 2"]),
+            (Rotation::RotatingNRestart,
+             ["0 1 2 P Q", "0 1 P Q 2", "0 P Q 1 2", "P Q 0 1 2", "Q 0 1 2 P", "0 1 2 P Q"]),
+            (Rotation::RotatingNContinue,
+             ["0 1 2 Q P", "1 2 Q P 0", "2 Q P 0 1", "Q P 0 1 2", "P 0 1 2 Q", "0 1 2 Q P"]),
+            (Rotation::LeftAsymmetric6,
+             ["0 1 2 P Q", "0 1 P 2 Q", "0 P 1 2 Q", "P 0 1 2 Q", "0 1 2 P Q", "0 1 P 2 Q"]),
+            (Rotation::LeftSymmetric6,
+             ["0 1 2 P Q", "1 2 P 0 Q", "2 P 0 1 Q", "P 0 1 2 Q", "0 1 2 P Q", "1 2 P 0 Q"]),
+            (Rotation::RightAsymmetric6,
+             ["P 0 1 2 Q", "0 P 1 2 Q", "0 1 P 2 Q", "0 1 2 P Q", "P 0 1 2 Q", "0 P 1 2 Q"]),
+            (Rotation::RightSymmetric6,
+             ["P 0 1 2 Q", "2 P 0 1 Q", "1 2 P 0 Q", "0 1 2 P Q", "P 0 1 2 Q", "2 P 0 1 Q"]),
+            (Rotation::ParityFirst6,
+             ["P 0 1 2 Q", "P 0 1 2 Q", "P 0 1 2 Q", "P 0 1 2 Q", "P 0 1 2 Q", "P 0 1 2 Q"]),
+        ];
+        for (rotation, table) in tables {
+            let parity = parity(Level::Raid6(rotation), 5);
+            assert_eq!([0, 1, 2, 3, 4, 5].map(|stripe| row(&parity, stripe)), table, "{}", rotation.name());
+        }
+        assert_eq!(tables.len(), Rotation::ALL.len());
+    }
+
+    fn all(members: u16) -> impl Iterator<Item = Parity> {
+        let levels = Rotation::ALL.into_iter().flat_map(|rotation| {
+            let raid5 = (!rotation.is_raid6_only()).then_some(Level::Raid5(rotation));
+            [raid5, Some(Level::Raid6(rotation))]
+        });
+        let levels = levels.flatten().chain([Level::Raid4]);
+        levels.filter(move |level| level.least_members() <= members).map(move |level| parity(level, members))
+    }
+
+    #[test]
+    fn the_pattern_has_parity_where_the_stripe_does() {
+        for parity in (3..=9).flat_map(all) {
+            for member in (0..parity.space.members).map(DeviceId) {
+                let pattern = parity.parity_pattern(member);
+                assert!(pattern.phase < pattern.period && pattern.run <= pattern.period, "{pattern:?}");
+                let mut data = 0;
+                for stripe in 0..200 {
+                    let is_data = matches!(parity.unit_on(stripe, member), Unit::Data(_));
+                    let place = format!("{} of {member:?}, stripe {stripe}: {pattern:?}", parity.level);
+                    assert_eq!(pattern.has(stripe), !is_data, "{place}");
+                    assert_eq!(pattern.data_before(stripe), data, "{place}");
+                    if is_data {
+                        assert_eq!(pattern.data_stripe(data), stripe, "{place}");
+                        data += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    /// md's usual ones, so that a reader sees what a pattern looks like.
+    #[test]
+    fn patterns_of_left_symmetric() {
+        let patterns = |level| {
+            let parity = parity(level, 5);
+            [0, 1, 2, 3, 4].map(|member| {
+                let ParityPattern { phase, period, run } = parity.parity_pattern(DeviceId(member));
+                (phase, period, run)
+            })
+        };
+        let raid5 = patterns(Level::Raid5(Rotation::LeftSymmetric));
+        assert_eq!(raid5, [(1, 5, 1), (2, 5, 1), (3, 5, 1), (4, 5, 1), (0, 5, 1)]);
+        let raid6 = patterns(Level::Raid6(Rotation::LeftSymmetric));
+        assert_eq!(raid6, [(1, 5, 2), (2, 5, 2), (3, 5, 2), (4, 5, 2), (0, 5, 2)]);
+        let raid4 = patterns(Level::Raid4);
+        assert_eq!(raid4, [(0, 1, 0), (0, 1, 0), (0, 1, 0), (0, 1, 0), (0, 1, 1)]);
+    }
+
+    #[test]
+    fn the_most_members_and_far_stripes_do_not_overflow() {
+        for parity in all(u16::MAX) {
+            for stripe in [0, 1, 65_533, 65_534, 65_535, u64::MAX / 65_536] {
+                for unit in [0, 1, parity.data_units() / 2, parity.data_units() - 1] {
+                    let member = parity.data_member(stripe, unit);
+                    assert_eq!(parity.unit_on(stripe, member), Unit::Data(unit), "{} {stripe}", parity.level);
+                    assert!(!parity.parity_pattern(member).has(stripe), "{} {stripe}", parity.level);
+                }
+                assert_eq!(parity.unit_on(stripe, parity.p_member(stripe)), Unit::P);
+                let q = parity.q_member(stripe).map(|q| parity.unit_on(stripe, q));
+                assert_eq!(q, (parity.parities() == 2).then_some(Unit::Q));
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_4_kib_or_a_page() {
+        // (page, stripe unit) -> row
+        let rows = [
+            (4096, 4096, 4096),
+            (4096, 524_288, 4096),
+            (16_384, 16_384, 16_384),
+            (8192, 524_288, 8192),
+            (512, 8192, 4096),
+            (512, 6144, 512),
+            (2048, 2048, 2048),
+            (1536, 12_288, 1536),
+        ];
+        for (page_size, stripe_unit, row) in rows {
+            let space = Space { members: 4, stripe_unit, page_size, member_bytes: 1 << 30 };
+            let parity = Parity::new(Level::Raid5(Rotation::default()), space);
+            assert_eq!(parity.row_bytes(), row, "page {page_size}, unit {stripe_unit}");
+            assert_eq!(parity.stripe_bytes(), 3 * stripe_unit);
+        }
+    }
+}
