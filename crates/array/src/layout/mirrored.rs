@@ -23,7 +23,7 @@
 use harmonia_types::{Bytes, DeviceId};
 
 use super::striped::interleaved;
-use super::{Copies, Level, MOST_COPIES, Pattern, Space, units};
+use super::{Copies, Level, MOST_COPIES, Pattern, Space, units, wrapped};
 
 /// RAID-1 and RAID-10.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Mirrored {
     space: Space,
     copies: u16,
     placement: Placement,
-    /// Stripe units of the array (RAID-1: bytes).
+    /// Bytes that the host can use.
     logical_bytes: Bytes,
 }
 
@@ -68,12 +68,9 @@ impl Mirrored {
         assert!((2..=MOST_COPIES).contains(&count), "RAID-10 has 2 to {MOST_COPIES} copies");
         let (unit, members, count) = (space.stripe_unit, u64::from(space.members), u64::from(count));
         let rows = space.member_bytes / unit;
-        // As md does: copies of near may end within a row, those of far and offset take whole groups of rows.
+        // As md does: near copies may end within the last row, those of far and offset take whole groups of rows.
         let (logical_units, rows) = match pattern {
-            Pattern::Near => {
-                let logical = rows * members / count;
-                (logical, (logical * count).div_ceil(members))
-            }
+            Pattern::Near => (rows * members / count, rows),
             Pattern::Far | Pattern::Offset => (rows / count * members, rows / count * count),
         };
         let placement = match pattern {
@@ -190,12 +187,6 @@ fn set(places: &mut [(DeviceId, Bytes)], place: impl Fn(u64) -> (u64, Bytes)) {
         let (member, offset) = place(copy as u64);
         *entry = (DeviceId(member as u16), offset);
     }
-}
-
-/// `member` modulo `members`, for one that is less than twice as large.
-#[inline]
-fn wrapped(member: u64, members: u64) -> u64 {
-    if member >= members { member - members } else { member }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //! Parity     RAID-4, -5, -6         D0 D1 P | D3 P D2 | ..             (left-symmetric RAID-5 of three)
 //! ```
 //!
-//! Scenarios, ageing, loads and the controller ask here; nobody else divides by a stripe unit. Functions that are
-//! called for every request or stripe allocate nothing.
+//! Whoever needs to know where a byte lies, or how many there are, asks here: scenarios, ageing, loads and the
+//! controller. Functions that are called for every request or stripe allocate nothing.
 //!
 //! Source: Linux md, `drivers/md/raid5.c` (`raid5_compute_sector`, `raid5_size`) and `drivers/md/raid10.c`
 //! (`__raid10_find_phys`, `raid10_size`).
@@ -127,8 +127,8 @@ impl Layout {
     }
 
     /// Ranges of each member that hold something once the first `share` (0..=1) of the logical space is filled, parity
-    /// and copies included, rounded to pages; the second is empty except for RAID-10 far. Empty ranges are `0..0`. Every member alike: where
-    /// the share ends within a row of stripe units, each counts for its mean.
+    /// and copies included. Every member alike: where the share ends within a row of stripe units, each is filled to
+    /// their mean, rounded to pages. The second range is empty except for RAID-10 far. Empty ranges are `0..0`.
     ///
     /// For three and more far copies the second range spans all zones but the first, so that it contains what is
     /// still empty between them; [`Layout::filled_zones`] has them one by one.
@@ -191,4 +191,10 @@ fn units(unit: Bytes, offset: Bytes, length: Bytes, mut visit: impl FnMut(u64, B
         visit(index, within, piece);
         (index, within, start) = (index + 1, 0, start + piece);
     }
+}
+
+/// `member` modulo `members`, for one that is less than twice as large.
+#[inline]
+fn wrapped(member: u64, members: u64) -> u64 {
+    if member >= members { member - members } else { member }
 }

@@ -26,7 +26,7 @@
 
 use harmonia_types::{Bytes, DeviceId};
 
-use super::{Level, Rotation, Space, units};
+use super::{Level, Rotation, Space, units, wrapped};
 
 /// RAID-4, RAID-5 and RAID-6.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +35,9 @@ pub struct Parity {
     space: Space,
     row_bytes: Bytes,
     /// Data units of a stripe.
-    data_units: u32,
+    data_units: u64,
     /// The member of P in stripe 0.
-    first: u32,
+    first: u64,
     turn: Turn,
     second: Second,
     /// Data begins after parity and wraps around; otherwise it lies in the order of the members.
@@ -50,9 +50,9 @@ enum Turn {
     /// Nowhere.
     Stays,
     /// To the member before, over the first so many members.
-    Left(u32),
+    Left(u64),
     /// To the member after.
-    Right(u32),
+    Right(u64),
 }
 
 /// Where Q lies.
@@ -129,7 +129,7 @@ impl Parity {
         let Space { members, stripe_unit, page_size, member_bytes } = space;
         assert!(stripe_unit > 0 && page_size > 0, "a stripe unit and pages are not empty");
         space.member_bytes = member_bytes / stripe_unit * stripe_unit;
-        let (members, data_units) = (u32::from(members), u32::from(members) - parities);
+        let (members, data_units) = (u64::from(members), u64::from(members) - parities);
         let last = members - 1;
         // The rotations of RAID-5 with Q added turn over the members without the last one.
         let (first, turn) = match rotation {
@@ -188,7 +188,7 @@ impl Parity {
     /// Data bytes of a stripe.
     #[inline]
     pub fn stripe_bytes(&self) -> Bytes {
-        u64::from(self.data_units) * self.space.stripe_unit
+        self.data_units * self.space.stripe_unit
     }
 
     pub(super) fn space(&self) -> &Space {
@@ -196,23 +196,23 @@ impl Parity {
     }
 
     pub(super) fn logical_bytes(&self) -> Bytes {
-        self.space.member_bytes * u64::from(self.data_units)
+        self.space.member_bytes * self.data_units
     }
 
     /// The member that holds a data unit of a stripe.
     #[inline]
     pub fn data_member(&self, stripe: u64, unit: u16) -> DeviceId {
-        debug_assert!(u32::from(unit) < self.data_units, "a stripe has {} data units", self.data_units);
-        let (p, unit) = (self.p(stripe), u32::from(unit));
+        debug_assert!(u64::from(unit) < self.data_units, "a stripe has {} data units", self.data_units);
+        let (p, unit) = (self.p(stripe), u64::from(unit));
         let member = if self.is_symmetric {
             wrapped(p + self.data_distance() + unit, self.ring())
         } else {
             let (low, high) = match self.q(p) {
                 Some(q) => (p.min(q), p.max(q)),
-                None => (p, u32::MAX),
+                None => (p, u64::MAX),
             };
-            let member = unit + u32::from(unit >= low);
-            member + u32::from(member >= high)
+            let member = unit + u64::from(unit >= low);
+            member + u64::from(member >= high)
         };
         DeviceId(member as u16)
     }
@@ -232,7 +232,7 @@ impl Parity {
     /// What a member holds of a stripe.
     #[inline]
     pub fn unit_on(&self, stripe: u64, member: DeviceId) -> Unit {
-        let (p, member) = (self.p(stripe), u32::from(member.0));
+        let (p, member) = (self.p(stripe), u64::from(member.0));
         let q = self.q(p);
         if member == p {
             return Unit::P;
@@ -243,7 +243,7 @@ impl Parity {
         let unit = if self.is_symmetric {
             wrapped(member + self.ring() - p, self.ring()) - self.data_distance()
         } else {
-            member - u32::from(member > p) - u32::from(q.is_some_and(|q| member > q))
+            member - u64::from(member > p) - u64::from(q.is_some_and(|q| member > q))
         };
         Unit::Data(unit as u16)
     }
@@ -251,32 +251,27 @@ impl Parity {
     /// The stripes of which a member holds parity, P or Q.
     pub fn parity_pattern(&self, member: DeviceId) -> ParityPattern {
         let (member, members) = (u64::from(member.0), u64::from(self.space.members));
-        let (first, last) = (u64::from(self.first), members - 1);
+        let (first, last) = (self.first, members - 1);
         if self.second == Second::Last && member == last {
             return ParityPattern::ALWAYS;
         }
         // Stripes in which this member and then its neighbour are P's; the neighbour's Q lies on this member.
-        let pattern = |phase: u64, ring: u32, run: u64| {
-            let period = u64::from(ring);
-            ParityPattern { phase: phase % period, period, run }
-        };
+        let pattern = |phase: u64, period, run| ParityPattern { phase: phase % period, period, run };
         match (self.turn, self.second) {
             (Turn::Stays, _) => {
-                let q = self.q(self.first).map(u64::from);
+                let q = self.q(first);
                 if member == first || Some(member) == q {
                     ParityPattern::ALWAYS
                 } else {
                     ParityPattern::NEVER
                 }
             }
-            (Turn::Left(ring), Second::None | Second::Last) => {
-                pattern(member + u64::from(ring) - first, ring, 1)
-            }
-            (Turn::Left(ring), Second::After) => pattern(member + u64::from(ring) - first, ring, 2),
-            (Turn::Left(ring), Second::Before) => pattern(member + 1 + u64::from(ring) - first, ring, 2),
-            (Turn::Right(ring), Second::None | Second::Last) => pattern(u64::from(ring) - member, ring, 1),
-            (Turn::Right(ring), Second::After) => pattern(u64::from(ring) + 1 - member, ring, 2),
-            (Turn::Right(ring), Second::Before) => pattern(u64::from(ring) - member, ring, 2),
+            (Turn::Left(ring), Second::None | Second::Last) => pattern(member + ring - first, ring, 1),
+            (Turn::Left(ring), Second::After) => pattern(member + ring - first, ring, 2),
+            (Turn::Left(ring), Second::Before) => pattern(member + 1 + ring - first, ring, 2),
+            (Turn::Right(ring), Second::None | Second::Last) => pattern(ring - member, ring, 1),
+            (Turn::Right(ring), Second::After) => pattern(ring + 1 - member, ring, 2),
+            (Turn::Right(ring), Second::Before) => pattern(ring - member, ring, 2),
         }
     }
 
@@ -303,17 +298,17 @@ impl Parity {
     }
 
     #[inline]
-    fn p(&self, stripe: u64) -> u32 {
+    fn p(&self, stripe: u64) -> u64 {
         match self.turn {
             Turn::Stays => self.first,
-            Turn::Left(ring) => wrapped(self.first + ring - (stripe % u64::from(ring)) as u32, ring),
-            Turn::Right(ring) => (stripe % u64::from(ring)) as u32,
+            Turn::Left(ring) => wrapped(self.first + ring - stripe % ring, ring),
+            Turn::Right(ring) => stripe % ring,
         }
     }
 
     #[inline]
-    fn q(&self, p: u32) -> Option<u32> {
-        let members = u32::from(self.space.members);
+    fn q(&self, p: u64) -> Option<u64> {
+        let members = u64::from(self.space.members);
         match self.second {
             Second::None => None,
             Second::After => Some(wrapped(p + 1, members)),
@@ -324,21 +319,15 @@ impl Parity {
 
     /// Members that data and P turn over.
     #[inline]
-    fn ring(&self) -> u32 {
-        u32::from(self.space.members) - u32::from(self.second == Second::Last)
+    fn ring(&self) -> u64 {
+        u64::from(self.space.members) - u64::from(self.second == Second::Last)
     }
 
     /// Members from P to the first data unit, where data follows parity.
     #[inline]
-    fn data_distance(&self) -> u32 {
-        1 + u32::from(self.second == Second::After)
+    fn data_distance(&self) -> u64 {
+        1 + u64::from(self.second == Second::After)
     }
-}
-
-/// `member` modulo `ring`, for one that is less than twice as large.
-#[inline]
-fn wrapped(member: u32, ring: u32) -> u32 {
-    if member >= ring { member - ring } else { member }
 }
 
 #[cfg(test)]
