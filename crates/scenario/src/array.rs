@@ -1,7 +1,7 @@
 //! The `[array]` table: layout, coordination, members that differ.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite};
 use harmonia_ssd::Shape;
 use harmonia_types::{Bytes, SimDuration, units};
 
@@ -24,7 +24,8 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
     let (stripe_unit, room) = stripes(&section, devices, &shape)?;
     let coordination = coordination(&section, devices)?;
     let level = level.unwrap_or(Level::Raid0);
-    Ok((ArrayConfig { devices, level, stripe_unit, coordination, members }, room))
+    let small_write = SmallWrite::default();
+    Ok((ArrayConfig { devices, level, stripe_unit, small_write, coordination, members }, room))
 }
 
 /// Reads every member's device. All must have one page size and one logical size; returns what they share.

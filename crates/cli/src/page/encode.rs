@@ -87,13 +87,13 @@ fn requests(bytes: &mut Bytes, recording: &Recording) {
         bytes.integer(completion.length);
         let blame = &completion.blame;
         let parts = [
-            blame.service,
-            blame.transfer,
-            blame.link,
-            blame.queue_host,
-            blame.queue_gc,
-            blame.parity,
-            blame.reconstruct,
+            blame.data.service,
+            blame.data.transfer,
+            blame.data.link,
+            blame.data.queue_host,
+            blame.queue_gc(),
+            blame.parity.total() - blame.parity.queue_gc,
+            blame.reconstruct.total() - blame.reconstruct.queue_gc,
         ];
         let present = parts.iter().enumerate().map(|(bit, &part)| u8::from(part > 0) << bit);
         bytes.0.push(present.sum());

@@ -1,6 +1,6 @@
 use harmonia_metrics::recording::{DiePlanes, Limits, MemberPlanes, PlaneSpan, Recorder};
 use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus};
-use harmonia_types::{Blame, Completion, DeviceId, Operation, PlaneWork, SimTime};
+use harmonia_types::{Blame, Completion, DeviceId, Operation, PlaneWork, RequestBlame, SimTime};
 
 use super::*;
 use crate::cross::Cross;
@@ -85,6 +85,10 @@ fn the_words_follow_from_the_figures() {
     insta::assert_snapshot!(text.join("\n"));
 }
 
+fn of_data(data: Blame) -> RequestBlame {
+    RequestBlame { data, ..RequestBlame::default() }
+}
+
 fn recording() -> Recording {
     let mut recorder = Recorder::new(Limits { slices: 4, sample: 4, window_part: 2, intervals: 4 });
     recorder.begin(SimTime(1_000), 2);
@@ -97,8 +101,9 @@ fn recording() -> Recording {
             length: 4096,
             arrival,
             finish: SimTime(arrival.0 + 700 + id),
-            blame: Blame { service: 300, queue_gc: 400 + id, ..Blame::default() },
+            blame: of_data(Blame { service: 300, queue_gc: 400 + id, ..Blame::default() }),
             gc_affected: true,
+            gc_wait: None,
         };
         recorder.completion(&completion);
     }
@@ -162,8 +167,9 @@ fn a_recording_is_written_as_its_reader_expects() {
         length: 300,
         arrival: SimTime(1_010),
         finish: SimTime(1_310),
-        blame: Blame { service: 100, queue_gc: 200, ..Blame::default() },
+        blame: of_data(Blame { service: 100, queue_gc: 200, ..Blame::default() }),
         gc_affected: true,
+        gc_wait: None,
     });
     recorder.gc_interval(DeviceId(0), SimTime(1_050), SimTime(1_150));
     let encode::Encoded { header, base64 } = encode::recording(&recorder.finish(SimTime(1_310)));

@@ -125,10 +125,10 @@ impl Run<'_> {
 
 /// The array of a scenario as its load sees it.
 pub(super) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
-    let member_bytes = scenario.array.member_bytes();
+    let layout = scenario.array.layout();
     ArrayGeometryForLoad {
-        logical_bytes: member_bytes * u64::from(scenario.array.devices),
-        member_bytes,
+        logical_bytes: layout.logical_bytes(),
+        member_bytes: layout.member_bytes(),
         members: scenario.array.devices,
         page_size: scenario.array.members.first().map_or(0, |m| u64::from(m.ssd.geometry.page_size)),
     }

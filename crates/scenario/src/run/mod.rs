@@ -377,7 +377,7 @@ fn ageing_key(scenario: &Scenario) -> String {
         )
     });
     let members: Vec<String> = members.collect();
-    let stripe = (array.level, array.member_bytes());
+    let stripe = (array.level, array.layout().member_bytes());
     format!("{} {:?} {stripe:?} {members:?}", scenario.seed, scenario.precondition)
 }
 
