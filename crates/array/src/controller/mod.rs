@@ -396,6 +396,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Opens a member to operations, or keeps them from it; those it has go on.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
         self.access[device.index()] = access;
+        // From now on operations may be refused.
+        self.is_flat = false;
+        self.devices.iter_mut().for_each(Device::stop_at_completions);
     }
 
     /// Who hears of operations.

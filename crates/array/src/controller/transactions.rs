@@ -15,6 +15,7 @@ use harmonia_types::{Blame, DeviceId, GcWait, Phase, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::{Owner, Payload};
+use super::requests::whole;
 use super::tokens::{NONE, Node};
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
@@ -72,6 +73,12 @@ impl Chain {
     fn is_after(&self, other: &Chain) -> bool {
         self.finish > other.finish || (self.finish == other.finish && self.index < other.index)
     }
+}
+
+/// An operation of a transaction, in the first step of its plan.
+fn in_step(transaction: u32, index: u32, operation: PlannedOperation) -> Node {
+    let (owner, is_direct, begins_step) = (transaction, false, false);
+    Node { owner, is_direct, index, operation, next: NONE, begins_step, before: NONE }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -158,9 +165,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for step in steps {
             for (place, &operation) in step.iter().enumerate() {
                 let begins_step = place == 0;
-                let node =
-                    Node { transaction: handle, index, operation, next: NONE, begins_step, before: NONE };
-                let node = self.nodes.insert(node);
+                let node = self.nodes.insert(Node { begins_step, ..in_step(handle, index, operation) });
                 match std::mem::replace(&mut last, node) {
                     NONE => self.transactions[handle].later = node,
                     before => self.nodes.get_mut(before).next = node,
@@ -197,23 +202,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
         for (index, &operation) in (first_index..).zip(operations) {
-            let begins_step = false;
-            let node = Node { transaction: handle, index, operation, next: NONE, begins_step, before: NONE };
-            let node = self.nodes.insert(node);
+            let node = self.nodes.insert(in_step(handle, index, operation));
             self.submit_node(node, now)?;
         }
         Ok(())
     }
 
     /// Hands an operation to its member, or has it refused.
-    fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, transaction, .. }) = (self.nodes.token(node), *self.nodes.get(node));
+    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let (token, Node { operation, owner, is_direct, .. }) =
+            (self.nodes.token(node), *self.nodes.get(node));
         let device = operation.device.index();
+        let request = if is_direct { owner } else { self.transactions[owner].request };
         if C::ACTIVE {
-            let running = &self.transactions[transaction];
-            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
-            let owner = Owner { handle: transaction, transaction: &running.spec, request };
-            self.payload.submits(owner, &operation, token);
+            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &operation, token));
         }
         let refusal = match self.access[device] {
             Access::Open => None,
@@ -224,7 +226,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(now, Message::Refused(token, refusal));
             return Ok(());
         }
-        let deadline = if self.deadlines.is_set() { self.deadline_of(transaction) } else { None };
+        let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
         self.outstanding[device] += operation.length / self.page_size + 1;
         let sub = SubRequest {
             token,
@@ -240,9 +242,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.collect_from(device)
     }
 
-    /// When the request of a transaction should be done.
-    fn deadline_of(&self, transaction: u32) -> Option<SimTime> {
-        let request = self.transactions[transaction].request;
+    /// Lets the payload hear of an operation of a transaction, or of a request whose plan is flat.
+    fn tell_payload(&mut self, handle: u32, is_direct: bool, tell: impl FnOnce(&mut C, Owner<'_>)) {
+        if is_direct {
+            let request = &self.requests[handle].request;
+            tell(&mut self.payload, Owner { handle, transaction: &whole(request), request: Some(request) });
+        } else {
+            let running = &self.transactions[handle];
+            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            tell(&mut self.payload, Owner { handle, transaction: &running.spec, request });
+        }
+    }
+
+    /// When a request should be done.
+    fn deadline_of(&self, request: u32) -> Option<SimTime> {
         let request = (request != NONE).then(|| &self.requests[request].request)?;
         Some(request.arrival + self.deadlines.of(request.operation)?)
     }
@@ -252,15 +265,19 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
         self.outstanding[operation.device.index()] -= operation.length / self.page_size + 1;
+        if C::ACTIVE && done.busy.is_none() {
+            self.tell_payload(node.owner, node.is_direct, |payload, owner| {
+                payload.done(owner, operation, done.token);
+            });
+        }
+        if node.is_direct {
+            self.direct_is_done(&node, done);
+            return Ok(());
+        }
         if let Some(left) = done.busy {
             return self.refuse(node, Refusal::Busy(left), done.finish, &done.blame);
         }
-        let running = &self.transactions[node.transaction];
-        if C::ACTIVE {
-            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
-            let owner = Owner { handle: node.transaction, transaction: &running.spec, request };
-            self.payload.done(owner, operation, done.token);
-        }
+        let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
             self.requests[running.request].gc_affected |= done.gc_affected;
         }
@@ -278,7 +295,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let operation = &node.operation;
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
-        let running = &mut self.transactions[node.transaction];
+        let running = &mut self.transactions[node.owner];
         let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
         let is_later =
             |than: &Chain| finish > than.finish || (finish == than.finish && node.index < than.index);
@@ -296,10 +313,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !operation.behind {
             running.awaited -= 1;
             if running.awaited == 0 && running.replan.is_none() {
-                self.host_is_served(node.transaction);
+                self.host_is_served(node.owner);
             }
         }
-        if is_last { self.step_is_done(node.transaction) } else { Ok(()) }
+        if is_last { self.step_is_done(node.owner) } else { Ok(()) }
     }
 
     /// A member did not take an operation at `at`: asks the planner what to do instead, and does it.
@@ -313,10 +330,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
         let view = View { members: &self.delivered, outstanding: &self.outstanding };
-        let running = &self.transactions[node.transaction];
+        let running = &self.transactions[node.owner];
         let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
         if let Answer::Replan(rows) = answer {
-            self.transactions[node.transaction].replan = Some(rows);
+            self.transactions[node.owner].replan = Some(rows);
             patch.clear();
         }
         let result = if patch.operations().is_empty() {
@@ -338,7 +355,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
-        let running = &mut self.transactions[node.transaction];
+        let running = &mut self.transactions[node.owner];
         let mut before = taken.unwrap_or(running.before.blame);
         before.charge(node.operation.phase, blame);
         let count = patch.operations().len() as u32;
@@ -349,9 +366,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.operations += count;
         for &operation in patch.operations() {
             let before = self.nodes.keep_before(before);
-            let transaction = node.transaction;
-            let patched = Node { transaction, index, operation, next: NONE, begins_step: false, before };
-            let patched = self.nodes.insert(patched);
+            let patched = self.nodes.insert(Node { before, ..in_step(node.owner, index, operation) });
             index += 1;
             self.submit_node(patched, at)?;
         }

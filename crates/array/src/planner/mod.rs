@@ -65,8 +65,8 @@ pub trait Planner: Send {
         false
     }
 
-    /// Whether a request is always one transaction that locks nothing, of one step that no member refuses, so that
-    /// members may run ahead of one another.
+    /// Whether a request is always one transaction for its whole range that locks nothing, of one step that no open
+    /// member refuses. Such a request is planned without being split, and members may run ahead of one another.
     fn is_flat(&self) -> bool {
         false
     }
