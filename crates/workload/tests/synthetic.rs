@@ -3,7 +3,7 @@
 //! Statistical assertions allow five standard errors: for the fixed seeds used here they either hold for ever or the
 //! generator is wrong.
 
-use harmonia_types::{Blame, Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{Completion, DeviceId, HostRequest, Operation, RequestBlame, SimDuration, SimTime};
 use harmonia_workload::{
     AddressPattern, ArrayGeometryForLoad, Arrival, Limit, Next, SizeDistribution, SkewRest, Source,
     Synthetic, SyntheticConfig,
@@ -372,8 +372,9 @@ fn done(request: &HostRequest, finish: u64) -> Completion {
         length,
         arrival,
         finish: SimTime(finish),
-        blame: Blame::default(),
+        blame: RequestBlame::default(),
         gc_affected: false,
+        gc_wait: None,
     }
 }
 
