@@ -248,7 +248,7 @@ fn moment_title(run: &Report, recording: Option<&Recording>) -> String {
     });
     let Some(slowest) = slowest else { return "Moment by moment".to_owned() };
     let response = numbers::ms(slowest.response().as_ns() as f64);
-    match slowest.blame.queue_gc {
+    match slowest.blame.queue_gc() {
         0 => {
             format!("The slowest request under {} took {response} ms, without garbage collection", label(run))
         }
