@@ -8,6 +8,7 @@
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
+use crate::gc_waits::GcWaitsReport;
 use crate::inside::{InsideCounters, InsideReport};
 use crate::over_time::OverTimeReport;
 use crate::wear::Wear;
@@ -67,6 +68,9 @@ pub struct DeviceReport {
     /// Channels in GC, empty blocks, queue depth and victims erased over time; absent where nobody asked for it.
     #[serde(default, skip_serializing_if = "OverTimeReport::is_empty")]
     pub over_time: OverTimeReport,
+    /// Requests that waited for its garbage collection; zeros in reports of before it was told whom they waited for.
+    #[serde(default)]
+    pub gc_waits: GcWaitsReport,
 }
 
 impl DeviceCounters {
@@ -126,7 +130,7 @@ impl DeviceCounters {
 
 impl DeviceReport {
     /// The report of a device that counted `counters` in the measured window and whose blocks have this
-    /// `wear`; without what it did over time.
+    /// `wear`; without what it did over time and who waited for it, which others watch.
     pub fn new(counters: &DeviceCounters, wear: Wear, planes_per_die: u32) -> Self {
         DeviceReport {
             erases: counters.erases,
@@ -140,6 +144,7 @@ impl DeviceReport {
             host_pages_read: counters.host_pages_read,
             inside: InsideReport::new(&counters.inside),
             over_time: OverTimeReport::default(),
+            gc_waits: GcWaitsReport::default(),
         }
     }
 }
@@ -209,6 +214,7 @@ mod tests {
             host_pages_read: 10,
             inside: InsideReport::new(&COUNTED.inside),
             over_time: OverTimeReport::default(),
+            gc_waits: GcWaitsReport::default(),
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
     }

@@ -14,6 +14,7 @@ use crate::device::{DeviceCounters, DeviceReport, ratio};
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
+use crate::redundancy::RedundancyReport;
 use crate::trace::TraceReport;
 use crate::winners::Winners;
 
@@ -83,6 +84,12 @@ pub struct ArrayReport {
     /// What garbage collection did with host operations inside the dies, over all devices.
     #[serde(default)]
     pub inside: InsideReport,
+    /// Capacity that the host can use; absent in reports of before there were redundant levels. Unit: bytes.
+    #[serde(default, skip_serializing_if = "crate::host::is_zero")]
+    pub usable_bytes: u64,
+    /// What parity and copies make of writes; absent where the level has no redundancy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<RedundancyReport>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -156,7 +163,8 @@ impl Comparison {
 }
 
 impl ArrayReport {
-    /// Sums what the devices counted in the measured window; each comes with the planes of one of its dies.
+    /// Sums what the devices counted in the measured window; each comes with the planes of one of its dies. Without
+    /// capacity and redundancy, of which devices know nothing.
     pub fn new<'a>(
         devices: impl IntoIterator<Item = (&'a DeviceCounters, u32)> + Clone,
         devices_in_gc_fraction: Vec<f64>,
@@ -178,6 +186,8 @@ impl ArrayReport {
             read_modify_write_reads: sum.rmw_reads,
             plane_utilisation_in_gc: ratio(sum.gc_plane_busy_ns, plane_time.sum()),
             inside: InsideReport::new(&sum.inside),
+            usable_bytes: 0,
+            redundancy: None,
         }
     }
 }

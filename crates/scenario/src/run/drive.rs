@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use harmonia_array::{Array, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
-    DeviceCounters, GcOverlap, HostRecorder, InsideCounters, Observer, OverTimeReport, Pairing, Wear,
+    DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters, Observer,
+    OverTimeReport, Pairing, Wear,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
@@ -41,6 +42,8 @@ pub(super) struct Measured {
     pub wear: Vec<Wear>,
     /// By member.
     pub over_time: Vec<OverTimeReport>,
+    /// By member, who waited for it.
+    pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
     /// The coordination policy's own.
@@ -108,6 +111,7 @@ impl Run<'_> {
             window: None,
             first_measured: u64::MAX,
             host: HostRecorder::new(),
+            gc_waits: GcWaits::new(scenario.array.members.len()),
             observer,
             outstanding: 0,
             outstanding_pages: 0,
@@ -158,6 +162,7 @@ struct Drive<'a, P: Told> {
     /// Id of the first request that counts.
     first_measured: u64,
     host: HostRecorder,
+    gc_waits: GcWaits,
     observer: Option<Box<dyn Observer + 'a>>,
     outstanding: u64,
     /// Pages of the requests outstanding.
@@ -281,6 +286,7 @@ impl<P: Told> Drive<'_, P> {
             self.outstanding_pages -= completion.length / self.page_size + 1;
             if completion.id >= self.first_measured {
                 self.host.record(&completion);
+                self.gc_waits.record(&completion);
                 if let Some(observer) = &mut self.observer {
                     observer.completion(&completion);
                 }
@@ -363,6 +369,7 @@ impl<P: Told> Drive<'_, P> {
                 .map(|device| Wear::of(device.ftl().erase_counts().iter().copied()))
                 .collect(),
             over_time: self.array.devices().iter().map(|device| device.probe().over_time(end)).collect(),
+            gc_waits: self.gc_waits.report(),
             gc_share: window.gc.finish(end),
             messages: self.array.message_counters().since(&window.messages),
             policy_counters: self

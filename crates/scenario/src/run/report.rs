@@ -46,7 +46,8 @@ pub(super) fn build(
     ]);
     counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
     let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
-    let devices = measured.devices.iter().zip(measured.wear).zip(measured.over_time).zip(members);
+    let watched = measured.over_time.into_iter().zip(measured.gc_waits);
+    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members);
     let planes = members.iter().map(|member| member.ssd.geometry.planes_per_die);
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
@@ -69,8 +70,9 @@ pub(super) fn build(
             precondition_wall_ns: ageing_ns,
         },
         devices: devices
-            .map(|(((counters, wear), over_time), member)| DeviceReport {
+            .map(|(((counters, wear), (over_time, gc_waits)), member)| DeviceReport {
                 over_time,
+                gc_waits,
                 ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
             })
             .collect(),
