@@ -32,7 +32,8 @@ pub struct Owner<'a> {
     pub handle: u32,
     /// The transaction.
     pub transaction: &'a Transaction,
-    /// Its request; `None` for background work.
+    /// Its request; `None` for background work, and for what begins or ends behind the back of a request that does not
+    /// wait for it any more.
     pub request: Option<&'a HostRequest>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Chain {
 /// A transaction that has begun.
 #[derive(Debug, Clone)]
 pub(super) struct Running {
-    /// `NONE` for background work.
+    /// `NONE` for background work, and once the request need not wait for it: by then that may be complete and forgotten.
     request: u32,
     /// Its place among the transactions of its request.
     position: u32,
@@ -356,14 +356,28 @@ impl<P: Probe, C: Payload> Array<P, C> {
         debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
         let running = &mut self.transactions[node.owner];
-        let mut before = taken.unwrap_or(running.before.blame);
-        before.charge(node.operation.phase, blame);
+        let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
+        let refused = before.and(node.index, at, node.operation.device, node.operation.phase, blame);
+        let before = refused.blame;
         let count = patch.operations().len() as u32;
         let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
         running.pending = running.pending + count - 1;
         running.awaited = running.awaited + awaited - u32::from(!node.operation.behind);
         let mut index = running.operations;
         running.operations += count;
+        if awaited < count && !std::mem::replace(&mut running.has_behind, true) {
+            // So far the host waited for everything.
+            running.front = running.end;
+        }
+        if awaited == 0 && !node.operation.behind {
+            // The host waits for nothing that takes the operation's place, but it did wait for the refusal.
+            if refused.is_after(&running.front) {
+                running.front = refused;
+            }
+            if running.awaited == 0 && running.replan.is_none() {
+                self.host_is_served(node.owner);
+            }
+        }
         for &operation in patch.operations() {
             let before = self.nodes.keep_before(before);
             let patched = self.nodes.insert(Node { before, ..in_step(node.owner, index, operation) });
@@ -376,12 +390,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// All that the host waits for is done.
     fn host_is_served(&mut self, handle: u32) {
         let running = &mut self.transactions[handle];
-        if running.request == NONE || running.unsettled != 0 {
+        let request = std::mem::replace(&mut running.request, NONE);
+        if request == NONE {
             return;
         }
         let is_over = running.pending == 0 && running.later == NONE;
         let chain = if running.has_behind { running.front } else { running.end };
-        let (request, position) = (running.request, running.position);
+        let position = running.position;
         if !is_over {
             self.acknowledged += 1;
             running.unsettled = self.acknowledged;
