@@ -225,7 +225,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         let deadline = if self.deadlines.is_set() { self.deadline_of(transaction) } else { None };
-        self.outstanding[device] += operation.length / self.page_size + 1;
+        self.outstanding[device] += self.pages_of(&operation);
         let sub = SubRequest {
             token,
             operation: operation.operation,
@@ -240,6 +240,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.collect_from(device)
     }
 
+    /// Pages that an operation touches.
+    #[inline]
+    fn pages_of(&self, operation: &PlannedOperation) -> u64 {
+        if operation.length == 0 {
+            return 0;
+        }
+        (operation.offset % self.page_size + operation.length).div_ceil(self.page_size)
+    }
+
     /// When the request of a transaction should be done.
     fn deadline_of(&self, transaction: u32) -> Option<SimTime> {
         let request = self.transactions[transaction].request;
@@ -251,7 +260,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
-        self.outstanding[operation.device.index()] -= operation.length / self.page_size + 1;
+        self.outstanding[operation.device.index()] -= self.pages_of(operation);
         if let Some(left) = done.busy {
             return self.refuse(node, Refusal::Busy(left), done.finish, &done.blame);
         }
