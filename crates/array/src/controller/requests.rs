@@ -6,8 +6,8 @@ use harmonia_types::{Completion, GcWait, HostRequest, Operation, RequestBlame, S
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::{NONE, Node};
-use super::transactions::Chain;
+use super::tokens::Node;
+use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
 use crate::planner::{Transaction, View};
@@ -107,9 +107,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let mut result = Ok(());
         for (index, &operation) in (0..).zip(plan.operations()) {
-            let (is_direct, begins_step) = (true, false);
-            let node = Node { owner, is_direct, index, operation, next: NONE, begins_step, before: NONE };
-            let node = self.nodes.insert(node);
+            let node = self.nodes.insert(Node { owner, is_direct: true, ..in_step(owner, index, operation) });
             result = self.submit_node(node, request.arrival);
             if result.is_err() {
                 break;

@@ -23,6 +23,8 @@ pub(super) struct Node {
     /// The next one of the steps that have not begun; `is_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
+    /// What its transaction does next hangs on it.
+    pub couples: bool,
     /// Where the time before it went, if it began after its step did; otherwise the step says.
     pub before: u32,
 }
@@ -106,6 +108,7 @@ mod tests {
             operation,
             next: NONE,
             begins_step: false,
+            couples: false,
             before: NONE,
         };
         let mut nodes = Nodes::default();

@@ -47,6 +47,8 @@ pub(super) struct Running {
     later: u32,
     operations: u32,
     has_behind: bool,
+    /// Members may refuse some of its operations.
+    may_be_refused: bool,
     /// Its number among those acknowledged with operations under way; 0 if it is not one of them.
     unsettled: u64,
     /// It will be planned anew when its operations under way are done, holding these rows if it holds none.
@@ -57,6 +59,14 @@ pub(super) struct Running {
     end: Chain,
     /// The same for operations the host waits for, where they are not all.
     front: Chain,
+}
+
+impl Running {
+    /// Whether something follows when its operations under way are done, but for giving back its rows.
+    #[inline]
+    fn goes_on(&self) -> bool {
+        self.later != NONE || self.may_be_refused
+    }
 }
 
 impl Chain {
@@ -76,9 +86,9 @@ impl Chain {
 }
 
 /// An operation of a transaction, in the first step of its plan.
-fn in_step(transaction: u32, index: u32, operation: PlannedOperation) -> Node {
-    let (owner, is_direct, begins_step) = (transaction, false, false);
-    Node { owner, is_direct, index, operation, next: NONE, begins_step, before: NONE }
+pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation) -> Node {
+    let (owner, next, before) = (transaction, NONE, NONE);
+    Node { owner, is_direct: false, index, operation, next, begins_step: false, couples: false, before }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -129,6 +139,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             later: NONE,
             operations: 0,
             has_behind: false,
+            may_be_refused: false,
             unsettled: 0,
             replan: None,
             before,
@@ -146,6 +157,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (ticket, is_held) = self.locks.take(rows, handle);
         self.transactions[handle].ticket = ticket;
         self.row_waits += u64::from(!is_held);
+        self.waiting += u32::from(!is_held);
         is_held
     }
 
@@ -179,6 +191,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.pending = first.len() as u32;
         running.awaited = (plan.operations().len() - behind) as u32;
         running.has_behind |= behind > 0;
+        running.may_be_refused =
+            self.refuses || plan.operations().iter().any(|operation| operation.fast_fail);
         running.end = Chain { index: u32::MAX, ..running.before };
         running.front = running.end;
         let result = if first.is_empty() {
@@ -227,7 +241,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
-        self.outstanding[device] += operation.length / self.page_size + 1;
+        self.outstanding[device] += operation.length;
+        let couples = !is_direct && self.transactions[owner].goes_on();
+        if couples {
+            self.nodes.get_mut(node).couples = true;
+            self.coupled[device] += 1;
+        }
         let sub = SubRequest {
             token,
             operation: operation.operation,
@@ -264,7 +283,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
-        self.outstanding[operation.device.index()] -= operation.length / self.page_size + 1;
+        self.outstanding[operation.device.index()] -= operation.length;
+        self.coupled[operation.device.index()] -= u32::from(node.couples);
         if C::ACTIVE && done.busy.is_none() {
             self.tell_payload(node.owner, node.is_direct, |payload, owner| {
                 payload.done(owner, operation, done.token);
@@ -473,6 +493,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if ticket != NONE {
             let mut granted = std::mem::take(&mut self.granted);
             self.locks.release(ticket, &mut granted);
+            self.waiting -= granted.len() as u32;
             for &waiter in &granted {
                 let before = &mut self.transactions[waiter].before;
                 before.blame.stripe_wait += (now - before.finish).0;

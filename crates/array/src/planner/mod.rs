@@ -87,7 +87,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes) -> Box<d
 pub struct View<'a> {
     /// What has been delivered, by member.
     pub members: &'a [Delivered],
-    /// Pages handed to each member and not served yet.
+    /// Bytes of the operations handed to each member and not served yet.
     pub outstanding: &'a [u64],
 }
 
