@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Random arrays one after the other, from SEED on, until their members have read, programmed and moved OPERATIONS pages.
-//! Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration.
+//! Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
+//! `1 SEED` runs that history again.
 #![expect(clippy::print_stdout, reason = "prints its progress")]
 #![expect(clippy::disallowed_types, reason = "prints its rate, which no result depends on")]
 

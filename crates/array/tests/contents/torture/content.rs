@@ -129,7 +129,10 @@ impl Content for Real {
     }
 
     fn add_times(&mut self, factor: u8, other: &Real) {
-        galois_8::mul_slice_xor(factor, &other.0, &mut self.0);
+        match factor {
+            1 => self.add(other),
+            _ => galois_8::mul_slice_xor(factor, &other.0, &mut self.0),
+        }
     }
 }
 

@@ -38,6 +38,17 @@ impl fmt::Display for Failure {
     }
 }
 
+/// Says which run it was when an assertion fails in it, here or in the simulator.
+struct OnPanic<'a>(&'a Options, &'a ArrayConfig);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{:#?}\n{:?}", self.1, self.0);
+        }
+    }
+}
+
 /// What was exercised.
 #[derive(Debug, Clone, Default)]
 pub struct Counts {
@@ -126,8 +137,9 @@ struct Run<C: Content> {
 /// The first wrong contents found.
 pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
     let config = array(options.seed);
+    let _guard = OnPanic(&options, &config);
     let result = Run::<C>::new(&config, options).and_then(|run| run.drive(&config, options));
-    result.map_err(|what| Failure { options, what, config: Box::new(config) })
+    result.map_err(|what| Failure { options, what, config: Box::new(config.clone()) })
 }
 
 impl<C: Content> Run<C> {
@@ -160,7 +172,7 @@ impl<C: Content> Run<C> {
             self.wait_for(load.depth - 1)?;
             let request = load.next(id, self.now);
             self.submit(request)?;
-            if rng.chance(0.2) {
+            if rng.chance(0.1) {
                 self.check_somewhere(&mut rng)?;
             }
         }

@@ -1,4 +1,6 @@
 //! Which logical sector lies at every sector of every member, written down once from the layout.
+//!
+//! Not verified: that the layout places data as md does, because both sides ask it; `layout` has tests of that.
 
 use std::ops::Range;
 
