@@ -20,7 +20,7 @@ pub(super) struct Node {
     /// Position in its transaction, counted through all steps and patches.
     pub index: u32,
     pub operation: PlannedOperation,
-    /// The next one of the steps that have not begun; `is_step` says that it begins a step.
+    /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
     /// What its transaction does next hangs on it.

@@ -378,33 +378,36 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let running = &mut self.transactions[node.owner];
         let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
         let refused = before.and(node.index, at, node.operation.device, node.operation.phase, blame);
-        let before = refused.blame;
         let count = patch.operations().len() as u32;
         let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
+        let first = running.operations;
         running.pending = running.pending + count - 1;
         running.awaited = running.awaited + awaited - u32::from(!node.operation.behind);
-        let mut index = running.operations;
         running.operations += count;
         if awaited < count && !std::mem::replace(&mut running.has_behind, true) {
             // So far the host waited for everything.
             running.front = running.end;
         }
         if awaited == 0 && !node.operation.behind {
-            // The host waits for nothing that takes the operation's place, but it did wait for the refusal.
-            if refused.is_after(&running.front) {
-                running.front = refused;
-            }
-            if running.awaited == 0 && running.replan.is_none() {
-                self.host_is_served(node.owner);
-            }
+            self.host_is_refused(node.owner, refused);
         }
-        for &operation in patch.operations() {
-            let before = self.nodes.keep_before(before);
+        for (index, &operation) in (first..).zip(patch.operations()) {
+            let before = self.nodes.keep_before(refused.blame);
             let patched = self.nodes.insert(Node { before, ..in_step(node.owner, index, operation) });
-            index += 1;
             self.submit_node(patched, at)?;
         }
         Ok(())
+    }
+
+    /// The host does not wait for anything that takes the place of an operation, but it did wait for the refusal.
+    fn host_is_refused(&mut self, handle: u32, refused: Chain) {
+        let running = &mut self.transactions[handle];
+        if refused.is_after(&running.front) {
+            running.front = refused;
+        }
+        if running.awaited == 0 && running.replan.is_none() {
+            self.host_is_served(handle);
+        }
     }
 
     /// All that the host waits for is done.

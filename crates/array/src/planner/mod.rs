@@ -34,8 +34,8 @@ pub trait Planner: Send {
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan);
 
     /// A member refused an operation. The answer says what happens instead; operations for [`Answer::Patch`] are appended
-    /// to the empty `patch`, whose steps the transaction's own next step waits for. The default tries a busy member
-    /// again, this time waiting, and does without a reserved or failed one.
+    /// to the empty `patch` as one step, and become part of the step that the operation was of. The default tries a busy
+    /// member again, this time waiting, and does without a reserved or failed one.
     fn on_refused(
         &mut self,
         _now: SimTime,
