@@ -36,6 +36,7 @@ mod over_time;
 pub mod recording;
 mod report;
 mod trace;
+mod warning;
 mod wear;
 mod winners;
 
@@ -54,5 +55,6 @@ pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };
 pub use trace::{Noted, TraceReport};
+pub use warning::Warning;
 pub use wear::Wear;
 pub use winners::{Against, Winner, Winners};

@@ -64,7 +64,7 @@ pub(super) fn build(
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
-            page_operations: page_operations.sum(),
+            page_operations: page_operations.sum::<u64>() + measured.parity_pages_read,
             peak_rss_bytes: peak_rss_bytes(),
             precondition_wall_ns: ageing_ns,
         },
@@ -82,6 +82,7 @@ pub(super) fn build(
         },
         label: label(variant),
         trace: measured.trace.map(trace),
+        warnings: scenario.warnings(),
     }
 }
 
