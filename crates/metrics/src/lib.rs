@@ -40,6 +40,7 @@ pub mod recording;
 mod redundancy;
 mod report;
 mod trace;
+mod warning;
 mod wear;
 mod winners;
 
@@ -61,5 +62,6 @@ pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };
 pub use trace::{Noted, TraceReport};
+pub use warning::Warning;
 pub use wear::Wear;
 pub use winners::{Against, Winner, Winners};

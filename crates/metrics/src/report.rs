@@ -16,6 +16,7 @@ use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::redundancy::RedundancyReport;
 use crate::trace::TraceReport;
+use crate::warning::Warning;
 use crate::winners::Winners;
 
 /// The name of this report format: the `schema` of every report.
@@ -50,6 +51,9 @@ pub struct Report {
     /// What was replayed of a trace, and what was done to it; absent where the load is no trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceReport>,
+    /// What to know about the scenario; absent if all is well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
 }
 
 /// The report's `array` section: sums over its devices, and coordination.

@@ -126,6 +126,7 @@ fn report() -> Report {
         },
         label: "selective".to_owned(),
         trace: None,
+        warnings: Vec::new(),
     }
 }
 

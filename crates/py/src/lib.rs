@@ -10,7 +10,7 @@
 mod errors;
 mod simulate;
 
-use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, policies, sweep};
+use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, policies, share_addresses, sweep};
 use pyo3::prelude::*;
 
 /// Files of a trace, and its format.
@@ -63,6 +63,7 @@ impl Source {
                 Variant { label, scenario }
             }));
         }
+        share_addresses(&mut variants);
         Ok(variants)
     }
 }

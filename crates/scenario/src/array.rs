@@ -1,16 +1,16 @@
-//! The `[array]` table: layout, coordination, members that differ.
+//! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite};
+use harmonia_array::{ArrayConfig, CoordinationConfig, MemberConfig};
 use harmonia_ssd::Shape;
-use harmonia_types::{Bytes, SimDuration, units};
+use harmonia_types::{SimDuration, units};
 
 use crate::error::{Fault, Parsed};
+use crate::level::{self, Room};
 use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
 use crate::ssd::Draft;
 use crate::tree::{Place, Value};
-use crate::workload::Room;
 
 /// `[ssd]` keys that `[[array.member]]` takes directly, too.
 const OVERRIDES: &[&str] = &["preset", "geometry", "timing", "link", "ftl", "gc"];
@@ -18,13 +18,13 @@ const OVERRIDES: &[&str] = &["preset", "geometry", "timing", "link", "ftl", "gc"
 /// Reads `[array]` and `[ssd]`.
 pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
     let section = root.child("array", "array")?;
-    let devices = section.field("devices").map(|field| field.count(1, 1024)).transpose()?.unwrap_or(8) as u16;
-    let level = section.field("level").map(|field| field.choice(&[("raid0", Level::Raid0)])).transpose()?;
+    let most = u32::from(level::MOST_DEVICES);
+    let devices = section.field("devices").map(|field| field.count(1, most)).transpose()?.unwrap_or(8) as u16;
+    let level = level::level(&section, devices)?;
+    let small_write = level::small_write(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
-    let (stripe_unit, room) = stripes(&section, devices, &shape)?;
+    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape)?;
     let coordination = coordination(&section, devices)?;
-    let level = level.unwrap_or(Level::Raid0);
-    let small_write = SmallWrite::default();
     Ok((ArrayConfig { devices, level, stripe_unit, small_write, coordination, members }, room))
 }
 
@@ -69,7 +69,7 @@ fn members(root: &Section<'_>, array: &Section<'_>, devices: u16) -> Parsed<(Vec
     Ok((members, shape))
 }
 
-/// RAID-0 needs members of one size: refuse others with both numbers.
+/// Every level takes the same from each member: refuse members of other sizes with both numbers.
 fn alike(shapes: &[(Shape, Place, String)]) -> Parsed<()> {
     let (first, first_place, first_path) = &shapes[0];
     let logical = |shape: &Shape| u64::from(shape.logical_pages) * u64::from(shape.page_size);
@@ -98,35 +98,6 @@ fn alike(shapes: &[(Shape, Place, String)]) -> Parsed<()> {
         }));
     }
     Ok(())
-}
-
-/// Reads `stripe_unit`. What a member holds beyond its last whole stripe unit is not used.
-fn stripes(section: &Section<'_>, devices: u16, shape: &Shape) -> Parsed<(Bytes, Room)> {
-    let page = u64::from(shape.page_size);
-    let member = u64::from(shape.logical_pages) * page;
-    let field = section.field("stripe_unit");
-    let unit = field.as_ref().map(|field| field.bytes(1)).transpose()?.unwrap_or(page.max(4096));
-    let problem = if !unit.is_multiple_of(page) {
-        Some(format!("is not a multiple of the page size, {}", units::format_bytes(page)))
-    } else if unit > member {
-        Some(format!("is larger than a member, {}", units::format_bytes(member)))
-    } else {
-        None
-    };
-    if let Some(problem) = problem {
-        return Err(match field {
-            Some(field) => field.fault(problem),
-            None => Box::new(Fault {
-                place: section.place,
-                key: "array.stripe_unit".into(),
-                value: Some(format!("\"{}\"", units::format_bytes(unit))),
-                problem,
-                allowed: crate::schema::find("array.stripe_unit").map_or("", |key| key.allowed).into(),
-            }),
-        });
-    }
-    let member_bytes = member / unit * unit;
-    Ok((unit, Room { devices, member_bytes, array_bytes: member_bytes * u64::from(devices) }))
 }
 
 /// Reads `[array.coordination]` and builds the policy once, so that its own keys are checked by the policy itself.

@@ -10,10 +10,12 @@
 //! which value, and what is allowed. [`schema::KEYS`] lists every key; [`presets`] and [`policies`] what can
 //! be named.
 
+mod addresses;
 mod array;
 mod error;
 mod hints;
 mod kept;
+mod level;
 mod own;
 pub mod policies;
 pub mod presets;
@@ -27,9 +29,12 @@ mod ssd;
 mod streams;
 mod trace;
 mod tree;
+mod warnings;
 mod workload;
 
+pub use addresses::share_addresses;
 pub use error::BadInput;
+pub use harmonia_metrics::Warning;
 pub use kept::{Outcome, Store, VERSION, outcomes};
 pub use run::{
     AgedCache, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved,

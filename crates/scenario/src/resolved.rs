@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use harmonia_array::{CoordinationConfig, Level, MemberConfig};
+use harmonia_array::{CoordinationConfig, MemberConfig, SmallWrite};
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
@@ -25,11 +25,17 @@ impl Serialize for Scenario {
         let view = View {
             name: &self.name,
             seed: self.seed,
-            workload: LoadView { kind: (&self.workload).into(), deadline: DeadlineView::of(self.deadlines) },
+            workload: LoadView {
+                kind: (&self.workload).into(),
+                space: self.space.map(units::format_bytes),
+                deadline: DeadlineView::of(self.deadlines),
+            },
             precondition: self.precondition,
             array: ArrayView {
                 devices: self.array.devices,
-                level: self.array.level,
+                level: self.array.level.name(),
+                layout: self.array.level.placement(),
+                small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
                 coordination: &self.array.coordination,
                 member: different.map(|(index, member)| MemberView::new(index, member, base)).collect(),
@@ -96,7 +102,11 @@ struct View<'a> {
 #[derive(Serialize)]
 struct ArrayView<'a> {
     devices: u16,
-    level: Level,
+    level: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    small_write: Option<SmallWrite>,
     stripe_unit: String,
     coordination: &'a CoordinationConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -196,6 +206,8 @@ impl From<Limit> for LimitView {
 struct LoadView<'a> {
     #[serde(flatten)]
     kind: WorkloadView<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    space: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deadline: Option<DeadlineView>,
 }

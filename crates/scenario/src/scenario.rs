@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use harmonia_array::ArrayConfig;
-use harmonia_types::Deadlines;
+use harmonia_types::{Bytes, Deadlines};
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 use toml::de::DeTable;
@@ -28,6 +28,8 @@ pub struct Scenario {
     pub seed: u64,
     /// `[workload]`
     pub workload: WorkloadConfig,
+    /// `workload.space`: the load addresses the first so many bytes of the array; `None` for all of them.
+    pub space: Option<Bytes>,
     /// `workload.deadline`
     pub deadlines: Deadlines,
     /// `[precondition]`
@@ -247,16 +249,17 @@ impl Document {
         };
         let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
         let precondition = precondition(&root)?;
-        let (array, room) = array::read(&root)?;
+        let (array, mut room) = array::read(&root)?;
+        let space = room.limit(&root.child("workload", "workload")?)?;
         let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
-        let mut workload = workload::read(&root, self.folder.as_deref())?;
+        let mut workload = workload::read(&root, self.folder.as_deref(), &room)?;
         workload::fits(&root, &workload, &room)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.
             config.paths = trace.paths.clone();
         }
-        Ok(Scenario { name, seed, workload, deadlines, precondition, array })
+        Ok(Scenario { name, seed, workload, space, deadlines, precondition, array })
     }
 
     fn tree(&self) -> Parsed<Table> {

@@ -166,8 +166,8 @@ pub const KEYS: &[Key] = &[
     key("workload.address.skew_member", "the index of a member", "0", "the member skewed requests go to"),
     key(
         "workload.address.skew_rest",
-        "\"others\" or \"all\"",
-        "others",
+        "\"others\" (raid0) or \"all\"",
+        "others; levels other than raid0: all",
         "members over which the requests that are not skewed are striped",
     ),
     key(
@@ -205,6 +205,12 @@ pub const KEYS: &[Key] = &[
         "a table as [workload.address], without skew; all footprints together at most 1",
         "required without a preset",
         "where requests of the stream go within its part, which `footprint` gives the size of",
+    ),
+    key(
+        "workload.space",
+        "a size, a multiple of the page size, at most what the array holds",
+        "all of the array; in a comparison of arrays of unlike size, what the smallest holds",
+        "requests go to the first so many bytes of the array, of which `footprint` and `remap` then speak",
     ),
     key(
         "workload.align",
@@ -314,12 +320,32 @@ pub const KEYS: &[Key] = &[
         "random overwrites of what is mapped before the run, in multiples of it",
     ),
     key("array.devices", "a whole number, 1 to 1024", "8", "member devices"),
-    key("array.level", "\"raid0\"", "raid0", "RAID level"),
+    key(
+        "array.level",
+        "\"raid0\", \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\"",
+        "raid0",
+        "RAID level; raid1 keeps a copy on every member",
+    ),
+    key(
+        "array.layout",
+        "raid5: a rotation of md such as \"left-symmetric\" or \"right-asymmetric\"; raid6: these and \"left-symmetric-6\" and \
+         the like; raid10: \"near-2\", \"far-2\", \"offset-2\", or with up to 8 copies",
+        "left-symmetric; raid10: near-2",
+        "where parity or copies lie, by the names of Linux md (raid5, raid6, raid10)",
+    ),
+    key(
+        "array.small_write",
+        "\"fewest\", \"read-modify-write\" or \"reconstruct\"",
+        "fewest",
+        "how parity is made of a stripe written in part: by whichever reads fewer units, as md does, or always by one of them \
+         (raid4, raid5, raid6)",
+    ),
     key(
         "array.stripe_unit",
         "a size, a multiple of the page size, at most a member's logical size",
-        "4KiB, or one page where pages are larger",
-        "bytes that lie together on one member",
+        "4KiB, or one page where pages are larger; raid4, raid5, raid6: 512KiB, or as much of it as a member holds in whole \
+         pages",
+        "bytes that lie together on one member, md's chunk; raid1 has none and ignores it",
     ),
     key(
         "array.coordination",
@@ -472,10 +498,8 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
-const PLANNED: &[(&str, &[&str])] = &[
-    ("array.level", &["raid1", "raid5", "raid6", "raid10"]),
-    ("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"]),
-];
+const PLANNED: &[(&str, &[&str])] =
+    &[("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"])];
 
 /// What makes no sense for the arrays there are, and why.
 const SENSELESS: &[(&str, &str, &str)] = &[(

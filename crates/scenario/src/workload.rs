@@ -9,6 +9,7 @@ use harmonia_workload::{
 };
 
 use crate::error::{Fault, Parsed};
+use crate::level::Room;
 use crate::presets::stand_in;
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::Section;
@@ -63,8 +64,8 @@ const DEFAULT_HOT_SPACE: f64 = 0.2;
 const DEFAULT_HOT_TRAFFIC: f64 = 0.8;
 const LARGEST_BATCH: u32 = 1_000_000;
 
-/// Reads `[workload]`; a trace's path is taken relative to `folder`.
-pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<WorkloadConfig> {
+/// Reads `[workload]` of an array; a trace's path is taken relative to `folder`.
+pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Parsed<WorkloadConfig> {
     let section = root.child("workload", "workload")?;
     let kinds = [("synthetic", false), ("trace", true)];
     let is_trace = section.field("kind").map(|kind| kind.choice(&kinds)).transpose()?.unwrap_or(false);
@@ -93,7 +94,7 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>) -> Parsed<Workload
         }
         streams::read(&section).map(WorkloadConfig::Streams)
     } else {
-        synthetic(&section).map(WorkloadConfig::Synthetic)
+        synthetic(&section, room).map(WorkloadConfig::Synthetic)
     }
 }
 
@@ -181,7 +182,7 @@ pub(crate) fn has_writes(section: &Section<'_>, arrival: Arrival) -> Parsed<()> 
     Ok(())
 }
 
-fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
+fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
     let preset = match section.field("preset") {
         Some(field) => {
             let name = field.name(preset_names())?;
@@ -216,7 +217,7 @@ fn synthetic(section: &Section<'_>) -> Parsed<SyntheticConfig> {
         footprint: footprint.unwrap_or(1.0),
         skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
         skew_member: member.unwrap_or(0) as u16,
-        skew_rest: rest.unwrap_or_default(),
+        skew_rest: rest.unwrap_or(if room.is_raid0() { SkewRest::Others } else { SkewRest::All }),
         align: align.unwrap_or(true),
     })
 }
@@ -494,19 +495,12 @@ pub(crate) fn warmup(section: &Section<'_>, limit: Option<Limit>) -> Parsed<Opti
     }
 }
 
-/// What the array must allow for: its size, and its members' size for skewed requests.
-pub(crate) struct Room {
-    pub devices: u16,
-    pub array_bytes: u64,
-    pub member_bytes: u64,
-}
-
 /// Checks a load against the array it goes to.
 pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -> Parsed<()> {
     let section = root.child("workload", "workload")?;
     match workload {
         WorkloadConfig::Synthetic(load) => synthetic_fits(&section, load, room),
-        WorkloadConfig::Streams(load) => streams::fit(&section, load, room.array_bytes),
+        WorkloadConfig::Streams(load) => streams::fit(&section, load, room.addressed_bytes()),
         WorkloadConfig::Trace(_) => Ok(()),
     }
 }
@@ -524,23 +518,45 @@ fn fail(table: &Section<'_>, name: &str, problem: String, allowed: String) -> Pa
 
 fn synthetic_fits(section: &Section<'_>, load: &SyntheticConfig, room: &Room) -> Parsed<()> {
     let address = section.child("address", "workload.address")?;
-    if load.skew_member >= room.devices {
-        let problem = format!("there are only {} devices", room.devices);
-        return fail(&address, "skew_member", problem, format!("0 to {}", room.devices - 1));
+    if load.skew_member >= room.devices() {
+        let problem = format!("there are only {} devices", room.devices());
+        return fail(&address, "skew_member", problem, format!("0 to {}", room.devices() - 1));
     }
-    if load.skew_fraction > 0.0 && room.devices < 2 {
-        let problem = "needs at least 2 devices: the other requests go to the others".to_owned();
-        return fail(&address, "skew", problem, "0 with one device".into());
-    }
-    if load.skew_fraction > 0.0 && matches!(load.address, AddressPattern::Files(_)) {
-        let problem = "does not go with pattern = \"files\": a file lies on all members".to_owned();
-        return fail(&address, "skew", problem, "0 with files".into());
+    if load.skew_fraction > 0.0 {
+        skew_fits(&address, load, room)?;
     }
     let (whole, on) = match load.skew_fraction {
-        0.0 => (room.array_bytes, ""),
-        _ => (room.member_bytes, " on one member"),
+        0.0 => (room.addressed_bytes(), ""),
+        _ => (room.pinned_bytes(load.skew_member), " on one member"),
     };
     requests_fit(section, load.size, load.address, (whole as f64 * load.footprint) as u64, on)
+}
+
+/// Skewed requests need a member with data for them, and others for the rest.
+fn skew_fits(address: &Section<'_>, load: &SyntheticConfig, room: &Room) -> Parsed<()> {
+    if room.devices() < 2 {
+        let problem = "needs at least 2 devices: the other requests go to the others".to_owned();
+        return fail(address, "skew", problem, "0 with one device".into());
+    }
+    if matches!(load.address, AddressPattern::Files(_)) {
+        let problem = "does not go with pattern = \"files\": a file lies on all members".to_owned();
+        return fail(address, "skew", problem, "0 with files".into());
+    }
+    if load.skew_rest == SkewRest::Others && !room.is_raid0() {
+        let problem = format!("{} needs all members for every stripe", room.level());
+        return fail(
+            address,
+            "skew_rest",
+            problem,
+            "\"all\"; \"others\" with array.level = \"raid0\"".into(),
+        );
+    }
+    if room.pinned_bytes(load.skew_member) == 0 {
+        let problem = format!("member {} holds parity only under {}", load.skew_member, room.level());
+        let (first, last) = room.data_members();
+        return fail(address, "skew_member", problem, format!("{first} to {last}, which hold data"));
+    }
+    Ok(())
 }
 
 /// Refuses a mean size, or files, for which there is no room in a footprint of so many bytes.

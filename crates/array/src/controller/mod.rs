@@ -130,6 +130,23 @@ pub struct ArrayCounters {
     pub planner: PlannerCounters,
 }
 
+impl ArrayCounters {
+    /// What was counted after `start`.
+    pub fn since(&self, start: &ArrayCounters) -> ArrayCounters {
+        let (now, then) = (&self.planner, &start.planner);
+        ArrayCounters {
+            row_waits: self.row_waits - start.row_waits,
+            planner: PlannerCounters {
+                rows_read_modify_write: now.rows_read_modify_write - then.rows_read_modify_write,
+                rows_reconstruct_write: now.rows_reconstruct_write - then.rows_reconstruct_write,
+                rows_full: now.rows_full - then.rows_full,
+                pre_read_bytes: now.pre_read_bytes - then.pre_read_bytes,
+                trims_ignored_bytes: now.trims_ignored_bytes - then.trims_ignored_bytes,
+            },
+        }
+    }
+}
+
 /// A member that cannot go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayFailure {

@@ -70,6 +70,10 @@ impl Coordinator for GcLock {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn keeps_apart(&self) -> bool {
+        true
+    }
+
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         match *event {
             Event::SoftThreshold(member) => self.enqueue(member, view),

@@ -106,6 +106,10 @@ impl Coordinator for GcSync {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn keeps_apart(&self) -> bool {
+        true
+    }
+
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         self.participants.note(event);
         match *event {

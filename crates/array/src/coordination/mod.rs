@@ -28,6 +28,12 @@ pub trait Coordinator: Send {
     /// Reacts to one event by appending actions, carried out in order.
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>);
 
+    /// Whether it keeps members from collecting at the same time. A request that needs several of them then waits for one
+    /// after the other, unless the planner can do without the one that collects.
+    fn keeps_apart(&self) -> bool {
+        false
+    }
+
     /// What it has counted since the run began, for the report; the names are always the same and never those of
     /// [`crate::MessageCounters`].
     fn counters(&self) -> Vec<(&'static str, u64)> {

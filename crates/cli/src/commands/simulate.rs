@@ -6,8 +6,8 @@ use std::thread::available_parallelism;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
-    compare_seeds,
+    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, Warning, aged_arrays,
+    compare_seeds, share_addresses,
 };
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
@@ -65,6 +65,7 @@ impl<'a> Session<'a> {
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
         scenario.hints().iter().for_each(|hint| self.output.notice(hint));
+        scenario.warnings().iter().for_each(|warning| self.output.notice(&tables::warned(warning)));
         let variant = [Variant { label: String::new(), scenario }];
         let columns = self.columns(folder.as_ref());
         let (comparison, recordings) = self.simulate(1, columns.as_ref(), |options| {
@@ -82,9 +83,12 @@ impl<'a> Session<'a> {
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
-        let (variants, cross) = policies::crossed(self.scenario, policies)?;
+        let (mut variants, cross) = policies::crossed(self.scenario, policies)?;
+        let addresses = share_addresses(&mut variants);
         let folder = self.folder()?;
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
+        warnings(&variants).iter().for_each(|warning| self.output.notice(warning));
+        addresses.iter().for_each(|notice| self.output.notice(notice));
         announcement(&variants, self.simulation.seeds).iter().for_each(|text| self.output.notice(text));
         let columns = self.columns(folder.as_ref());
         let (comparison, recordings) = self.simulate(variants.len(), columns.as_ref(), |options| {
@@ -245,6 +249,26 @@ fn hints(variants: &[Variant]) -> Vec<String> {
         }
     }
     hints
+}
+
+/// What a reader of the results should know, with the runs it is true of. What they address is said of all at once.
+fn warnings(variants: &[Variant]) -> Vec<String> {
+    let mut found: Vec<(Warning, Vec<&str>)> = Vec::new();
+    for Variant { label, scenario } in variants {
+        for warning in scenario.warnings().into_iter().filter(|warning| warning.code != tables::ADDRESS_SPACE)
+        {
+            match found.iter_mut().find(|(known, _)| *known == warning) {
+                Some((_, labels)) => labels.push(label),
+                None => found.push((warning, vec![label])),
+            }
+        }
+    }
+    let line = |(warning, labels): &(Warning, Vec<&str>)| {
+        let of =
+            if labels.len() == variants.len() { String::new() } else { format!(" ({})", labels.join(", ")) };
+        tables::warned(warning) + &of
+    };
+    found.iter().map(line).collect()
 }
 
 /// Requests that a run will simulate, where the scenario says it.

@@ -21,7 +21,7 @@ mod winners;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use harmonia_metrics::{Comparison, Report};
+use harmonia_metrics::{Comparison, Report, Warning};
 
 use crate::cross::Cross;
 use crate::numbers;
@@ -81,7 +81,37 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
 /// How far the runs can be trusted, and what else they show.
 fn ending(runs: &[Report], comparison: &Comparison, style: Style) -> String {
     let sentence = verdict::sentence(runs, &comparison.intervals);
-    verdict::steadiness(runs, style.color) + &layout::wrapped(&sentence, style.columns)
+    verdict::steadiness(runs, style.color)
+        + &addressed(runs, style.columns)
+        + &layout::wrapped(&sentence, style.columns)
+}
+
+/// The code of the warning that a load leaves a part of the array alone.
+pub(crate) const ADDRESS_SPACE: &str = "address-space";
+
+/// Which runs leave a part of their array alone: one line for all that leave the same.
+fn addressed(runs: &[Report], columns: usize) -> String {
+    let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
+    for run in runs {
+        for warning in run.warnings.iter().filter(|warning| warning.code == ADDRESS_SPACE) {
+            match alike.iter_mut().find(|(text, _)| *text == warning.text) {
+                Some((_, labels)) => labels.push(label(run)),
+                None => alike.push((&warning.text, vec![label(run)])),
+            }
+        }
+    }
+    let line = |(text, labels): (&str, Vec<&str>)| match &labels[..] {
+        labels if labels.len() == runs.len() => format!("note: {text}"),
+        [first] => format!("note: under {first} {text}"),
+        [first, more @ ..] => format!("note: under {first} and {} more {text}", more.len()),
+        [] => String::new(),
+    };
+    alike.into_iter().map(|entry| layout::wrapped(&line(entry), columns)).collect()
+}
+
+/// A warning as a line of its own.
+pub(crate) fn warned(warning: &Warning) -> String {
+    format!("warning: {}", warning.text)
 }
 
 /// What a user of the bare numbers must know: one line a warning, none if all is well.

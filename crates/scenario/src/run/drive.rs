@@ -6,7 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
-use harmonia_array::{Array, MessageCounters};
+use harmonia_array::{Array, ArrayCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
     DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters, Observer,
@@ -46,6 +46,10 @@ pub(super) struct Measured {
     pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
+    #[expect(dead_code, reason = "the report has no section for redundancy yet")]
+    pub redundancy: ArrayCounters,
+    /// Pages read so that parity could be made.
+    pub parity_pages_read: u64,
     /// The coordination policy's own.
     pub policy_counters: Vec<(&'static str, u64)>,
     pub window_ns: u64,
@@ -115,7 +119,7 @@ impl Run<'_> {
             observer,
             outstanding: 0,
             outstanding_pages: 0,
-            page_size: scenario.array.members.first().map_or(1, |m| u64::from(m.ssd.geometry.page_size)),
+            page_size: scenario.array.page_size(),
             completed: EventQueue::default(),
             submitted: 0,
             last_finish: SimTime::ZERO,
@@ -130,11 +134,15 @@ impl Run<'_> {
 /// The array of a scenario as its load sees it.
 pub(super) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
     let layout = scenario.array.layout();
+    let skewed = match &scenario.workload {
+        WorkloadConfig::Synthetic(load) if load.skew_fraction > 0.0 => Some(DeviceId(load.skew_member)),
+        _ => None,
+    };
     ArrayGeometryForLoad {
-        logical_bytes: layout.logical_bytes(),
-        member_bytes: layout.member_bytes(),
+        logical_bytes: scenario.space.unwrap_or(layout.logical_bytes()),
+        member_bytes: skewed.map_or(layout.member_bytes(), |member| layout.pinned_bytes(member)),
         members: scenario.array.devices,
-        page_size: scenario.array.members.first().map_or(0, |m| u64::from(m.ssd.geometry.page_size)),
+        page_size: scenario.array.page_size(),
     }
 }
 
@@ -147,6 +155,8 @@ struct Window {
     from: SimTime,
     devices: Vec<DeviceCounters>,
     messages: MessageCounters,
+    redundancy: ArrayCounters,
+    parity_pages_read: u64,
     policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
     events: u64,
@@ -327,6 +337,8 @@ impl<P: Told> Drive<'_, P> {
             from,
             devices: counters(&self.array),
             messages: *self.array.message_counters(),
+            redundancy: self.array.counters(),
+            parity_pages_read: parity_pages_read(&self.array),
             policy_counters: self.array.policy_counters(),
             gc: GcOverlap::new(self.array.devices().len(), from),
             events: self.events(),
@@ -372,6 +384,8 @@ impl<P: Told> Drive<'_, P> {
             gc_waits: self.gc_waits.report(),
             gc_share: window.gc.finish(end),
             messages: self.array.message_counters().since(&window.messages),
+            redundancy: self.array.counters().since(&window.redundancy),
+            parity_pages_read: parity_pages_read(&self.array) - window.parity_pages_read,
             policy_counters: self
                 .array
                 .policy_counters()
@@ -389,6 +403,11 @@ impl<P: Told> Drive<'_, P> {
 
 fn out_of_blocks(failure: harmonia_array::ArrayFailure) -> RunError {
     bad_input(failure.to_string(), "more spare, or an earlier start of garbage collection")
+}
+
+/// Pages that members have read for the array's parity so far.
+fn parity_pages_read<P: Probe>(array: &Array<P>) -> u64 {
+    array.devices().iter().map(|device| device.counters().parity_pages_read).sum()
 }
 
 /// Every member's counters in the report's terms.

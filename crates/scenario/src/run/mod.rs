@@ -377,8 +377,26 @@ fn ageing_key(scenario: &Scenario) -> String {
         )
     });
     let members: Vec<String> = members.collect();
-    let stripe = (array.level, array.layout().member_bytes());
-    format!("{} {:?} {stripe:?} {members:?}", scenario.seed, scenario.precondition)
+    format!("{} {:?} {} {members:?}", scenario.seed, scenario.precondition, filled(scenario))
+}
+
+/// What ageing fills of each member, and what it writes once behind that. A layout has no other part in it, so that levels
+/// which use as much of their members share an aged state where all of them is filled, or nothing.
+fn filled(scenario: &Scenario) -> String {
+    let (array, fill) = (&scenario.array, scenario.precondition.fill);
+    let layout = array.layout();
+    let mut ranges: Vec<std::ops::Range<u64>> = Vec::new();
+    for zone in layout.filled_zones(fill).filter(|zone| !zone.is_empty()) {
+        match ranges.last_mut() {
+            Some(last) if last.end == zone.start => last.end = zone.end,
+            _ => ranges.push(zone),
+        }
+    }
+    let end = ranges.last().map_or(0, |last| last.end);
+    // Where data ends, parity goes on, and lies where level, placement and stripe unit put it.
+    let parity = (array.level.parities() > 0 && 0 < end && end < layout.member_bytes())
+        .then(|| format!("{} {} {}", array.level, array.stripe_unit, layout.member_bytes()));
+    format!("{ranges:?} {parity:?}")
 }
 
 fn precondition(

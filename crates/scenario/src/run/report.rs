@@ -65,7 +65,7 @@ pub(super) fn build(
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
-            page_operations: page_operations.sum(),
+            page_operations: page_operations.sum::<u64>() + measured.parity_pages_read,
             peak_rss_bytes: peak_rss_bytes(),
             precondition_wall_ns: ageing_ns,
         },
@@ -84,6 +84,7 @@ pub(super) fn build(
         },
         label: label(variant),
         trace: measured.trace.map(trace),
+        warnings: scenario.warnings(),
     }
 }
 

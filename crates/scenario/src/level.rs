@@ -1,0 +1,204 @@
+//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_unit`.
+
+use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
+use harmonia_array::{Level, SmallWrite};
+use harmonia_ssd::Shape;
+use harmonia_types::{Bytes, DeviceId, units};
+
+use crate::error::{Fault, Parsed};
+use crate::read::Section;
+
+/// Most members of an array, whatever its level.
+pub(crate) const MOST_DEVICES: u16 = 1024;
+/// The stripe unit of levels without parity.
+const USUAL_UNIT: Bytes = 4 << 10;
+/// That of levels with parity: md's chunk.
+const USUAL_CHUNK: Bytes = 512 << 10;
+
+/// What the array must allow for.
+pub(crate) struct Room {
+    layout: Layout,
+    page: Bytes,
+    /// The part of the array that the load addresses, if not all of it.
+    space: Option<Bytes>,
+}
+
+impl Room {
+    pub fn devices(&self) -> u16 {
+        self.layout.members()
+    }
+
+    pub fn level(&self) -> Level {
+        self.layout.level()
+    }
+
+    /// Bytes that requests can go to.
+    pub fn addressed_bytes(&self) -> Bytes {
+        self.space.unwrap_or(self.layout.logical_bytes())
+    }
+
+    /// Data that requests pinned to a member can reach.
+    pub fn pinned_bytes(&self, member: u16) -> Bytes {
+        self.layout.pinned_bytes(DeviceId(member))
+    }
+
+    pub fn is_raid0(&self) -> bool {
+        self.level() == Level::Raid0
+    }
+
+    /// Reads `workload.space`, the part of the array that the load addresses.
+    pub fn limit(&mut self, workload: &Section<'_>) -> Parsed<Option<Bytes>> {
+        let Some(field) = workload.field("space") else { return Ok(None) };
+        let (space, whole) = (field.bytes(1)?, self.layout.logical_bytes());
+        let shown = units::format_bytes;
+        if space > whole {
+            let problem = format!("is more than the array holds, {}", shown(whole));
+            return Err(field.fault_allowing(problem, format!("at most {}", shown(whole))));
+        }
+        if !space.is_multiple_of(self.page) {
+            let problem = format!("is not a multiple of the page size, {}", shown(self.page));
+            return Err(field.fault(problem));
+        }
+        self.space = Some(space);
+        Ok(self.space)
+    }
+
+    /// The members that hold data, which lie side by side under every layout.
+    pub fn data_members(&self) -> (u16, u16) {
+        let mut holding = (0..self.devices()).filter(|&member| self.pinned_bytes(member) > 0);
+        let first = holding.next().unwrap_or(0);
+        (first, holding.last().unwrap_or(first))
+    }
+}
+
+/// Reads `level` and `layout`, and refuses a number of members that the level cannot have.
+pub(crate) fn level(section: &Section<'_>, devices: u16) -> Parsed<Level> {
+    let names = [
+        ("raid0", Level::Raid0),
+        ("raid1", Level::Raid1),
+        ("raid10", Level::Raid10(Copies::default())),
+        ("raid4", Level::Raid4),
+        ("raid5", Level::Raid5(Rotation::default())),
+        ("raid6", Level::Raid6(Rotation::default())),
+    ];
+    let level = section.field("level").map(|field| field.choice(&names)).transpose()?.unwrap_or_default();
+    let level = placed(section, level)?;
+    has_members(section, level, devices)?;
+    Ok(level)
+}
+
+/// The level with the placement that `layout` names.
+fn placed(section: &Section<'_>, level: Level) -> Parsed<Level> {
+    let Some(field) = section.field("layout") else { return Ok(level) };
+    let copies = || {
+        let names: Vec<String> = Pattern::ALL.iter().map(|pattern| format!("{}-2", pattern.name())).collect();
+        format!("{}, or with up to {} copies", names.join(", "), harmonia_array::layout::MOST_COPIES)
+    };
+    match level {
+        Level::Raid0 | Level::Raid1 | Level::Raid4 => Err(field.fault_allowing(
+            format!("{level} leaves no choice of layout"),
+            "no `layout`, or array.level = \"raid5\", \"raid6\" or \"raid10\"",
+        )),
+        Level::Raid10(_) => {
+            let copies = Copies::parse(field.text()?)
+                .ok_or_else(|| field.fault_allowing("is no layout of raid10", copies()))?;
+            Ok(Level::Raid10(copies))
+        }
+        Level::Raid5(_) => rotation(&field, |rotation| !rotation.is_raid6_only()).map(Level::Raid5),
+        Level::Raid6(_) => rotation(&field, |_| true).map(Level::Raid6),
+    }
+}
+
+/// The rotation that `layout` names, among those that the level can have.
+fn rotation(field: &crate::read::Field<'_>, fits: impl Fn(Rotation) -> bool) -> Parsed<Rotation> {
+    let named = Rotation::parse(field.text()?);
+    let names = || Rotation::ALL.into_iter().filter(|&rotation| fits(rotation)).map(Rotation::name);
+    match named {
+        Some(rotation) if fits(rotation) => Ok(rotation),
+        Some(_) => Err(field.fault_allowing(
+            "is a layout of raid6: it says where the second parity lies",
+            names().collect::<Vec<_>>().join(", "),
+        )),
+        None => field.name(names()).map(|_| unreachable!("a name of a rotation is a rotation")),
+    }
+}
+
+fn has_members(section: &Section<'_>, level: Level, devices: u16) -> Parsed<()> {
+    let (least, most) = (level.least_members(), level.most_members().min(MOST_DEVICES));
+    let problem = match devices {
+        _ if devices < least => format!("{level} needs at least {least} members, and there are {devices}"),
+        _ if devices > most => {
+            format!("{level} has at most {most} members, each a copy of all, and there are {devices}")
+        }
+        _ => return Ok(()),
+    };
+    let field = section.field("devices").or_else(|| section.field("level"));
+    let field = field.expect("the usual number of members is enough for the usual level");
+    Err(field.fault_allowing(problem, format!("{least} to {most} devices with {level}, or another level")))
+}
+
+/// Reads `small_write`, which only parity has.
+pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWrite> {
+    let Some(field) = section.field("small_write") else { return Ok(SmallWrite::default()) };
+    if level.parities() == 0 {
+        let problem = format!("{level} has no parity, so there is nothing to choose");
+        let allowed = "no `small_write`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
+        return Err(field.fault_allowing(problem, allowed));
+    }
+    field.choice(&[
+        ("fewest", SmallWrite::Fewest),
+        ("read-modify-write", SmallWrite::ReadModifyWrite),
+        ("reconstruct", SmallWrite::Reconstruct),
+    ])
+}
+
+/// Reads `stripe_unit`. What a member holds beyond its last whole stripe unit is not used.
+pub(crate) fn stripes(
+    section: &Section<'_>,
+    level: Level,
+    devices: u16,
+    shape: &Shape,
+) -> Parsed<(Bytes, Room)> {
+    let page = u64::from(shape.page_size);
+    let member = u64::from(shape.logical_pages) * page;
+    let written = section.field("stripe_unit").map(|field| field.bytes(1)).transpose()?;
+    let unit = written.unwrap_or_else(|| usual_unit(level, page, member));
+    let shown = units::format_bytes;
+    if !unit.is_multiple_of(page) {
+        return unfit(section, unit, format!("is not a multiple of the page size, {}", shown(page)));
+    }
+    if unit > member {
+        return unfit(section, unit, format!("is larger than a member, {}", shown(member)));
+    }
+    let layout = Layout::new(level, devices, unit, page, member);
+    if layout.logical_bytes() == 0 {
+        let problem = format!(
+            "leaves no room: {level} takes several units of a member at once, which has {}",
+            shown(member)
+        );
+        return unfit(section, unit, problem);
+    }
+    Ok((unit, Room { layout, page, space: None }))
+}
+
+fn usual_unit(level: Level, page: Bytes, member: Bytes) -> Bytes {
+    if level.parities() == 0 {
+        page.max(USUAL_UNIT)
+    } else {
+        (USUAL_CHUNK.min(member) / page * page).max(page)
+    }
+}
+
+/// A stripe unit that cannot be, written or not.
+fn unfit<T>(section: &Section<'_>, unit: Bytes, problem: String) -> Parsed<T> {
+    Err(match section.field("stripe_unit") {
+        Some(field) => field.fault(problem),
+        None => Box::new(Fault {
+            place: section.place,
+            key: "array.stripe_unit".into(),
+            value: Some(format!("\"{}\"", units::format_bytes(unit))),
+            problem,
+            allowed: crate::schema::find("array.stripe_unit").map_or("", |key| key.allowed).into(),
+        }),
+    })
+}

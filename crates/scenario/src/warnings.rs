@@ -1,0 +1,199 @@
+//! What about a scenario explains its figures and is easily overlooked; it stands in the report, too.
+//!
+//! * `keeps-apart`: a coordinator that lets members collect one after the other, and requests that need several;
+//! * `parity-resonance`: a layout that puts the parity of a member on few of its dies;
+//! * `address-space`: a load that leaves a part of the array alone.
+
+use harmonia_array::coordination::{self, Parameters};
+use harmonia_array::layout::{Layout, ParityPattern};
+use harmonia_array::{ArrayConfig, Level};
+use harmonia_metrics::Warning;
+use harmonia_ssd::Shape;
+use harmonia_types::registry::find;
+use harmonia_types::{Bytes, DeviceId, units};
+use harmonia_workload::{SizeDistribution, WorkloadConfig};
+
+use crate::Scenario;
+
+impl Scenario {
+    /// What a reader of its results should know; none if all is well.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let all = [
+            ("keeps-apart", self.keeps_apart()),
+            ("parity-resonance", resonance(&self.array)),
+            ("address-space", self.leaves_space()),
+        ];
+        let warning =
+            |(code, text): (&str, Option<String>)| Some(Warning { code: code.to_owned(), text: text? });
+        all.into_iter().filter_map(warning).collect()
+    }
+
+    /// A coordinator that can only lose with plain reads and writes, because requests wait for one member after the other.
+    fn keeps_apart(&self) -> Option<String> {
+        let ArrayConfig { devices, level, coordination, .. } = &self.array;
+        let policy = &coordination.policy;
+        let parameters = Parameters {
+            devices: *devices,
+            message_latency: coordination.message_latency,
+            own: &coordination.own,
+        };
+        let coordinator = (find(coordination::REGISTRY, policy)?.build)(&parameters).ok()?;
+        (coordinator.keeps_apart() && self.needs_several_members()).then(|| {
+            format!(
+                "{policy} lets members collect one after the other, which pays where requests can do without the one that \
+                 collects; under {level} with plain reads and writes they wait for each of them in turn"
+            )
+        })
+    }
+
+    /// Whether its requests usually need more than one member.
+    fn needs_several_members(&self) -> bool {
+        let ArrayConfig { devices, level, stripe_unit, .. } = self.array;
+        let is_larger = |size: SizeDistribution| {
+            let (SizeDistribution::Fixed { mean }
+            | SizeDistribution::Exponential { mean }
+            | SizeDistribution::Normal { mean, .. }) = size;
+            mean > stripe_unit
+        };
+        // A write of a level with redundancy needs several, however short it is.
+        let of_load = || match &self.workload {
+            WorkloadConfig::Synthetic(load) => is_larger(load.size),
+            WorkloadConfig::Streams(load) => load.streams.iter().any(|(_, stream)| is_larger(stream.size)),
+            WorkloadConfig::Trace(_) => true,
+        };
+        devices > 1 && (level != Level::Raid0 || of_load())
+    }
+
+    fn leaves_space(&self) -> Option<String> {
+        let (space, whole) = (self.space?, self.array.layout().logical_bytes());
+        let shown = units::format_bytes;
+        (space < whole).then(|| {
+            format!("requests go to the first {} of the {} that the array holds", shown(space), shown(whole))
+        })
+    }
+}
+
+/// Parity that lies on fewer than half of the dies of a member: these are written more often than the others, and where
+/// one die of a device that collects stops all of them, the whole member pays for them.
+fn resonance(array: &ArrayConfig) -> Option<String> {
+    let Layout::Parity(parity) = array.layout() else { return None };
+    let shape = array.members.first()?.ssd.resolve().ok().filter(|shape| !shape.is_dynamic())?;
+    let mut patterns = (0..array.devices).map(|member| parity.parity_pattern(DeviceId(member)));
+    let pattern = patterns.find(|pattern| 0 < pattern.run && pattern.run < pattern.period)?;
+    let (page, unit) = (array.page_size(), array.stripe_unit / array.page_size());
+    let dies = parity_dies(pattern, unit, &shape);
+    if 2 * dies >= shape.dies {
+        return None;
+    }
+    let avoids = |unit: &u64| 2 * parity_dies(pattern, *unit, &shape) >= shape.dies;
+    // As many pages as there are allocation units reach every die.
+    let most = u64::from(shape.units()).max(unit);
+    let smallest = (unit + 1..=most).find(avoids).unwrap_or(most) * page;
+    let power = std::iter::successors(Some((unit * page).next_power_of_two()), |size| Some(size * 2));
+    let power = power.skip_while(|size| !size.is_multiple_of(page) || !avoids(&(size / page))).next();
+    let advice = match power {
+        Some(power) if power != smallest => {
+            format!("{} (of powers of two, {})", shown(smallest), shown(power))
+        }
+        _ => shown(smallest),
+    };
+    Some(format!(
+        "parity lies on {dies} of the {} dies of a member, because {} members with a stripe unit of {} repeat in step with \
+         them; these dies are written and collected more often than the others; the smallest array.stripe_unit that spreads \
+         it over half of them is {advice}",
+        shape.dies,
+        array.devices,
+        shown(array.stripe_unit),
+    ))
+}
+
+fn shown(bytes: Bytes) -> String {
+    units::format_bytes(bytes)
+}
+
+/// Dies of a member that hold parity, where a stripe unit has `unit` pages.
+fn parity_dies(pattern: ParityPattern, unit: u64, shape: &Shape) -> u32 {
+    // Pages are dealt to allocation units in turn, so both patterns together repeat after so many stripes.
+    let units = u64::from(shape.units());
+    let stripes = pattern.period * (units / gcd(pattern.period * unit, units));
+    let mut holds = vec![false; shape.dies as usize];
+    for stripe in (0..stripes).filter(|&stripe| pattern.has(stripe)) {
+        for page in 0..unit.min(units) {
+            let lpn = (stripe * unit + page) % units;
+            holds[shape.locate(lpn as u32).0 as usize] = true;
+        }
+    }
+    holds.into_iter().filter(|&holds| holds).count() as u32
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warnings(keys: &str) -> Vec<Warning> {
+        let text = format!("workload.preset = \"hpc-w\"\n{keys}");
+        Scenario::parse(&text, "test", &[], None).unwrap_or_else(|error| panic!("{error}")).warnings()
+    }
+
+    fn codes(keys: &str) -> Vec<String> {
+        warnings(keys).into_iter().map(|warning| warning.code).collect()
+    }
+
+    const RAID5: &str = "array.level = \"raid5\"\n";
+
+    /// Eight members of 64 dies: with one page a unit, every eighth page of a member is parity.
+    #[test]
+    fn parity_on_few_dies_is_told_the_unit_that_spreads_it() {
+        let found = warnings(&format!("{RAID5}array.stripe_unit = \"4KiB\""));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, "parity-resonance");
+        let text = &found[0].text;
+        assert!(
+            text.contains("8 of the 64 dies") && text.contains("20KiB (of powers of two, 128KiB)"),
+            "{text}"
+        );
+        for (unit, devices, resonates) in [
+            ("16KiB", 8, true),
+            ("20KiB", 8, false),
+            ("64KiB", 8, true),
+            ("128KiB", 8, false),
+            ("512KiB", 8, false),
+            ("4KiB", 7, false),
+            ("4KiB", 4, true),
+        ] {
+            let keys = format!("{RAID5}array.stripe_unit = \"{unit}\"\narray.devices = {devices}");
+            assert_eq!(codes(&keys).len(), usize::from(resonates), "{unit} {devices}");
+        }
+        let fixed = "array.level = \"raid4\"\narray.stripe_unit = \"4KiB\"";
+        assert_eq!(codes(fixed), [""; 0], "a member that holds parity holds nothing else");
+        assert_eq!(codes("array.stripe_unit = \"4KiB\""), [""; 0], "no parity");
+        let dynamic = format!("{RAID5}array.stripe_unit = \"4KiB\"\nssd.ftl.allocation = \"dynamic\"");
+        assert_eq!(codes(&dynamic), [""; 0], "parity goes anywhere");
+    }
+
+    #[test]
+    fn keeping_members_apart_is_told_where_requests_need_several() {
+        for policy in ["gcsync", "gclock"] {
+            let keys = format!("array.coordination.policy = \"{policy}\"\n");
+            assert_eq!(codes(&keys), ["keeps-apart"]);
+            assert_eq!(codes(&format!("{keys}{RAID5}")), ["keeps-apart"]);
+            assert_eq!(codes(&format!("{keys}array.devices = 1")), [""; 0]);
+            assert_eq!(
+                codes(&format!("{keys}array.stripe_unit = \"1MiB\"")),
+                [""; 0],
+                "one member a request"
+            );
+        }
+        assert_eq!(codes("array.coordination.policy = \"reactive-inclusive\""), [""; 0]);
+    }
+
+    #[test]
+    fn a_space_that_leaves_a_part_alone_is_told() {
+        let found = warnings("workload.space = \"1GiB\"");
+        assert!(found.len() == 1 && found[0].text.contains("the first 1GiB of the"), "{found:?}");
+    }
+}
