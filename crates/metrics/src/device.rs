@@ -83,11 +83,11 @@ impl DeviceCounters {
         DeviceCounters { inside: self.inside.since(&start.inside), ..self.zip(start, since) }
     }
 
-    /// The counters of several devices, summed.
+    /// The counters of several devices, summed; times end at the longest there is.
     pub fn sum<'a>(devices: impl IntoIterator<Item = &'a DeviceCounters>) -> DeviceCounters {
         devices.into_iter().fold(DeviceCounters::default(), |sum, device| DeviceCounters {
             inside: sum.inside.plus(&device.inside),
-            ..sum.zip(device, |a, b| a + b)
+            ..sum.zip(device, u64::saturating_add)
         })
     }
 
@@ -124,7 +124,7 @@ impl DeviceCounters {
 
     /// Busy plane time / (planes of a die x GC time of the dies); `None` without GC time. Unit: ratio.
     pub fn plane_utilisation_in_gc(&self, planes_per_die: u32) -> Option<f64> {
-        ratio(self.gc_plane_busy_ns, u64::from(planes_per_die) * self.gc_busy_ns)
+        utilisation([(self, planes_per_die)])
     }
 }
 
@@ -147,6 +147,17 @@ impl DeviceReport {
             gc_waits: GcWaitsReport::default(),
         }
     }
+}
+
+/// Busy plane time / plane time of several devices, each with the planes of one of its dies; `None` without GC time. In
+/// 128 bits, because a device's GC time may come near 2^64 ns.
+pub(crate) fn utilisation<'a>(devices: impl IntoIterator<Item = (&'a DeviceCounters, u32)>) -> Option<f64> {
+    let (mut busy, mut whole) = (0, 0);
+    for (counters, planes) in devices {
+        busy += u128::from(counters.gc_plane_busy_ns);
+        whole += u128::from(planes) * u128::from(counters.gc_busy_ns);
+    }
+    (whole > 0).then(|| busy as f64 / whole as f64)
 }
 
 /// `part / whole`, or `None` where there is no whole.
@@ -182,6 +193,15 @@ mod tests {
     fn plane_utilisation_is_per_plane_of_the_die() {
         assert_eq!(COUNTED.plane_utilisation_in_gc(4), Some(0.375));
         assert_eq!(DeviceCounters { gc_busy_ns: 0, ..COUNTED }.plane_utilisation_in_gc(4), None);
+    }
+
+    #[test]
+    fn plane_utilisation_is_right_where_plane_time_is_beyond_64_bits() {
+        let gc_busy_ns = u64::MAX / 2;
+        let counted = DeviceCounters { gc_busy_ns, gc_plane_busy_ns: gc_busy_ns, ..COUNTED };
+        assert_eq!(counted.plane_utilisation_in_gc(4), Some(0.25));
+        assert_eq!(utilisation([(&counted, 4); 3]), Some(0.25));
+        assert_eq!(DeviceCounters::sum([&counted; 3]).gc_busy_ns, u64::MAX);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{DeviceCounters, DeviceReport, ratio};
+use crate::device::{DeviceCounters, DeviceReport, utilisation};
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
@@ -175,8 +175,6 @@ impl ArrayReport {
         coordination: CoordinationReport,
     ) -> Self {
         let sum = DeviceCounters::sum(devices.clone().into_iter().map(|(counters, _)| counters));
-        let plane_time =
-            devices.into_iter().map(|(counters, planes)| u64::from(planes) * counters.gc_busy_ns);
         ArrayReport {
             write_amplification: sum.write_amplification(),
             erases: sum.erases,
@@ -188,7 +186,7 @@ impl ArrayReport {
             coordination,
             metadata_pages_programmed: sum.programmed(IoCause::Metadata),
             read_modify_write_reads: sum.rmw_reads,
-            plane_utilisation_in_gc: ratio(sum.gc_plane_busy_ns, plane_time.sum()),
+            plane_utilisation_in_gc: utilisation(devices),
             inside: InsideReport::new(&sum.inside),
             usable_bytes: 0,
             redundancy: None,

@@ -3,6 +3,8 @@
 //! The measured window begins with the arrival of the first request after the warm-up and ends with the last
 //! completion. Requests of the warm-up are simulated and not recorded; counters are read at the window's beginning
 //! and end. Garbage collection still running at the end is cut off there.
+//!
+//! A run ends as bad input as soon as anything would happen after [`SimTime::LATEST`].
 
 use std::sync::atomic::Ordering;
 
@@ -21,7 +23,7 @@ use harmonia_workload::{
 
 use super::probe::{RunProbe, Told, Wanted};
 use super::report::Stopwatch;
-use super::{RunError, RunOptions, Stage, bad_input, is_over, too_short};
+use super::{RunError, RunOptions, Stage, bad_input, is_over, too_long, too_short};
 use crate::{Scenario, Variant};
 
 /// One run of a comparison.
@@ -123,6 +125,7 @@ impl Run<'_> {
             completed: EventQueue::default(),
             submitted: 0,
             last_finish: SimTime::ZERO,
+            latest: SimTime::ZERO,
         };
         let result = drive.go();
         self.options.progress.end(self.index);
@@ -181,7 +184,10 @@ struct Drive<'a, P: Told> {
     /// Completions a closed loop has yet to see, by the time they happen.
     completed: EventQueue<Completion>,
     submitted: u64,
+    /// Of the requests that count.
     last_finish: SimTime,
+    /// Of all.
+    latest: SimTime,
 }
 
 impl<P: Told> Drive<'_, P> {
@@ -227,9 +233,12 @@ impl<P: Told> Drive<'_, P> {
 
     /// Lets time pass up to an arrival; a closed loop's completions up to then are gathered for the source.
     fn advance_to(&mut self, arrival: SimTime, seen: &mut Vec<Completion>) -> Result<(), RunError> {
+        if too_long::is_too_late(arrival) {
+            return Err(self.too_long());
+        }
         let advanced = self.array.advance_until(arrival);
         advanced.map_err(out_of_blocks)?;
-        self.record();
+        self.record()?;
         while let Some((_, completion)) = self.completed.pop_due(arrival) {
             seen.push(completion);
         }
@@ -251,8 +260,11 @@ impl<P: Told> Drive<'_, P> {
         if wakeup == SimTime::NEVER {
             return Err(RunError::Internal(format!("{} requests never completed", self.outstanding)));
         }
+        if too_long::is_too_late(wakeup) {
+            return Err(self.too_long());
+        }
         self.array.advance_until(wakeup).map_err(out_of_blocks)?;
-        self.record();
+        self.record()?;
         if self.run.options.cancel.load(Ordering::Relaxed) {
             return Err(RunError::Cancelled);
         }
@@ -261,7 +273,7 @@ impl<P: Told> Drive<'_, P> {
 
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
         if self.window.is_none() && is_over(self.warmup, self.submitted, request.arrival) {
-            self.open_window(request.arrival, request.id);
+            self.open_window(request.arrival, request.id)?;
             self.first_measured = request.id;
         }
         self.submitted += 1;
@@ -277,7 +289,7 @@ impl<P: Told> Drive<'_, P> {
             ));
         }
         self.array.submit(request).map_err(out_of_blocks)?;
-        self.record();
+        self.record()?;
         if self.submitted.is_multiple_of(256) {
             self.run.options.progress.advance(self.run.index, self.submitted);
             if self.run.options.cancel.load(Ordering::Relaxed) {
@@ -288,12 +300,18 @@ impl<P: Told> Drive<'_, P> {
         Ok(())
     }
 
-    /// Takes note of what completed and who collected.
-    fn record(&mut self) {
+    fn too_long(&self) -> RunError {
+        too_long::refuse(&self.run.variant.scenario, self.submitted, self.outstanding)
+    }
+
+    /// Takes note of what completed and who collected. A completion may be known before it happens, so that the clock
+    /// alone would not show that one comes too late.
+    fn record(&mut self) -> Result<(), RunError> {
         let mut completions = std::mem::take(self.array.completions());
         for completion in completions.drain(..) {
             self.outstanding -= 1;
             self.outstanding_pages -= completion.length / self.page_size + 1;
+            self.latest = self.latest.max(completion.finish);
             if completion.id >= self.first_measured {
                 self.host.record(&completion);
                 self.gc_waits.record(&completion);
@@ -317,6 +335,7 @@ impl<P: Told> Drive<'_, P> {
             }
         }
         *self.array.gc_intervals() = intervals;
+        if too_long::is_too_late(self.latest) { Err(self.too_long()) } else { Ok(()) }
     }
 
     /// Folds what lies safely in the past, so that long runs need no more memory.
@@ -327,7 +346,7 @@ impl<P: Told> Drive<'_, P> {
         }
     }
 
-    fn open_window(&mut self, from: SimTime, first: u64) {
+    fn open_window(&mut self, from: SimTime, first: u64) -> Result<(), RunError> {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
         }
@@ -335,7 +354,7 @@ impl<P: Told> Drive<'_, P> {
         self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
             from,
-            devices: counters(&self.array),
+            devices: self.counters()?,
             messages: *self.array.message_counters(),
             redundancy: self.array.counters(),
             parity_pages_read: parity_pages_read(&self.array),
@@ -343,6 +362,16 @@ impl<P: Told> Drive<'_, P> {
             gc: GcOverlap::new(self.array.devices().len(), from),
             events: self.events(),
         });
+        Ok(())
+    }
+
+    /// Every member's counters; refused where the time its dies or planes collected for is too long to be summed up.
+    fn counters(&self) -> Result<Vec<DeviceCounters>, RunError> {
+        let beyond = |device: &harmonia_ssd::Device<P>| {
+            let counters = device.counters();
+            too_long::is_beyond(counters.gc_busy) || too_long::is_beyond(counters.gc_plane_busy)
+        };
+        if self.array.devices().iter().any(beyond) { Err(self.too_long()) } else { Ok(counters(&self.array)) }
     }
 
     fn events(&self) -> u64 {
@@ -370,7 +399,7 @@ impl<P: Told> Drive<'_, P> {
             planes.iter().for_each(|planes| observer.planes(planes));
             observer.end(end);
         }
-        let now = counters(&self.array);
+        let now = self.counters()?;
         Ok(Measured {
             host: self.host,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),

@@ -4,6 +4,7 @@
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
+//! * `too_long`: what to say where simulated time runs out;
 //! * here: which runs share an aged state, and which thread does what.
 //!
 //! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
@@ -14,6 +15,7 @@ mod drive;
 mod memory;
 mod probe;
 mod report;
+mod too_long;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
