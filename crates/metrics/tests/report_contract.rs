@@ -240,18 +240,18 @@ fn what_was_done_to_a_trace_follows_the_label() {
 fn what_redundancy_costs_follows_the_inside_of_dies() {
     let redundancy = RedundancyReport {
         stripe_waits: 1,
-        small_writes_read_modify_write: 2,
-        small_writes_reconstruct: 3,
-        full_stripe_writes: 4,
-        pre_reads: 5,
+        rows_read_modify_write: 2,
+        rows_reconstruct_write: 3,
+        rows_full: 4,
+        pre_read_bytes: 5,
         trims_ignored_bytes: 6,
     };
     let redundant =
         ArrayReport { usable_bytes: 4096, redundancy: Some(redundancy), ..ArrayReport::default() };
     let text = serde_json::to_string(&redundant).unwrap();
     let expected = [
-        r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"small_writes_read_modify_write":2,"#,
-        r#""small_writes_reconstruct":3,"full_stripe_writes":4,"pre_reads":5,"trims_ignored_bytes":6}}"#,
+        r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"rows_read_modify_write":2,"#,
+        r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"trims_ignored_bytes":6}}"#,
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");

@@ -48,7 +48,6 @@ pub(super) struct Measured {
     pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
-    #[expect(dead_code, reason = "the report has no section for redundancy yet")]
     pub redundancy: ArrayCounters,
     /// Pages read so that parity could be made.
     pub parity_pages_read: u64,

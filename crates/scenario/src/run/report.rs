@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_array::Steadiness;
+use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, Report, SCHEMA,
-    TraceReport,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, RedundancyReport,
+    Report, SCHEMA, TraceReport,
 };
 use harmonia_workload::TraceAccount;
 
@@ -61,7 +61,11 @@ pub(super) fn build(
         seed: scenario.seed,
         simulated_ns: measured.window_ns,
         host: measured.host.report(),
-        array: ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination),
+        array: ArrayReport {
+            usable_bytes: scenario.array.layout().logical_bytes(),
+            redundancy: redundancy(scenario.array.level, &measured.redundancy),
+            ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
+        },
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
@@ -86,6 +90,19 @@ pub(super) fn build(
         trace: measured.trace.map(trace),
         warnings: scenario.warnings(),
     }
+}
+
+/// What redundancy made of writes, if the level has any.
+fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport> {
+    let ArrayCounters { row_waits, planner } = *counted;
+    (level != Level::Raid0).then_some(RedundancyReport {
+        stripe_waits: row_waits,
+        rows_read_modify_write: planner.rows_read_modify_write,
+        rows_reconstruct_write: planner.rows_reconstruct_write,
+        rows_full: planner.rows_full,
+        pre_read_bytes: planner.pre_read_bytes,
+        trims_ignored_bytes: planner.trims_ignored_bytes,
+    })
 }
 
 /// What was done to a trace, in the report's terms.
