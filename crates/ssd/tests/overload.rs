@@ -66,10 +66,10 @@ struct Served(Vec<u32>);
 
 impl Probe for Served {
     fn program(&mut self, _: FlashPage, _: Lpn, _: IoCause, origin: Option<Origin>) {
-        self.0.extend(origin.map(|origin| origin.token));
+        self.0.extend(origin.map(|origin| origin.token as u32));
     }
     fn read(&mut self, _: Option<FlashPage>, _: Lpn, origin: Origin) {
-        self.0.push(origin.token);
+        self.0.push(origin.token as u32);
     }
 }
 
