@@ -185,7 +185,7 @@ mod tests {
     use crate::device::queue::OpKind;
 
     fn write(unit: u32, lpn: u32) -> PageOp {
-        PageOp::new(0, lpn, unit, 0, OpKind::Write, SimTime::ZERO)
+        PageOp::new(0, lpn, unit, 0, (OpKind::Write, harmonia_types::IoCause::Host), SimTime::ZERO)
     }
 
     /// An index of one operation on each of these pages, and the slab they stand in.
