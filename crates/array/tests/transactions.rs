@@ -736,20 +736,44 @@ fn whoever_comes_first_has_its_rows_first() {
     at_rest(&mut array);
 }
 
-/// A read's die is done at 45 us, its data is here at 55 us, and so long it has its rows.
+/// A read's die is done at 45 us, its data is here at 55 us, and so long it has its rows. Whoever waits for them comes to
+/// its member behind what arrived there in between.
 #[test]
 fn rows_are_held_until_a_finish_that_lies_ahead() {
-    let script =
-        Script::default().with(0, rows(0, 1), &[&[read(0, 0)]]).with(1, rows(0, 1), &[&[read(1, 0)]]);
+    let script = Script::default()
+        .with(0, rows(0, 1), &[&[read(0, 0)]])
+        .with(1, rows(0, 1), &[&[read(1, 0)]])
+        .with(2, Rows::NONE, &[&[read(1, 1)]]);
     let mut array = stage_with(&linked(), script, &[], NoPayload);
     arrive(&mut array, us(0), 0);
     arrive(&mut array, us(1), 1);
-    array.advance_until(us(45)).unwrap();
+    arrive(&mut array, us(50), 2);
     assert_eq!(done_at(&mut array, us(55), 0).blame.data.link, 10_000);
-    array.advance_until(us(100)).unwrap();
-    let done = array.completions().remove(0);
+    let done = drain(&mut array);
     let data = Blame { link: 10_000, ..READS };
-    assert_eq!((done.finish, done.blame), (us(110), RequestBlame { data, stripe_wait: 54_000, ..NOTHING }));
+    assert_eq!((done[0].id, done[0].finish, done[0].blame.data), (2, us(105), data));
+    let blame = RequestBlame { data: Blame { queue_host: 40_000, ..data }, stripe_wait: 54_000, ..NOTHING };
+    assert_eq!((done[1].id, done[1].finish, done[1].blame), (1, us(150), blame));
+    at_rest(&mut array);
+}
+
+/// The fifth read of member 1 is known to be done at 225 us, before the write, and its data is here at 235 us, after it.
+#[test]
+fn what_goes_on_behind_a_request_does_not_delay_it_even_when_it_is_known_first() {
+    let busy: Vec<PlannedOperation> = (0..4).map(|page| read(1, page)).collect();
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&busy])
+        .with(1, rows(0, 1), &[&[write(0, 0), behind(read(1, 4))]])
+        .with(2, rows(0, 1), &[&[read(2, 0)]]);
+    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    for id in 0..3 {
+        arrive(&mut array, us(0), id);
+    }
+    let done = drain(&mut array);
+    let data = Blame { link: 10_000, ..WRITES };
+    assert_eq!((done[1].finish, done[1].blame), (us(230), RequestBlame { data, ..NOTHING }));
+    let blame = RequestBlame { data: Blame { link: 10_000, ..READS }, stripe_wait: 235_000, ..NOTHING };
+    assert_eq!((done[2].finish, done[2].blame), (us(235 + 55), blame), "the row is held for both");
     at_rest(&mut array);
 }
 
