@@ -619,6 +619,41 @@ fn a_refused_operation_can_go_on_behind_the_hosts_back() {
     at_rest(&mut array);
 }
 
+/// A read that is known to be done at 105 us, with its data here at 115 us, and then a refusal at 105 us.
+#[test]
+fn what_the_host_has_waited_for_counts_when_the_rest_goes_behind_its_back() {
+    let mut ssd = linked();
+    ssd.link.latency = SimDuration::from_us(5);
+    let trim = PlannedOperation { operation: Operation::Trim, ..read(0, 0) };
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[trim]])
+        .with(1, Rows::NONE, &[&[read(0, 0), fast_fail(read(1, 0))]])
+        .answers(Answer::Patch, &[behind(read(2, 0))]);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    arrive(&mut array, us(0), 0);
+    done_at(&mut array, us(5), 0);
+    arrive(&mut array, us(100), 1);
+    let done = drain(&mut array)[0];
+    let data = Blame { link: 15_000, ..Blame::default() };
+    assert_eq!((done.finish, done.blame), (us(115), RequestBlame { data, ..NOTHING }));
+    at_rest(&mut array);
+}
+
+/// One operation asks for a new plan, and what takes the place of the other the host does not wait for.
+#[test]
+fn a_request_waits_for_the_new_plan_although_the_rest_goes_behind_its_back() {
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[fast_fail(read(1, 0)), fast_fail(read(1, 1))]])
+        .then(&[&[write(0, 0)]])
+        .answers(Answer::Replan(Rows::NONE), &[])
+        .answers(Answer::Patch, &[behind(read(2, 0))]);
+    let (mut array, _) = busy(script);
+    arrive(&mut array, us(100), 0);
+    let done = done_at(&mut array, us(100 + 45 + 220), 0);
+    assert_eq!(done.blame.total(), READ + WRITE);
+    at_rest(&mut array);
+}
+
 /// What has begun ends before the new plan begins, what has not begun is dropped, and the rows are waited for.
 #[test]
 fn a_new_plan_takes_rows_when_the_old_one_is_out_of_the_way() {
