@@ -4,13 +4,14 @@
 //! (n-1-k)R + (k+1)W, full stripe n W; RAID-6 (k+2)R + (k+2)W, (n-2-k)R + (k+2)W, n W. For anything else the oracle
 //! here applies the rule of Linux md (drivers/md/raid5.c, `handle_stripe_dirtying`) row by row: a read-modify-write reads
 //! the units that are written and the parities, a reconstruct-write those that are not overwritten as a whole; the former
-//! if it reads strictly fewer. Layouts of the oracle are md's left-symmetric, written down from its formula.
+//! if it reads strictly fewer. The oracle's left-symmetric placement is written down from md's formula.
 //!
-//! Not verified: times (`parity_blame` does), other rotations (the layout's own tests do).
+//! Not verified: times (`parity_blame` does), and where other rotations put their units (the layout's own tests do).
 
 mod common;
 
 use common::{PAGE, all_filled, drain, level, one_die, request};
+use harmonia_array::layout::{Layout, Parity, Rotation};
 use harmonia_array::{Array, ArrayConfig, Level, SmallWrite};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
@@ -26,6 +27,7 @@ struct Case {
     /// Rows of a stripe unit, each of one page.
     unit_rows: u64,
     small_write: SmallWrite,
+    rotation: Rotation,
 }
 
 /// Pages of one member: data read, read for parity, data programmed, parity programmed.
@@ -44,13 +46,33 @@ impl Case {
         self.data_units() * self.unit()
     }
 
+    fn level(&self) -> Level {
+        if self.parities == 2 { Level::Raid6(self.rotation) } else { Level::Raid5(self.rotation) }
+    }
+
+    /// Of other rotations than left-symmetric: the layout's own tests say that it is right.
+    fn layout(&self) -> Option<Parity> {
+        let layout = Layout::new(self.level(), self.members as u16, self.unit(), PAGE, self.unit());
+        match layout {
+            Layout::Parity(layout) if self.rotation != Rotation::LeftSymmetric => Some(layout),
+            _ => None,
+        }
+    }
+
     /// md, left-symmetric: P moves from the last member to the first, Q follows it, data follows Q.
     fn parity_members(&self, stripe: u64) -> Vec<u64> {
+        if let Some(layout) = self.layout() {
+            let members = [Some(layout.p_member(stripe)), layout.q_member(stripe)];
+            return members.into_iter().flatten().map(|member| u64::from(member.0)).collect();
+        }
         let p = self.members - 1 - stripe % self.members;
         (0..self.parities).map(|place| (p + place) % self.members).collect()
     }
 
     fn data_member(&self, stripe: u64, unit: u64) -> u64 {
+        if let Some(layout) = self.layout() {
+            return u64::from(layout.data_member(stripe, unit as u16).0);
+        }
         (self.parity_members(stripe)[0] + self.parities + unit) % self.members
     }
 
@@ -98,9 +120,7 @@ impl Case {
     }
 
     fn array(&self) -> Array {
-        let rotation = Default::default();
-        let raid = if self.parities == 2 { Level::Raid6(rotation) } else { Level::Raid5(rotation) };
-        let config = level(raid, &one_die(24, 16, 6), self.members as u16, self.unit());
+        let config = level(self.level(), &one_die(24, 16, 6), self.members as u16, self.unit());
         let config = ArrayConfig { small_write: self.small_write, ..config };
         Array::new(&config, all_filled(&config, 1), None, |_| NoProbe).unwrap()
     }
@@ -140,7 +160,8 @@ fn sum(pages: &[Pages]) -> Pages {
 fn cases() -> impl Iterator<Item = Case> {
     let shapes = (3..=9).map(|members| (1, members)).chain((4..=9).map(|members| (2, members)));
     shapes.flat_map(|(parities, members)| {
-        let case = move |unit_rows, small_write| Case { parities, members, unit_rows, small_write };
+        let rotation = Rotation::LeftSymmetric;
+        let case = move |unit_rows, small_write| Case { parities, members, unit_rows, small_write, rotation };
         [1, 4].into_iter().flat_map(move |rows| METHODS.map(|method| case(rows, method)))
     })
 }
@@ -149,7 +170,7 @@ fn cases() -> impl Iterator<Item = Case> {
 #[test]
 fn small_writes_cost_what_the_closed_forms_say() {
     for case in cases() {
-        let Case { parities, members: n, unit_rows, small_write } = case;
+        let Case { parities, members: n, unit_rows, small_write, .. } = case;
         let mut array = case.array();
         let units = case.data_units();
         let mut id = 0;
@@ -177,7 +198,7 @@ fn small_writes_cost_what_the_closed_forms_say() {
 /// Any byte, any length: parts of pages, rows that are shared by two units, rows that are not, several stripes.
 #[test]
 fn any_write_costs_what_mds_rule_says_row_by_row() {
-    for case in cases() {
+    for case in cases().chain(rotations()) {
         let mut array = case.array();
         let bytes = array.layout().logical_bytes();
         let mut rng = Rng::stream(case.members * 8 + case.parities, "writes");
@@ -221,7 +242,8 @@ fn a_sector_costs_a_row() {
 /// Rows that only the tail of one unit and only the head of the next touch are written apart; a row that both touch once.
 #[test]
 fn straddling_writes_are_cut_where_their_units_change() {
-    let case = Case { parities: 1, members: 9, unit_rows: 4, small_write: SmallWrite::Fewest };
+    let (small_write, rotation) = (SmallWrite::Fewest, Rotation::LeftSymmetric);
+    let case = Case { parities: 1, members: 9, unit_rows: 4, small_write, rotation };
     // From row 3 of unit 0: (pages, transactions, rows of one unit, rows of two).
     for (pages, transactions, alone, shared) in
         [(1, 1, 1, 0), (2, 2, 2, 0), (4, 2, 4, 0), (5, 2, 3, 1), (6, 3, 2, 2)]
@@ -262,10 +284,21 @@ fn full_stripes_program_every_page_once() {
     }
 }
 
+/// Every rotation with units of two rows.
+fn rotations() -> impl Iterator<Item = Case> {
+    let shapes = [(1, 3), (1, 5), (2, 4), (2, 6)].into_iter();
+    shapes.flat_map(|(parities, members)| {
+        let possible =
+            Rotation::ALL.into_iter().filter(move |rotation| parities == 2 || !rotation.is_raid6_only());
+        let small_write = SmallWrite::Fewest;
+        possible.map(move |rotation| Case { parities, members, unit_rows: 2, small_write, rotation })
+    })
+}
+
 /// A read costs its own pages and no parity, wherever it begins and however long it is.
 #[test]
 fn reads_cost_the_pages_they_touch() {
-    for case in cases().filter(|case| case.small_write == SmallWrite::Fewest) {
+    for case in cases().filter(|case| case.small_write == SmallWrite::Fewest).chain(rotations()) {
         let mut array = case.array();
         let bytes = array.layout().logical_bytes();
         let mut rng = Rng::stream(case.members, "reads");

@@ -130,6 +130,12 @@ fn the_member_that_was_waited_for_longest_is_named() {
     assert_eq!(done.finish, us(3_040 + 220));
     assert_eq!((done.blame.parity.queue_gc, done.blame.data.queue_gc), (100_000, 1_495_000));
     assert_eq!(done.gc_wait, Some(GcWait { member: DeviceId(0), ns: 1_495_000 }));
+    // The other way round: member 0 collects from the end of its own read, and has 100 us left for the write.
+    let forces = [(us(0), 2), (us(140), 0)];
+    let mut array = raid5(&small(), 3, SmallWrite::ReadModifyWrite, &forces);
+    let done = run(&mut array, &[pages(0, us(100), Operation::Write, 0, 1)])[0];
+    assert_eq!((done.blame.parity.queue_gc, done.blame.data.queue_gc), (1_400_000, 100_000));
+    assert_eq!(done.gc_wait, Some(GcWait { member: DeviceId(2), ns: 1_400_000 }));
 }
 
 /// The row is held from arrival to the last program: the second write waits for the first one's wait, too.

@@ -619,6 +619,41 @@ fn a_refused_operation_can_go_on_behind_the_hosts_back() {
     at_rest(&mut array);
 }
 
+/// A read that is known to be done at 105 us, with its data here at 115 us, and then a refusal at 105 us.
+#[test]
+fn what_the_host_has_waited_for_counts_when_the_rest_goes_behind_its_back() {
+    let mut ssd = linked();
+    ssd.link.latency = SimDuration::from_us(5);
+    let trim = PlannedOperation { operation: Operation::Trim, ..read(0, 0) };
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[trim]])
+        .with(1, Rows::NONE, &[&[read(0, 0), fast_fail(read(1, 0))]])
+        .answers(Answer::Patch, &[behind(read(2, 0))]);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    arrive(&mut array, us(0), 0);
+    done_at(&mut array, us(5), 0);
+    arrive(&mut array, us(100), 1);
+    let done = drain(&mut array)[0];
+    let data = Blame { link: 15_000, ..Blame::default() };
+    assert_eq!((done.finish, done.blame), (us(115), RequestBlame { data, ..NOTHING }));
+    at_rest(&mut array);
+}
+
+/// One operation asks for a new plan, and what takes the place of the other the host does not wait for.
+#[test]
+fn a_request_waits_for_the_new_plan_although_the_rest_goes_behind_its_back() {
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[fast_fail(read(1, 0)), fast_fail(read(1, 1))]])
+        .then(&[&[write(0, 0)]])
+        .answers(Answer::Replan(Rows::NONE), &[])
+        .answers(Answer::Patch, &[behind(read(2, 0))]);
+    let (mut array, _) = busy(script);
+    arrive(&mut array, us(100), 0);
+    let done = done_at(&mut array, us(100 + 45 + 220), 0);
+    assert_eq!(done.blame.total(), READ + WRITE);
+    at_rest(&mut array);
+}
+
 /// What has begun ends before the new plan begins, what has not begun is dropped, and the rows are waited for.
 #[test]
 fn a_new_plan_takes_rows_when_the_old_one_is_out_of_the_way() {
@@ -736,20 +771,44 @@ fn whoever_comes_first_has_its_rows_first() {
     at_rest(&mut array);
 }
 
-/// A read's die is done at 45 us, its data is here at 55 us, and so long it has its rows.
+/// A read's die is done at 45 us, its data is here at 55 us, and so long it has its rows. Whoever waits for them comes to
+/// its member behind what arrived there in between.
 #[test]
 fn rows_are_held_until_a_finish_that_lies_ahead() {
-    let script =
-        Script::default().with(0, rows(0, 1), &[&[read(0, 0)]]).with(1, rows(0, 1), &[&[read(1, 0)]]);
+    let script = Script::default()
+        .with(0, rows(0, 1), &[&[read(0, 0)]])
+        .with(1, rows(0, 1), &[&[read(1, 0)]])
+        .with(2, Rows::NONE, &[&[read(1, 1)]]);
     let mut array = stage_with(&linked(), script, &[], NoPayload);
     arrive(&mut array, us(0), 0);
     arrive(&mut array, us(1), 1);
-    array.advance_until(us(45)).unwrap();
+    arrive(&mut array, us(50), 2);
     assert_eq!(done_at(&mut array, us(55), 0).blame.data.link, 10_000);
-    array.advance_until(us(100)).unwrap();
-    let done = array.completions().remove(0);
+    let done = drain(&mut array);
     let data = Blame { link: 10_000, ..READS };
-    assert_eq!((done.finish, done.blame), (us(110), RequestBlame { data, stripe_wait: 54_000, ..NOTHING }));
+    assert_eq!((done[0].id, done[0].finish, done[0].blame.data), (2, us(105), data));
+    let blame = RequestBlame { data: Blame { queue_host: 40_000, ..data }, stripe_wait: 54_000, ..NOTHING };
+    assert_eq!((done[1].id, done[1].finish, done[1].blame), (1, us(150), blame));
+    at_rest(&mut array);
+}
+
+/// The fifth read of member 1 is known to be done at 225 us, before the write, and its data is here at 235 us, after it.
+#[test]
+fn what_goes_on_behind_a_request_does_not_delay_it_even_when_it_is_known_first() {
+    let busy: Vec<PlannedOperation> = (0..4).map(|page| read(1, page)).collect();
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&busy])
+        .with(1, rows(0, 1), &[&[write(0, 0), behind(read(1, 4))]])
+        .with(2, rows(0, 1), &[&[read(2, 0)]]);
+    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    for id in 0..3 {
+        arrive(&mut array, us(0), id);
+    }
+    let done = drain(&mut array);
+    let data = Blame { link: 10_000, ..WRITES };
+    assert_eq!((done[1].finish, done[1].blame), (us(230), RequestBlame { data, ..NOTHING }));
+    let blame = RequestBlame { data: Blame { link: 10_000, ..READS }, stripe_wait: 235_000, ..NOTHING };
+    assert_eq!((done[2].finish, done[2].blame), (us(235 + 55), blame), "the row is held for both");
     at_rest(&mut array);
 }
 
