@@ -19,6 +19,8 @@ pub trait Payload: Send {
     fn submits(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
     /// It is done.
     fn done(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// Its member did not take it: nothing of it was done.
+    fn refused(&mut self, _of: Owner<'_>, _operation: &PlannedOperation) {}
     /// The transaction is done and gives its rows back.
     fn ends(&mut self, _of: Owner<'_>) {}
     /// A request is complete.

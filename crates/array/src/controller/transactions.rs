@@ -349,11 +349,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
+        if C::ACTIVE {
+            self.tell_payload(node.owner, false, |payload, owner| payload.refused(owner, &node.operation));
+        }
         let view = View { members: &self.delivered, outstanding: &self.outstanding };
         let running = &self.transactions[node.owner];
         let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
         if let Answer::Replan(rows) = answer {
-            self.transactions[node.owner].replan = Some(rows);
+            let replan = &mut self.transactions[node.owner].replan;
+            // Several operations may be refused in one step: rows that one of the answers asks for stay asked for.
+            *replan = replan.filter(|asked| asked.count > 0).or(Some(rows));
             patch.clear();
         }
         let result = if patch.operations().is_empty() {
