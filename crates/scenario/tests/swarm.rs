@@ -1,7 +1,7 @@
 //! Does anything break when everything varies at once? Random small scenarios, each from a printed seed.
 //!
 //! A seed makes a whole scenario: geometry, allocation and its unit, priority, suspending, thresholds, spare, victim,
-//! schedule, trigger, domain, coordination, load, ageing, members. It runs with every invariant checked after every
+//! schedule, trigger, domain, level and layout, coordination, load, ageing, members. It runs with every invariant checked after every
 //! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
 //! seed.
 //!
@@ -11,12 +11,15 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use harmonia_array::Level;
 use harmonia_array::coordination;
+use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
 use harmonia_engine::Rng;
-use harmonia_metrics::{DistributionSummary, Report};
+use harmonia_metrics::{ArrayReport, DistributionSummary, Report};
 use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_ssd::Order;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_types::DeviceId;
 use harmonia_types::registry::names;
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 
@@ -78,7 +81,10 @@ fn generate(seed: u64) -> Generated {
         (blocks - reserved) * (pages - summary) * channels * chips * dies * if by_plane { planes } else { 1 };
     let devices = d.range(1, 6);
     let member_bytes = member_pages * page_size;
+    let mut levels = Draw(Rng::stream(seed, "swarm/levels"));
     let stripe = page_size * [1, 1, d.range(1, 8), member_pages][d.range(0, 3) as usize].min(member_pages);
+    let layout = layout(&mut levels, devices as u16, stripe, page_size, member_bytes);
+    let stripe = layout.stripe_unit();
     let mut text = String::new();
     let mut put = |line: std::fmt::Arguments<'_>| {
         text.write_fmt(line).expect("text grows");
@@ -137,7 +143,11 @@ fn generate(seed: u64) -> Generated {
         "[ssd.gc.concurrency]\n{}",
         concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels)
     ));
-    put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n[array.coordination]"));
+    put(format_args!(
+        "[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n{}",
+        level(&mut levels, layout.level())
+    ));
+    put(format_args!("[array.coordination]"));
     let policy = d.name(coordination::REGISTRY);
     put(format_args!(
         "policy = \"{policy}\"\nmessage_latency = \"{}us\"",
@@ -190,7 +200,10 @@ fn generate(seed: u64) -> Generated {
             hurry.range(1, 9_000)
         ));
     }
-    let whole = member_bytes / stripe * stripe;
+    // What fits anywhere: the array, and each member that requests may be pinned to.
+    let array_bytes = layout.logical_bytes();
+    let pinned: Vec<u64> = (0..devices).map(|member| layout.pinned_bytes(DeviceId(member as u16))).collect();
+    let whole = pinned.iter().copied().filter(|&bytes| bytes > 0).min().unwrap_or(0).min(array_bytes);
     if d.0.chance(0.2) {
         let spc = d.0.chance(0.5);
         put(format_args!("kind = \"trace\"\nformat = \"{}\"", if spc { "spc" } else { "msr" }));
@@ -198,7 +211,7 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("volumes = {}", d.pick(&["\"apart\"", "\"overlay\""])));
         put(format_args!("time_scale = {}", [1.0, 0.3, 7.5][d.range(0, 2) as usize]));
         put(format_args!("align = {}", d.0.chance(0.3)));
-        let mut trace = trace(&mut d, spc, requests, whole * devices, page_size, rate);
+        let mut trace = trace(&mut d, spc, requests, array_bytes, page_size, rate);
         let bad = if d.0.chance(0.3) { d.range(1, 5) } else { 0 };
         put(format_args!("skip_bad = {bad}"));
         for _ in 0..bad {
@@ -208,7 +221,7 @@ fn generate(seed: u64) -> Generated {
         return Generated { toml: text, trace: Some(trace) };
     }
     put(format_args!("requests = {requests}"));
-    let part = whole * devices / page_size / 2;
+    let part = array_bytes / page_size / 2;
     if part >= LEAST_PART && deletes.0.chance(0.2) {
         let mut streams = Draw(Rng::stream(seed, "swarm/streams"));
         put(format_args!("time_scale = {}", streams.pick(&["1", "0.3", "7.5"])));
@@ -250,6 +263,8 @@ fn generate(seed: u64) -> Generated {
         _ => put(format_args!("size = {{ mean = \"{mean}B\" }}")),
     }
     let reads = [0.0, d.share(), d.share()][d.range(0, 2) as usize];
+    // Bursts of writes need something that writes.
+    let reads = if process == "write-bursts" { reads.min(0.99) } else { reads };
     put(format_args!("read_fraction = {reads}\nalign = {}", d.0.chance(0.7)));
     if deletes.0.chance(0.4) {
         put(format_args!("trim_fraction = {}", trims(&mut deletes, reads)));
@@ -260,6 +275,7 @@ fn generate(seed: u64) -> Generated {
     let pattern = d.pick(&["uniform", "sequential", "zipf", last]);
     let skew = if devices > 1 && d.0.chance(0.3) { d.share() } else { 0.0 };
     let member = d.range(0, devices - 1);
+    let skew = if pinned[member as usize] > 0 { skew } else { 0.0 };
     if distribution == "fixed" && deletes.0.chance(0.2) {
         put(format_args!("[workload.address]\n{}", files(&mut deletes, mean, whole)));
         return Generated { toml: text, trace: None };
@@ -273,6 +289,48 @@ fn generate(seed: u64) -> Generated {
         _ => {}
     }
     Generated { toml: text, trace: None }
+}
+
+/// A layout that holds something: of any level that so many members can have, every fourth of them RAID-0.
+fn layout(d: &mut Draw, devices: u16, stripe: u64, page_size: u64, member_bytes: u64) -> Layout {
+    let rotation = |d: &mut Draw, raid6: bool| {
+        let all = Rotation::ALL.into_iter().filter(|rotation| raid6 || !rotation.is_raid6_only());
+        let all: Vec<Rotation> = all.collect();
+        if d.0.chance(0.4) { Rotation::default() } else { all[d.0.below(all.len() as u64) as usize] }
+    };
+    let level = match d.range(0, 7) {
+        0 | 1 => Level::Raid0,
+        2 => Level::Raid1,
+        3 => Level::Raid10(Copies {
+            pattern: Pattern::ALL[d.range(0, 2) as usize],
+            count: d.range(2, 3) as u16,
+        }),
+        4 => Level::Raid4,
+        5 | 6 => Level::Raid5(rotation(d, false)),
+        _ => Level::Raid6(rotation(d, true)),
+    };
+    let level = if level.least_members() > devices { Level::Raid0 } else { level };
+    // Small units, so that members hold several rows of them; or whatever the seed drew for RAID-0.
+    let unit = if d.0.chance(0.7) { stripe } else { (page_size * d.range(1, 4)).min(stripe) };
+    let of = |level, unit| Layout::new(level, devices, unit, page_size, member_bytes);
+    let fits = [of(level, unit), of(level, page_size)].into_iter().find(|layout| layout.logical_bytes() > 0);
+    fits.unwrap_or_else(|| of(Level::Raid0, stripe))
+}
+
+/// The keys of a level, of which the defaults may be left out.
+fn level(d: &mut Draw, level: Level) -> String {
+    let mut keys = format!("level = \"{}\"\n", level.name());
+    if let Some(placement) = level.placement() {
+        let usual = ["left-symmetric", "near-2"].contains(&placement.as_str());
+        if !usual || d.0.chance(0.5) {
+            writeln!(keys, "layout = \"{placement}\"").expect("text grows");
+        }
+    }
+    if level.parities() > 0 && d.0.chance(0.7) {
+        let small_write = d.pick(&["fewest", "read-modify-write", "reconstruct"]);
+        writeln!(keys, "small_write = \"{small_write}\"").expect("text grows");
+    }
+    keys
 }
 
 /// A policy, half of the time the one that limits nothing, with keys of its own in two of three cases.
@@ -485,14 +543,23 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     assert!(waited <= host.requests, "a request waits longest for one member: {waited}");
     assert!(waits <= host.blame_ns.queue_gc, "{waits} ns are part of what blame has");
     assert_eq!(waited > 0, host.blame_ns.queue_gc > 0, "who waited for collection waited for somebody");
+    let (mut erased_in_all, mut pages_in_all) = (0, 0);
     let mut sums = [0; 3];
     for (device, member) in report.devices.iter().zip(&scenario.array.members) {
         let shape = member.ssd.resolve().expect("it ran");
         assert_eq!(device.erases, device.gc_victims, "only collecting erases");
-        let written = (device.host_pages_written + device.gc_pages_moved) as i64;
-        let erased = (device.erases * u64::from(shape.data_pages)) as i64;
-        let pages = i64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
-        assert!((written - erased).abs() <= pages, "{written} written and {erased} erased of {pages} pages");
+        let erased = device.erases * u64::from(shape.data_pages);
+        let pages = u64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
+        // How much parity each of them wrote is not in the report.
+        if scenario.array.level.parities() == 0 {
+            let written = device.host_pages_written + device.gc_pages_moved;
+            assert!(
+                written.abs_diff(erased) <= pages,
+                "{written} written and {erased} erased of {pages} pages"
+            );
+        }
+        erased_in_all += erased;
+        pages_in_all += pages;
         let wear = &device.wear;
         assert!(wear.min as f64 <= wear.mean && wear.mean <= wear.max as f64, "{wear:?}");
         let erases = wear.mean * f64::from(shape.units() * shape.blocks_per_unit);
@@ -506,6 +573,9 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
             *sum += part;
         }
     }
+    let written = array.flash_pages_programmed;
+    assert!(written.abs_diff(erased_in_all) <= pages_in_all, "{written} written and {erased_in_all} erased");
+    parity_adds_up(scenario, array, warmup == 0);
     assert_eq!(sums, [array.erases, array.gc_pages_moved, array.host_pages_written], "sums over devices");
     if scenario.array.members.iter().all(|member| member.ssd.gc.schedule == "ideal") {
         let affected = response.gc_affected_read.count + response.gc_affected_write.count;
@@ -530,6 +600,19 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
                 assert_eq!(counters["queries"], count("polls") * capable, "{counters:?}");
             }
         }
+    }
+}
+
+/// Of every row of a stripe that is written, all parity units are, and at least one data unit.
+fn parity_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
+    let parities = u64::from(scenario.array.level.parities());
+    let (parity, host) = (array.parity_pages_written, array.host_pages_written);
+    if parities == 0 {
+        assert_eq!(parity, 0, "no level without parity writes any");
+    } else if is_whole {
+        let data_units = u64::from(scenario.array.devices) - parities;
+        assert!(parity <= parities * host, "{parity} pages of parity for {host} of data");
+        assert!(parity * data_units >= parities * host, "{parity} pages of parity for {host} of data");
     }
 }
 
