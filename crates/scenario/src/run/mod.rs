@@ -498,7 +498,7 @@ fn is_over(warmup: Limit, before: u64, arrival: SimTime) -> bool {
 fn too_short(requests: u64) -> RunError {
     bad_input(
         format!("the load ended after {requests} requests, before the warm-up did"),
-        "a shorter workload.warmup, or a longer load",
+        "a shorter workload.warmup, or a longer load (workload.requests or workload.duration, or a longer trace)",
     )
 }
 

@@ -159,11 +159,14 @@ impl<P: Probe> Device<P> {
         self.index = Some(index);
     }
 
-    /// Checks that the index knows what waits at the dies, and the last operation on each page.
+    /// Checks that the index knows what waits at the dies and, now and then, the last operation on each page.
     pub(super) fn audit_index(&self) {
         let Some(index) = &self.index else { return };
         let waiting: u32 = self.dies.iter().map(|die| die.waiting).sum();
         assert_eq!(index.held, waiting as usize, "the index holds what waits");
+        if !self.events.is_multiple_of(16) {
+            return;
+        }
         for die in &self.dies {
             let mut last = std::collections::BTreeMap::new();
             let mut handle = die.head;

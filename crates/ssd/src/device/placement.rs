@@ -1,4 +1,4 @@
-//! Dynamic allocation: a write goes to the die that can take it soonest, chosen when its page leaves the link.
+//! Dynamic allocation: a write goes to the die with the shortest queue, chosen when its page leaves the link.
 //!
 //! The rule, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
