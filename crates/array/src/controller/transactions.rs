@@ -46,7 +46,6 @@ pub(super) struct Running {
     /// First operation of the steps that have not begun.
     later: u32,
     operations: u32,
-    has_behind: bool,
     /// Members may refuse some of its operations.
     may_be_refused: bool,
     /// Its number among those acknowledged with operations under way; 0 if it is not one of them.
@@ -57,8 +56,8 @@ pub(super) struct Running {
     before: Chain,
     /// Up to the operation of the current step that finished last so far.
     end: Chain,
-    /// The same for operations the host waits for, where they are not all.
-    front: Chain,
+    /// The same for operations the host waits for, where they are not all; only then is there something behind its back.
+    front: Option<Box<Chain>>,
 }
 
 impl Running {
@@ -138,13 +137,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             awaited: 0,
             later: NONE,
             operations: 0,
-            has_behind: false,
             may_be_refused: false,
             unsettled: 0,
             replan: None,
             before,
             end: before,
-            front: before,
+            front: None,
         });
         if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
     }
@@ -190,11 +188,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.operations = index;
         running.pending = first.len() as u32;
         running.awaited = (plan.operations().len() - behind) as u32;
-        running.has_behind |= behind > 0;
         running.may_be_refused =
             self.refuses || plan.operations().iter().any(|operation| operation.fast_fail);
         running.end = Chain { index: u32::MAX, ..running.before };
-        running.front = running.end;
+        let has_behind = behind > 0 || running.front.is_some();
+        running.front = has_behind.then(|| Box::new(running.end));
         let result = if first.is_empty() {
             self.host_is_served(handle);
             self.step_is_done(handle)
@@ -316,16 +314,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
         let running = &mut self.transactions[node.owner];
-        let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
         let is_later =
             |than: &Chain| finish > than.finish || (finish == than.finish && node.index < than.index);
-        if is_later(&running.end) {
-            running.end = before.and(node.index, finish, operation.device, phase, blame);
-        }
-        if running.has_behind && !operation.behind {
+        let front = running.front.as_deref_mut().filter(|front| !operation.behind && is_later(front));
+        if front.is_some() || is_later(&running.end) {
+            let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
             let chain = before.and(node.index, finish, operation.device, phase, blame);
-            if chain.is_after(&running.front) {
-                running.front = chain;
+            front.into_iter().for_each(|front| *front = chain);
+            if is_later(&running.end) {
+                running.end = chain;
             }
         }
         running.pending -= 1;
@@ -389,9 +386,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.pending = running.pending + count - 1;
         running.awaited = running.awaited + awaited - u32::from(!node.operation.behind);
         running.operations += count;
-        if awaited < count && !std::mem::replace(&mut running.has_behind, true) {
+        if awaited < count {
             // So far the host waited for everything.
-            running.front = running.end;
+            running.front.get_or_insert_with(|| Box::new(running.end));
         }
         if awaited == 0 && !node.operation.behind {
             self.host_is_refused(node.owner, refused);
@@ -407,8 +404,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The host does not wait for anything that takes the place of an operation, but it did wait for the refusal.
     fn host_is_refused(&mut self, handle: u32, refused: Chain) {
         let running = &mut self.transactions[handle];
-        if refused.is_after(&running.front) {
-            running.front = refused;
+        if let Some(front) = running.front.as_deref_mut().filter(|front| refused.is_after(front)) {
+            *front = refused;
         }
         if running.awaited == 0 && running.replan.is_none() {
             self.host_is_served(handle);
@@ -423,7 +420,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return;
         }
         let is_over = running.pending == 0 && running.later == NONE;
-        let chain = if running.has_behind { running.front } else { running.end };
+        let chain = *running.front.as_deref().unwrap_or(&running.end);
         let position = running.position;
         if !is_over {
             self.acknowledged += 1;
