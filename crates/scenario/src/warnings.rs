@@ -30,7 +30,7 @@ impl Scenario {
 
     /// A coordinator that can only lose with plain reads and writes, because requests wait for one member after the other.
     fn keeps_apart(&self) -> Option<String> {
-        let ArrayConfig { devices, level, coordination, .. } = &self.array;
+        let ArrayConfig { devices, coordination, .. } = &self.array;
         let policy = &coordination.policy;
         let parameters = Parameters {
             devices: *devices,
@@ -41,7 +41,7 @@ impl Scenario {
         (coordinator.keeps_apart() && self.needs_several_members()).then(|| {
             format!(
                 "{policy} lets members collect one after the other, which pays where requests can do without the one that \
-                 collects; under {level} with plain reads and writes they wait for each of them in turn"
+                 collects; with plain reads and writes they wait for each of them in turn"
             )
         })
     }
