@@ -89,8 +89,10 @@ fn resonance(array: &ArrayConfig) -> Option<String> {
     // As many pages as there are allocation units reach every die.
     let most = u64::from(shape.units()).max(unit);
     let smallest = (unit + 1..=most).find(avoids).unwrap_or(most) * page;
-    let power = std::iter::successors(Some((unit * page).next_power_of_two()), |size| Some(size * 2));
-    let power = power.skip_while(|size| !size.is_multiple_of(page) || !avoids(&(size / page))).next();
+    // Pages need not be powers of two; then no such unit is a multiple of them.
+    let mut powers =
+        std::iter::successors(Some((unit * page).next_power_of_two()), |size| Some(size * 2)).take(16);
+    let power = powers.find(|size| size.is_multiple_of(page) && avoids(&(size / page)));
     let advice = match power {
         Some(power) if power != smallest => {
             format!("{} (of powers of two, {})", shown(smallest), shown(power))

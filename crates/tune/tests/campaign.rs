@@ -41,7 +41,6 @@ impl Setup {
             source: "tiny",
             sets: &self.sets,
             trace: None,
-            warnings: Vec::new(),
             space: Space::parse(&self.overs).expect("ranges"),
             objective: objective::find(self.objective).expect("an objective"),
             seeds: 3,
