@@ -75,6 +75,8 @@ examples:
 	harmonia run mongodb-like --set workload.requests=5000 > /dev/null; \
 	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
 	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
+	harmonia run raid6-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
+	harmonia compare tiny --set array.level=raid0,raid1,raid10,raid4,raid5,raid6 --json > /dev/null; \
 	harmonia trace info $$trace --quiet > /dev/null; \
 	harmonia trace head $$trace --quiet > /dev/null; \
 	harmonia trace fit $$trace --quiet > $(TARGET)/fitted.toml; \

@@ -67,7 +67,7 @@ impl Room {
     pub fn data_members(&self) -> (u16, u16) {
         let mut holding = (0..self.devices()).filter(|&member| self.pinned_bytes(member) > 0);
         let first = holding.next().unwrap_or(0);
-        (first, holding.last().unwrap_or(first))
+        (first, holding.next_back().unwrap_or(first))
     }
 }
 

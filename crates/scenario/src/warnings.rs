@@ -30,7 +30,7 @@ impl Scenario {
 
     /// A coordinator that can only lose with plain reads and writes, because requests wait for one member after the other.
     fn keeps_apart(&self) -> Option<String> {
-        let ArrayConfig { devices, level, coordination, .. } = &self.array;
+        let ArrayConfig { devices, coordination, .. } = &self.array;
         let policy = &coordination.policy;
         let parameters = Parameters {
             devices: *devices,
@@ -41,7 +41,7 @@ impl Scenario {
         (coordinator.keeps_apart() && self.needs_several_members()).then(|| {
             format!(
                 "{policy} lets members collect one after the other, which pays where requests can do without the one that \
-                 collects; under {level} with plain reads and writes they wait for each of them in turn"
+                 collects; with plain reads and writes they wait for each of them in turn"
             )
         })
     }
@@ -89,8 +89,10 @@ fn resonance(array: &ArrayConfig) -> Option<String> {
     // As many pages as there are allocation units reach every die.
     let most = u64::from(shape.units()).max(unit);
     let smallest = (unit + 1..=most).find(avoids).unwrap_or(most) * page;
-    let power = std::iter::successors(Some((unit * page).next_power_of_two()), |size| Some(size * 2));
-    let power = power.skip_while(|size| !size.is_multiple_of(page) || !avoids(&(size / page))).next();
+    // Pages need not be powers of two; then no such unit is a multiple of them.
+    let mut powers =
+        std::iter::successors(Some((unit * page).next_power_of_two()), |size| Some(size * 2)).take(16);
+    let power = powers.find(|size| size.is_multiple_of(page) && avoids(&(size / page)));
     let advice = match power {
         Some(power) if power != smallest => {
             format!("{} (of powers of two, {})", shown(smallest), shown(power))

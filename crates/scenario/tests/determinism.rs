@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, compare};
+use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, aged_arrays, compare};
 
 /// The toy scenario, shorter, with these keys changed.
 fn variant(label: &str, sets: &[&str]) -> Variant {
@@ -36,6 +36,19 @@ fn variants() -> Vec<Variant> {
         ),
         variant("random victims", &["ssd.gc.victim=random", "ssd.gc.trigger=background"]),
         variant("three", &["array.devices=3", "workload.address.skew=0.3", "workload.align=false"]),
+        variant("raid5", &["array.level=raid5", &format!("{policy}=reactive-inclusive")]),
+        variant(
+            "raid6",
+            &["array.level=raid6", "array.devices=5", "array.stripe_unit=8KiB", "workload.align=false"],
+        ),
+        variant(
+            "raid5 skewed",
+            &["array.level=raid5", "workload.address.skew=0.4", "workload.trim_fraction=0.2"],
+        ),
+        variant("raid10", &["array.level=raid10", "array.layout=far-2", "workload.size.mean=9000B"]),
+        // Alike but for parity behind the data.
+        variant("half", &["precondition.fill=0.5"]),
+        variant("raid5 half", &["array.level=raid5", "precondition.fill=0.5"]),
         variant("dynamic", &["ssd.ftl.allocation=dynamic", "ssd.gc.domain=channel"]),
         variant(
             "planes",
@@ -95,6 +108,21 @@ fn the_order_of_a_comparison_changes_no_run() {
     variants.rotate_left(3);
     together.rotate_left(3);
     assert_eq!(reports(&variants, 1, false), together, "rotated");
+}
+
+/// Full members are as full under every level that uses as much of them.
+#[test]
+fn levels_share_an_aged_array_where_all_of_it_is_filled() {
+    let levels = ["raid0", "raid10", "raid4", "raid5", "raid6"].map(|level| format!("array.level={level}"));
+    let variants = |more: &str| levels.iter().map(|level| variant(level, &[level, more])).collect::<Vec<_>>();
+    assert_eq!(aged_arrays(&variants("array.stripe_unit=4KiB")), 1);
+    assert_eq!(
+        aged_arrays(&variants("precondition.fill=0.5")),
+        4,
+        "raid0 and raid10 have no parity to write"
+    );
+    let empty = variants("precondition={ fill = 0 }");
+    assert_eq!(aged_arrays(&empty), 1);
 }
 
 #[test]

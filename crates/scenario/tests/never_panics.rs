@@ -3,7 +3,7 @@
 use harmonia_scenario::{Scenario, presets, sweep};
 use proptest::prelude::*;
 
-const SCENARIOS: &[&str] = &["hpc-w", "hpc-w-skew", "tiny", "msr-trace"];
+const SCENARIOS: &[&str] = &["hpc-w", "hpc-w-skew", "tiny", "msr-trace", "raid5-hpc-w"];
 
 /// Pieces that are likely to matter where they do not belong.
 const PIECES: &[&str] = &[

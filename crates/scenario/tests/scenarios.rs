@@ -23,7 +23,7 @@ fn synthetic(scenario: &Scenario) -> &harmonia_workload::SyntheticConfig {
 fn builtins() -> impl Iterator<Item = (&'static str, Scenario)> {
     presets::list().into_iter().filter(|preset| preset.kind == Kind::Scenario).map(|preset| {
         let trace = TraceFile { paths: vec!["my.csv".into()], format: None };
-        let trace = (preset.name == "msr-trace").then_some(&trace);
+        let trace = preset.name.ends_with("-trace").then_some(&trace);
         let scenario = Scenario::load(preset.name, &[], trace);
         (preset.name, scenario.unwrap_or_else(|error| panic!("{error}")))
     })

@@ -67,7 +67,10 @@ fn two_sweeps_cross_and_the_winners_are_named() {
     ];
     let (status, table, stderr) = outcome(harmonia(&cross).arg("--out").arg(&out));
     assert_eq!(status, Some(0), "{stderr}");
-    assert_eq!(stderr, "8 runs, 40,000 requests in all, from 1 aged array\n");
+    let (warning, announcement) = stderr.split_once('\n').expect("two lines");
+    assert!(warning.starts_with("warning: gclock lets members collect one after the other"), "{warning}");
+    assert!(warning.ends_with("(die + gclock, device + gclock)"), "{warning}");
+    assert_eq!(announcement, "8 runs, 40,000 requests in all, from 1 aged array\n");
     for part in
         ["Winners\n", "domain + policy", "domain \\ policy", "fewest erases  ", "die + local", "alone:"]
     {
@@ -87,6 +90,32 @@ fn two_sweeps_cross_and_the_winners_are_named() {
         scenario.contains("#   die + gclock: ssd.gc.domain=die, array.coordination.policy=gclock\n"),
         "{scenario}"
     );
+}
+
+/// Levels hold unlike amounts; the load goes where all of them have something, and every form of the result says so.
+#[test]
+fn levels_are_compared_on_the_same_addresses() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let tiny = tiny_in(folder.path());
+    let levels = ["compare", &tiny, "--policies", "local", "--set", "array.level=raid0,raid5,raid10"];
+    let (status, table, stderr) = outcome(&mut harmonia(&levels));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(
+        stderr.contains("the arrays hold 26MiB to 52MiB; the requests of all runs go to the first 26MiB"),
+        "{stderr}"
+    );
+    assert!(table.contains("note: under raid5 requests go to the first 26MiB of the 39MiB"), "{table}");
+    let (_, json, stderr) = outcome(&mut harmonia(&[&levels[..], &["--json"]].concat()));
+    assert!(stderr.contains("go to the first 26MiB"), "{stderr}");
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison");
+    for (run, level) in comparison.runs.iter().zip(["raid0", "raid5", "raid10"]) {
+        assert_eq!(run.scenario["array"]["level"], level);
+        assert_eq!(run.scenario["workload"]["space"], "26MiB");
+        let said = run.warnings.iter().any(|warning| warning.code == "address-space");
+        assert_eq!(said, level != "raid10", "{:?}", run.warnings);
+    }
+    let bytes = |run: &Report| (run.host.bytes_read, run.host.bytes_written);
+    assert_eq!(bytes(&comparison.runs[0]), bytes(&comparison.runs[1]));
 }
 
 #[test]

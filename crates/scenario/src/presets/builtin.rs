@@ -28,6 +28,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 /// All of them.
 pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "hpc-w", text: include_str!("../../../../examples/hpc-w.toml") },
+    Builtin { name: "raid5-hpc-w", text: include_str!("../../../../examples/raid5-hpc-w.toml") },
     Builtin { name: "hpc-r", text: include_str!("../../../../examples/hpc-r.toml") },
     Builtin { name: "hpc-w-skew", text: include_str!("../../../../examples/hpc-w-skew.toml") },
     Builtin { name: "hpc-w-burst-m", text: include_str!("../../../../examples/hpc-w-burst-m.toml") },
@@ -50,4 +51,5 @@ pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "nvme-mixed", text: include_str!("../../../../examples/nvme-mixed.toml") },
     Builtin { name: "tiny", text: include_str!("../../../../examples/tiny.toml") },
     Builtin { name: "msr-trace", text: include_str!("../../../../examples/msr-trace.toml") },
+    Builtin { name: "raid6-trace", text: include_str!("../../../../examples/raid6-trace.toml") },
 ];
