@@ -16,7 +16,7 @@ SWARM ?= 100000
 OPERATIONS ?= 1000000000
 SEED ?= 1
 
-.PHONY: help demo test check bench fuzz swarm torture docs reproduce sensitivity findings clean \
+.PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make reproduce run every experiment behind docs/findings.md (a quarter of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
+	@echo 'make redundancy  every coordination policy on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
 
@@ -146,6 +147,25 @@ reproduce: prerequisites
 	cargo run --release --locked -p harmonia-cli -- reproduce --out $(TARGET)/reproduction
 	cp $(TARGET)/reproduction/results.json experiments/results.json
 	$(MAKE) --no-print-directory findings
+
+# Every coordination policy on four levels, loads and stripe units: docs/redundancy.md. TRACE=FILE adds a trace. Goes on where
+# it was stopped; half an hour on two idle cores.
+LEVEL_POLICIES := local,reactive-inclusive,reactive-selective,proactive-idle,proactive-soft-limit,gcsync,gclock,ideal
+LEVEL_SETS = --set array.level=raid0,raid10,raid5,raid6 --set array.stripe_unit=$$unit --policies $(LEVEL_POLICIES) --seeds 3 --json
+redundancy: prerequisites
+	cargo build --release --locked -p harmonia-cli
+	@mkdir -p $(TARGET)/redundancy; \
+	for unit in 4KiB 512KiB; do for load in hpc-w hpc-r $(if $(TRACE),trace); do \
+		file=$(TARGET)/redundancy/$$unit-$$load.json; \
+		if [ -s "$$file" ]; then continue; fi; \
+		args=($$load --set workload.requests=12000); \
+		if [ $$load = trace ]; then \
+			args=(hpc-w --trace '$(TRACE)' --set workload.time_scale=$(or $(TIME_SCALE),1) --set workload.requests=50000 --set workload.warmup=5000); \
+		fi; \
+		$(TARGET)/release/harmonia compare "$${args[@]}" $(LEVEL_SETS) > "$$file.part"; \
+		mv "$$file.part" "$$file"; \
+	done; done
+	python3 experiments/redundancy.py $(TARGET)/redundancy
 
 # Tables 7 and 8 of Electronics 2025; the same tables, of the committed results, are on the page of findings.
 sensitivity: prerequisites

@@ -127,7 +127,7 @@ fn reads_during_a_collection(policies: Policies) -> Vec<SubCompletion> {
     let mut done = std::mem::take(device.completions());
     done.sort_by_key(|done| done.token);
     for done in &done {
-        let arrival = 10_000 + 211_000 * u64::from(done.token);
+        let arrival = 10_000 + 211_000 * done.token;
         assert_eq!(done.blame.total(), done.finish.0 - arrival, "blame sums to latency");
     }
     assert_eq!(device.counters().gc_victims - device_victims_before(), 2, "one victim a plane");
