@@ -11,6 +11,8 @@
 //! * `tokens`: operations under way, as members know them;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
+//!
+//! Not modelled: time of the controller itself; a link to the host that members share (each device has its own).
 
 mod locks;
 mod messages;

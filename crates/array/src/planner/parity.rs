@@ -23,8 +23,9 @@
 //! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
-//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the partial
-//! parity log, and failed members.
+//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
+//! bitmap, the partial parity log, resync and check, failed members and their rebuild, reads around a member that
+//! collects, writes parked in NVRAM, and the time to compute parity.
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
 

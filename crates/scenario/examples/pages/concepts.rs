@@ -7,13 +7,14 @@ use std::fmt::Write;
 use super::GENERATED;
 use super::chart::{self, Panel, thousands};
 use super::runs::{BURSTS, CAPABLE, DISTANCES, LATENCIES, POLICIES, Runs, SIZES, SKEWS, VICTIMS};
-use super::timeline;
+use super::{parity, timeline};
 
 const TEXT: &str = include_str!("concepts.md");
 
 /// The page and its figures.
 pub fn pages(runs: &Runs) -> Vec<(String, String)> {
     let mut pages = figures(runs);
+    pages.extend(parity::figures(runs));
     pages.push(("docs/concepts.md".into(), filled(TEXT, &facts(runs))));
     pages
 }
@@ -29,7 +30,7 @@ pub fn statements(runs: &Runs) -> Vec<(&'static str, bool)> {
     let nearly = |a: f64, b: f64, within: f64| (a / b - 1.0).abs() < within;
     let p99 = |label: &str| runs.report(label).host.response_ns.all.p99.unwrap_or(0) as f64;
     let took = |label: &str| runs.report(label).simulated_ns as f64;
-    vec![
+    let mut statements = vec![
         ("every member collects as much as before", {
             nearly(runs.one_collects("even reactive-inclusive"), runs.one_collects("even local"), 0.1)
         }),
@@ -83,7 +84,9 @@ pub fn statements(runs: &Runs) -> Vec<(&'static str, bool)> {
             let reversed: Vec<_> = CAPABLE.iter().rev().collect();
             rises(&reversed.iter().map(|n| format!("capable {n} reactive-inclusive")).collect::<Vec<_>>())
         }),
-    ]
+    ];
+    statements.extend(parity::statements(runs));
+    statements
 }
 
 /// Every number of the page by its name in the text.
@@ -116,6 +119,7 @@ fn facts(runs: &Runs) -> BTreeMap<String, String> {
     add("times erases", format!("{times:.1}"));
     add("gain", percent(1.0 - runs.mean("even reactive-inclusive") / runs.mean("even local")));
     add("table", table(runs));
+    facts.extend(parity::facts(runs));
     facts
 }
 
@@ -295,11 +299,11 @@ fn filled(text: &str, facts: &BTreeMap<String, String>) -> String {
     page.replacen("\n\n", &format!("\n\n{GENERATED}"), 1)
 }
 
-fn ms(ns: f64) -> String {
+pub(super) fn ms(ns: f64) -> String {
     let ms = ns / 1e6;
     if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{ms:.1} ms") }
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.0}%", 100.0 * share)
 }

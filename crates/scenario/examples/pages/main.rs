@@ -1,7 +1,8 @@
 //! Writes the generated pages of the documentation: `cargo run -p harmonia-scenario --example pages`.
 //!
 //! * `policies`: what a policy's file says of itself at its top *is* its published page;
-//! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`;
+//! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`; its section on
+//!   parity is `parity`, drawn by `rows` and `held`;
 //! * `formats`: trace formats, from their registry;
 //! * `keys`: tables from `schema::KEYS` and the presets.
 //!
@@ -10,9 +11,12 @@
 mod chart;
 pub(crate) mod concepts;
 mod formats;
+mod held;
 mod keys;
 mod own_keys;
+mod parity;
 mod policies;
+mod rows;
 pub(crate) mod runs;
 mod svg;
 mod timeline;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use harmonia_array::layout::Layout;
 use harmonia_metrics::Report;
 use harmonia_scenario::policies::sets_of;
 use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare};
@@ -35,9 +36,36 @@ pub const DISTANCES: [&str; 4] = ["1", "2", "4", "8"];
 /// Members that understand the array's messages.
 pub const CAPABLE: [u32; 5] = [0, 2, 4, 6, 8];
 
+/// Levels that the section on parity compares, and the policies it does so under.
+pub const LEVELS: [&str; 2] = ["raid0", "raid5"];
+pub const PARITY_POLICIES: [&str; 4] = ["local", "reactive-inclusive", "gclock", "ideal"];
+/// Stripe unit of its small writes: a page on each die of a member, so that all dies hold as much parity.
+pub const UNIT: &str = "64KiB";
+/// How parity is made of a write, and the load that makes it so: as many pages a second throughout.
+pub const METHODS: [(&str, &[&str]); 3] = [
+    (
+        "read-modify-write",
+        &["array.small_write=read-modify-write", "workload.size.mean=4KiB", "workload.arrival.rate=3500"],
+    ),
+    (
+        "reconstruct-write",
+        &["array.small_write=reconstruct", "workload.size.mean=4KiB", "workload.arrival.rate=3500"],
+    ),
+    (
+        "full stripe",
+        &[
+            "workload.address.pattern=sequential",
+            "workload.size.mean=448KiB",
+            "workload.arrival.rate=31.25",
+            "workload.requests=2000",
+        ],
+    ),
+];
+
 /// Everything that was run, by label.
 pub struct Runs {
     runs: BTreeMap<String, (Report, Beginning)>,
+    layouts: BTreeMap<String, Layout>,
 }
 
 impl Runs {
@@ -52,6 +80,11 @@ impl Runs {
     /// The first part of the run.
     pub fn beginning(&self, label: &str) -> &Beginning {
         &self.find(label).1
+    }
+
+    /// Where the bytes of a run's array lie.
+    pub fn layout(&self, label: &str) -> &Layout {
+        self.layouts.get(label).unwrap_or_else(|| panic!("no run `{label}`"))
     }
 
     fn find(&self, label: &str) -> &(Report, Beginning) {
@@ -111,9 +144,11 @@ pub fn run_all() -> Runs {
         cache: None,
     };
     let comparison = compare(&variants, &options).unwrap_or_else(|error| panic!("{SCENARIO}: {error}"));
+    let layouts = variants.iter().map(|variant| (variant.label.clone(), variant.scenario.array.layout()));
+    let layouts = layouts.collect();
     let labels = variants.into_iter().map(|variant| variant.label);
     let measured = comparison.runs.into_iter().zip(recorder.into_beginnings());
-    Runs { runs: labels.zip(measured).collect() }
+    Runs { runs: labels.zip(measured).collect(), layouts }
 }
 
 fn variant(label: String, sets: &[String]) -> Variant {
@@ -176,6 +211,22 @@ fn wanted() -> Vec<(String, Vec<String>)> {
         let deaf = (capable..8).map(|member| format!("{{ index = {member}, capable = false }}"));
         let deaf = format!("array.member=[{}]", deaf.collect::<Vec<_>>().join(", "));
         add(format!("capable {capable}"), "reactive-inclusive", vec![deaf]);
+    }
+    let raid5 = || vec!["array.level=raid5".to_owned()];
+    for policy in PARITY_POLICIES {
+        add("raid5".into(), policy, raid5());
+        for level in LEVELS {
+            let sets = || vec![format!("array.level={level}"), format!("array.stripe_unit={UNIT}")];
+            add(format!("wide {level}"), policy, sets());
+            add(format!("small {level}"), policy, [sets(), sized(4, 2)].concat());
+        }
+    }
+    add("resonant".into(), "local", [raid5(), sized(4, 2)].concat());
+    for (method, own) in METHODS {
+        let unit = format!("array.stripe_unit={UNIT}");
+        let common = [unit.as_str(), "workload.read_fraction=0"];
+        let sets = common.iter().chain(own).map(|&set| set.to_owned()).collect();
+        add(format!("cost {method}"), "ideal", [raid5(), sets].concat());
     }
     runs
 }

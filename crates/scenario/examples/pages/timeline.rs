@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use harmonia_metrics::Observer;
 use harmonia_scenario::Observe;
-use harmonia_types::{Completion, DeviceId, SimTime};
+use harmonia_types::{Completion, DeviceId, RequestBlame, SimTime};
 
 use super::svg::{Anchor, Svg, WIDTH};
 
@@ -25,7 +25,18 @@ pub struct Beginning {
     /// Arrival, response time, met garbage collection.
     requests: Vec<(u64, u64, bool)>,
     /// By member: from, until.
-    collecting: Vec<Vec<(u64, u64)>>,
+    pub collecting: Vec<Vec<(u64, u64)>>,
+    /// Writes that waited for collections both before and after their pre-reads were done.
+    pub held_twice: Vec<Held>,
+}
+
+/// One write; times in ns since the measured window began.
+#[derive(Debug, Clone, Copy)]
+pub struct Held {
+    pub offset: u64,
+    pub arrival: u64,
+    pub finish: u64,
+    pub blame: RequestBlame,
 }
 
 /// Records the beginning of every run of a comparison.
@@ -71,6 +82,10 @@ impl Observer for Recording<'_> {
             let arrival = completion.arrival.0 - run.from;
             if arrival < LENGTH_NS {
                 run.requests.push((arrival, completion.response().0, completion.gc_affected));
+            }
+            let (finish, blame) = (completion.finish.0 - run.from, completion.blame);
+            if finish < LENGTH_NS && blame.parity.queue_gc > 0 && blame.data.queue_gc > 0 {
+                run.held_twice.push(Held { offset: completion.offset, arrival, finish, blame });
             }
         });
     }
