@@ -28,7 +28,7 @@ impl Scenario {
         all.into_iter().filter_map(warning).collect()
     }
 
-    /// A coordinator that can only lose with plain reads and writes, because requests wait for one member after the other.
+    /// A coordinator that seldom wins with plain reads and writes, because requests wait for one member after the other.
     fn keeps_apart(&self) -> Option<String> {
         let ArrayConfig { devices, coordination, .. } = &self.array;
         let policy = &coordination.policy;
@@ -85,7 +85,7 @@ fn resonance(array: &ArrayConfig) -> Option<String> {
     if 2 * dies >= shape.dies {
         return None;
     }
-    let avoids = |unit: &u64| 2 * parity_dies(pattern, *unit, &shape) >= shape.dies;
+    let avoids = |unit: &u64| parity_dies(pattern, *unit, &shape) == shape.dies;
     // As many pages as there are allocation units reach every die.
     let most = u64::from(shape.units()).max(unit);
     let smallest = (unit + 1..=most).find(avoids).unwrap_or(most) * page;
@@ -102,7 +102,7 @@ fn resonance(array: &ArrayConfig) -> Option<String> {
     Some(format!(
         "parity lies on {dies} of the {} dies of a member, because {} members with a stripe unit of {} repeat in step with \
          them; these dies are written and collected more often than the others; the smallest array.stripe_unit that spreads \
-         it over half of them is {advice}",
+         it over all of them is {advice}",
         shape.dies,
         array.devices,
         shown(array.stripe_unit),
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(found[0].code, "parity-resonance");
         let text = &found[0].text;
         assert!(
-            text.contains("8 of the 64 dies") && text.contains("20KiB (of powers of two, 128KiB)"),
+            text.contains("8 of the 64 dies") && text.contains("36KiB (of powers of two, 256KiB)"),
             "{text}"
         );
         for (unit, devices, resonates) in [
