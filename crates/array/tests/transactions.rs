@@ -859,3 +859,85 @@ fn background_work_waits_for_rows() {
     at_rest(&mut array);
     assert_eq!(log.lock().unwrap().done, [(us(220), 1), (us(265), 0)]);
 }
+
+// ------------------------------------------------------------------------------- members ahead of one another
+
+/// Several pages at once.
+fn pages(operation: PlannedOperation, count: u64) -> PlannedOperation {
+    PlannedOperation { length: count * PAGE, ..operation }
+}
+
+/// Finish times by request.
+fn finishes(array: &mut Array) -> Vec<(u64, SimTime)> {
+    array.advance_until(SimTime::NEVER).unwrap();
+    let mut finishes: Vec<_> = array.completions().drain(..).map(|done| (done.id, done.finish)).collect();
+    finishes.sort_unstable();
+    finishes
+}
+
+/// Member 2 has something to do before the patch comes, and member 1 has two arrivals before it refuses.
+#[test]
+fn a_patch_comes_when_its_member_has_done_what_was_due() {
+    let mut ssd = ssd();
+    ssd.link.latency = SimDuration::from_us(5);
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[read(1, 0)]])
+        .with(1, Rows::NONE, &[&[read(2, 1)]])
+        .with(2, Rows::NONE, &[&[fast_fail(read(1, 0))]])
+        .answers(Answer::Patch, &[read(2, 0)]);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    (0..3).for_each(|id| arrive(&mut array, us(96 + 2 * id), id));
+    assert_eq!(finishes(&mut array), [(0, us(1_510 + 45)), (1, us(103 + 45)), (2, us(148 + 45))]);
+    at_rest(&mut array);
+}
+
+/// Member 0 ends a read at the moment at which the second step comes to it. Devices go before what follows from a
+/// higher one, so the read has the link first.
+#[test]
+fn a_step_comes_behind_what_lower_members_do_at_its_moment() {
+    let script = Script::default().with(0, Rows::NONE, &[&[pages(write(2, 0), 2)], &[write(0, 0)]]).with(
+        1,
+        Rows::NONE,
+        &[&[pages(read(0, 1), 5)]],
+    );
+    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    arrive(&mut array, us(0), 0);
+    arrive(&mut array, us(225), 1);
+    assert_eq!(finishes(&mut array), [(0, us(450 + 10 + 10 + 220)), (1, us(450 + 10))]);
+    at_rest(&mut array);
+}
+
+/// The transaction was planned before member 2 failed; member 3 is busy for long after the new plan is made.
+#[test]
+fn a_member_that_fails_between_steps_has_the_others_wait_for_the_new_plan() {
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[read(0, 0)], &[read(1, 0), read(2, 0)]])
+        .then(&[&[read(3, 0)]])
+        .with(1, Rows::NONE, &[&[pages(read(3, 1), 3)]])
+        .answers(Answer::Replan(Rows::NONE), &[]);
+    let mut array = stage(script);
+    arrive(&mut array, us(0), 0);
+    array.set_access(DeviceId(2), Access::Failed);
+    arrive(&mut array, us(30), 1);
+    assert_eq!(finishes(&mut array), [(0, us(30 + 4 * 45)), (1, us(30 + 3 * 45))]);
+    at_rest(&mut array);
+}
+
+/// The same with a patch that a busy member refuses in its turn.
+#[test]
+fn a_patch_that_may_be_refused_has_the_others_wait() {
+    let mut ssd = ssd();
+    ssd.link.latency = SimDuration::from_us(5);
+    let script = Script::default()
+        .with(0, Rows::NONE, &[&[read(0, 0)], &[read(2, 0)]])
+        .with(1, Rows::NONE, &[&[pages(read(3, 1), 3)]])
+        .answers(Answer::Patch, &[fast_fail(read(1, 0))])
+        .answers(Answer::Patch, &[read(3, 0)]);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    arrive(&mut array, us(0), 0);
+    array.set_access(DeviceId(2), Access::Reserved);
+    arrive(&mut array, us(4), 1);
+    array.set_access(DeviceId(2), Access::Reserved);
+    assert_eq!(finishes(&mut array), [(0, us(9 + 4 * 45)), (1, us(9 + 3 * 45))]);
+    at_rest(&mut array);
+}

@@ -462,6 +462,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let running = &mut self.transactions[handle];
         (running.later, running.pending) = (node, count);
+        // Members may have been reserved or have failed since it was planned.
+        running.may_be_refused |= self.refuses;
         let mut node = first;
         for _ in 0..count {
             let next = self.nodes.get(node).next;
