@@ -13,8 +13,10 @@ CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$
 BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
 SWARM ?= 100000
+OPERATIONS ?= 1000000000
+SEED ?= 1
 
-.PHONY: help demo test check bench fuzz swarm docs reproduce sensitivity findings clean \
+.PHONY: help demo test check bench fuzz swarm torture docs reproduce sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links
 
 help:
@@ -24,6 +26,7 @@ help:
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
+	@echo 'make torture $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make reproduce run every experiment behind docs/findings.md (a quarter of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
@@ -134,6 +137,9 @@ fuzz: prerequisites
 
 swarm: prerequisites
 	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test swarm -- --nocapture
+
+torture: prerequisites
+	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)
 
 # Runs are kept below target/; delete the folder after changing the simulator.
 reproduce: prerequisites

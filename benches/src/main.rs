@@ -11,11 +11,13 @@
 //! cargo run --release -p harmonia-bench -- profile-ageing  only the ageing of a TLC drive of 1 TB
 //! cargo run --release -p harmonia-bench -- ageing    only ageing
 //! cargo run --release -p harmonia-bench -- traces    only reading traces
+//! cargo run --release -p harmonia-bench -- redundancy only arrays with parity, and many members
 //! ```
 #![expect(clippy::print_stdout, reason = "prints a table")]
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
 
 mod floor;
+mod redundancy;
 mod traces;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -82,6 +84,9 @@ fn main() {
     if argument == "die" {
         return inside_the_die(&mut floor);
     }
+    if argument == "redundancy" {
+        return redundancy::bench(&mut floor);
+    }
     let huge = std::cell::RefCell::new(Floor::<HugeTable>::new(131_072, 64, 0.15, 1));
     huge.borrow_mut().overwrite(20_000_000);
     row(&mut floor, "the floor itself with its maps on huge pages", |_| timed(&mut huge.borrow_mut()).0);
@@ -109,6 +114,7 @@ fn main() {
     row(&mut floor, "read-only HPC load, per page read", |_| per_read(&measure(&reads, state.clone())));
     drop(state);
     inside_the_die(&mut floor);
+    redundancy::bench(&mut floor);
     drop(floor);
     let state = aged(&local, 2);
     // Long enough for the runs, not the giving back of their memory, to be what is timed.

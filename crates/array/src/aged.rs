@@ -359,10 +359,14 @@ fn age_unit(
     // Readings before the last two windows of half the capacity, and at the end.
     let window = u64::from(filled) / 2;
     let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
+    let draw = |rng: &mut Rng| rng.below(u64::from(filled)) as u32;
     let mut done = 0;
     for (mark, stop) in stops.into_iter().enumerate() {
-        for _ in done..stop {
-            write(unit, share.page(rng.below(u64::from(filled)) as u32))?;
+        let count = stop - done;
+        match &*share.zones {
+            // Nearly always; this is the loop that ageing spends its time in.
+            [zone] => (0..count).try_for_each(|_| write(unit, zone.start + draw(&mut rng)))?,
+            _ => (0..count).try_for_each(|_| write(unit, share.page(draw(&mut rng))))?,
         }
         done = stop;
         marks.programs[mark] = unit.data_programs();

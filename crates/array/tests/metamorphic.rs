@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use harmonia_array::coordination::{self, Action, Coordinator, DeliveredView, Event, Interests};
-use harmonia_array::layout::Layout;
+use harmonia_array::layout::{Copies, Layout, Pattern, Rotation, Striped};
 use harmonia_array::payload::NoPayload;
+use harmonia_array::planner::Planner;
+use harmonia_array::planner::mirrored::MirroredPlanner;
+use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
     AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters,
@@ -297,6 +300,53 @@ fn pairs(
     }
 }
 
+/// Every level, some more than once where the number of members or the placement makes a difference.
+fn levels() -> Vec<(Level, u16)> {
+    let raid10 = |pattern| Level::Raid10(Copies { pattern, count: 2 });
+    let (left, restart) = (Rotation::LeftSymmetric, Rotation::RotatingNRestart);
+    vec![
+        (Level::Raid0, 3),
+        (Level::Raid1, 1),
+        (Level::Raid1, 3),
+        (raid10(Pattern::Near), 4),
+        (raid10(Pattern::Near), 5),
+        (raid10(Pattern::Far), 4),
+        (raid10(Pattern::Offset), 3),
+        (Level::Raid4, 3),
+        (Level::Raid5(left), 3),
+        (Level::Raid5(Rotation::RightAsymmetric), 5),
+        (Level::Raid6(left), 4),
+        (Level::Raid6(restart), 6),
+    ]
+}
+
+/// As [`pairs`], a few on every level.
+fn on_every_level(
+    name: &str,
+    policy: &str,
+    mut compare: impl FnMut(u64, &ArrayConfig, &[Ftl], &[HostRequest]),
+) {
+    for (level, members) in levels() {
+        for seed in 0..PAIRS / 10 {
+            let mut rng = Rng::stream(seed, &format!("{name}, {level} of {members}"));
+            let config = ArrayConfig { level, ..array(&mut rng, members, policy) };
+            let states = aged(&config, seed).devices;
+            let load = load(&mut rng, config.layout().logical_bytes(), MIXED);
+            compare(seed, &config, &states, &load);
+        }
+    }
+}
+
+/// The planner that an array of this description has.
+fn planner(config: &ArrayConfig) -> Box<dyn Planner> {
+    let whole = config.layout();
+    match whole.clone() {
+        Layout::Striped(layout) => Box::new(StripedPlanner::new(layout)),
+        Layout::Mirrored(layout) => Box::new(MirroredPlanner::new(&whole, layout)),
+        Layout::Parity(layout) => Box::new(ParityPlanner::new(&whole, layout, config.small_write, PAGE)),
+    }
+}
+
 fn collected(outcome: &Outcome) -> u64 {
     outcome.counters.iter().map(|counters| counters.gc_busy.0).sum()
 }
@@ -313,6 +363,233 @@ fn a_striped_array_of_one_device_is_that_device() {
         busy += collected(&array);
     });
     assert!(busy > 0, "nothing collected: nothing compared");
+}
+
+#[test]
+fn a_mirror_of_one_device_is_that_device() {
+    let mut busy = 0;
+    pairs("mirror of one", 1, "local", |seed, config, states, load| {
+        config.level = Level::Raid1;
+        let (array, _) = run(config, states, load);
+        let whole = |request: &HostRequest, visit: &mut dyn FnMut(DeviceId, u64, u64)| {
+            visit(DeviceId(0), request.offset, request.length);
+        };
+        assert_eq!(array, independently(config, states, load, whole), "seed {seed}");
+        busy += collected(&array);
+    });
+    assert!(busy > 0, "nothing collected: nothing compared");
+}
+
+/// One sub-request of a request, for a test that drives devices by itself.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    request: usize,
+    place: usize,
+    length: u64,
+}
+
+/// RAID-0 over pairs of devices, driven by hand: a write goes to both, a read to the one with fewer bytes to do.
+struct Pairs<'a> {
+    layout: Striped,
+    load: &'a [HostRequest],
+    devices: Vec<Device>,
+    parts: Vec<Part>,
+    outstanding: Vec<u64>,
+    /// By request: the parts that are done.
+    done: Vec<Vec<(Part, SubCompletion)>>,
+}
+
+impl Pairs<'_> {
+    fn advance(&mut self, until: SimTime) {
+        for member in 0..self.devices.len() {
+            self.devices[member].advance_until(until, false).unwrap();
+            self.collect(member);
+        }
+    }
+
+    fn collect(&mut self, member: usize) {
+        for done in self.devices[member].completions().drain(..) {
+            let part = self.parts[done.token as usize];
+            self.outstanding[member] -= part.length;
+            self.done[part.request].push((part, done));
+        }
+    }
+
+    fn submit(&mut self, index: usize) {
+        let request = &self.load[index];
+        let mut ranges = Vec::new();
+        match request.operation {
+            Operation::Flush => ranges.extend((0..self.devices.len()).map(|member| (member, 0, 0))),
+            operation => self.layout.split(request.offset, request.length, |pair, offset, length| {
+                let (one, other) = (2 * pair.index(), 2 * pair.index() + 1);
+                let idler = if self.outstanding[other] < self.outstanding[one] { other } else { one };
+                match operation {
+                    Operation::Read => ranges.push((idler, offset, length)),
+                    _ => ranges.extend([(one, offset, length), (other, offset, length)]),
+                }
+            }),
+        }
+        for (place, (member, offset, length)) in ranges.into_iter().enumerate() {
+            let (token, operation) = (self.parts.len() as u64, request.operation);
+            self.parts.push(Part { request: index, place, length });
+            self.outstanding[member] += length;
+            let (fast_fail, deadline, parity) = (false, None, ParityPages::NONE);
+            let sub = SubRequest { token, operation, offset, length, fast_fail, deadline, parity };
+            self.devices[member].submit(request.arrival, sub).unwrap();
+            self.collect(member);
+        }
+    }
+
+    /// When a request is done, its blame, and whether it met a collection.
+    fn outcome(&self, index: usize) -> (SimTime, RequestBlame, bool) {
+        let parts = &self.done[index];
+        let last = parts.iter().max_by_key(|(part, done)| (done.finish, std::cmp::Reverse(part.place)));
+        let (_, last) = last.expect("every request has a part");
+        let blame = RequestBlame { data: last.blame, ..RequestBlame::default() };
+        (last.finish, blame, parts.iter().any(|(_, done)| done.gc_affected))
+    }
+}
+
+#[test]
+fn near_copies_on_pairs_are_a_stripe_of_mirrors() {
+    let mut busy = 0;
+    for seed in 0..PAIRS {
+        let mut rng = Rng::stream(seed, "pairs");
+        let groups = 1 + rng.below(3) as u16;
+        let level = Level::Raid10(Copies { pattern: Pattern::Near, count: 2 });
+        let config = ArrayConfig { level, ..array(&mut rng, 2 * groups, "local") };
+        let states = aged(&config, seed).devices;
+        let load = load(&mut rng, config.layout().logical_bytes(), MIXED);
+        let (array, _) = run(&config, &states, &load);
+        let device = |(member, state): (&MemberConfig, &Ftl)| {
+            Device::new(&member.ssd, state.clone(), NoProbe).unwrap()
+        };
+        let mut pairs = Pairs {
+            layout: Striped::new(groups, config.stripe_unit, PAGE, member_bytes(&states)),
+            load: &load,
+            devices: config.members.iter().zip(&states).map(device).collect(),
+            parts: Vec::new(),
+            outstanding: vec![0; states.len()],
+            done: vec![Vec::new(); load.len()],
+        };
+        for (index, request) in load.iter().enumerate() {
+            pairs.advance(request.arrival);
+            pairs.submit(index);
+        }
+        pairs.advance(SimTime::NEVER);
+        for (index, (id, done)) in array.completions.iter().enumerate() {
+            let expected = pairs.outcome(index);
+            assert_eq!((done.finish, done.blame, done.gc_affected), expected, "seed {seed}, request {id}");
+        }
+        let counters: Vec<DeviceCounters> = pairs.devices.iter().map(Device::counters).collect();
+        assert_eq!(array.counters, counters, "seed {seed}");
+        busy += collected(&array);
+    }
+    assert!(busy > 0, "nothing collected: nothing compared");
+}
+
+/// Where parity lies on the last member, data lies on the others as it would without it.
+#[test]
+fn reads_of_raid_4_are_those_of_raid_0_without_the_last_member() {
+    let mut pages = 0;
+    for seed in 0..PAIRS {
+        let mut rng = Rng::stream(seed, "parity last");
+        let members = 3 + rng.below(4) as u16;
+        let mut config = array(&mut rng, members, "local");
+        config.level = Level::Raid4;
+        let states = aged(&config, seed).devices;
+        let load = load(&mut rng, config.layout().logical_bytes(), &[Operation::Read, Operation::Flush]);
+        let (mut parity, _) = run(&config, &states, &load);
+        let (data, last) = states.split_at(states.len() - 1);
+        config.devices -= 1;
+        config.members.pop();
+        config.level = Level::Raid0;
+        let (striped, _) = run(&config, data, &load);
+        let idle = Device::new(&config.members[0].ssd, last[0].clone(), NoProbe).unwrap().counters();
+        assert_eq!(parity.counters.pop(), Some(idle), "seed {seed}: nobody reads parity");
+        assert_eq!(parity, striped, "seed {seed}");
+        pages += striped.counters.iter().map(|counters| counters.host_pages_read).sum::<u64>();
+    }
+    assert!(pages > 0, "nothing was read");
+}
+
+/// A read inside a stripe unit is a read of that member, wherever the level has put the unit.
+#[test]
+fn reads_of_parity_levels_cost_their_members_what_pinned_reads_do() {
+    for (level, members) in levels().into_iter().filter(|(level, _)| level.parities() > 0) {
+        for seed in 0..PAIRS / 10 {
+            let mut rng = Rng::stream(seed, &format!("reads, {level}"));
+            let mut config = ArrayConfig { level, ..array(&mut rng, members, "local") };
+            let states = aged(&config, seed).devices;
+            let Layout::Parity(layout) = config.layout() else { unreachable!("it has parity") };
+            let unit = config.stripe_unit;
+            let load = load(&mut rng, config.layout().logical_bytes(), &[Operation::Read]);
+            let inside = |request: &HostRequest| HostRequest {
+                length: request.length.min(unit - request.offset % unit),
+                ..*request
+            };
+            let load: Vec<HostRequest> = load.iter().map(inside).collect();
+            let pin = |request: &HostRequest| {
+                let stripe = request.offset / layout.stripe_bytes();
+                let index = request.offset % layout.stripe_bytes() / unit;
+                let offset = stripe * unit + request.offset % unit;
+                HostRequest { offset, member: Some(layout.data_member(stripe, index as u16)), ..*request }
+            };
+            let pinned: Vec<HostRequest> = load.iter().map(pin).collect();
+            let (parity, _) = run(&config, &states, &load);
+            config.level = Level::Raid0;
+            let (mut striped, _) = run(&config, &states, &pinned);
+            for (completion, request) in striped.completions.values_mut().zip(&load) {
+                // A completion speaks of its request, and a pinned one counts from its member's first byte.
+                completion.offset = request.offset;
+            }
+            assert_eq!(parity, striped, "{level}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn the_same_run_twice_is_the_same_on_every_level() {
+    let mut busy = 0;
+    for policy in ["local", "reactive-inclusive"] {
+        on_every_level("twice", policy, |seed, config, states, load| {
+            let (one, other) = (run(config, states, load), run(config, states, load));
+            assert_eq!(format!("{one:?}"), format!("{other:?}"), "{}, seed {seed}", config.level);
+            busy += collected(&one.0);
+        });
+    }
+    assert!(busy > 0, "nothing collected: nothing compared");
+}
+
+/// How far time is let pass at once is the caller's business: nothing depends on it.
+#[test]
+fn time_may_pass_in_steps_of_any_length() {
+    on_every_level("steps", "local", |seed, config, states, load| {
+        let mut array = Array::new(config, states.to_vec(), None, |_| NoProbe).unwrap();
+        let mut rng = Rng::stream(seed, "steps");
+        for &request in load {
+            loop {
+                let step = array.next_wakeup().0.saturating_add(rng.below(300_000));
+                if rng.chance(0.2) || step >= request.arrival.0 {
+                    break;
+                }
+                array.advance_until(SimTime(step)).unwrap();
+            }
+            array.advance_until(request.arrival).unwrap();
+            array.submit(request).unwrap();
+        }
+        array.advance_until(SimTime::NEVER).unwrap();
+        let counters: Vec<DeviceCounters> = array.devices().iter().map(Device::counters).collect();
+        let completions: BTreeMap<u64, Completion> =
+            array.completions().drain(..).map(|done| (done.id, done)).collect();
+        let (whole, _) = run(config, states, load);
+        assert_eq!(
+            (completions, counters),
+            (whole.completions, whole.counters),
+            "{}, seed {seed}",
+            config.level
+        );
+    });
 }
 
 #[test]
@@ -339,19 +616,16 @@ impl Coordinator for Watcher {
 #[test]
 fn looking_ahead_changes_nothing() {
     let mut notices = 0;
-    pairs("watcher", 5, "local", |seed, config, states, load| {
+    let mut watch = |seed, config: &ArrayConfig, states: &[Ftl], load: &[HostRequest]| {
         let (ahead, _) = run(config, states, load);
-        let Layout::Striped(layout) = config.layout() else { unreachable!("RAID-0 is striped") };
-        let parts = Parts {
-            coordinator: Box::new(Watcher),
-            planner: Box::new(StripedPlanner::new(layout)),
-            payload: NoPayload,
-        };
+        let parts = Parts { coordinator: Box::new(Watcher), planner: planner(config), payload: NoPayload };
         let in_step = Array::with_parts(config, states.to_vec(), parts, |_| NoProbe);
         let (in_step, messages) = drive(in_step.unwrap(), load);
-        assert_eq!(ahead, in_step, "seed {seed}");
+        assert_eq!(ahead, in_step, "{}, seed {seed}", config.level);
         notices += messages.soft_notices;
-    });
+    };
+    pairs("watcher", 5, "local", |seed, config, states, load| watch(seed, config, states, load));
+    on_every_level("watcher", "local", watch);
     assert!(notices > 0, "there was nothing to watch");
 }
 

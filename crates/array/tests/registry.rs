@@ -1,11 +1,13 @@
 //! Does every registered coordinator keep the promises of an array, whatever it decides?
 //!
-//! Iterates the registry, so a new policy is under test from the moment it has its line. One member does not
-//! understand messages, one run has message latency, and members check their own invariants after every event. Not
+//! Iterates the registry, so a new policy is under test from the moment it has its line, and the RAID levels. One member
+//! does not understand messages, some runs have message latency, some allocate dynamically, and members check their own
+//! invariants after every event. Not
 //! verified here: that a policy does what its paper says (its own file does) or that it helps.
 #![expect(clippy::print_stdout, reason = "names the policies it ran; tests/newcomer.py looks for one")]
 
 use harmonia_array::coordination::{Parameters, REGISTRY};
+use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
     AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters,
     SmallWrite, age,
@@ -22,6 +24,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 const DEVICES: u16 = 3;
 const REQUESTS: u64 = 600;
+/// Where there are many runs.
+const FEW: u64 = 200;
 const PAGE: u64 = 4096;
 
 fn device(domain: Domain) -> SsdConfig {
@@ -59,10 +63,35 @@ fn device(domain: Domain) -> SsdConfig {
 
 /// An array whose last member does not understand messages.
 fn array(policy: &str, domain: Domain, message_latency: SimDuration) -> ArrayConfig {
-    let member = |index| MemberConfig { capable: index + 1 < DEVICES, ssd: device(domain) };
+    of_level((Level::Raid0, DEVICES), policy, domain, message_latency)
+}
+
+/// Every level, with as many members as show what is special about it.
+fn levels() -> Vec<(Level, u16)> {
+    let copies = |pattern| Level::Raid10(Copies { pattern, count: 2 });
+    vec![
+        (Level::Raid0, DEVICES),
+        (Level::Raid1, 2),
+        (copies(Pattern::Near), 4),
+        (copies(Pattern::Near), 3),
+        (copies(Pattern::Far), 3),
+        (copies(Pattern::Offset), 3),
+        (Level::Raid4, 3),
+        (Level::Raid5(Rotation::LeftSymmetric), 4),
+        (Level::Raid6(Rotation::LeftSymmetric), 5),
+    ]
+}
+
+fn of_level(
+    (level, devices): (Level, u16),
+    policy: &str,
+    domain: Domain,
+    message_latency: SimDuration,
+) -> ArrayConfig {
+    let member = |index| MemberConfig { capable: index + 1 < devices, ssd: device(domain) };
     ArrayConfig {
-        devices: DEVICES,
-        level: Level::Raid0,
+        devices,
+        level,
         stripe_unit: PAGE,
         small_write: SmallWrite::Fewest,
         coordination: CoordinationConfig {
@@ -70,11 +99,15 @@ fn array(policy: &str, domain: Domain, message_latency: SimDuration) -> ArrayCon
             message_latency,
             own: serde_json::Map::new(),
         },
-        members: (0..DEVICES).map(member).collect(),
+        members: (0..devices).map(member).collect(),
     }
 }
 
 fn aged() -> AgedState {
+    aged_as(&array("local", Domain::Die, SimDuration::ZERO))
+}
+
+fn aged_as(config: &ArrayConfig) -> AgedState {
     let (cancel, pages_done) = (AtomicBool::new(false), AtomicU64::new(0));
     let plan = AgeingPlan {
         fill: 1.0,
@@ -84,7 +117,7 @@ fn aged() -> AgedState {
         cancel: &cancel,
         pages_done: &pages_done,
     };
-    age(&array("local", Domain::Die, SimDuration::ZERO), &plan).expect("the array for tests can be aged")
+    age(config, &plan).expect("the array for tests can be aged")
 }
 
 /// Everything a run leaves behind that must be the same the next time.
@@ -96,13 +129,17 @@ struct Outcome {
 }
 
 fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
+    run_some(config, aged, REQUESTS)
+}
+
+fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
     let name = &config.coordination.policy;
     let mut array = Array::new(config, aged.devices.clone(), None, |_| AuditProbe)
         .unwrap_or_else(|why| panic!("{name} cannot be built with its defaults: {why}"));
     let pages = array.layout().logical_bytes() / PAGE;
     let mut rng = Rng::stream(11, "registry");
     let (mut now, mut completions) = (SimTime::ZERO, Vec::new());
-    for id in 0..REQUESTS {
+    for id in 0..requests {
         now += SimDuration(rng.exponential(900_000.0) as u64);
         array.advance_until(now).unwrap_or_else(|why| panic!("{name}: {why}"));
         let length = 1 + rng.below(6);
@@ -119,7 +156,7 @@ fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
         completions.append(array.completions());
     }
     // A coordinator with a timer of its own never falls silent, so ask for the requests, not for silence.
-    while completions.len() < REQUESTS as usize {
+    while completions.len() < requests as usize {
         let wakeup = array.next_wakeup();
         assert_ne!(wakeup, SimTime::NEVER, "{name}: requests are lost");
         array.advance_until(wakeup).unwrap_or_else(|why| panic!("{name}: {why}"));
@@ -141,20 +178,82 @@ fn every_coordinator_completes_every_request_once_and_explains_its_time() {
         for (domain, latency) in [(Domain::Die, 0), (Domain::Device, 0), (Domain::Device, 20)] {
             let config = array(entry.name, domain, SimDuration::from_us(latency));
             let outcome = run(&config, &aged);
-            let mut seen = vec![false; REQUESTS as usize];
-            for done in &outcome.completions {
-                let twice = std::mem::replace(&mut seen[done.id as usize], true);
-                assert!(!twice, "{}: request {} completed twice", entry.name, done.id);
-                assert!(done.finish >= done.arrival, "{}: request {}", entry.name, done.id);
-                let blame = done.blame.total();
-                assert_eq!(blame, done.response().0, "{}: blame of request {}", entry.name, done.id);
-            }
-            assert!(seen.iter().all(|&seen| seen), "{}: a request never completed", entry.name);
-            let before: u64 = aged.devices.iter().map(|device| device.tally().erases).sum();
-            collected += outcome.tallies.iter().map(|tally| tally.erases).sum::<u64>() - before;
+            every_request_is_explained(entry.name, &outcome);
+            collected += erases(&outcome, &aged);
         }
     }
     assert!(collected > 0, "the load never made anyone collect: this test would test nothing");
+}
+
+/// Every request completes once, and its blame is its response time.
+#[track_caller]
+fn every_request_is_explained(run: &str, outcome: &Outcome) {
+    let mut seen = vec![false; outcome.completions.len()];
+    for done in &outcome.completions {
+        let twice = std::mem::replace(&mut seen[done.id as usize], true);
+        assert!(!twice, "{run}: request {} completed twice", done.id);
+        assert!(done.finish >= done.arrival, "{run}: request {}", done.id);
+        let blame = done.blame.total();
+        assert_eq!(blame, done.response().0, "{run}: blame of request {}", done.id);
+    }
+    assert!(seen.iter().all(|&seen| seen), "{run}: a request never completed");
+}
+
+/// Blocks erased since ageing.
+fn erases(outcome: &Outcome, aged: &AgedState) -> u64 {
+    let before: u64 = aged.devices.iter().map(|device| device.tally().erases).sum();
+    outcome.tallies.iter().map(|tally| tally.erases).sum::<u64>() - before
+}
+
+/// The same on every level: with and without message latency, static and dynamic allocation, and twice.
+#[test]
+fn every_coordinator_works_on_every_level() {
+    for shape in levels() {
+        let (mut collected, mut forced) = (0, 0);
+        for (allocation, domain, latency) in
+            [(Allocation::CWDP, Domain::Device, 0), (Allocation::Dynamic, Domain::Die, 20)]
+        {
+            let config = |policy| {
+                let mut config = of_level(shape, policy, domain, SimDuration::from_us(latency));
+                config.members.iter_mut().for_each(|member| member.ssd.ftl.allocation = allocation);
+                config
+            };
+            let aged = aged_as(&config("local"));
+            for entry in REGISTRY {
+                let name = format!("{} on {} with {allocation:?}", entry.name, shape.0);
+                let outcome = run_some(&config(entry.name), &aged, FEW);
+                every_request_is_explained(&name, &outcome);
+                if latency > 0 {
+                    assert_eq!(run_some(&config(entry.name), &aged, FEW), outcome, "{name}");
+                }
+                collected += erases(&outcome, &aged);
+                forced += outcome.messages.forced;
+            }
+        }
+        assert!(collected > 0 && forced > 0, "{}: {collected} erases, {forced} forced", shape.0);
+    }
+}
+
+#[test]
+fn without_capable_members_every_coordinator_is_local_on_every_level() {
+    for shape in levels() {
+        let config = |policy| {
+            let mut config = of_level(shape, policy, Domain::Device, SimDuration::ZERO);
+            config.members.iter_mut().for_each(|member| member.capable = false);
+            config
+        };
+        let aged = aged_as(&config("local"));
+        let outcome = |policy| {
+            let mut outcome = run_some(&config(policy), &aged, FEW);
+            // How far members run ahead decides what is known first, and nothing else.
+            outcome.completions.sort_unstable_by_key(|done| done.id);
+            outcome
+        };
+        let local = outcome("local");
+        for entry in REGISTRY {
+            assert_eq!(outcome(entry.name), local, "{} on {}", entry.name, shape.0);
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! requests.parquet       run, seed, request, arrival_ns, finish_ns, response_ns, operation, offset, length,
-//!                        the parts of blame in ns, gc_affected
+//!                        the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member
 //! gc_intervals.parquet   run, seed, device, start_ns, end_ns
 //! ```
 //!
@@ -49,10 +49,15 @@ enum Kind {
     Integer,
     /// Below 2^64.
     Unsigned,
+    /// An integer, or null, which rows have as [`NULL`].
+    Optional,
     Flag,
     Operation,
     Text,
 }
+
+/// What a row has where an optional column has nothing.
+const NULL: i64 = -1;
 
 /// One of the two files.
 struct Table {
@@ -81,6 +86,8 @@ const REQUESTS: Table = Table {
         ("reconstruct_ns", Kind::Integer),
         ("link_ns", Kind::Integer),
         ("gc_affected", Kind::Flag),
+        ("stripe_wait_ns", Kind::Integer),
+        ("gc_member", Kind::Optional),
     ],
 };
 
@@ -182,31 +189,7 @@ impl Observer for RunColumns<'_> {
     fn begin(&mut self, _: SimTime, _: usize) {}
 
     fn completion(&mut self, completion: &Completion) {
-        let blame = &completion.blame;
-        let operation = match completion.operation {
-            Operation::Read => 0,
-            Operation::Write => 1,
-            Operation::Trim => 2,
-            Operation::Flush => 3,
-        };
-        let row = [
-            completion.id,
-            completion.arrival.0,
-            completion.finish.0,
-            completion.response().as_ns(),
-            operation,
-            completion.offset,
-            completion.length,
-            blame.data.service,
-            blame.data.transfer,
-            blame.data.queue_host,
-            blame.queue_gc(),
-            blame.parity.total() - blame.parity.queue_gc,
-            blame.reconstruct.total() - blame.reconstruct.queue_gc,
-            blame.data.link,
-            u64::from(completion.gc_affected),
-        ];
-        self.push(0, row.map(u64::cast_signed));
+        self.push(0, request(completion));
     }
 
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
@@ -224,6 +207,38 @@ impl Observer for RunColumns<'_> {
             (_, Err(error)) => self.columns.fail(INTERVALS.name, error),
         }
     }
+}
+
+/// The row of a request, in the order of the columns.
+fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
+    let blame = &completion.blame;
+    let operation = match completion.operation {
+        Operation::Read => 0,
+        Operation::Write => 1,
+        Operation::Trim => 2,
+        Operation::Flush => 3,
+    };
+    let member = completion.gc_wait.map_or(NULL, |wait| wait.member.0.into());
+    let row = [
+        completion.id,
+        completion.arrival.0,
+        completion.finish.0,
+        completion.response().as_ns(),
+        operation,
+        completion.offset,
+        completion.length,
+        blame.data.service,
+        blame.data.transfer,
+        blame.data.queue_host,
+        blame.queue_gc(),
+        blame.parity.without_gc(),
+        blame.reconstruct.without_gc(),
+        blame.data.link,
+        u64::from(completion.gc_affected),
+        blame.stripe_wait,
+        member.cast_unsigned(),
+    ];
+    row.map(u64::cast_signed)
 }
 
 /// One run's rows of one table, on their way to a file.
@@ -260,6 +275,11 @@ impl Part {
             match kind {
                 Kind::Integer | Kind::Unsigned => {
                     column.typed::<Int64Type>().write_batch(values, None, None)?;
+                }
+                Kind::Optional => {
+                    let present: Vec<i16> = values.iter().map(|&value| i16::from(value != NULL)).collect();
+                    values.retain(|&value| value != NULL);
+                    column.typed::<Int64Type>().write_batch(values, Some(&present), None)?;
                 }
                 Kind::Flag => {
                     let flags: Vec<bool> = values.iter().map(|&value| value != 0).collect();
@@ -323,6 +343,7 @@ fn schema(columns: &[(&str, Kind)]) -> Result<TypePtr> {
     let column = |(name, kind): &(&str, Kind)| match kind {
         Kind::Integer => format!("required int64 {name};"),
         Kind::Unsigned => format!("required int64 {name} (INTEGER(64,false));"),
+        Kind::Optional => format!("optional int64 {name};"),
         Kind::Flag => format!("required boolean {name};"),
         Kind::Operation | Kind::Text => format!("required binary {name} (STRING);"),
     };
@@ -340,7 +361,7 @@ fn properties(columns: &[(&str, Kind)]) -> WriterPropertiesPtr {
     for (name, kind) in columns {
         let path = ColumnPath::from(*name);
         properties = match kind {
-            Kind::Integer | Kind::Unsigned => {
+            Kind::Integer | Kind::Unsigned | Kind::Optional => {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
             Kind::Flag => properties,
@@ -362,5 +383,60 @@ fn io_error(error: ParquetError) -> io::Error {
             Err(source) => io::Error::other(source.to_string()),
         },
         other => io::Error::other(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_types::{Blame, GcWait, RequestBlame};
+
+    use super::*;
+
+    /// A degraded write that waited for everything there is.
+    fn completion(gc_wait: Option<GcWait>) -> Completion {
+        let blame = RequestBlame {
+            data: Blame { service: 1, transfer: 2, queue_host: 4, queue_gc: 8, link: 16 },
+            parity: Blame { service: 32, queue_gc: 64, ..Blame::default() },
+            reconstruct: Blame { transfer: 128, queue_gc: 256, ..Blame::default() },
+            stripe_wait: 512,
+        };
+        Completion {
+            id: 7,
+            operation: Operation::Write,
+            offset: 4096,
+            length: 512,
+            arrival: SimTime(1_000),
+            finish: SimTime(1_000 + blame.total()),
+            blame,
+            gc_affected: true,
+            gc_wait,
+        }
+    }
+
+    #[test]
+    fn each_part_stands_in_its_column_and_all_sum_to_the_response() {
+        let row = request(&completion(Some(GcWait { member: DeviceId(3), ns: 200 })));
+        let value = |name: &str| {
+            let column = REQUESTS.columns.iter().position(|(column, _)| *column == name);
+            row[column.expect("a column")]
+        };
+        let parts = [
+            ("service_ns", 1),
+            ("transfer_ns", 2),
+            ("queue_host_ns", 4),
+            ("queue_gc_ns", 8 + 64 + 256),
+            ("parity_ns", 32),
+            ("reconstruct_ns", 128),
+            ("link_ns", 16),
+            ("stripe_wait_ns", 512),
+        ];
+        assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
+        assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));
+        assert_eq!((value("gc_affected"), value("gc_member")), (1, 3));
+    }
+
+    #[test]
+    fn who_waited_for_no_collection_has_no_member() {
+        assert_eq!(request(&completion(None)).last(), Some(&NULL));
     }
 }

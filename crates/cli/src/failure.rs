@@ -4,6 +4,8 @@ use std::io;
 
 use harmonia_scenario::{BadInput, RunError};
 
+use crate::interrupt;
+
 /// The end of a command that could not be carried out.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -13,7 +15,7 @@ pub(crate) enum Failure {
     Usage,
     /// A defect of Harmonia. Exit status 1.
     Internal(String),
-    /// Ctrl-C. Exit status 130.
+    /// Ctrl-C, or another signal that asks to stop. Exit status 130, or 128 and the signal.
     Interrupted,
     /// Whoever read stdout went away: they have what they wanted. Exit status 0, no message.
     ReaderGone,
@@ -26,7 +28,7 @@ impl Failure {
             Failure::ReaderGone => 0,
             Failure::Internal(_) => 1,
             Failure::BadInput(_) | Failure::Usage => 2,
-            Failure::Interrupted => 130,
+            Failure::Interrupted => interrupt::status(),
         }
     }
 

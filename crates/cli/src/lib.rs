@@ -38,12 +38,13 @@ use output::Output;
 
 /// Runs the command with these arguments, the first being the program's name; the answer is its exit status.
 ///
-/// 0: done; 1: a defect of Harmonia; 2: bad input; 130: interrupted by Ctrl-C.
+/// 0: done; 1: a defect of Harmonia; 2: bad input; 130: interrupted by Ctrl-C; 129, 143: by SIGHUP, SIGTERM.
 pub fn run_cli<I>(arguments: I) -> u8
 where
     I: IntoIterator,
     I::Item: Into<OsString> + Clone,
 {
+    interrupt::survive_file_size_limit();
     let (output, result) = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => {
             let output = Output::new(arguments.color, arguments.quiet, arguments.verbose);

@@ -8,6 +8,7 @@
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
+use crate::gc_waits::GcWaitsReport;
 use crate::inside::{InsideCounters, InsideReport};
 use crate::over_time::OverTimeReport;
 use crate::wear::Wear;
@@ -67,6 +68,9 @@ pub struct DeviceReport {
     /// Channels in GC, empty blocks, queue depth and victims erased over time; absent where nobody asked for it.
     #[serde(default, skip_serializing_if = "OverTimeReport::is_empty")]
     pub over_time: OverTimeReport,
+    /// Requests that waited for its garbage collection; zeros in reports of before it was told whom they waited for.
+    #[serde(default)]
+    pub gc_waits: GcWaitsReport,
 }
 
 impl DeviceCounters {
@@ -79,11 +83,11 @@ impl DeviceCounters {
         DeviceCounters { inside: self.inside.since(&start.inside), ..self.zip(start, since) }
     }
 
-    /// The counters of several devices, summed.
+    /// The counters of several devices, summed; times end at the longest there is.
     pub fn sum<'a>(devices: impl IntoIterator<Item = &'a DeviceCounters>) -> DeviceCounters {
         devices.into_iter().fold(DeviceCounters::default(), |sum, device| DeviceCounters {
             inside: sum.inside.plus(&device.inside),
-            ..sum.zip(device, |a, b| a + b)
+            ..sum.zip(device, u64::saturating_add)
         })
     }
 
@@ -120,13 +124,13 @@ impl DeviceCounters {
 
     /// Busy plane time / (planes of a die x GC time of the dies); `None` without GC time. Unit: ratio.
     pub fn plane_utilisation_in_gc(&self, planes_per_die: u32) -> Option<f64> {
-        ratio(self.gc_plane_busy_ns, u64::from(planes_per_die) * self.gc_busy_ns)
+        utilisation([(self, planes_per_die)])
     }
 }
 
 impl DeviceReport {
     /// The report of a device that counted `counters` in the measured window and whose blocks have this
-    /// `wear`; without what it did over time.
+    /// `wear`; without what it did over time and who waited for it, which others watch.
     pub fn new(counters: &DeviceCounters, wear: Wear, planes_per_die: u32) -> Self {
         DeviceReport {
             erases: counters.erases,
@@ -140,8 +144,20 @@ impl DeviceReport {
             host_pages_read: counters.host_pages_read,
             inside: InsideReport::new(&counters.inside),
             over_time: OverTimeReport::default(),
+            gc_waits: GcWaitsReport::default(),
         }
     }
+}
+
+/// Busy plane time / plane time of several devices, each with the planes of one of its dies; `None` without GC time. In
+/// 128 bits, because a device's GC time may come near 2^64 ns.
+pub(crate) fn utilisation<'a>(devices: impl IntoIterator<Item = (&'a DeviceCounters, u32)>) -> Option<f64> {
+    let (mut busy, mut whole) = (0, 0);
+    for (counters, planes) in devices {
+        busy += u128::from(counters.gc_plane_busy_ns);
+        whole += u128::from(planes) * u128::from(counters.gc_busy_ns);
+    }
+    (whole > 0).then(|| busy as f64 / whole as f64)
 }
 
 /// `part / whole`, or `None` where there is no whole.
@@ -180,6 +196,15 @@ mod tests {
     }
 
     #[test]
+    fn plane_utilisation_is_right_where_plane_time_is_beyond_64_bits() {
+        let gc_busy_ns = u64::MAX / 2;
+        let counted = DeviceCounters { gc_busy_ns, gc_plane_busy_ns: gc_busy_ns, ..COUNTED };
+        assert_eq!(counted.plane_utilisation_in_gc(4), Some(0.25));
+        assert_eq!(utilisation([(&counted, 4); 3]), Some(0.25));
+        assert_eq!(DeviceCounters::sum([&counted; 3]).gc_busy_ns, u64::MAX);
+    }
+
+    #[test]
     fn what_came_before_the_window_is_discarded() {
         let twice = DeviceCounters::sum([&COUNTED, &COUNTED]);
         assert_eq!((twice.programs, twice.rmw_reads, twice.gc_plane_busy_ns), ([16, 24, 8, 200], 4, 3_000));
@@ -209,6 +234,7 @@ mod tests {
             host_pages_read: 10,
             inside: InsideReport::new(&COUNTED.inside),
             over_time: OverTimeReport::default(),
+            gc_waits: GcWaitsReport::default(),
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
     }

@@ -5,10 +5,11 @@
 //!
 //! Not measured: requests still outstanding, throughput over time, latency per volume or per member.
 
-use harmonia_types::{Completion, Deadlines, Operation, RequestBlame};
+use harmonia_types::{Completion, Deadlines, Operation};
 use serde::{Deserialize, Serialize};
 
 use crate::batches::{BatchReport, Batches};
+use crate::blame::{BlamePhases, BlameSum};
 use crate::distribution::{Distribution, DistributionSummary};
 
 /// Watches host requests complete.
@@ -27,34 +28,10 @@ pub struct HostRecorder {
     gc_affected_read: Distribution,
     gc_affected_write: Distribution,
     blame: BlameSum,
+    phases: BlamePhases,
     batches: Batches,
     deadlines: Deadlines,
     kept: DeadlineReport,
-}
-
-/// Summed blame of all requests, in nanoseconds.
-///
-/// 128 bits, because response times of an overloaded array can sum past 2^64 ns (584 years); written to JSON
-/// as plain integers, exact at any size (a reader that holds numbers as doubles rounds above 2^53).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlameSum {
-    /// Flash array time of the requests' own operations. Unit: ns.
-    pub service: u128,
-    /// The operations' own page transfers between die and controller. Unit: ns.
-    pub transfer: u128,
-    /// Waiting for a die or bus that serves other host operations. Unit: ns.
-    pub queue_host: u128,
-    /// Waiting for a die or bus that collects garbage. Unit: ns.
-    pub queue_gc: u128,
-    /// Waiting for parity to be read or written. Unit: ns.
-    pub parity: u128,
-    /// Waiting for other members' reads to reconstruct data. Unit: ns.
-    pub reconstruct: u128,
-    /// On the host link, or waiting for it. Unit: ns.
-    pub link: u128,
-    /// Waiting for a stripe that another request is changing. Unit: ns.
-    #[serde(default)]
-    pub stripe_wait: u128,
 }
 
 /// Response times by kind of request; a response runs from arrival to the end of the last operation, link
@@ -121,35 +98,18 @@ pub struct HostReport {
     /// Means over batches of successive requests, from which intervals of a single run come.
     #[serde(default)]
     pub batches: BatchReport,
+    /// The same time as `blame_ns` by phase and resource, but for waiting for stripes; zeros in reports of before
+    /// phases were told apart. Unit: ns.
+    #[serde(default)]
+    pub blame_phases_ns: BlamePhases,
     /// How deadlines were kept; absent where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<DeadlineReport>,
 }
 
-fn is_zero(bytes: &u64) -> bool {
+/// What a report leaves out where there is none of it.
+pub(crate) fn is_zero(bytes: &u64) -> bool {
     *bytes == 0
-}
-
-impl BlameSum {
-    /// Adds the blame of one request.
-    pub fn add(&mut self, blame: &RequestBlame) {
-        let RequestBlame { data, parity, reconstruct, stripe_wait } = blame;
-        self.service += u128::from(data.service);
-        self.transfer += u128::from(data.transfer);
-        self.queue_host += u128::from(data.queue_host);
-        self.queue_gc += u128::from(blame.queue_gc());
-        self.parity += u128::from(parity.total() - parity.queue_gc);
-        self.reconstruct += u128::from(reconstruct.total() - reconstruct.queue_gc);
-        self.link += u128::from(data.link);
-        self.stripe_wait += u128::from(*stripe_wait);
-    }
-
-    /// Sum of all parts: the summed response time they explain. Unit: ns.
-    pub fn total(&self) -> u128 {
-        let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, stripe_wait } =
-            self;
-        service + transfer + queue_host + queue_gc + parity + reconstruct + link + stripe_wait
-    }
 }
 
 impl HostRecorder {
@@ -180,6 +140,7 @@ impl HostRecorder {
         );
         self.all.record(response_ns);
         self.blame.add(&completion.blame);
+        self.phases.add(&completion.blame);
         if let Some(within) = self.deadlines.of(completion.operation) {
             let count =
                 if completion.response() > within { &mut self.kept.missed } else { &mut self.kept.met };
@@ -220,9 +181,12 @@ impl HostRecorder {
     /// Checks that the parts sum to the whole. Cheap: it looks at sums only.
     ///
     /// # Panics
-    /// If the summed blame is not the summed response time, or the requests by kind are not all requests.
+    /// If the summed blame is not the summed response time, blame by phase disagrees with its parts, or the requests by
+    /// kind are not all requests.
     pub fn check(&self) {
         assert_eq!(self.blame.total(), self.all.sum_ns(), "summed blame must equal the summed response time");
+        let by_phase = self.phases.parts(self.blame.stripe_wait);
+        assert_eq!(by_phase, self.blame, "blame by phase must agree with the parts of blame");
         let by_kind = self.read_requests + self.write_requests + self.trim_requests + self.flush_requests;
         assert_eq!(by_kind, self.requests(), "requests by kind must sum to all requests");
     }
@@ -252,6 +216,7 @@ impl HostRecorder {
             blame_ns: self.blame.clone(),
             response_cdf: self.all.cdf_points(),
             batches: self.batches.report(),
+            blame_phases_ns: self.phases,
             deadlines: self.deadlines.is_set().then_some(self.kept),
         }
     }

@@ -6,6 +6,7 @@
 //!   DeviceCounters   --> since(warm-up) --> ArrayReport --+--> Report --> JSON
 //!   erase counts     --> Wear ------------> DeviceReport -'
 //!   Levels           --> OverTime --------------^
+//!   completions      --> GcWaits ---------------^
 //!
 //!   several reports  --> Intervals: what differs between policies by more than chance
 //!                    --> Winners: who has the lowest figures; Interaction: whether two changes add up
@@ -22,9 +23,11 @@
 //! [`EngineReport`] only), pages are flash pages, a count has no unit.
 
 mod batches;
+mod blame;
 mod device;
 mod distribution;
 mod gc_overlap;
+mod gc_waits;
 mod host;
 mod inside;
 mod interaction;
@@ -34,6 +37,7 @@ mod moments;
 mod observer;
 mod over_time;
 pub mod recording;
+mod redundancy;
 mod report;
 mod trace;
 mod warning;
@@ -41,16 +45,19 @@ mod wear;
 mod winners;
 
 pub use batches::BatchReport;
+pub use blame::{BlamePhases, BlameSum, ResourceSum};
 pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use gc_overlap::GcOverlap;
-pub use host::{BlameSum, DeadlineReport, HostRecorder, HostReport, ResponseReport};
+pub use gc_waits::{GcWaits, GcWaitsReport};
+pub use host::{DeadlineReport, HostRecorder, HostReport, ResponseReport};
 pub use inside::{InsideCounters, InsideReport, Pairing, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval, student_t};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
+pub use redundancy::RedundancyReport;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };

@@ -1,14 +1,15 @@
 //! Exact count, sum, sum of squares and range of integers.
 //!
 //! Floats enter only when a mean or a deviation is asked for, so neither the order of recording nor the size
-//! of the values costs precision. Not kept: higher moments.
+//! of the values costs precision. No number of values of any size is too many: fewer than 2^64 squares below 2^128 sum
+//! to less than 2^192, and so many bits are kept. Not kept: higher moments.
 
 /// Integer moments of a set of values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Moments {
     count: u64,
     sum: u128,
-    sum_squares: u128,
+    sum_squares: Wide,
     range: Option<(u64, u64)>,
 }
 
@@ -18,9 +19,7 @@ impl Moments {
         let value_wide = u128::from(value);
         self.count += 1;
         self.sum += value_wide;
-        self.sum_squares = self.sum_squares.checked_add(value_wide * value_wide).expect(
-            "the sum of squares must stay below 2^128: the values are far beyond hours in nanoseconds",
-        );
+        self.sum_squares.add(value_wide * value_wide);
         self.range = Some(self.range.map_or((value, value), |(min, max)| (min.min(value), max.max(value))));
     }
 
@@ -57,9 +56,53 @@ impl Moments {
     fn squared_deviations(&self) -> f64 {
         let count = u128::from(self.count);
         let (quotient, rest) = (self.sum / count, self.sum % count);
-        // n q^2 <= sum of squares and q r <= sum, so no intermediate leaves 128 bits.
-        let about_quotient = self.sum_squares - count * quotient * quotient - 2 * quotient * rest;
-        (about_quotient - rest) as f64 + (rest * (count - rest)) as f64 / count as f64
+        let mut about_quotient = self.sum_squares;
+        // As n q^2 and 2 q r, neither of which fits into 128 bits by itself.
+        about_quotient.subtract_product(quotient * quotient, self.count);
+        about_quotient.subtract_product(quotient * rest, 2);
+        about_quotient.subtract_product(rest, 1);
+        about_quotient.to_f64() + (rest * (count - rest)) as f64 / count as f64
+    }
+}
+
+/// An integer of 192 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Wide {
+    high: u64,
+    low: u128,
+}
+
+impl Wide {
+    fn add(&mut self, value: u128) {
+        let (low, carries) = self.low.overflowing_add(value);
+        self.low = low;
+        if carries {
+            self.high += 1;
+        }
+    }
+
+    /// Takes off `a b`, which is not more than there is.
+    fn subtract_product(&mut self, a: u128, b: u64) {
+        const LOW: u128 = (1 << 64) - 1;
+        // In halves of 64 bits, like long multiplication.
+        let (ones, twos) = ((a & LOW) * u128::from(b), (a >> 64) * u128::from(b));
+        let (low, carries) = ones.overflowing_add(twos << 64);
+        let high = (twos >> 64) as u64 + u64::from(carries);
+        let (low, borrows) = self.low.overflowing_sub(low);
+        self.low = low;
+        self.high -= high + u64::from(borrows);
+    }
+
+    /// The nearest float.
+    fn to_f64(self) -> f64 {
+        if self.high == 0 {
+            return self.low as f64;
+        }
+        // The upper 128 bits decide, but for whether anything lies below them.
+        let below = 64 - self.high.leading_zeros();
+        let upper = u128::from(self.high) << (128 - below) | self.low >> below;
+        let is_more = self.low << (128 - below) != 0;
+        (upper | u128::from(is_more)) as f64 * (1u128 << below) as f64
     }
 }
 
@@ -104,8 +147,37 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "below 2^128")]
-    fn an_overflow_is_never_silent() {
-        of(&[u64::MAX, u64::MAX]);
+    fn squares_beyond_128_bits_are_exact() {
+        // 2^64 - 1 and 2^64 - 3: mean 2^64 - 2, and every deviation is 1.
+        assert_eq!(of(&[u64::MAX, u64::MAX - 2]).stddev_population(), Some(1.0));
+        // Half of them 0, half 2^63: mean and deviation 2^62.
+        let moments = of(&[0, 1 << 63].repeat(500));
+        assert_eq!(moments.mean(), Some(2f64.powi(62)));
+        assert_eq!(moments.stddev_population(), Some(2f64.powi(62)));
+    }
+
+    #[test]
+    fn a_shift_leaves_the_spread_as_it_is() {
+        let spread = [0, 1, 5, 5, 9, 100, 101, 5_000];
+        let near = of(&spread).stddev_sample();
+        for shift in [0, 1 << 40, 1 << 62, 1 << 63, u64::MAX - 5_000] {
+            assert_eq!(of(&spread.map(|value| value + shift)).stddev_sample(), near, "shifted by {shift}");
+        }
+    }
+
+    #[test]
+    fn wide_integers_carry_borrow_and_round_to_the_nearest_float() {
+        let mut wide = Wide::default();
+        (0..5).for_each(|_| wide.add(u128::MAX));
+        assert_eq!(wide, Wide { high: 4, low: u128::MAX - 4 });
+        wide.subtract_product(u128::MAX, 4);
+        assert_eq!(wide, Wide { high: 0, low: u128::MAX });
+        let float = |high, low| Wide { high, low }.to_f64();
+        assert_eq!(float(0, 3), 3.0);
+        assert_eq!(float(1, 0), 2f64.powi(128));
+        assert_eq!(float(u64::MAX, u128::MAX), 2f64.powi(192));
+        // Half a step above 2^128 goes to the even one, the least bit more to the next.
+        assert_eq!(float(1, 1 << 75), 2f64.powi(128));
+        assert_eq!(float(1, (1 << 75) + 1), 2f64.powi(128) + 2f64.powi(76));
     }
 }

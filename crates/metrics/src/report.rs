@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{DeviceCounters, DeviceReport, ratio};
+use crate::device::{DeviceCounters, DeviceReport, utilisation};
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
+use crate::redundancy::RedundancyReport;
 use crate::trace::TraceReport;
 use crate::warning::Warning;
 use crate::winners::Winners;
@@ -87,6 +88,12 @@ pub struct ArrayReport {
     /// What garbage collection did with host operations inside the dies, over all devices.
     #[serde(default)]
     pub inside: InsideReport,
+    /// Capacity that the host can use; absent in reports of before there were redundant levels. Unit: bytes.
+    #[serde(default, skip_serializing_if = "crate::host::is_zero")]
+    pub usable_bytes: u64,
+    /// What parity and copies make of writes; absent where the level has no redundancy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redundancy: Option<RedundancyReport>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -160,15 +167,14 @@ impl Comparison {
 }
 
 impl ArrayReport {
-    /// Sums what the devices counted in the measured window; each comes with the planes of one of its dies.
+    /// Sums what the devices counted in the measured window; each comes with the planes of one of its dies. Without
+    /// capacity and redundancy, of which devices know nothing.
     pub fn new<'a>(
         devices: impl IntoIterator<Item = (&'a DeviceCounters, u32)> + Clone,
         devices_in_gc_fraction: Vec<f64>,
         coordination: CoordinationReport,
     ) -> Self {
         let sum = DeviceCounters::sum(devices.clone().into_iter().map(|(counters, _)| counters));
-        let plane_time =
-            devices.into_iter().map(|(counters, planes)| u64::from(planes) * counters.gc_busy_ns);
         ArrayReport {
             write_amplification: sum.write_amplification(),
             erases: sum.erases,
@@ -180,8 +186,10 @@ impl ArrayReport {
             coordination,
             metadata_pages_programmed: sum.programmed(IoCause::Metadata),
             read_modify_write_reads: sum.rmw_reads,
-            plane_utilisation_in_gc: ratio(sum.gc_plane_busy_ns, plane_time.sum()),
+            plane_utilisation_in_gc: utilisation(devices),
             inside: InsideReport::new(&sum.inside),
+            usable_bytes: 0,
+            redundancy: None,
         }
     }
 }

@@ -9,7 +9,7 @@
 
 use harmonia_engine::Rng;
 use harmonia_metrics::{Comparison, HostRecorder, Intervals, Method, Report};
-use harmonia_types::{Blame, Completion, Operation, SimTime};
+use harmonia_types::{Blame, Completion, Operation, RequestBlame, SimTime};
 
 const SERVICE_NS: f64 = 100_000.0;
 const WARMUP: u64 = 1_000;
@@ -32,8 +32,12 @@ fn queue(seed: u64, requests: u64, rate_ns: f64, service_ns: f64) -> Report {
                 length: 1,
                 arrival,
                 finish,
-                blame: Blame { service, ..Blame::default() },
+                blame: RequestBlame {
+                    data: Blame { service, ..Blame::default() },
+                    ..RequestBlame::default()
+                },
                 gc_affected: false,
+                gc_wait: None,
             });
         }
     }

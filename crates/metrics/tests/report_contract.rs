@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use harmonia_metrics::{
-    ArrayReport, BatchReport, BlameSum, Comparison, CoordinationReport, DeviceCounters, DeviceReport,
-    DistributionSummary, EngineReport, HostReport, InsideCounters, Intervals, Noted, OverTimeReport, Pairing,
-    PreconditionReport, Report, ResponseReport, SCHEMA, TraceReport, Wear, Winners,
+    ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceCounters,
+    DeviceReport, DistributionSummary, EngineReport, GcWaitsReport, HostReport, InsideCounters, Intervals,
+    Noted, OverTimeReport, Pairing, PreconditionReport, RedundancyReport, Report, ResourceSum,
+    ResponseReport, SCHEMA, TraceReport, Wear, Winners,
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -94,9 +95,14 @@ fn report() -> Report {
             bytes_trimmed: 65536,
             flush_requests: 1,
             response_ns: ResponseReport { all, ..ResponseReport::default() },
-            blame_ns: BlameSum { service: 60, link: 40, ..BlameSum::default() },
+            blame_ns: BlameSum { service: 50, link: 40, parity: 6, stripe_wait: 4, ..BlameSum::default() },
             response_cdf: vec![(5, 0.5), (9, 1.0)],
             batches: BatchReport { requests: 64, mean: vec![1.5], gc_affected: vec![0.25] },
+            blame_phases_ns: BlamePhases {
+                data: ResourceSum { flash: 50, link: 40, ..ResourceSum::default() },
+                parity: ResourceSum { queue: 1, flash: 2, bus: 3, ..ResourceSum::default() },
+                ..BlamePhases::default()
+            },
             deadlines: None,
         },
         array: ArrayReport::new(
@@ -128,6 +134,7 @@ fn report() -> Report {
 fn devices(wear: &Wear) -> Vec<DeviceReport> {
     let mut devices: Vec<DeviceReport> =
         DEVICES.iter().map(|device| DeviceReport::new(device, wear.clone(), 2)).collect();
+    devices[0].gc_waits = GcWaitsReport { requests: 3, ns: 700 };
     devices[0].over_time = OverTimeReport {
         bucket_ns: 16_384,
         channels_in_gc: vec![0.5],
@@ -179,9 +186,12 @@ fn the_json_is_the_contract() {
         r#""all":{"count":20,"mean":0.30000000000000004,"stddev":1.5,"cv":0.25,"min":1,"p50":5,"p95":null,"#,
         r#""p99":null,"p999":null,"p9999":null,"max":9},"#,
         &format!(r#""read":{few},"write":{few},"gc_affected_read":{few},"gc_affected_write":{few}}},"#),
-        r#""blame_ns":{"service":60,"transfer":0,"queue_host":0,"queue_gc":0,"parity":0,"reconstruct":0,"#,
-        r#""link":40},"response_cdf":[[5,0.5],[9,1.0]],"#,
-        r#""batches":{"requests":64,"mean":[1.5],"gc_affected":[0.25]}},"#,
+        r#""blame_ns":{"service":50,"transfer":0,"queue_host":0,"queue_gc":0,"parity":6,"reconstruct":0,"#,
+        r#""link":40,"stripe_wait":4},"response_cdf":[[5,0.5],[9,1.0]],"#,
+        r#""batches":{"requests":64,"mean":[1.5],"gc_affected":[0.25]},"#,
+        r#""blame_phases_ns":{"data":{"gc":0,"queue":0,"flash":50,"bus":0,"link":40},"#,
+        r#""parity":{"gc":0,"queue":1,"flash":2,"bus":3,"link":0},"#,
+        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0}}},"#,
         r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
         r#""coordination":{"policy":"reactive-selective","forced":3,"messages":12},"#,
@@ -197,11 +207,12 @@ fn the_json_is_the_contract() {
         r#""victims_erased":[2],"channels_in_gc_fraction":[0.5,0.5],"empty_blocks_least":11,"#,
         r#""empty_blocks_change_variance":1.5,"#,
         r#""empty_blocks_change_variance_by_width":[[16384,1.5],[32768,0.25]],"#,
-        r#""queue_depth_mean":3.0,"queue_depth_max":9}},"#,
+        r#""queue_depth_mean":3.0,"queue_depth_max":9},"gc_waits":{"requests":3,"ns":700}},"#,
         r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":2.3333333333333335,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":6,"host_pages_read":9,"inside":{"pairing":null,"merged_reads":0,"#,
-        r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}}}],"#,
+        r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
+        r#""gc_waits":{"requests":0,"ns":0}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5},"#,
         r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
         r#""label":"selective"}"#,
@@ -222,6 +233,43 @@ fn what_was_done_to_a_trace_follows_the_label() {
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");
+}
+
+/// Capacity and redundancy end the array's section, where there is any; see above where there is none.
+#[test]
+fn what_redundancy_costs_follows_the_inside_of_dies() {
+    let redundancy = RedundancyReport {
+        stripe_waits: 1,
+        rows_read_modify_write: 2,
+        rows_reconstruct_write: 3,
+        rows_full: 4,
+        pre_read_bytes: 5,
+        trims_ignored_bytes: 6,
+    };
+    let redundant =
+        ArrayReport { usable_bytes: 4096, redundancy: Some(redundancy), ..ArrayReport::default() };
+    let text = serde_json::to_string(&redundant).unwrap();
+    let expected = [
+        r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"rows_read_modify_write":2,"#,
+        r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"trims_ignored_bytes":6}}"#,
+    ]
+    .concat();
+    assert!(text.ends_with(&expected), "{text}");
+    assert_eq!(serde_json::from_str::<ArrayReport>(&text).unwrap(), redundant);
+}
+
+/// A report of before phases were told apart, and members named whom requests waited for.
+#[test]
+fn what_was_written_before_there_were_redundant_arrays_can_be_read() {
+    let mut value = serde_json::to_value(report()).unwrap();
+    value["host"].as_object_mut().unwrap().remove("blame_phases_ns");
+    value["host"]["blame_ns"].as_object_mut().unwrap().remove("stripe_wait");
+    value["devices"][0].as_object_mut().unwrap().remove("gc_waits");
+    let read: Report = serde_json::from_value(value).unwrap();
+    assert_eq!((read.host.blame_ns.service, read.host.blame_ns.stripe_wait), (50, 0));
+    assert_eq!(read.host.blame_phases_ns, BlamePhases::default());
+    assert_eq!(read.devices[0].gc_waits, GcWaitsReport::default());
+    assert_eq!((read.array.usable_bytes, read.array.redundancy), (0, None));
 }
 
 /// A report of before `inside` was counted and `over_time` kept.

@@ -429,8 +429,9 @@ pub const KEYS: &[Key] = &[
         "ssd.ftl.allocation",
         "\"dynamic\", or the letters c, w, d, p in any order, such as \"cwdp\" or \"pdwc\"",
         "preset",
-        "how a logical page finds its place: where a write is done soonest, or by its number, which counts through \
-         channels, ways (chips), dies and planes, the first letter fastest; where dies own their blocks p says nothing",
+        "how a logical page finds its place: at the die with the shortest queue of those that do not collect, or by \
+         its number, which counts through channels, ways (chips), dies and planes, the first letter fastest; where \
+         dies own their blocks p says nothing",
     ),
     key("ssd.ftl.allocation_unit", "\"die\" or \"plane\"", "preset", "what owns a frontier and free blocks"),
     key(

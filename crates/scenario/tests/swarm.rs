@@ -538,6 +538,11 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         }
         None => assert_eq!(array.host_pages_written, 0),
     }
+    let waited: u64 = report.devices.iter().map(|device| device.gc_waits.requests).sum();
+    let waits: u128 = report.devices.iter().map(|device| device.gc_waits.ns).sum();
+    assert!(waited <= host.requests, "a request waits longest for one member: {waited}");
+    assert!(waits <= host.blame_ns.queue_gc, "{waits} ns are part of what blame has");
+    assert_eq!(waited > 0, host.blame_ns.queue_gc > 0, "who waited for collection waited for somebody");
     let (mut erased_in_all, mut pages_in_all) = (0, 0);
     let mut sums = [0; 3];
     for (device, member) in report.devices.iter().zip(&scenario.array.members) {

@@ -143,6 +143,12 @@ impl Blame {
         self.service + self.transfer + self.queue_host + self.queue_gc + self.link
     }
 
+    /// What is not waiting for garbage collection.
+    #[inline]
+    pub const fn without_gc(&self) -> u64 {
+        self.total() - self.queue_gc
+    }
+
     /// Adds `other` part by part.
     #[inline]
     pub fn add(&mut self, other: &Blame) {

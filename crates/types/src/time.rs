@@ -1,4 +1,8 @@
 //! Simulated time in integer nanoseconds: exact, totally ordered, the same on every machine.
+//!
+//! Nothing happens after [`SimTime::LATEST`]: whoever owns the clock of a run refuses to go on. What is computed for
+//! later still has to compare as later, so sums and products stop at the end of their range instead of starting anew at
+//! zero; a sum that may have done so must not be reported.
 
 use std::fmt;
 use std::iter::Sum;
@@ -23,6 +27,11 @@ impl SimTime {
     /// Later than anything that will ever happen: "no event".
     pub const NEVER: SimTime = SimTime(u64::MAX);
 
+    /// The last moment at which something may happen: 2^63 ns, 292 years.
+    pub const LATEST: SimTime = SimTime(1 << 63);
+    /// Where times that would be later still end up; earlier than [`SimTime::NEVER`], because it is no "no event".
+    const FAR: SimTime = SimTime(u64::MAX - 1);
+
     /// Nanoseconds since the run began.
     pub const fn as_ns(self) -> u64 {
         self.0
@@ -37,6 +46,8 @@ impl SimTime {
 impl SimDuration {
     /// No time at all.
     pub const ZERO: SimDuration = SimDuration(0);
+    /// Where sums and products end that are as long or longer.
+    pub const MAX: SimDuration = SimDuration(u64::MAX);
 
     /// A duration of `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
@@ -61,14 +72,16 @@ impl SimDuration {
 
 impl Add<SimDuration> for SimTime {
     type Output = SimTime;
+    #[inline]
     fn add(self, rhs: SimDuration) -> SimTime {
-        SimTime(self.0 + rhs.0)
+        self.0.checked_add(rhs.0).map_or(SimTime::FAR, SimTime)
     }
 }
 
 impl AddAssign<SimDuration> for SimTime {
+    #[inline]
     fn add_assign(&mut self, rhs: SimDuration) {
-        self.0 += rhs.0;
+        *self = *self + rhs;
     }
 }
 
@@ -81,14 +94,16 @@ impl Sub for SimTime {
 
 impl Add for SimDuration {
     type Output = SimDuration;
+    #[inline]
     fn add(self, rhs: SimDuration) -> SimDuration {
-        SimDuration(self.0 + rhs.0)
+        SimDuration(self.0.saturating_add(rhs.0))
     }
 }
 
 impl AddAssign for SimDuration {
+    #[inline]
     fn add_assign(&mut self, rhs: SimDuration) {
-        self.0 += rhs.0;
+        *self = *self + rhs;
     }
 }
 
@@ -102,7 +117,7 @@ impl Sub for SimDuration {
 impl Mul<u64> for SimDuration {
     type Output = SimDuration;
     fn mul(self, rhs: u64) -> SimDuration {
-        SimDuration(self.0 * rhs)
+        SimDuration(self.0.saturating_mul(rhs))
     }
 }
 
@@ -134,5 +149,28 @@ impl<'de> Deserialize<'de> for SimDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
         units::parse_duration(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beyond_the_range_is_later_than_all_that_may_happen_and_not_never() {
+        let far = SimTime::LATEST + SimDuration::MAX;
+        assert!(SimTime::LATEST < far && far < SimTime::NEVER);
+        assert_eq!((SimTime::NEVER - SimTime::LATEST).0, (1 << 63) - 1);
+        assert_eq!(SimTime::LATEST + SimDuration(1), SimTime((1 << 63) + 1));
+        let mut time = SimTime(5);
+        time += SimDuration(2);
+        assert_eq!(time, SimTime(7));
+    }
+
+    #[test]
+    fn durations_end_at_the_longest() {
+        let half = SimDuration(1 << 63);
+        assert_eq!([half + half, half * 2, [half, half].into_iter().sum()], [SimDuration::MAX; 3]);
+        assert_eq!(half + SimDuration(1), SimDuration((1 << 63) + 1));
     }
 }

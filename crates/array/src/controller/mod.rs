@@ -1,8 +1,9 @@
 //! The O-RAID controller: carries out plans on the members and delivers messages between them and the coordinator.
 //!
 //! Like its devices it is sans-IO. Order at one moment: messages, then devices (lowest member first, each in its own
-//! order), then whatever the caller submits. Where the coordinator wants no device events and plans have no
-//! dependencies, members cannot influence one another, and each runs as far as the caller allows on its own.
+//! order), then whatever the caller submits. Members influence one another through what follows a completion: the next
+//! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member runs on
+//! its own up to the next event of a member that has an operation with such a consequence.
 //!
 //! * `requests`: cut into transactions, and completed;
 //! * `transactions`: locked, planned, step by step, chains of blame;
@@ -70,11 +71,18 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     flushes: Vec<WaitingFlush>,
     /// By member: what it may be given.
     access: Vec<Access>,
-    /// By member: pages handed to it and not served yet.
+    /// By member: bytes handed to it and not served yet.
     outstanding: Vec<u64>,
-    page_size: u64,
     /// One slot a member: when it next has something to do.
     wakes: SlotQueue,
+    /// By member: operations it has on which hangs what their transactions do next; and when those members that have any
+    /// next have something to do.
+    coupled: Vec<u32>,
+    coupled_wakes: SlotQueue,
+    /// Transactions that wait for rows.
+    waiting: u32,
+    /// Some member is reserved or has failed.
+    refuses: bool,
     payload: C,
     /// What members are told about how much time there is.
     deadlines: Deadlines,
@@ -178,6 +186,16 @@ impl<P: Probe> Array<P, NoPayload> {
     }
 }
 
+/// How far `device` may run while another member has an event at such a time: at equal times the lowest goes first.
+#[inline]
+fn before(other: Option<(SimTime, usize)>, device: usize) -> SimTime {
+    match other {
+        Some((time, other)) if other < device => SimTime(time.0.saturating_sub(1)),
+        Some((time, _)) => time,
+        None => SimTime::NEVER,
+    }
+}
+
 /// The layout of an array, without a member that requests reach by pinning only.
 fn laid_out(config: &ArrayConfig, excluded: Option<DeviceId>) -> Layout {
     let layout = config.layout();
@@ -275,7 +293,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             flushes: Vec::new(),
             access: vec![Access::Open; devices.len()],
             outstanding: vec![0; devices.len()],
-            page_size: config.page_size(),
+            coupled: vec![0; devices.len()],
+            coupled_wakes: SlotQueue::new(devices.len()),
+            waiting: 0,
+            refuses: false,
             wakes,
             payload,
             patch: Plan::default(),
@@ -320,7 +341,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If a member runs out of free blocks; the array must not be used again.
     pub fn advance_until(&mut self, until: SimTime) -> Result<(), ArrayFailure> {
         self.start();
-        let independent = !self.listens && !self.interests.completions && self.is_flat;
+        let in_step = self.listens || self.interests.completions;
         loop {
             let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
             if message.min(device) > until || message.min(device) == SimTime::NEVER {
@@ -332,25 +353,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             // A message is delivered before anything that members do at its time.
             let bound = until.min(SimTime(message.0.saturating_sub(1)));
-            let (device, limit) = self.earliest_device();
-            if independent {
-                self.advance_device(device, bound, false)?;
-            } else {
+            let device = self.wakes.peek().map_or(0, |(_, device)| device);
+            if in_step || self.waiting > 0 || !self.flushes.is_empty() {
+                let limit = before(self.wakes.peek_second(), device);
                 self.advance_device(device, limit.min(bound), true)?;
+            } else if self.coupled[device] > 0 {
+                let limit = before(self.coupled_wakes.peek_second(), device);
+                self.advance_device(device, limit.min(bound), true)?;
+            } else {
+                let limit = before(self.coupled_wakes.peek(), device);
+                self.advance_device(device, limit.min(bound), false)?;
             }
         }
-    }
-
-    /// The member with the earliest event (ties: the lowest), and how far it may run before another one has one.
-    #[inline]
-    fn earliest_device(&self) -> (usize, SimTime) {
-        let device = self.wakes.peek().map_or(0, |(_, device)| device);
-        let limit = match self.wakes.peek_second() {
-            Some((time, second)) if second < device => SimTime(time.0.saturating_sub(1)),
-            Some((time, _)) => time,
-            None => SimTime::NEVER,
-        };
-        (device, limit)
     }
 
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {
@@ -381,6 +395,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let wakeup = self.devices[device].next_wakeup();
         if wakeup != self.wakes.time_of(device) {
             self.wakes.set_ranked(device, wakeup);
+        }
+        let coupled = if self.coupled[device] > 0 { wakeup } else { SimTime::NEVER };
+        if coupled != self.coupled_wakes.time_of(device) {
+            self.coupled_wakes.set_ranked(device, coupled);
         }
         Ok(())
     }
@@ -413,6 +431,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Opens a member to operations, or keeps them from it; those it has go on.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
         self.access[device.index()] = access;
+        self.refuses = self.access.iter().any(|&access| access != Access::Open);
+        // From now on operations may be refused.
+        self.is_flat = false;
+        self.devices.iter_mut().for_each(Device::stop_at_completions);
     }
 
     /// Who hears of operations.

@@ -19,6 +19,8 @@ pub trait Payload: Send {
     fn submits(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
     /// It is done.
     fn done(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// Its member did not take it: nothing of it was done.
+    fn refused(&mut self, _of: Owner<'_>, _operation: &PlannedOperation) {}
     /// The transaction is done and gives its rows back.
     fn ends(&mut self, _of: Owner<'_>) {}
     /// A request is complete.
@@ -32,7 +34,8 @@ pub struct Owner<'a> {
     pub handle: u32,
     /// The transaction.
     pub transaction: &'a Transaction,
-    /// Its request; `None` for background work.
+    /// Its request; `None` for background work, and for what begins or ends behind the back of a request that does not
+    /// wait for it any more.
     pub request: Option<&'a HostRequest>,
 }
 

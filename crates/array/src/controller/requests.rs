@@ -1,22 +1,25 @@
 //! Host requests: cut into transactions, completed when the last of them is acknowledged.
 
+use harmonia_ssd::SubCompletion;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Completion, GcWait, HostRequest, Operation, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::transactions::Chain;
+use super::tokens::Node;
+use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
-use crate::planner::Transaction;
+use crate::planner::{Transaction, View};
 
 /// A host request some of whose transactions are not acknowledged.
 #[derive(Debug, Clone)]
 pub(super) struct RequestState {
     pub request: HostRequest,
+    /// Transactions that are not acknowledged; of a flat plan, operations that are not done.
     remaining: u32,
     finish: SimTime,
-    /// The transaction that finished last so far; ties go to the lowest.
+    /// Which of them finished last so far; ties go to the lowest.
     last: u32,
     blame: RequestBlame,
     gc_wait: Option<GcWait>,
@@ -30,6 +33,27 @@ pub(super) struct WaitingFlush {
     up_to: u64,
     request: u32,
     transaction: Transaction,
+}
+
+impl RequestState {
+    fn new(request: HostRequest, parts: usize) -> Self {
+        RequestState {
+            request,
+            remaining: parts as u32,
+            finish: request.arrival,
+            last: u32::MAX,
+            blame: RequestBlame::default(),
+            gc_wait: None,
+            gc_affected: false,
+        }
+    }
+}
+
+/// A request as one transaction that holds no rows.
+#[inline]
+pub(super) fn whole(request: &HostRequest) -> Transaction {
+    let whole = Transaction::unlocked(request.operation, request.offset, request.length);
+    Transaction { member: request.member, ..whole }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -46,18 +70,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if C::ACTIVE {
             self.payload.arrives(&request);
         }
+        if self.is_flat {
+            return self.submit_flat(request);
+        }
         let mut split = std::mem::take(&mut self.split);
         split.clear();
         self.planner.split(&request, &mut split);
-        let handle = self.requests.insert(RequestState {
-            request,
-            remaining: split.len() as u32,
-            finish: now,
-            last: u32::MAX,
-            blame: RequestBlame::default(),
-            gc_wait: None,
-            gc_affected: false,
-        });
+        let handle = self.requests.insert(RequestState::new(request, split.len()));
         if split.is_empty() {
             self.complete(handle);
         }
@@ -74,6 +93,46 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         self.split = split;
         result
+    }
+
+    /// A request that is one transaction of one step, which no member refuses, needs no transaction.
+    fn submit_flat(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
+        let mut plan = std::mem::take(&mut self.plan);
+        plan.clear();
+        let view = View { members: &self.delivered, outstanding: &self.outstanding };
+        self.planner.plan(request.arrival, &whole(&request), &view, &mut plan);
+        let owner = self.requests.insert(RequestState::new(request, plan.operations().len()));
+        if plan.operations().is_empty() {
+            self.complete(owner);
+        }
+        let mut result = Ok(());
+        for (index, &operation) in (0..).zip(plan.operations()) {
+            let node = self.nodes.insert(Node { owner, is_direct: true, ..in_step(owner, index, operation) });
+            result = self.submit_node(node, request.arrival);
+            if result.is_err() {
+                break;
+            }
+        }
+        self.plan = plan;
+        result
+    }
+
+    /// A member is done with an operation that belongs to its request directly.
+    #[inline]
+    pub(super) fn direct_is_done(&mut self, node: &Node, done: &SubCompletion) {
+        let state = &mut self.requests[node.owner];
+        state.gc_affected |= done.gc_affected;
+        if done.finish > state.finish || (done.finish == state.finish && node.index < state.last) {
+            state.finish = done.finish;
+            state.last = node.index;
+            state.blame.data = done.blame;
+            let (member, ns) = (node.operation.device, done.blame.queue_gc);
+            state.gc_wait = (ns > 0).then_some(GcWait { member, ns });
+        }
+        state.remaining -= 1;
+        if state.remaining == 0 {
+            self.complete(node.owner);
+        }
     }
 
     /// A transaction is as far as its request waits for it.

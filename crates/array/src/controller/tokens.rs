@@ -13,13 +13,18 @@ pub(super) const NONE: u32 = u32::MAX;
 /// One planned operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
-    pub transaction: u32,
+    /// Its transaction; of a plan that is flat, its request.
+    pub owner: u32,
+    /// It belongs to its request directly.
+    pub is_direct: bool,
     /// Position in its transaction, counted through all steps and patches.
     pub index: u32,
     pub operation: PlannedOperation,
-    /// The next one of the steps that have not begun; `is_step` says that it begins a step.
+    /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
+    /// What its transaction does next hangs on it.
+    pub couples: bool,
     /// Where the time before it went, if it began after its step did; otherwise the step says.
     pub before: u32,
 }
@@ -96,8 +101,16 @@ mod tests {
     #[test]
     fn a_token_that_was_given_up_names_nothing() {
         let operation = PlannedOperation::data(DeviceId(0), Operation::Read, 0, 1);
-        let node =
-            |index| Node { transaction: 0, index, operation, next: NONE, begins_step: false, before: NONE };
+        let node = |index| Node {
+            owner: 0,
+            is_direct: false,
+            index,
+            operation,
+            next: NONE,
+            begins_step: false,
+            couples: false,
+            before: NONE,
+        };
         let mut nodes = Nodes::default();
         let first = nodes.insert(node(1));
         let old = nodes.token(first);

@@ -15,6 +15,7 @@ use harmonia_types::{Blame, DeviceId, GcWait, Phase, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::{Owner, Payload};
+use super::requests::whole;
 use super::tokens::{NONE, Node};
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
@@ -31,7 +32,7 @@ pub(super) struct Chain {
 /// A transaction that has begun.
 #[derive(Debug, Clone)]
 pub(super) struct Running {
-    /// `NONE` for background work.
+    /// `NONE` for background work, and once the request need not wait for it: by then that may be complete and forgotten.
     request: u32,
     /// Its place among the transactions of its request.
     position: u32,
@@ -45,7 +46,8 @@ pub(super) struct Running {
     /// First operation of the steps that have not begun.
     later: u32,
     operations: u32,
-    has_behind: bool,
+    /// Members may refuse some of its operations.
+    may_be_refused: bool,
     /// Its number among those acknowledged with operations under way; 0 if it is not one of them.
     unsettled: u64,
     /// It will be planned anew when its operations under way are done, holding these rows if it holds none.
@@ -54,8 +56,16 @@ pub(super) struct Running {
     before: Chain,
     /// Up to the operation of the current step that finished last so far.
     end: Chain,
-    /// The same for operations the host waits for, where they are not all.
-    front: Chain,
+    /// The same for operations the host waits for, where they are not all; only then is there something behind its back.
+    front: Option<Box<Chain>>,
+}
+
+impl Running {
+    /// Whether something follows when its operations under way are done, but for giving back its rows.
+    #[inline]
+    fn goes_on(&self) -> bool {
+        self.later != NONE || self.may_be_refused
+    }
 }
 
 impl Chain {
@@ -72,6 +82,12 @@ impl Chain {
     fn is_after(&self, other: &Chain) -> bool {
         self.finish > other.finish || (self.finish == other.finish && self.index < other.index)
     }
+}
+
+/// An operation of a transaction, in the first step of its plan.
+pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation) -> Node {
+    let (owner, next, before) = (transaction, NONE, NONE);
+    Node { owner, is_direct: false, index, operation, next, begins_step: false, couples: false, before }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -121,12 +137,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             awaited: 0,
             later: NONE,
             operations: 0,
-            has_behind: false,
+            may_be_refused: false,
             unsettled: 0,
             replan: None,
             before,
             end: before,
-            front: before,
+            front: None,
         });
         if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
     }
@@ -139,6 +155,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (ticket, is_held) = self.locks.take(rows, handle);
         self.transactions[handle].ticket = ticket;
         self.row_waits += u64::from(!is_held);
+        self.waiting += u32::from(!is_held);
         is_held
     }
 
@@ -158,9 +175,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for step in steps {
             for (place, &operation) in step.iter().enumerate() {
                 let begins_step = place == 0;
-                let node =
-                    Node { transaction: handle, index, operation, next: NONE, begins_step, before: NONE };
-                let node = self.nodes.insert(node);
+                let node = self.nodes.insert(Node { begins_step, ..in_step(handle, index, operation) });
                 match std::mem::replace(&mut last, node) {
                     NONE => self.transactions[handle].later = node,
                     before => self.nodes.get_mut(before).next = node,
@@ -173,9 +188,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.operations = index;
         running.pending = first.len() as u32;
         running.awaited = (plan.operations().len() - behind) as u32;
-        running.has_behind |= behind > 0;
+        running.may_be_refused =
+            self.refuses || plan.operations().iter().any(|operation| operation.fast_fail);
         running.end = Chain { index: u32::MAX, ..running.before };
-        running.front = running.end;
+        let has_behind = behind > 0 || running.front.is_some();
+        running.front = has_behind.then(|| Box::new(running.end));
         let result = if first.is_empty() {
             self.host_is_served(handle);
             self.step_is_done(handle)
@@ -197,23 +214,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
         for (index, &operation) in (first_index..).zip(operations) {
-            let begins_step = false;
-            let node = Node { transaction: handle, index, operation, next: NONE, begins_step, before: NONE };
-            let node = self.nodes.insert(node);
+            let node = self.nodes.insert(in_step(handle, index, operation));
             self.submit_node(node, now)?;
         }
         Ok(())
     }
 
     /// Hands an operation to its member, or has it refused.
-    fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, transaction, .. }) = (self.nodes.token(node), *self.nodes.get(node));
+    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let (token, Node { operation, owner, is_direct, .. }) =
+            (self.nodes.token(node), *self.nodes.get(node));
         let device = operation.device.index();
+        let request = if is_direct { owner } else { self.transactions[owner].request };
         if C::ACTIVE {
-            let running = &self.transactions[transaction];
-            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
-            let owner = Owner { handle: transaction, transaction: &running.spec, request };
-            self.payload.submits(owner, &operation, token);
+            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &operation, token));
         }
         let refusal = match self.access[device] {
             Access::Open => None,
@@ -224,8 +238,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(now, Message::Refused(token, refusal));
             return Ok(());
         }
-        let deadline = if self.deadlines.is_set() { self.deadline_of(transaction) } else { None };
-        self.outstanding[device] += operation.length / self.page_size + 1;
+        let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
+        self.outstanding[device] += operation.length;
+        let couples = !is_direct && self.transactions[owner].goes_on();
+        if couples {
+            self.nodes.get_mut(node).couples = true;
+            self.coupled[device] += 1;
+        }
         let sub = SubRequest {
             token,
             operation: operation.operation,
@@ -240,9 +259,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.collect_from(device)
     }
 
-    /// When the request of a transaction should be done.
-    fn deadline_of(&self, transaction: u32) -> Option<SimTime> {
-        let request = self.transactions[transaction].request;
+    /// Lets the payload hear of an operation of a transaction, or of a request whose plan is flat.
+    fn tell_payload(&mut self, handle: u32, is_direct: bool, tell: impl FnOnce(&mut C, Owner<'_>)) {
+        if is_direct {
+            let request = &self.requests[handle].request;
+            tell(&mut self.payload, Owner { handle, transaction: &whole(request), request: Some(request) });
+        } else {
+            let running = &self.transactions[handle];
+            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            tell(&mut self.payload, Owner { handle, transaction: &running.spec, request });
+        }
+    }
+
+    /// When a request should be done.
+    fn deadline_of(&self, request: u32) -> Option<SimTime> {
         let request = (request != NONE).then(|| &self.requests[request].request)?;
         Some(request.arrival + self.deadlines.of(request.operation)?)
     }
@@ -251,16 +281,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
-        self.outstanding[operation.device.index()] -= operation.length / self.page_size + 1;
+        self.outstanding[operation.device.index()] -= operation.length;
+        self.coupled[operation.device.index()] -= u32::from(node.couples);
+        if C::ACTIVE && done.busy.is_none() {
+            self.tell_payload(node.owner, node.is_direct, |payload, owner| {
+                payload.done(owner, operation, done.token);
+            });
+        }
+        if node.is_direct {
+            self.direct_is_done(&node, done);
+            return Ok(());
+        }
         if let Some(left) = done.busy {
             return self.refuse(node, Refusal::Busy(left), done.finish, &done.blame);
         }
-        let running = &self.transactions[node.transaction];
-        if C::ACTIVE {
-            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
-            let owner = Owner { handle: node.transaction, transaction: &running.spec, request };
-            self.payload.done(owner, operation, done.token);
-        }
+        let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
             self.requests[running.request].gc_affected |= done.gc_affected;
         }
@@ -278,17 +313,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let operation = &node.operation;
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
-        let running = &mut self.transactions[node.transaction];
-        let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
+        let running = &mut self.transactions[node.owner];
         let is_later =
             |than: &Chain| finish > than.finish || (finish == than.finish && node.index < than.index);
-        if is_later(&running.end) {
-            running.end = before.and(node.index, finish, operation.device, phase, blame);
-        }
-        if running.has_behind && !operation.behind {
+        let front = running.front.as_deref_mut().filter(|front| !operation.behind && is_later(front));
+        if front.is_some() || is_later(&running.end) {
+            let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
             let chain = before.and(node.index, finish, operation.device, phase, blame);
-            if chain.is_after(&running.front) {
-                running.front = chain;
+            front.into_iter().for_each(|front| *front = chain);
+            if is_later(&running.end) {
+                running.end = chain;
             }
         }
         running.pending -= 1;
@@ -296,10 +330,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !operation.behind {
             running.awaited -= 1;
             if running.awaited == 0 && running.replan.is_none() {
-                self.host_is_served(node.transaction);
+                self.host_is_served(node.owner);
             }
         }
-        if is_last { self.step_is_done(node.transaction) } else { Ok(()) }
+        if is_last { self.step_is_done(node.owner) } else { Ok(()) }
     }
 
     /// A member did not take an operation at `at`: asks the planner what to do instead, and does it.
@@ -312,11 +346,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
+        if C::ACTIVE {
+            self.tell_payload(node.owner, false, |payload, owner| payload.refused(owner, &node.operation));
+        }
         let view = View { members: &self.delivered, outstanding: &self.outstanding };
-        let running = &self.transactions[node.transaction];
+        let running = &self.transactions[node.owner];
         let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
         if let Answer::Replan(rows) = answer {
-            self.transactions[node.transaction].replan = Some(rows);
+            let replan = &mut self.transactions[node.owner].replan;
+            // Several operations may be refused in one step: rows that one of the answers asks for stay asked for.
+            *replan = replan.filter(|asked| asked.count > 0).or(Some(rows));
             patch.clear();
         }
         let result = if patch.operations().is_empty() {
@@ -338,35 +377,51 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
-        let running = &mut self.transactions[node.transaction];
-        let mut before = taken.unwrap_or(running.before.blame);
-        before.charge(node.operation.phase, blame);
+        let running = &mut self.transactions[node.owner];
+        let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
+        let refused = before.and(node.index, at, node.operation.device, node.operation.phase, blame);
         let count = patch.operations().len() as u32;
         let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
+        let first = running.operations;
         running.pending = running.pending + count - 1;
         running.awaited = running.awaited + awaited - u32::from(!node.operation.behind);
-        let mut index = running.operations;
         running.operations += count;
-        for &operation in patch.operations() {
-            let before = self.nodes.keep_before(before);
-            let transaction = node.transaction;
-            let patched = Node { transaction, index, operation, next: NONE, begins_step: false, before };
-            let patched = self.nodes.insert(patched);
-            index += 1;
+        if awaited < count {
+            // So far the host waited for everything.
+            running.front.get_or_insert_with(|| Box::new(running.end));
+        }
+        if awaited == 0 && !node.operation.behind {
+            self.host_is_refused(node.owner, refused);
+        }
+        for (index, &operation) in (first..).zip(patch.operations()) {
+            let before = self.nodes.keep_before(refused.blame);
+            let patched = self.nodes.insert(Node { before, ..in_step(node.owner, index, operation) });
             self.submit_node(patched, at)?;
         }
         Ok(())
     }
 
+    /// The host does not wait for anything that takes the place of an operation, but it did wait for the refusal.
+    fn host_is_refused(&mut self, handle: u32, refused: Chain) {
+        let running = &mut self.transactions[handle];
+        if let Some(front) = running.front.as_deref_mut().filter(|front| refused.is_after(front)) {
+            *front = refused;
+        }
+        if running.awaited == 0 && running.replan.is_none() {
+            self.host_is_served(handle);
+        }
+    }
+
     /// All that the host waits for is done.
     fn host_is_served(&mut self, handle: u32) {
         let running = &mut self.transactions[handle];
-        if running.request == NONE || running.unsettled != 0 {
+        let request = std::mem::replace(&mut running.request, NONE);
+        if request == NONE {
             return;
         }
         let is_over = running.pending == 0 && running.later == NONE;
-        let chain = if running.has_behind { running.front } else { running.end };
-        let (request, position) = (running.request, running.position);
+        let chain = *running.front.as_deref().unwrap_or(&running.end);
+        let position = running.position;
         if !is_over {
             self.acknowledged += 1;
             running.unsettled = self.acknowledged;
@@ -443,6 +498,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if ticket != NONE {
             let mut granted = std::mem::take(&mut self.granted);
             self.locks.release(ticket, &mut granted);
+            self.waiting -= granted.len() as u32;
             for &waiter in &granted {
                 let before = &mut self.transactions[waiter].before;
                 before.blame.stripe_wait += (now - before.finish).0;

@@ -17,30 +17,36 @@ use crate::layout::{Layout, Mirrored};
 pub struct MirroredPlanner {
     whole: Layout,
     layout: Mirrored,
+    /// By member: bytes of the plan being made.
+    planned: Vec<Bytes>,
 }
 
 impl MirroredPlanner {
     /// For the copies of `layout`, which is `whole`.
     pub fn new(whole: &Layout, layout: Mirrored) -> Self {
-        MirroredPlanner { whole: whole.clone(), layout }
+        MirroredPlanner { whole: whole.clone(), layout, planned: vec![0; usize::from(whole.members())] }
     }
 
     /// Plans a logical range.
     fn range(
-        &self,
+        layout: &Mirrored,
+        planned: &mut [Bytes],
         operation: Operation,
         (offset, length): (Bytes, Bytes),
         view: &View<'_>,
         plan: &mut Plan,
     ) {
-        self.layout.split(offset, length, |places, length| {
+        layout.split(offset, length, |places, length| {
             let mut push = |&(device, offset): &(DeviceId, Bytes)| {
                 plan.push(PlannedOperation::data(device, operation, offset, length));
             };
             match operation {
                 Operation::Read => {
-                    let idlest = places.iter().min_by_key(|(device, _)| view.outstanding[device.index()]);
-                    idlest.into_iter().for_each(push);
+                    let to_do = |member: usize| view.outstanding[member] + planned[member];
+                    if let Some(place) = places.iter().min_by_key(|(device, _)| to_do(device.index())) {
+                        planned[place.0.index()] += length;
+                        push(place);
+                    }
                 }
                 _ => places.iter().for_each(&mut push),
             }
@@ -58,11 +64,12 @@ impl Planner for MirroredPlanner {
         let Transaction { operation, offset, length, member, .. } = *transaction;
         match member {
             _ if operation == Operation::Flush => flush(self.whole.members(), plan),
-            None => self.range(operation, (offset, length), view, plan),
+            None => Self::range(&self.layout, &mut self.planned, operation, (offset, length), view, plan),
             Some(member) => self.whole.pinned(member, offset, length, |offset, length| {
-                self.range(operation, (offset, length), view, plan);
+                Self::range(&self.layout, &mut self.planned, operation, (offset, length), view, plan);
             }),
         }
+        plan.operations().iter().for_each(|operation| self.planned[operation.device.index()] = 0);
     }
 
     fn is_flat(&self) -> bool {

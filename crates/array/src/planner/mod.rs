@@ -34,8 +34,8 @@ pub trait Planner: Send {
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan);
 
     /// A member refused an operation. The answer says what happens instead; operations for [`Answer::Patch`] are appended
-    /// to the empty `patch`, whose steps the transaction's own next step waits for. The default tries a busy member
-    /// again, this time waiting, and does without a reserved or failed one.
+    /// to the empty `patch` as one step, and become part of the step that the operation was of. The default tries a busy
+    /// member again, this time waiting, and does without a reserved or failed one.
     fn on_refused(
         &mut self,
         _now: SimTime,
@@ -65,8 +65,8 @@ pub trait Planner: Send {
         false
     }
 
-    /// Whether a request is always one transaction that locks nothing, of one step that no member refuses, so that
-    /// members may run ahead of one another.
+    /// Whether a request is always one transaction for its whole range that locks nothing, of one step that no open
+    /// member refuses. Such a request is planned without being split, and members may run ahead of one another.
     fn is_flat(&self) -> bool {
         false
     }
@@ -87,7 +87,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes) -> Box<d
 pub struct View<'a> {
     /// What has been delivered, by member.
     pub members: &'a [Delivered],
-    /// Pages handed to each member and not served yet.
+    /// Bytes of the operations handed to each member and not served yet.
     pub outstanding: &'a [u64],
 }
 

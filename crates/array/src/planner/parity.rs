@@ -185,8 +185,7 @@ impl ParityPlanner {
             return push(self.layout.data_member(stripe, a), stripe * unit + x, length);
         }
         let (last_stripe, b, y) = (last / units, (last % units) as u16, (end - 1) % unit + 1);
-        let (members, lead) = (self.whole.members(), self.layout.data_member(stripe, a).0);
-        for member in (lead..members).chain(0..lead).map(DeviceId) {
+        let mut visit = |member| {
             let from = match self.layout.unit_on(stripe, member) {
                 Unit::Data(held) if held == a => stripe * unit + x,
                 Unit::Data(held) if held > a => stripe * unit,
@@ -198,6 +197,20 @@ impl ParityPlanner {
                 _ => last_stripe * unit,
             };
             self.data_runs(member, from, to, |offset, length| push(member, offset, length));
+        };
+        if last - first < units {
+            // At most two stripes: no need to look at members that hold none of these units.
+            for index in first..=last {
+                let member = self.layout.data_member(index / units, (index % units) as u16);
+                let held = self.layout.unit_on(stripe, member);
+                let is_visited = index / units > stripe && matches!(held, Unit::Data(held) if held >= a);
+                if !is_visited {
+                    visit(member);
+                }
+            }
+        } else {
+            let (members, lead) = (self.whole.members(), self.layout.data_member(stripe, a).0);
+            (lead..members).chain(0..lead).map(DeviceId).for_each(visit);
         }
     }
 

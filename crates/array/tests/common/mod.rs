@@ -1,12 +1,17 @@
 //! Literal configurations: one die with one plane and nothing else, so that every closed form can be written down.
+#![allow(dead_code, reason = "each test uses its part of this")]
 
-use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite};
+use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
+use harmonia_array::payload::Payload;
+use harmonia_array::{Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite};
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_ssd::interface::Stop;
+use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl, FtlConfig,
     GcConfig, Priority, SsdConfig, Trigger,
 };
-use harmonia_types::SimDuration;
+use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
 /// Bytes of a page of every device here.
 pub const PAGE: u64 = 4096;
@@ -67,9 +72,14 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
 
 /// A RAID-0 array of `members` equal devices, each collecting on its own.
 pub fn raid0(ssd: &SsdConfig, members: u16, stripe_unit: u64) -> ArrayConfig {
+    level(Level::Raid0, ssd, members, stripe_unit)
+}
+
+/// The same of any level.
+pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> ArrayConfig {
     ArrayConfig {
         devices: members,
-        level: Level::Raid0,
+        level,
         stripe_unit,
         small_write: SmallWrite::Fewest,
         coordination: CoordinationConfig {
@@ -78,5 +88,61 @@ pub fn raid0(ssd: &SsdConfig, members: u16, stripe_unit: u64) -> ArrayConfig {
             own: serde_json::Map::new(),
         },
         members: vec![MemberConfig { capable: true, ssd: ssd.clone() }; usize::from(members)],
+    }
+}
+
+/// A member with every page written `times` times, each time in order.
+pub fn filled(config: &SsdConfig, member: u16, times: u32) -> Ftl {
+    let mut ftl = Ftl::new(config, 1, &format!("device/{member}")).unwrap();
+    for _ in 0..times {
+        for lpn in 0..ftl.shape().unit_pages {
+            ftl.unit(0).program(lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+        }
+    }
+    ftl
+}
+
+/// As [`filled`], for every member of an array.
+pub fn all_filled(config: &ArrayConfig, times: u32) -> Vec<Ftl> {
+    (0..config.devices)
+        .map(|member| filled(&config.members[usize::from(member)].ssd, member, times))
+        .collect()
+}
+
+/// A host request.
+pub fn request(id: u64, arrival: SimTime, operation: Operation, offset: u64, length: u64) -> HostRequest {
+    HostRequest { id, arrival, operation, offset, length, volume: 0, member: None }
+}
+
+/// Microseconds after the beginning.
+pub const fn us(time: u64) -> SimTime {
+    SimTime(time * 1000)
+}
+
+/// Lets everything under way finish; the completions.
+pub fn drain<P: Probe, C: Payload>(array: &mut Array<P, C>) -> Vec<Completion> {
+    while array.next_wakeup() != SimTime::NEVER {
+        array.advance_until(array.next_wakeup()).unwrap();
+    }
+    array.completions().drain(..).collect()
+}
+
+/// Forces members to collect, each at its time; otherwise nothing.
+pub struct Forces(pub Vec<(SimTime, u16)>);
+
+impl Coordinator for Forces {
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+
+    fn on(&mut self, _: SimTime, event: &Event, _: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        match event {
+            Event::Start => {
+                let timer = |&(at, member): &(SimTime, u16)| Action::Timer(at, u64::from(member));
+                actions.extend(self.0.iter().map(timer));
+            }
+            Event::Timer(member) => actions.push(Action::Force(DeviceId(*member as u16), Stop::Internal)),
+            _ => {}
+        }
     }
 }

@@ -5,7 +5,8 @@
 //! ```text
 //!   for each level        slices; their counts; cells of p50, of p99, of the slowest, a byte each
 //!   requests              number; for each: id and arrival since the one before, operation and reasons, bytes,
-//!                         which parts of the blame are not zero, those parts
+//!                         which parts of the blame are not zero, those parts; if it waited for collection: 1 + the member
+//!                         it waited for longest (0: not known), how much of the wait was for others
 //!   for each member       GC intervals: number; for each: pause before it, length, time in it not spent collecting
 //!   for each window whose GC is exact, for each member    the same
 //! ```
@@ -21,7 +22,7 @@
 use harmonia_metrics::recording::{
     CELLS_PER_OCTAVE, DiePlanes, FIRST_OCTAVE, GcSpan, Kept, Reason, Recording,
 };
-use harmonia_types::{Operation, PlaneWork, SimTime};
+use harmonia_types::{Completion, Operation, PlaneWork, RequestBlame, SimTime};
 use serde_json::{Value, json};
 
 /// What goes into the page.
@@ -85,19 +86,31 @@ fn requests(bytes: &mut Bytes, recording: &Recording) {
         };
         bytes.0.push(operation | u8::from(completion.gc_affected) << 2 | why.bits() << 3);
         bytes.integer(completion.length);
-        let blame = &completion.blame;
-        let parts = [
-            blame.data.service,
-            blame.data.transfer,
-            blame.data.link,
-            blame.data.queue_host,
-            blame.queue_gc(),
-            blame.parity.total() - blame.parity.queue_gc,
-            blame.reconstruct.total() - blame.reconstruct.queue_gc,
-        ];
-        let present = parts.iter().enumerate().map(|(bit, &part)| u8::from(part > 0) << bit);
-        bytes.0.push(present.sum());
-        parts.into_iter().filter(|&part| part > 0).for_each(|part| bytes.integer(part));
+        blame(bytes, completion);
+    }
+}
+
+/// The parts in the order of the tables' `PARTS`, and whose garbage collection was waited for.
+fn blame(bytes: &mut Bytes, completion: &Completion) {
+    let RequestBlame { data, parity, reconstruct, stripe_wait } = &completion.blame;
+    let queue_gc = completion.blame.queue_gc();
+    let parts = [
+        data.service,
+        data.transfer,
+        data.link,
+        data.queue_host,
+        queue_gc,
+        parity.without_gc(),
+        reconstruct.without_gc(),
+        *stripe_wait,
+    ];
+    let present = parts.iter().enumerate().map(|(bit, &part)| u8::from(part > 0) << bit);
+    bytes.0.push(present.sum());
+    parts.into_iter().filter(|&part| part > 0).for_each(|part| bytes.integer(part));
+    if queue_gc > 0 {
+        let wait = completion.gc_wait;
+        bytes.integer(wait.map_or(0, |wait| u64::from(wait.member.0) + 1));
+        bytes.integer(queue_gc - wait.map_or(0, |wait| wait.ns));
     }
 }
 

@@ -1,6 +1,6 @@
 use harmonia_metrics::recording::{DiePlanes, Limits, MemberPlanes, PlaneSpan, Recorder};
 use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus};
-use harmonia_types::{Blame, Completion, DeviceId, Operation, PlaneWork, RequestBlame, SimTime};
+use harmonia_types::{Blame, Completion, DeviceId, GcWait, Operation, PlaneWork, RequestBlame, SimTime};
 
 use super::*;
 use crate::cross::Cross;
@@ -85,10 +85,6 @@ fn the_words_follow_from_the_figures() {
     insta::assert_snapshot!(text.join("\n"));
 }
 
-fn of_data(data: Blame) -> RequestBlame {
-    RequestBlame { data, ..RequestBlame::default() }
-}
-
 fn recording() -> Recording {
     let mut recorder = Recorder::new(Limits { slices: 4, sample: 4, window_part: 2, intervals: 4 });
     recorder.begin(SimTime(1_000), 2);
@@ -101,9 +97,12 @@ fn recording() -> Recording {
             length: 4096,
             arrival,
             finish: SimTime(arrival.0 + 700 + id),
-            blame: of_data(Blame { service: 300, queue_gc: 400 + id, ..Blame::default() }),
+            blame: RequestBlame {
+                data: Blame { service: 300, queue_gc: 400 + id, ..Blame::default() },
+                ..RequestBlame::default()
+            },
             gc_affected: true,
-            gc_wait: None,
+            gc_wait: Some(GcWait { member: DeviceId(1), ns: 400 + id }),
         };
         recorder.completion(&completion);
     }
@@ -167,14 +166,17 @@ fn a_recording_is_written_as_its_reader_expects() {
         length: 300,
         arrival: SimTime(1_010),
         finish: SimTime(1_310),
-        blame: of_data(Blame { service: 100, queue_gc: 200, ..Blame::default() }),
+        blame: RequestBlame {
+            data: Blame { service: 100, queue_gc: 200, ..Blame::default() },
+            ..RequestBlame::default()
+        },
         gc_affected: true,
-        gc_wait: None,
+        gc_wait: Some(GcWait { member: DeviceId(0), ns: 200 }),
     });
     recorder.gc_interval(DeviceId(0), SimTime(1_050), SimTime(1_150));
     let encode::Encoded { header, base64 } = encode::recording(&recorder.finish(SimTime(1_310)));
     let level = [1, 1, 1, 1, 1];
-    let request = [1, 5, 10, 1 | 1 << 2 | 0b11 << 3, 0xac, 2, 1 | 1 << 4, 100, 0xc8, 1];
+    let request = [1, 5, 10, 1 | 1 << 2 | 0b11 << 3, 0xac, 2, 1 | 1 << 4, 100, 0xc8, 1, 1, 0];
     let interval = [1, 50, 100, 0];
     let bytes = [&level[..], &request, &interval].concat();
     assert_eq!(base64, encode::base64(&bytes));
@@ -182,6 +184,34 @@ fn a_recording_is_written_as_its_reader_expects() {
         (&header["length"], &header["stride"], &header["members"]),
         (&json!(310), &json!(1), &json!(1))
     );
+}
+
+/// Parts of every phase, and 50 ns of waiting for collection that were for other members than SSD 3.
+#[test]
+fn a_degraded_request_is_written_with_all_its_phases() {
+    let mut recorder = Recorder::new(Limits { slices: 4, sample: 4, window_part: 2, intervals: 4 });
+    recorder.begin(SimTime(1_000), 1);
+    recorder.completion(&Completion {
+        id: 5,
+        operation: Operation::Read,
+        offset: 0,
+        length: 1,
+        arrival: SimTime(1_010),
+        finish: SimTime(1_300),
+        blame: RequestBlame {
+            parity: Blame { service: 30, queue_gc: 20, link: 10, ..Blame::default() },
+            reconstruct: Blame { transfer: 40, queue_gc: 90, ..Blame::default() },
+            stripe_wait: 100,
+            ..RequestBlame::default()
+        },
+        gc_affected: true,
+        gc_wait: Some(GcWait { member: DeviceId(3), ns: 60 }),
+    });
+    let encode::Encoded { base64, .. } = encode::recording(&recorder.finish(SimTime(1_310)));
+    let level = [1, 1, 1, 1, 1];
+    let request = [1, 5, 10, 1 << 2 | 0b11 << 3, 1, 0b1111_0000, 110, 40, 40, 100, 4, 50];
+    let no_interval = [0];
+    assert_eq!(base64, encode::base64(&[&level[..], &request, &no_interval].concat()));
 }
 
 /// However wide the intervals: who is half as slow again is not said to do as well, let alone in the headline.

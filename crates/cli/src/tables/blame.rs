@@ -1,8 +1,9 @@
-//! Where the response time went: mean microseconds of a request, part by part.
+//! Where the response time went: mean microseconds of a request, part by part, and whose garbage collection was waited
+//! for where that is uneven.
 
 use harmonia_metrics::{BlameSum, Report};
 
-use super::{Cell, Style, Table, label, titled};
+use super::{Cell, Style, Table, label, layout, titled, uneven};
 use crate::numbers::{self, NONE};
 
 const TITLE: &str = "Where the time went: mean us of a request, and its share";
@@ -11,17 +12,20 @@ const TITLE: &str = "Where the time went: mean us of a request, and its share";
 type Part = fn(&BlameSum) -> u128;
 
 /// The parts of a response time: name, meaning, value; in the order in which they are drawn.
-pub(crate) const PARTS: [(&str, &str, Part); 7] = [
+pub(crate) const PARTS: [(&str, &str, Part); 8] = [
     ("flash", "the request's own flash reads and programs", |blame| blame.service),
     ("transfer", "its page transfers inside the device", |blame| blame.transfer),
     ("link", "the host link, or waiting for it", |blame| blame.link),
     ("host queue", "waiting behind other host operations", |blame| blame.queue_host),
     ("GC queue", "waiting behind garbage collection", |blame| blame.queue_gc),
-    ("parity", "waiting for parity", |blame| blame.parity),
-    ("reconstruct", "waiting for other members' reads", |blame| blame.reconstruct),
+    ("parity", "reading or writing parity, without garbage collection", |blame| blame.parity),
+    ("reconstruct", "reading other members to rebuild data, without garbage collection", |blame| {
+        blame.reconstruct
+    }),
+    ("stripe wait", "waiting for a stripe that another request was changing", |blame| blame.stripe_wait),
 ];
 
-/// The table, without parts that no run knows.
+/// The table, without parts that no run knows, and a sentence for each run in which few members held up many requests.
 pub(super) fn section(runs: &[Report], style: Style) -> String {
     let present: Vec<_> =
         PARTS.iter().filter(|(_, _, part)| runs.iter().any(|run| part(&run.host.blame_ns) > 0)).collect();
@@ -33,10 +37,13 @@ pub(super) fn section(runs: &[Report], style: Style) -> String {
         let sum = mean_us(blame.total(), run).unwrap_or_else(|| NONE.to_owned());
         table.push(std::iter::once(label(run).into()).chain(parts).chain([sum.into()]).collect());
     }
+    let notes = runs.iter().filter_map(uneven::sentence);
     titled(TITLE, &table, style)
+        + &notes.map(|note| layout::wrapped(&note, style.columns)).collect::<String>()
 }
 
-fn cell(part: u128, run: &Report) -> Cell {
+/// Mean microseconds of a request, and the share of its response time.
+pub(super) fn cell(part: u128, run: &Report) -> Cell {
     let total = run.host.blame_ns.total();
     match mean_us(part, run) {
         Some(mean) if total > 0 => {
@@ -47,6 +54,6 @@ fn cell(part: u128, run: &Report) -> Cell {
     }
 }
 
-fn mean_us(part: u128, run: &Report) -> Option<String> {
+pub(super) fn mean_us(part: u128, run: &Report) -> Option<String> {
     (run.host.requests > 0).then(|| numbers::us(part as f64 / run.host.requests as f64))
 }

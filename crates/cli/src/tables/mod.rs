@@ -10,9 +10,11 @@ mod load;
 mod matrix;
 mod over_time;
 mod overlap;
+mod phases;
 mod response;
 mod seeds;
 mod tuned;
+mod uneven;
 mod verdict;
 mod winners;
 
@@ -49,6 +51,7 @@ pub(crate) fn comparison(comparison: &Comparison, cross: &Cross, style: Style) -
     let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(phases::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(load::section(runs, style));
@@ -64,6 +67,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     let response = response::section(runs, comparison, None, style);
     let mut sections = vec![seeds::heading(comparison, runs), response];
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(phases::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     if let [run] = &comparison.runs[..] {

@@ -1,8 +1,8 @@
 //! Several seeds: one row a variant, each figure the mean over its seeds, and what changes seed by seed.
 
 use harmonia_metrics::{
-    Comparison, DeadlineReport, DistributionSummary, InsideReport, Interval, Intervals, Method, Pairing,
-    PairingReport, PerMetric, QueueDepthReport, Report, Versus,
+    BlamePhases, Comparison, DeadlineReport, DistributionSummary, GcWaitsReport, InsideReport, Interval,
+    Intervals, Method, Pairing, PairingReport, PerMetric, QueueDepthReport, Report, ResourceSum, Versus,
 };
 
 use super::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -69,8 +69,17 @@ fn mean_of(seeds: &[Report]) -> Report {
         (&mut blame.parity, |run| run.host.blame_ns.parity),
         (&mut blame.reconstruct, |run| run.host.blame_ns.reconstruct),
         (&mut blame.link, |run| run.host.blame_ns.link),
+        (&mut blame.stripe_wait, |run| run.host.blame_ns.stripe_wait),
     ] {
         *part = seeds.iter().map(of).sum::<u128>() / seeds.len() as u128;
+    }
+    mean.host.blame_phases_ns = BlamePhases {
+        data: phase(seeds, |blame| &blame.data),
+        parity: phase(seeds, |blame| &blame.parity),
+        reconstruct: phase(seeds, |blame| &blame.reconstruct),
+    };
+    for (member, device) in mean.devices.iter_mut().enumerate() {
+        device.gc_waits = gc_waits(seeds, member);
     }
     mean.array.erases = count(&|run| run.array.erases);
     mean.array.read_modify_write_reads = count(&|run| run.array.read_modify_write_reads);
@@ -90,6 +99,30 @@ fn mean_of(seeds: &[Report]) -> Report {
 
 /// One distribution of a run.
 type SummaryOf = fn(&Report) -> &DistributionSummary;
+
+/// One phase of the blame, a mean of each resource over the seeds.
+fn phase(seeds: &[Report], of: fn(&BlamePhases) -> &ResourceSum) -> ResourceSum {
+    let mean = |resource: fn(&ResourceSum) -> u128| {
+        let sum: u128 = seeds.iter().map(|run| resource(of(&run.host.blame_phases_ns))).sum();
+        sum / seeds.len() as u128
+    };
+    ResourceSum {
+        gc: mean(|phase| phase.gc),
+        queue: mean(|phase| phase.queue),
+        flash: mean(|phase| phase.flash),
+        bus: mean(|phase| phase.bus),
+        link: mean(|phase| phase.link),
+    }
+}
+
+/// Who waited for a member, a mean over the seeds.
+fn gc_waits(seeds: &[Report], member: usize) -> GcWaitsReport {
+    let of = || seeds.iter().filter_map(|run| run.devices.get(member)).map(|device| device.gc_waits);
+    GcWaitsReport {
+        requests: of().map(|waits| waits.requests).sum::<u64>() / seeds.len() as u64,
+        ns: of().map(|waits| waits.ns).sum::<u128>() / seeds.len() as u128,
+    }
+}
 
 /// What happened inside the dies, a mean of each count over the seeds; of queues the longest of all.
 fn inside(seeds: &[Report]) -> InsideReport {

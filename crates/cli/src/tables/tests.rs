@@ -1,5 +1,6 @@
 use harmonia_metrics::{
-    BatchReport, DeviceReport, Distribution, Intervals, PreconditionReport, Report, SCHEMA, Wear,
+    BatchReport, BlamePhases, DeviceReport, Distribution, Intervals, PreconditionReport, Report, ResourceSum,
+    SCHEMA, Wear,
 };
 use serde_json::json;
 
@@ -70,6 +71,25 @@ pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: 
         overwrite: 3.0,
     };
     report
+}
+
+/// A degraded array with parity: a run like others, of which parts go to parity, reconstruction and waiting for stripes.
+pub(crate) fn redundant() -> Report {
+    let mut run = run("raid5", "blocking", 6_000, 12_000, &[0.5, 0.3, 0.2]);
+    let requests = u128::from(run.host.requests);
+    let us = |resources: [u128; 5]| {
+        let [gc, queue, flash, bus, link] = resources.map(|us| us * 1_000 * requests);
+        ResourceSum { gc, queue, flash, bus, link }
+    };
+    run.host.blame_phases_ns = BlamePhases {
+        data: us([900, 400, 200, 100, 1_000]),
+        parity: us([500, 100, 80, 20, 0]),
+        reconstruct: us([100, 0, 55, 45, 0]),
+    };
+    run.host.blame_ns = run.host.blame_phases_ns.parts(499_000 * requests);
+    run.devices[2].gc_waits.requests = 300;
+    run.devices[3].gc_waits.requests = 100;
+    run
 }
 
 pub(crate) fn four_runs() -> Vec<Report> {
@@ -159,6 +179,34 @@ fn comparison_in_eighty_columns() {
         Vec::<&str>::new()
     );
     insta::assert_snapshot!(text);
+}
+
+/// The eighth part, the table of phases, and the member whom requests waited for.
+#[test]
+fn a_redundant_array_beside_one_without() {
+    let text = plain(&compared(vec![four_runs()[1].clone(), redundant()]), STYLE);
+    let (_, from) = text.split_once("Where the time went:").expect("the table of parts");
+    let (shown, _) = from.split_once("Winners").expect("what follows");
+    insta::assert_snapshot!(format!("Where the time went:{shown}"));
+    let narrow = plain(&compared(vec![four_runs()[1].clone(), redundant()]), Style { columns: 80, ..STYLE });
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80 || line.starts_with("-: ")), "{narrow}");
+}
+
+/// Means over seeds: of 300 and 100 requests that waited for member 2, and of phases that took time under one seed.
+#[test]
+fn phases_and_waits_are_means_over_seeds() {
+    let mut other = redundant();
+    other.seed += 1;
+    other.devices[2].gc_waits.requests = 100;
+    other.host.blame_phases_ns.reconstruct = ResourceSum::default();
+    other.host.blame_ns.stripe_wait = 0;
+    let [mean] = &means(&Comparison::new(vec![redundant(), other], 2))[..] else { panic!("one variant") };
+    let waited: Vec<u64> = mean.devices.iter().map(|device| device.gc_waits.requests).collect();
+    assert_eq!(waited, [0, 0, 200, 100]);
+    let (whole, half) = (redundant().host, &mean.host);
+    assert_eq!(half.blame_phases_ns.parity, whole.blame_phases_ns.parity);
+    assert_eq!(half.blame_phases_ns.reconstruct.bus * 2, whole.blame_phases_ns.reconstruct.bus);
+    assert_eq!(half.blame_ns.stripe_wait * 2, whole.blame_ns.stripe_wait);
 }
 
 #[test]

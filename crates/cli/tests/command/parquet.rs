@@ -41,6 +41,7 @@ fn agree(report: &Report, requests: &[BTreeMap<String, String>], intervals: &[BT
         ("parity_ns", blame.parity),
         ("reconstruct_ns", blame.reconstruct),
         ("link_ns", blame.link),
+        ("stripe_wait_ns", blame.stripe_wait),
         ("response_ns", blame.total()),
     ] {
         assert_eq!(u128::from(sum(column)), part, "{column}");
@@ -48,6 +49,13 @@ fn agree(report: &Report, requests: &[BTreeMap<String, String>], intervals: &[BT
     let affected = requests.iter().filter(|row| row["gc_affected"] == "true").count() as u64;
     let response = &report.host.response_ns;
     assert_eq!(affected, response.gc_affected_read.count + response.gc_affected_write.count);
+    for (member, device) in report.devices.iter().enumerate() {
+        let waited = requests.iter().filter(|row| row["gc_member"] == member.to_string()).count() as u64;
+        assert_eq!(waited, device.gc_waits.requests, "member {member}");
+    }
+    let nobody = requests.iter().filter(|row| row["gc_member"] == "null").count() as u64;
+    let somebody: u64 = report.devices.iter().map(|device| device.gc_waits.requests).sum();
+    assert_eq!((nobody + somebody, somebody > 0), (report.host.requests, true));
     for row in requests {
         assert_eq!(number(row, "finish_ns") - number(row, "arrival_ns"), number(row, "response_ns"));
     }

@@ -1,5 +1,5 @@
 use std::io::pipe;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use harmonia_metrics::{Comparison, Report};
@@ -206,23 +206,66 @@ fn files_are_written_even_if_the_reader_of_the_table_went_away() {
     assert_eq!(names_in(&out).len(), 3);
 }
 
+/// What a shell says of a file that grew too large: here the process would end where it stands.
 #[test]
-fn ctrl_c_ends_with_130_one_word_and_no_file() {
+fn a_limit_on_the_size_of_files_leaves_no_temporary_file() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let tiny = tiny_in(folder.path());
     let out = folder.path().join("results");
-    let mut command = harmonia(&["run", &tiny, "--set", "workload.requests=999999999", "--out"]);
-    let child = command.arg(&out).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    // The folder appears once Ctrl-C is listened for and before the simulation begins.
-    while !out.is_dir() {
+    let script = "ulimit -f 1; exec \"$0\" run \"$1\" --out \"$2\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_harmonia"), &tiny]).arg(&out);
+    let (status, _, stderr) = outcome(&mut command);
+    assert_eq!((status, names_in(&out)), (Some(2), Vec::new()), "{stderr}");
+    assert!(stderr.contains("report.json: File too large"), "{stderr}");
+}
+
+/// A run that would take hours, while it simulates and writes a table of its requests under a temporary name; started
+/// by a shell that does something before.
+fn long_run(before: &str, folder: &Path, out: &Path) -> Child {
+    let script =
+        format!("{before} exec \"$0\" run \"$1\" --set workload.requests=999999999 --parquet --out \"$2\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_harmonia"), &tiny_in(folder)]).arg(out);
+    command.env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    // Signals are listened for before a table is begun; that the folder can be written to is tried before.
+    while !out.is_dir() || names_in(out).len() < 2 {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status();
+    child
+}
+
+fn send(signal: &str, child: &Child) {
+    let killed = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status();
     assert!(killed.expect("sh").success());
+}
+
+#[test]
+fn whoever_asks_it_to_stop_gets_one_word_the_status_shells_expect_and_no_file() {
+    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let out = folder.path().join("results");
+        let child = long_run("", folder.path(), &out);
+        send(signal, &child);
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!((output.status.code(), names_in(&out)), (Some(status), Vec::new()), "{signal}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n", "{signal}");
+        assert_eq!(output.stdout.len(), 0, "{signal}");
+    }
+}
+
+#[test]
+fn under_nohup_it_outlives_its_terminal() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let out = folder.path().join("results");
+    let child = long_run("trap '' HUP;", folder.path(), &out);
+    send("HUP", &child);
+    send("INT", &child);
     let output = child.wait_with_output().expect("ends");
-    assert_eq!(output.status.code(), Some(130));
+    // Of the two signals it has heard one: a second would have ended it without a word.
+    assert_eq!((output.status.code(), names_in(&out)), (Some(130), Vec::new()));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n");
-    assert_eq!((output.stdout.len(), names_in(&out)), (0, Vec::new()));
 }
 
 /// A trace named relative to where the command ran is found again from where its result lies.

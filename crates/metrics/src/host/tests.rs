@@ -1,16 +1,17 @@
-use harmonia_types::SimTime;
+use harmonia_types::{Blame, RequestBlame, SimTime};
 
 use super::*;
+use crate::blame::tests::EVERY_PART;
 
 /// A request that arrives at 100 ns and takes as long as its blame says.
-fn completion(operation: Operation, length: u64, gc_affected: bool, blame: Blame) -> Completion {
+fn completion(operation: Operation, length: u64, gc_affected: bool, blame: RequestBlame) -> Completion {
     let arrival = SimTime(100);
     let finish = SimTime(100 + blame.total());
-    Completion { id: 7, operation, offset: 0, length, arrival, finish, blame, gc_affected }
+    Completion { id: 7, operation, offset: 0, length, arrival, finish, blame, gc_affected, gc_wait: None }
 }
 
-fn blame(service: u64, queue_gc: u64) -> Blame {
-    Blame { service, queue_gc, ..Blame::default() }
+fn blame(service: u64, queue_gc: u64) -> RequestBlame {
+    RequestBlame { data: Blame { service, queue_gc, ..Blame::default() }, ..RequestBlame::default() }
 }
 
 #[test]
@@ -43,24 +44,25 @@ fn only_gc_affected_reads_and_writes_count_as_such() {
 }
 
 #[test]
-fn blame_sums_part_by_part_to_the_response_time() {
-    let parts =
-        Blame { service: 1, transfer: 2, queue_host: 4, queue_gc: 8, parity: 16, reconstruct: 32, link: 64 };
+fn blame_sums_to_the_response_time_whatever_the_phase() {
     let mut host = HostRecorder::new();
-    host.record(&completion(Operation::Read, 1, false, parts));
-    host.record(&completion(Operation::Write, 1, false, parts));
-    let expected = BlameSum {
-        service: 2,
-        transfer: 4,
-        queue_host: 8,
-        queue_gc: 16,
-        parity: 32,
-        reconstruct: 64,
-        link: 128,
-    };
-    assert_eq!(host.report().blame_ns, expected);
-    assert_eq!(expected.total(), 254);
-    assert_eq!(host.all.sum_ns(), 254);
+    host.record(&completion(Operation::Read, 1, false, EVERY_PART));
+    host.record(&completion(Operation::Write, 1, false, EVERY_PART));
+    let report = host.report();
+    assert_eq!(report.blame_ns.total(), u128::from(2 * EVERY_PART.total()));
+    assert_eq!(report.blame_ns.total(), host.all.sum_ns());
+    assert_eq!((report.blame_ns.queue_gc, report.blame_ns.stripe_wait), (2 * (8 + 256 + 8192), 2 * 32768));
+    assert_eq!((report.blame_phases_ns.parity.gc, report.blame_phases_ns.reconstruct.bus), (512, 4096));
+}
+
+#[test]
+#[should_panic(expected = "blame by phase must agree")]
+fn a_nanosecond_in_the_wrong_phase_is_found_in_every_build() {
+    let mut host = HostRecorder::new();
+    host.record(&completion(Operation::Write, 1, false, EVERY_PART));
+    host.phases.parity.flash -= 1;
+    host.phases.data.flash += 1;
+    host.check();
 }
 
 #[test]
@@ -79,17 +81,6 @@ fn a_request_whose_blame_does_not_sum_is_named() {
     let mut wrong = completion(Operation::Read, 1, false, blame(25, 0));
     wrong.finish = SimTime(126);
     HostRecorder::new().record(&wrong);
-}
-
-#[test]
-fn sums_beyond_64_bits_stay_exact_and_survive_json() {
-    let mut sum = BlameSum::default();
-    sum.add(&blame(u64::MAX, 0));
-    sum.add(&blame(u64::MAX, 3));
-    assert_eq!(sum.total(), 36_893_488_147_419_103_233);
-    let text = serde_json::to_string(&sum).unwrap();
-    assert!(text.starts_with(r#"{"service":36893488147419103230,"#), "{text}");
-    assert_eq!(serde_json::from_str::<BlameSum>(&text).unwrap(), sum);
 }
 
 #[test]

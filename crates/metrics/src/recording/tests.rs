@@ -1,4 +1,4 @@
-use harmonia_types::{Blame, Operation};
+use harmonia_types::{Blame, Operation, RequestBlame};
 
 use super::slices::cell;
 use super::*;
@@ -15,7 +15,11 @@ fn request(id: u64, arrival_us: u64, response_us: u64) -> Completion {
         length: 4096,
         arrival,
         finish: SimTime(arrival.0 + response_ns),
-        blame: Blame { service: response_ns, ..Blame::default() },
+        blame: RequestBlame {
+            data: Blame { service: response_ns, ..Blame::default() },
+            ..RequestBlame::default()
+        },
+        gc_wait: None,
         gc_affected: false,
     }
 }

@@ -3,13 +3,16 @@
 //! The measured window begins with the arrival of the first request after the warm-up and ends with the last
 //! completion. Requests of the warm-up are simulated and not recorded; counters are read at the window's beginning
 //! and end. Garbage collection still running at the end is cut off there.
+//!
+//! A run ends as bad input as soon as anything would happen after [`SimTime::LATEST`].
 
 use std::sync::atomic::Ordering;
 
 use harmonia_array::{Array, ArrayCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
-    DeviceCounters, GcOverlap, HostRecorder, InsideCounters, Observer, OverTimeReport, Pairing, Wear,
+    DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters, Observer,
+    OverTimeReport, Pairing, Wear,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
@@ -20,7 +23,7 @@ use harmonia_workload::{
 
 use super::probe::{RunProbe, Told, Wanted};
 use super::report::Stopwatch;
-use super::{RunError, RunOptions, Stage, bad_input, is_over, too_short};
+use super::{RunError, RunOptions, Stage, bad_input, is_over, too_long, too_short};
 use crate::{Scenario, Variant};
 
 /// One run of a comparison.
@@ -41,9 +44,10 @@ pub(super) struct Measured {
     pub wear: Vec<Wear>,
     /// By member.
     pub over_time: Vec<OverTimeReport>,
+    /// By member, who waited for it.
+    pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
     pub messages: MessageCounters,
-    #[expect(dead_code, reason = "the report has no section for redundancy yet")]
     pub redundancy: ArrayCounters,
     /// Pages read so that parity could be made.
     pub parity_pages_read: u64,
@@ -112,6 +116,7 @@ impl Run<'_> {
             window: None,
             first_measured: u64::MAX,
             host: HostRecorder::new(),
+            gc_waits: GcWaits::new(scenario.array.members.len()),
             observer,
             outstanding: 0,
             outstanding_pages: 0,
@@ -119,6 +124,7 @@ impl Run<'_> {
             completed: EventQueue::default(),
             submitted: 0,
             last_finish: SimTime::ZERO,
+            latest: SimTime::ZERO,
         };
         let result = drive.go();
         self.options.progress.end(self.index);
@@ -168,6 +174,7 @@ struct Drive<'a, P: Told> {
     /// Id of the first request that counts.
     first_measured: u64,
     host: HostRecorder,
+    gc_waits: GcWaits,
     observer: Option<Box<dyn Observer + 'a>>,
     outstanding: u64,
     /// Pages of the requests outstanding.
@@ -176,7 +183,10 @@ struct Drive<'a, P: Told> {
     /// Completions a closed loop has yet to see, by the time they happen.
     completed: EventQueue<Completion>,
     submitted: u64,
+    /// Of the requests that count.
     last_finish: SimTime,
+    /// Of all.
+    latest: SimTime,
 }
 
 impl<P: Told> Drive<'_, P> {
@@ -222,9 +232,12 @@ impl<P: Told> Drive<'_, P> {
 
     /// Lets time pass up to an arrival; a closed loop's completions up to then are gathered for the source.
     fn advance_to(&mut self, arrival: SimTime, seen: &mut Vec<Completion>) -> Result<(), RunError> {
+        if too_long::is_too_late(arrival) {
+            return Err(self.too_long());
+        }
         let advanced = self.array.advance_until(arrival);
         advanced.map_err(out_of_blocks)?;
-        self.record();
+        self.record()?;
         while let Some((_, completion)) = self.completed.pop_due(arrival) {
             seen.push(completion);
         }
@@ -246,8 +259,11 @@ impl<P: Told> Drive<'_, P> {
         if wakeup == SimTime::NEVER {
             return Err(RunError::Internal(format!("{} requests never completed", self.outstanding)));
         }
+        if too_long::is_too_late(wakeup) {
+            return Err(self.too_long());
+        }
         self.array.advance_until(wakeup).map_err(out_of_blocks)?;
-        self.record();
+        self.record()?;
         if self.run.options.cancel.load(Ordering::Relaxed) {
             return Err(RunError::Cancelled);
         }
@@ -256,7 +272,7 @@ impl<P: Told> Drive<'_, P> {
 
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
         if self.window.is_none() && is_over(self.warmup, self.submitted, request.arrival) {
-            self.open_window(request.arrival, request.id);
+            self.open_window(request.arrival, request.id)?;
             self.first_measured = request.id;
         }
         self.submitted += 1;
@@ -272,7 +288,7 @@ impl<P: Told> Drive<'_, P> {
             ));
         }
         self.array.submit(request).map_err(out_of_blocks)?;
-        self.record();
+        self.record()?;
         if self.submitted.is_multiple_of(256) {
             self.run.options.progress.advance(self.run.index, self.submitted);
             if self.run.options.cancel.load(Ordering::Relaxed) {
@@ -283,14 +299,21 @@ impl<P: Told> Drive<'_, P> {
         Ok(())
     }
 
-    /// Takes note of what completed and who collected.
-    fn record(&mut self) {
+    fn too_long(&self) -> RunError {
+        too_long::refuse(&self.run.variant.scenario, self.submitted, self.outstanding)
+    }
+
+    /// Takes note of what completed and who collected. A completion may be known before it happens, so that the clock
+    /// alone would not show that one comes too late.
+    fn record(&mut self) -> Result<(), RunError> {
         let mut completions = std::mem::take(self.array.completions());
         for completion in completions.drain(..) {
             self.outstanding -= 1;
             self.outstanding_pages -= completion.length / self.page_size + 1;
+            self.latest = self.latest.max(completion.finish);
             if completion.id >= self.first_measured {
                 self.host.record(&completion);
+                self.gc_waits.record(&completion);
                 if let Some(observer) = &mut self.observer {
                     observer.completion(&completion);
                 }
@@ -311,6 +334,7 @@ impl<P: Told> Drive<'_, P> {
             }
         }
         *self.array.gc_intervals() = intervals;
+        if too_long::is_too_late(self.latest) { Err(self.too_long()) } else { Ok(()) }
     }
 
     /// Folds what lies safely in the past, so that long runs need no more memory.
@@ -321,7 +345,7 @@ impl<P: Told> Drive<'_, P> {
         }
     }
 
-    fn open_window(&mut self, from: SimTime, first: u64) {
+    fn open_window(&mut self, from: SimTime, first: u64) -> Result<(), RunError> {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
         }
@@ -329,7 +353,7 @@ impl<P: Told> Drive<'_, P> {
         self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
             from,
-            devices: counters(&self.array),
+            devices: self.counters()?,
             messages: *self.array.message_counters(),
             redundancy: self.array.counters(),
             parity_pages_read: parity_pages_read(&self.array),
@@ -337,6 +361,16 @@ impl<P: Told> Drive<'_, P> {
             gc: GcOverlap::new(self.array.devices().len(), from),
             events: self.events(),
         });
+        Ok(())
+    }
+
+    /// Every member's counters; refused where the time its dies or planes collected for is too long to be summed up.
+    fn counters(&self) -> Result<Vec<DeviceCounters>, RunError> {
+        let beyond = |device: &harmonia_ssd::Device<P>| {
+            let counters = device.counters();
+            too_long::is_beyond(counters.gc_busy) || too_long::is_beyond(counters.gc_plane_busy)
+        };
+        if self.array.devices().iter().any(beyond) { Err(self.too_long()) } else { Ok(counters(&self.array)) }
     }
 
     fn events(&self) -> u64 {
@@ -364,7 +398,7 @@ impl<P: Told> Drive<'_, P> {
             planes.iter().for_each(|planes| observer.planes(planes));
             observer.end(end);
         }
-        let now = counters(&self.array);
+        let now = self.counters()?;
         Ok(Measured {
             host: self.host,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
@@ -375,6 +409,7 @@ impl<P: Told> Drive<'_, P> {
                 .map(|device| Wear::of(device.ftl().erase_counts().iter().copied()))
                 .collect(),
             over_time: self.array.devices().iter().map(|device| device.probe().over_time(end)).collect(),
+            gc_waits: self.gc_waits.report(),
             gc_share: window.gc.finish(end),
             messages: self.array.message_counters().since(&window.messages),
             redundancy: self.array.counters().since(&window.redundancy),

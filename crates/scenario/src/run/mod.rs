@@ -4,6 +4,7 @@
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
+//! * `too_long`: what to say where simulated time runs out;
 //! * here: which runs share an aged state, and which thread does what.
 //!
 //! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
@@ -14,6 +15,7 @@ mod drive;
 mod memory;
 mod probe;
 mod report;
+mod too_long;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -496,7 +498,7 @@ fn is_over(warmup: Limit, before: u64, arrival: SimTime) -> bool {
 fn too_short(requests: u64) -> RunError {
     bad_input(
         format!("the load ended after {requests} requests, before the warm-up did"),
-        "a shorter workload.warmup, or a longer load",
+        "a shorter workload.warmup, or a longer load (workload.requests or workload.duration, or a longer trace)",
     )
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_array::Steadiness;
+use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, Report, SCHEMA,
-    TraceReport,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, RedundancyReport,
+    Report, SCHEMA, TraceReport,
 };
 use harmonia_workload::TraceAccount;
 
@@ -46,7 +46,8 @@ pub(super) fn build(
     ]);
     counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
     let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
-    let devices = measured.devices.iter().zip(measured.wear).zip(measured.over_time).zip(members);
+    let watched = measured.over_time.into_iter().zip(measured.gc_waits);
+    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members);
     let planes = members.iter().map(|member| member.ssd.geometry.planes_per_die);
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
@@ -60,7 +61,11 @@ pub(super) fn build(
         seed: scenario.seed,
         simulated_ns: measured.window_ns,
         host: measured.host.report(),
-        array: ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination),
+        array: ArrayReport {
+            usable_bytes: scenario.array.layout().logical_bytes(),
+            redundancy: redundancy(scenario.array.level, &measured.redundancy),
+            ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
+        },
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
@@ -69,8 +74,9 @@ pub(super) fn build(
             precondition_wall_ns: ageing_ns,
         },
         devices: devices
-            .map(|(((counters, wear), over_time), member)| DeviceReport {
+            .map(|(((counters, wear), (over_time, gc_waits)), member)| DeviceReport {
                 over_time,
+                gc_waits,
                 ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
             })
             .collect(),
@@ -84,6 +90,19 @@ pub(super) fn build(
         trace: measured.trace.map(trace),
         warnings: scenario.warnings(),
     }
+}
+
+/// What redundancy made of writes, if the level has any.
+fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport> {
+    let ArrayCounters { row_waits, planner } = *counted;
+    (level != Level::Raid0).then_some(RedundancyReport {
+        stripe_waits: row_waits,
+        rows_read_modify_write: planner.rows_read_modify_write,
+        rows_reconstruct_write: planner.rows_reconstruct_write,
+        rows_full: planner.rows_full,
+        pre_read_bytes: planner.pre_read_bytes,
+        trims_ignored_bytes: planner.trims_ignored_bytes,
+    })
 }
 
 /// What was done to a trace, in the report's terms.

@@ -118,7 +118,6 @@ impl<P: Probe> Device<P> {
             queue_host: ((now - op.ready) - command.array - share.transfer - queue_gc).0,
             queue_gc: queue_gc.0,
             link: ((op.ready - issued) + (finish - now)).0,
-            ..Blame::default()
         };
         self.last_activity = now;
         self.finish_page(op.sub, op.page, finish, blame, gc_affected);

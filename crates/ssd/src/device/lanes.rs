@@ -11,6 +11,7 @@
 
 use super::Device;
 use super::die::{Die, NO_OP};
+use super::index::last_ready_by;
 use super::queue::PageOp;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
@@ -19,104 +20,75 @@ use crate::slab::Slab;
 /// The waiting reads and the waiting writes (trims among them) of every allocation unit, in order of readiness.
 #[derive(Debug)]
 pub(super) struct Lanes {
-    /// First and last, by unit and class.
-    ends: Vec<[(u32, u32); 2]>,
-    /// The newest operation of each bucket, by a hash of its LPN: the last one on an LPN is looked for there, so that a
-    /// long queue is not walked for every arrival.
-    newest: Box<[u32; BUCKETS]>,
+    /// By unit and class.
+    lanes: Vec<[Lane; 2]>,
     arrivals: u64,
 }
 
-const BUCKETS: usize = 4096;
-
-fn bucket_of(unit: u32, lpn: u32) -> usize {
-    (lpn.wrapping_add(unit.wrapping_mul(0x9E37)) as usize) % BUCKETS
+#[derive(Debug, Clone, Copy)]
+struct Lane {
+    head: u32,
+    tail: u32,
+    /// Behind which operation the last one was put that overtook others.
+    near: u32,
 }
 
 impl Lanes {
     pub fn new(units: usize) -> Self {
-        Lanes { ends: vec![[(NO_OP, NO_OP); 2]; units], newest: Box::new([NO_OP; BUCKETS]), arrivals: 0 }
+        let empty = Lane { head: NO_OP, tail: NO_OP, near: NO_OP };
+        Lanes { lanes: vec![[empty; 2]; units], arrivals: 0 }
     }
 
-    /// Whether an operation on an LPN may be waiting; `false` is sure.
-    pub fn may_hold(&self, unit: u32, lpn: u32) -> bool {
-        self.newest[bucket_of(unit, lpn)] != NO_OP
-    }
-
-    /// An operation has entered its die's list.
-    pub fn insert(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
+    /// An operation has entered its die's list; `last` is the one before it on its LPN, if one waits.
+    pub fn insert(&mut self, handle: u32, last: Option<u32>, ops: &mut Slab<PageOp>) {
         let PageOp { unit, ready, kind, .. } = ops[handle];
         self.arrivals += 1;
         ops[handle].order = self.arrivals;
-        self.follow(handle, ops);
-        let (head, tail) = &mut self.ends[unit as usize][kind.class() as usize];
-        let mut after = *tail;
-        while after != NO_OP && ops[after].ready > ready {
-            after = ops[after].lane_previous;
-        }
-        let next = if after == NO_OP { *head } else { ops[after].lane_next };
-        (ops[handle].lane_previous, ops[handle].lane_next) = (after, next);
-        match after {
-            NO_OP => *head = handle,
-            _ => ops[after].lane_next = handle,
-        }
-        match next {
-            NO_OP => *tail = handle,
-            _ => ops[next].lane_previous = handle,
-        }
-    }
-
-    /// Puts an operation into its bucket, and behind the last one on its LPN, if there is one.
-    fn follow(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
-        let PageOp { unit, lpn, .. } = ops[handle];
-        let older = std::mem::replace(&mut self.newest[bucket_of(unit, lpn)], handle);
-        if older == NO_OP {
-            return;
-        }
-        ops[handle].bucket_older = older;
-        ops[older].bucket_newer = handle;
-        let mut last = older;
-        while last != NO_OP && !ops[last].is_on(unit, lpn) {
-            last = ops[last].bucket_older;
-        }
-        if last != NO_OP {
+        if let Some(last) = last {
             ops[last].follower = handle;
             ops[handle].follows = true;
         }
-    }
-
-    fn leave_bucket(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
-        let PageOp { unit, lpn, bucket_older, bucket_newer, .. } = ops[handle];
-        match bucket_newer {
-            NO_OP => self.newest[bucket_of(unit, lpn)] = bucket_older,
-            newer => ops[newer].bucket_older = bucket_older,
+        let lane = &mut self.lanes[unit as usize][kind.class() as usize];
+        let mut after = lane.tail;
+        if after != NO_OP && ops[after].ready > ready {
+            after = last_ready_by(ready, lane.near, lane.head, ops, |op| (op.lane_previous, op.lane_next));
+            lane.near = after;
         }
-        if bucket_older != NO_OP {
-            ops[bucket_older].bucket_newer = bucket_newer;
+        let next = if after == NO_OP { lane.head } else { ops[after].lane_next };
+        (ops[handle].lane_previous, ops[handle].lane_next) = (after, next);
+        match after {
+            NO_OP => lane.head = handle,
+            _ => ops[after].lane_next = handle,
+        }
+        match next {
+            NO_OP => lane.tail = handle,
+            _ => ops[next].lane_previous = handle,
         }
     }
 
     /// An operation leaves its die's list.
     pub fn remove(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
         let PageOp { unit, kind, lane_next, lane_previous, follower, .. } = ops[handle];
-        self.leave_bucket(handle, ops);
         if follower != NO_OP {
             ops[follower].follows = false;
         }
-        let (head, tail) = &mut self.ends[unit as usize][kind.class() as usize];
+        let lane = &mut self.lanes[unit as usize][kind.class() as usize];
+        if lane.near == handle {
+            lane.near = lane_previous;
+        }
         match lane_previous {
-            NO_OP => *head = lane_next,
+            NO_OP => lane.head = lane_next,
             previous => ops[previous].lane_next = lane_next,
         }
         match lane_next {
-            NO_OP => *tail = lane_previous,
+            NO_OP => lane.tail = lane_previous,
             next => ops[next].lane_previous = lane_previous,
         }
     }
 
     /// The one of a unit and class that can start last.
     pub fn last(&self, unit: u32, class: Class) -> Option<u32> {
-        let (_, tail) = self.ends[unit as usize][class as usize];
+        let tail = self.lanes[unit as usize][class as usize].tail;
         (tail != NO_OP).then_some(tail)
     }
 
@@ -127,7 +99,7 @@ impl Lanes {
         class: Class,
         ops: &'a Slab<PageOp>,
     ) -> impl Iterator<Item = (u32, &'a PageOp)> + use<'a> {
-        let (head, _) = self.ends[unit as usize][class as usize];
+        let head = self.lanes[unit as usize][class as usize].head;
         let some = |handle: u32| (handle != NO_OP).then_some(handle);
         std::iter::successors(some(head), move |&handle| some(ops[handle].lane_next))
             .map(|handle| (handle, &ops[handle]))

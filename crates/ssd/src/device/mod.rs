@@ -13,6 +13,7 @@
 //!
 //! * `queue`: operations waiting at the dies;
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
+//! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `die`: what a die runs, step by step;
 //! * `estimate`: how long what waits would take;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
@@ -36,6 +37,7 @@ mod die;
 mod estimate;
 mod global;
 mod idle;
+mod index;
 mod joint;
 mod lanes;
 mod levels;
@@ -64,6 +66,7 @@ use crate::slab::Slab;
 use account::SubState;
 use concurrency::{Governor, LAST_BLOCK};
 use die::Die;
+use index::Index;
 use lanes::Lanes;
 use levels::Standing;
 use placement::Placement;
@@ -174,6 +177,8 @@ pub struct Device<P: Probe = NoProbe> {
     ops: Slab<PageOp>,
     /// Operations by unit and class, where somebody asks for them so.
     lanes: Option<Box<Lanes>>,
+    /// Operations by page, since somebody needed it; wherever there are lanes.
+    index: Option<Box<Index>>,
     /// Reused: queued reads as a victim policy sees them.
     queued_reads: Vec<(u32, u32)>,
     subs: Slab<SubState>,
@@ -291,6 +296,7 @@ impl<P: Probe> Device<P> {
             placement,
             ops: Slab::default(),
             lanes: by_lane.then(|| Box::new(Lanes::new(units))),
+            index: by_lane.then(|| Box::new(Index::new(dies))),
             queued_reads: Vec::new(),
             subs: Slab::default(),
             wakes: SlotQueue::new(dies),
@@ -450,9 +456,9 @@ impl<P: Probe> Device<P> {
     /// A die's queue as policies see it.
     #[inline]
     fn queues(&self, die: u32) -> QueueView<'_> {
-        let (slot, lanes) = (&self.dies[die as usize], self.lanes.as_deref());
+        let (slot, lanes, indexed) = (&self.dies[die as usize], self.lanes.as_deref(), self.index.as_deref());
         let (ops, subs, rules) = (&self.ops, &self.subs, &self.rules);
-        QueueView { die: slot, index: die, ops, subs, rules, lanes, ftl: &self.ftl }
+        QueueView { die: slot, index: die, ops, subs, rules, lanes, indexed, ftl: &self.ftl }
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

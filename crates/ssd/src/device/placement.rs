@@ -1,4 +1,4 @@
-//! Dynamic allocation: a write goes to the die that can take it soonest, chosen when its page leaves the link.
+//! Dynamic allocation: a write goes to the die with the shortest queue, chosen when its page leaves the link.
 //!
 //! The rule, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
@@ -13,8 +13,9 @@
 //! collection first. Ours: that a write is bound when its page leaves the link, not when a chip is idle, and therefore
 //! looks at queues; the limit on live pages. Leaves out: moving data between units to even them out.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
+use harmonia_engine::EventQueue;
 use harmonia_types::{Lpn, Operation, SimTime};
 
 use super::queue::{OpKind, PageOp};
@@ -29,7 +30,7 @@ const UNBOUND: u32 = u32::MAX;
 #[derive(Debug)]
 pub(super) struct Placement {
     /// Operations whose data is not over the link, and those behind them on the same page; in order of readiness.
-    landing: VecDeque<PageOp>,
+    landing: EventQueue<PageOp>,
     /// Pages that operations wait for, begun ones not included.
     waiting: BTreeMap<u32, Waiting>,
     /// Live pages that each unit will have besides those it has: see [`Waiting::promised`].
@@ -45,6 +46,8 @@ pub(super) struct Placement {
 struct Waiting {
     /// In `landing`.
     landing: u32,
+    /// When the last of those can start.
+    lands: SimTime,
     /// At a die, all at the same unit.
     bound: u32,
     /// Of these, writes.
@@ -57,7 +60,7 @@ struct Waiting {
 impl Placement {
     pub fn new(shape: &Shape) -> Self {
         Placement {
-            landing: VecDeque::new(),
+            landing: EventQueue::default(),
             waiting: BTreeMap::new(),
             promised: vec![0; shape.units() as usize],
             depth: vec![0; shape.dies as usize],
@@ -67,7 +70,7 @@ impl Placement {
 
     /// When the next operation can be bound.
     pub fn next_landing(&self) -> SimTime {
-        self.landing.front().map_or(SimTime::NEVER, |op| op.ready)
+        self.landing.next_time()
     }
 
     /// Operations not bound yet.
@@ -78,6 +81,7 @@ impl Placement {
     fn waiting(&mut self, lpn: u32) -> &mut Waiting {
         self.waiting.entry(lpn).or_insert(Waiting {
             landing: 0,
+            lands: SimTime::ZERO,
             bound: 0,
             writes: 0,
             unit: UNBOUND,
@@ -85,21 +89,16 @@ impl Placement {
         })
     }
 
-    /// Puts an operation behind everything ready no later, and behind earlier ones on the same page.
+    /// Puts an operation behind everything ready no later, and behind earlier ones on the same page: no sooner than
+    /// they, and of what is ready at one moment the first to come goes first.
     fn land_later(&mut self, mut op: PageOp) {
-        let mut place = self.landing.len();
-        while let Some(other) = place.checked_sub(1).map(|before| &self.landing[before]) {
-            if other.lpn == op.lpn {
-                op.ready = op.ready.max(other.ready);
-                break;
-            }
-            if other.ready <= op.ready {
-                break;
-            }
-            place -= 1;
+        let waiting = self.waiting(op.lpn);
+        if waiting.landing > 0 {
+            op.ready = op.ready.max(waiting.lands);
         }
-        self.waiting(op.lpn).landing += 1;
-        self.landing.insert(place, op);
+        waiting.landing += 1;
+        waiting.lands = op.ready;
+        self.landing.push(op.ready, op);
     }
 
     /// An operation is bound to a unit of a die; its page lies in `home`.
@@ -162,7 +161,7 @@ impl<P: Probe> Device<P> {
     /// The first operation that waits for the link is due.
     pub(super) fn land(&mut self) -> Result<(), DeviceFailure> {
         let Some(placement) = &mut self.placement else { return Ok(()) };
-        let Some(op) = placement.landing.pop_front() else { return Ok(()) };
+        let Some((_, op)) = placement.landing.pop_due(SimTime::NEVER) else { return Ok(()) };
         placement.waiting(op.lpn).landing -= 1;
         self.events += 1;
         self.place(op, op.ready)

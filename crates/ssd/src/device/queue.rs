@@ -1,11 +1,13 @@
 //! Operations waiting at the dies: one list per die in order of readiness, intrusive in a slab.
 //!
-//! Where host operations do not simply go in that order, [`Lanes`] stand beside it.
+//! Where host operations do not simply go in that order, [`Lanes`] stand beside it; where a list is too long to be
+//! walked, an [`Index`] does.
 
 use harmonia_types::{IoCause, Operation, SimTime};
 
 use super::account::SubState;
 use super::die::{Die, NO_OP, Paused};
+use super::index::{Index, LONGEST_WALK};
 use super::lanes::Lanes;
 use super::{Device, DeviceFailure, Rules, SubRequest};
 use crate::ftl::Ftl;
@@ -177,19 +179,11 @@ impl<P: Probe> Device<P> {
     pub(super) fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         self.interrupted = true;
         self.note_arrival(die);
-        let slot = &mut self.dies[die as usize];
-        let mut after = slot.tail;
-        while after != NO_OP {
-            let other = &self.ops[after];
-            if other.unit == op.unit && other.lpn == op.lpn {
-                op.ready = op.ready.max(other.ready);
-                break;
-            }
-            if other.ready <= op.ready {
-                break;
-            }
-            after = other.previous;
+        let (after, last) = self.place_in_queue(die, &op);
+        if after != NO_OP {
+            op.ready = op.ready.max(self.ops[after].ready);
         }
+        let slot = &mut self.dies[die as usize];
         slot.waiting += 1;
         op.previous = after;
         op.next = if after == NO_OP { slot.head } else { self.ops[after].next };
@@ -203,8 +197,11 @@ impl<P: Probe> Device<P> {
             NO_OP => slot.tail = handle,
             _ => self.ops[next].previous = handle,
         }
+        if let Some(index) = &mut self.index {
+            index.insert(handle, &mut self.ops);
+        }
         if let Some(lanes) = &mut self.lanes {
-            lanes.insert(handle, &mut self.ops);
+            lanes.insert(handle, last, &mut self.ops);
         }
         self.watch_queue(die, now);
         if self.rules.suspends && !self.dies[die as usize].is_idle() {
@@ -226,6 +223,46 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
+    /// Which operation of its die's list a new one goes behind; and the last on its LPN, where there is an index.
+    #[inline]
+    fn place_in_queue(&mut self, die: u32, op: &PageOp) -> (u32, Option<u32>) {
+        if self.index.is_none() {
+            if let Some(after) = self.walk_back(die, op) {
+                return (after, None);
+            }
+            self.index_queues();
+        }
+        let Some(index) = &mut self.index else { unreachable!("kept from now on") };
+        let slot = &self.dies[die as usize];
+        let last = index.last_on(op.unit, op.lpn, &self.ops);
+        // A list is in order of readiness, so an operation on the LPN stands behind all that are ready by then exactly
+        // if it is ready later itself.
+        let after = match last {
+            Some(last) if self.ops[last].ready > op.ready => last,
+            _ if slot.tail == NO_OP || self.ops[slot.tail].ready <= op.ready => slot.tail,
+            _ => index.last_ready_by(op.ready, die, slot.head, &self.ops),
+        };
+        (after, last)
+    }
+
+    /// Looks for that place from the end of the list. `None` if it is far: reads and trims overtake every write whose
+    /// data is not over the link, and with a load that is too much for the link those are ever more.
+    #[inline]
+    fn walk_back(&self, die: u32, op: &PageOp) -> Option<u32> {
+        let mut after = self.dies[die as usize].tail;
+        for _ in 0..LONGEST_WALK {
+            if after == NO_OP {
+                return Some(NO_OP);
+            }
+            let other = &self.ops[after];
+            if other.ready <= op.ready || other.is_on(op.unit, op.lpn) {
+                return Some(after);
+            }
+            after = other.previous;
+        }
+        None
+    }
+
     /// Takes an operation out of its die's list; it stays in the slab while it runs.
     pub(super) fn unlink(&mut self, die: u32, handle: u32) {
         let op = self.ops[handle];
@@ -242,22 +279,31 @@ impl<P: Probe> Device<P> {
             NO_OP => slot.tail = op.previous,
             next => self.ops[next].previous = op.previous,
         }
+        if let Some(index) = &mut self.index {
+            index.remove(handle, die, &mut self.ops);
+        }
         if let Some(lanes) = &mut self.lanes {
             lanes.remove(handle, &mut self.ops);
         }
     }
 
     /// Whether an operation on this LPN waits at, or runs on, its die.
-    fn waits_at(&self, die: u32, unit: u32, lpn: u32) -> bool {
-        let slot = &self.dies[die as usize];
-        let mut handle = slot.head;
-        while handle != NO_OP {
-            if self.ops[handle].is_on(unit, lpn) {
-                return true;
-            }
-            handle = self.ops[handle].next;
+    fn waits_at(&mut self, die: u32, unit: u32, lpn: u32) -> bool {
+        if self.index.is_none() && self.dies[die as usize].waiting > LONGEST_WALK {
+            self.index_queues();
         }
-        slot.running_ops().any(|handle| self.ops[handle].is_on(unit, lpn))
+        let slot = &self.dies[die as usize];
+        let waits = match &self.index {
+            Some(index) => index.last_on(unit, lpn, &self.ops).is_some(),
+            None => self.waiting_at(slot).any(|op| op.is_on(unit, lpn)),
+        };
+        waits || slot.running_ops().any(|handle| self.ops[handle].is_on(unit, lpn))
+    }
+
+    /// The operations that wait at a die, in order of readiness.
+    fn waiting_at(&self, die: &Die) -> impl Iterator<Item = &PageOp> {
+        let some = |handle: u32| (handle != NO_OP).then(|| &self.ops[handle]);
+        std::iter::successors(some(die.head), move |op| some(op.next))
     }
 }
 
@@ -269,6 +315,7 @@ pub(super) struct QueueView<'a> {
     pub subs: &'a Slab<SubState>,
     pub rules: &'a Rules,
     pub lanes: Option<&'a Lanes>,
+    pub indexed: Option<&'a Index>,
     pub ftl: &'a Ftl,
 }
 
@@ -402,9 +449,7 @@ impl DieQueues for QueueView<'_> {
             return None;
         }
         let lpn = self.ftl.lpn_at(job.unit, job.victim, job.cursor)?;
-        if !self.lanes.is_some_and(|lanes| lanes.may_hold(job.unit, lpn)) {
-            return None;
-        }
+        self.indexed.and_then(|indexed| indexed.last_on(job.unit, lpn, self.ops))?;
         let same = |op: &PageOp| op.is_on(job.unit, lpn) && matches!(op.kind, OpKind::Read | OpKind::Write);
         let first = |class| self.first_of(job.unit, class, same);
         first(Class::Read).or_else(|| first(Class::Write)).map(|handle| self.queued(handle))

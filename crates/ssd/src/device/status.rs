@@ -122,6 +122,7 @@ impl<P: Probe> Device<P> {
         for (index, die) in self.dies.iter().enumerate() {
             self.audit_lanes(index as u32, die);
         }
+        self.audit_index();
         self.audit_promises();
         self.audit_levels();
         self.audit_channels();

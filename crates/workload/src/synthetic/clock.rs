@@ -248,6 +248,6 @@ fn representable(time_ns: f64) -> Result<SimTime, String> {
     if time_ns < LATEST_NS {
         Ok(SimTime(time_ns as u64))
     } else {
-        Err("it would arrive after 2^63 ns (292 years): raise arrival.rate or shorten the run".into())
+        Err("it would arrive after 2^63 ns (292 years): raise workload.arrival.rate or lower workload.requests".into())
     }
 }

@@ -8,7 +8,6 @@ function hatch() {
       svg("line", { x1: 0, x2: 0, y1: 0, y2: 7, style: "stroke: #5a3d00; stroke-width: 3" })))));
 }
 
-const GC_PART = 4;
 const partFill = (part) => part === GC_PART ? "url(#hatch)" : `var(--part-${part})`;
 
 function partKey(part) {

@@ -26,7 +26,8 @@ class Reader {
   }
 }
 
-const PARTS = 7;
+const PARTS = 8;
+const GC_PART = 4;
 const decoded = new Map();
 
 // The recording of a run, or null if none was kept.
@@ -55,7 +56,8 @@ function decode(header, base64) {
 function decodeRequests(reader) {
   const length = reader.integer();
   const columns = { length, id: new Float64Array(length), arrival: new Float64Array(length), response: new Float64Array(length),
-    bytes: new Float64Array(length), flags: new Uint8Array(length), blame: new Float64Array(length * PARTS) };
+    bytes: new Float64Array(length), flags: new Uint8Array(length), blame: new Float64Array(length * PARTS),
+    gcMember: new Int32Array(length).fill(-1), gcWait: new Float64Array(length) };
   let id = 0;
   let arrival = 0;
   for (let i = 0; i < length; i++) {
@@ -69,6 +71,10 @@ function decodeRequests(reader) {
       if (present & (1 << part)) response += columns.blame[i * PARTS + part] = reader.integer();
     }
     columns.response[i] = response;
+    if (present & (1 << GC_PART)) {
+      columns.gcMember[i] = reader.integer() - 1;
+      columns.gcWait[i] = columns.blame[i * PARTS + GC_PART] - reader.integer();
+    }
   }
   return columns;
 }

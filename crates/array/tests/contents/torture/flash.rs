@@ -1,0 +1,156 @@
+//! The flash of one member: what every page of it holds.
+//!
+//! It refuses what flash cannot do: a program of a page that is not erased, or out of order within its block, and
+//! finding another page's data where a page was expected.
+
+use std::sync::{Arc, Mutex};
+
+use harmonia_ssd::probe::{FlashPage, Origin, Probe};
+use harmonia_ssd::{Ftl, Shape};
+use harmonia_types::{DeviceId, IoCause, Lpn, Ppn};
+
+use super::content::Content;
+use super::world::World;
+
+const NOBODY: u32 = u32::MAX;
+
+/// Page operations of a member.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FlashCounts {
+    pub reads: u64,
+    pub programs: u64,
+    /// Programs of part of a page that read the rest before.
+    pub merges: u64,
+    /// Pages moved by garbage collection.
+    pub moves: u64,
+    /// Pages discarded.
+    pub trims: u64,
+    pub erases: u64,
+}
+
+/// A member's flash.
+pub struct Flash<C: Content> {
+    world: Arc<Mutex<World<C>>>,
+    member: DeviceId,
+    page_sectors: usize,
+    page_bits: u32,
+    data_pages: u32,
+    blocks: usize,
+    /// By unit, flash page and sector.
+    held: Vec<C>,
+    /// By unit and flash page: whose data it is.
+    owner: Vec<u32>,
+    /// By unit and block: pages programmed since it was erased.
+    written: Vec<u32>,
+    /// What a write of part of a page found there.
+    merged: Option<Lpn>,
+    page: Vec<C>,
+    pub counts: FlashCounts,
+}
+
+impl<C: Content> Flash<C> {
+    pub fn new(world: Arc<Mutex<World<C>>>, member: DeviceId, shape: &Shape, page_sectors: u64) -> Self {
+        let pages = (shape.units() * shape.flash_pages()) as usize;
+        let page_sectors = page_sectors as usize;
+        Flash {
+            world,
+            member,
+            page_sectors,
+            page_bits: shape.page_bits,
+            data_pages: shape.data_pages,
+            blocks: shape.blocks_per_unit as usize,
+            held: vec![C::ZERO; pages * page_sectors],
+            owner: vec![NOBODY; pages],
+            written: vec![0; (shape.units() * shape.blocks_per_unit) as usize],
+            merged: None,
+            page: vec![C::ZERO; page_sectors],
+            counts: FlashCounts::default(),
+        }
+    }
+
+    /// What a logical page holds now, as the mapping says; `None` if it is not mapped.
+    pub fn contents(&self, ftl: &Ftl, lpn: u32) -> Option<&[C]> {
+        let shape = ftl.shape();
+        let (unit, in_unit) = if shape.is_dynamic() {
+            (ftl.home(lpn)?, lpn)
+        } else {
+            let (_, unit, in_unit) = shape.locate(lpn);
+            (unit, in_unit)
+        };
+        let (block, page) = ftl.lookup(unit, in_unit)?;
+        let place = FlashPage { unit, ppn: Ppn(block << self.page_bits | page) };
+        Some(&self.held[self.load(place, Lpn(lpn))..][..self.page_sectors])
+    }
+
+    fn index(&self, page: FlashPage) -> usize {
+        ((page.unit as usize * self.blocks) << self.page_bits) + page.ppn.0 as usize
+    }
+
+    /// Where the sectors of a page that must hold `lpn` begin.
+    fn load(&self, from: FlashPage, lpn: Lpn) -> usize {
+        let index = self.index(from);
+        assert_eq!(self.owner[index], lpn.0, "{from:?} of member {} is not {lpn:?}", self.member.0);
+        index * self.page_sectors
+    }
+
+    /// Where the sectors of a page begin that is programmed now.
+    fn store(&mut self, to: FlashPage, lpn: Lpn) -> usize {
+        let (block, page) = (to.ppn.0 >> self.page_bits, to.ppn.0 & ((1 << self.page_bits) - 1));
+        assert!(page < self.data_pages, "{to:?}: data in a summary page");
+        let next = &mut self.written[to.unit as usize * self.blocks + block as usize];
+        assert_eq!(page, *next, "{to:?}: pages of a block are programmed in order, once between erases");
+        *next += 1;
+        let index = self.index(to);
+        self.owner[index] = lpn.0;
+        index * self.page_sectors
+    }
+}
+
+impl<C: Content> Probe for Flash<C> {
+    fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
+        self.counts.programs += 1;
+        let origin = origin.expect("nothing is aged here");
+        let mut page = std::mem::take(&mut self.page);
+        if self.merged.take() != Some(lpn) {
+            page.fill(C::ZERO);
+        }
+        let start = self.store(to, lpn);
+        let mut world = self.world.lock().expect("one thread");
+        world.programs(self.member, lpn, cause, origin, &mut page);
+        drop(world);
+        self.held[start..start + self.page_sectors].copy_from_slice(&page);
+        self.page = page;
+    }
+
+    fn merge(&mut self, from: FlashPage, lpn: Lpn, _: Origin) {
+        self.counts.merges += 1;
+        let start = self.load(from, lpn);
+        self.page.copy_from_slice(&self.held[start..start + self.page_sectors]);
+        self.merged = Some(lpn);
+    }
+
+    fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
+        self.counts.moves += 1;
+        let start = self.load(from, lpn);
+        let to = self.store(to, lpn);
+        self.held.copy_within(start..start + self.page_sectors, to);
+    }
+
+    fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
+        self.counts.reads += 1;
+        let found = from.map(|from| self.load(from, lpn));
+        let found = found.map(|start| &self.held[start..start + self.page_sectors]);
+        self.world.lock().expect("one thread").reads(self.member, lpn, origin, found);
+    }
+
+    fn trim(&mut self, _: Lpn) {
+        self.counts.trims += 1;
+    }
+
+    fn erase(&mut self, unit: u32, block: u32) {
+        self.counts.erases += 1;
+        let first = (unit as usize * self.blocks + block as usize) << self.page_bits;
+        self.owner[first..first + (1 << self.page_bits)].fill(NOBODY);
+        self.written[unit as usize * self.blocks + block as usize] = 0;
+    }
+}

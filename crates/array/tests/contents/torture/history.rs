@@ -1,0 +1,325 @@
+//! One run: a random array under a random load, compared with the truth all the way and as a whole at the end.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use harmonia_array::{ArrayConfig, ArrayFailure};
+use harmonia_engine::Rng;
+use harmonia_ssd::Ftl;
+use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
+
+use super::content::{Content, SECTOR};
+use super::flash::Flash;
+use super::places::Places;
+use super::rebuild::{Kept, check_copies, check_row};
+use super::scenario::{Load, array};
+use super::world::{Contents, World};
+
+/// How to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub seed: u64,
+    pub requests: u64,
+    /// Whether transactions wait for one another's rows.
+    pub locks_rows: bool,
+}
+
+/// What went wrong, with everything needed to see it again.
+pub struct Failure {
+    pub options: Options,
+    pub what: String,
+    pub config: Box<ArrayConfig>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}\n{:#?}\n{:?}: {}", self.options, self.config, self.options, self.what)
+    }
+}
+
+/// Says which run it was when an assertion fails in it, here or in the simulator.
+struct OnPanic<'a>(&'a Options, &'a ArrayConfig);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{:#?}\n{:?}", self.1, self.0);
+        }
+    }
+}
+
+/// What was exercised.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    pub requests: u64,
+    pub flushes: u64,
+    pub pinned: u64,
+    pub page_reads: u64,
+    pub programs: u64,
+    pub merges: u64,
+    pub moves: u64,
+    pub trims: u64,
+    pub erases: u64,
+    pub row_waits: u64,
+    pub rows_read_modify_write: u64,
+    pub rows_reconstruct_write: u64,
+    pub rows_full: u64,
+    pub trims_ignored_bytes: u64,
+    /// Sectors that host reads returned, all compared.
+    pub sectors_read: u64,
+    /// Rows of parity arrays checked before the end of their runs.
+    pub rows_checked: u64,
+    /// Sectors of members and of pairs of members rebuilt from the others.
+    pub rebuilt: u64,
+    /// Sectors of second and further copies compared with the first.
+    pub copies_compared: u64,
+    /// Sectors that at the end could hold either of several writes that had overlapped.
+    pub uncertain: u64,
+    /// All logical sectors of all arrays.
+    pub sectors_at_end: u64,
+    pub levels: BTreeSet<String>,
+    pub policies: BTreeSet<String>,
+    pub schedules: BTreeSet<String>,
+    pub members: BTreeSet<u16>,
+}
+
+impl Counts {
+    /// Pages that members have read, programmed or moved.
+    pub fn operations(&self) -> u64 {
+        self.page_reads + self.programs + self.moves
+    }
+
+    pub fn add(&mut self, other: Counts) {
+        self.requests += other.requests;
+        self.flushes += other.flushes;
+        self.pinned += other.pinned;
+        self.page_reads += other.page_reads;
+        self.programs += other.programs;
+        self.merges += other.merges;
+        self.moves += other.moves;
+        self.trims += other.trims;
+        self.erases += other.erases;
+        self.row_waits += other.row_waits;
+        self.rows_read_modify_write += other.rows_read_modify_write;
+        self.rows_reconstruct_write += other.rows_reconstruct_write;
+        self.rows_full += other.rows_full;
+        self.trims_ignored_bytes += other.trims_ignored_bytes;
+        self.sectors_read += other.sectors_read;
+        self.rows_checked += other.rows_checked;
+        self.rebuilt += other.rebuilt;
+        self.copies_compared += other.copies_compared;
+        self.uncertain += other.uncertain;
+        self.sectors_at_end += other.sectors_at_end;
+        self.levels.extend(other.levels);
+        self.policies.extend(other.policies);
+        self.schedules.extend(other.schedules);
+        self.members.extend(other.members);
+    }
+}
+
+/// An array that is being driven.
+struct Run<C: Content> {
+    array: Kept<C>,
+    world: Arc<Mutex<World<C>>>,
+    now: SimTime,
+    /// The last acknowledgement; it may lie ahead.
+    acknowledged: SimTime,
+    /// Requests submitted, and those not complete.
+    submitted: u64,
+    under_way: usize,
+    counts: Counts,
+}
+
+/// Runs one history.
+///
+/// # Errors
+/// The first wrong contents found.
+pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
+    let config = array(options.seed);
+    let _guard = OnPanic(&options, &config);
+    let result = Run::<C>::new(&config, options).and_then(|run| run.drive(&config, options));
+    result.map_err(|what| Failure { options, what, config: Box::new(config.clone()) })
+}
+
+impl<C: Content> Run<C> {
+    fn new(config: &ArrayConfig, options: Options) -> Result<Self, String> {
+        let mut states = Vec::new();
+        for (index, member) in config.members.iter().enumerate() {
+            let state = Ftl::new(&member.ssd, options.seed, &format!("device/{index}"));
+            states.push(state.map_err(|why| why.to_string())?);
+        }
+        let shape = states[0].shape().clone();
+        let places = Places::new(&config.layout(), config.page_size());
+        let page_sectors = places.page_sectors;
+        let world = Arc::new(Mutex::new(World::new(places)));
+        let flash = |member: DeviceId| Flash::new(world.clone(), member, &shape, page_sectors);
+        let mut array = Kept::with_payload(config, states, Contents(world.clone()), flash)?;
+        if !options.locks_rows {
+            array.without_row_locks();
+        }
+        let (now, counts) = (SimTime::ZERO, Counts::default());
+        Ok(Run { array, world, now, acknowledged: now, submitted: 0, under_way: 0, counts })
+    }
+
+    fn drive(mut self, config: &ArrayConfig, options: Options) -> Result<Counts, String> {
+        let mut load = Load::new(options.seed, config);
+        let mut rng = Rng::stream(options.seed, "contents/checks");
+        self.array.set_deadlines(load.deadlines);
+        for id in 0..options.requests {
+            let next = self.now + load.pause();
+            self.advance(next)?;
+            self.wait_for(load.depth - 1)?;
+            let request = load.next(id, self.now);
+            self.submit(request)?;
+            if rng.chance(0.1) {
+                self.check_somewhere(&mut rng)?;
+            }
+        }
+        self.finish()?;
+        Ok(self.tally(config))
+    }
+
+    fn submit(&mut self, request: HostRequest) -> Result<(), String> {
+        self.counts.pinned += u64::from(request.member.is_some());
+        self.counts.flushes += u64::from(request.operation == Operation::Flush);
+        self.submitted += 1;
+        self.under_way += 1;
+        let result = self.array.submit(request);
+        self.take_note(result)
+    }
+
+    fn advance(&mut self, until: SimTime) -> Result<(), String> {
+        let result = self.array.advance_until(until);
+        self.now = until;
+        self.take_note(result)
+    }
+
+    fn take_note(&mut self, result: Result<(), ArrayFailure>) -> Result<(), String> {
+        result.map_err(|failure| failure.to_string())?;
+        for completion in self.array.completions().drain(..) {
+            self.under_way -= 1;
+            self.acknowledged = self.acknowledged.max(completion.finish);
+        }
+        self.array.gc_intervals().clear();
+        match self.world.lock().expect("one thread").wrong.take() {
+            Some(wrong) => Err(wrong),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets time pass until no more than so many requests are under way.
+    fn wait_for(&mut self, under_way: usize) -> Result<(), String> {
+        while self.under_way > under_way {
+            let next = self.array.next_wakeup();
+            if next == SimTime::NEVER {
+                return Err(format!("{} requests never complete", self.under_way));
+            }
+            self.advance(next)?;
+        }
+        Ok(())
+    }
+
+    /// Checks a random row, or page, that nobody is changing.
+    fn check_somewhere(&mut self, rng: &mut Rng) -> Result<(), String> {
+        let (rows, pages) = {
+            let world = self.world.lock().expect("one thread");
+            let places = &world.places;
+            let member_sectors = places.layout.member_bytes() / SECTOR;
+            let rows = places.parity().map(|_| member_sectors / places.row_sectors);
+            (rows, places.logical_sectors / places.page_sectors)
+        };
+        let Some(rows) = rows else {
+            let page = rng.below(pages);
+            self.counts.copies_compared += check_copies(&self.array, &self.world, page, self.now)?;
+            return Ok(());
+        };
+        // The first rows are hot: they are where others have just been.
+        let row = if rng.chance(0.5) { rng.below(rows) } else { rng.below(rows.min(8)) };
+        if !self.array.is_row_busy(row) {
+            self.counts.rows_checked += 1;
+            self.counts.rebuilt += check_row(&self.array, &self.world, row, self.now)?;
+        }
+        Ok(())
+    }
+
+    /// Lets everything drain, reads the whole array, and checks every row and copy.
+    fn finish(&mut self) -> Result<(), String> {
+        self.wait_for(0)?;
+        while self.array.transactions_under_way() > 0 {
+            let next = self.array.next_wakeup();
+            self.advance(next)?;
+        }
+        let request = HostRequest {
+            id: self.submitted,
+            arrival: self.now.max(self.acknowledged),
+            operation: Operation::Read,
+            offset: 0,
+            length: self.array.layout().logical_bytes(),
+            volume: 0,
+            member: None,
+        };
+        self.advance(request.arrival)?;
+        self.submit(request)?;
+        self.wait_for(0)?;
+        self.check_everything()
+    }
+
+    /// Every row, or every page and its copies, now that nobody changes any.
+    fn check_everything(&mut self) -> Result<(), String> {
+        let (rows, pages, sectors) = {
+            let world = self.world.lock().expect("one thread");
+            let places = &world.places;
+            let rows = places.layout.member_bytes() / SECTOR / places.row_sectors;
+            let rows = if places.parity().is_some() { rows } else { 0 };
+            (rows, places.logical_sectors / places.page_sectors, places.logical_sectors)
+        };
+        for row in 0..rows {
+            if self.array.is_row_busy(row) {
+                return Err(format!("row {row} is busy and nothing is under way"));
+            }
+            self.counts.rebuilt += check_row(&self.array, &self.world, row, self.now)?;
+        }
+        if rows == 0 {
+            for page in 0..pages {
+                self.counts.copies_compared += check_copies(&self.array, &self.world, page, self.now)?;
+            }
+        }
+        let truth = &self.world.lock().expect("one thread").truth;
+        if let Some(sector) = (0..sectors).find(|&sector| !truth.is_quiet(sector, self.now)) {
+            return Err(format!("a write of logical sector {sector} never ended"));
+        }
+        self.counts.sectors_at_end = sectors;
+        self.counts.uncertain =
+            (0..sectors).filter(|&sector| !truth.is_certain(sector, self.now)).count() as u64;
+        Ok(())
+    }
+
+    /// What the run has exercised.
+    fn tally(mut self, config: &ArrayConfig) -> Counts {
+        let counts = &mut self.counts;
+        counts.requests = self.submitted;
+        for device in self.array.devices() {
+            device.ftl().audit();
+            let flash = device.probe().counts;
+            counts.page_reads += flash.reads;
+            counts.programs += flash.programs;
+            counts.merges += flash.merges;
+            counts.moves += flash.moves;
+            counts.trims += flash.trims;
+            counts.erases += flash.erases;
+        }
+        let of_array = self.array.counters();
+        counts.sectors_read = self.world.lock().expect("one thread").sectors_read;
+        counts.row_waits = of_array.row_waits;
+        counts.rows_read_modify_write = of_array.planner.rows_read_modify_write;
+        counts.rows_reconstruct_write = of_array.planner.rows_reconstruct_write;
+        counts.rows_full = of_array.planner.rows_full;
+        counts.trims_ignored_bytes = of_array.planner.trims_ignored_bytes;
+        counts.levels.insert(config.level.to_string());
+        counts.policies.insert(config.coordination.policy.clone());
+        counts.schedules.insert(config.members[0].ssd.gc.schedule.clone());
+        counts.members.insert(config.devices);
+        self.counts
+    }
+}

@@ -1,0 +1,20 @@
+//! The parts of the torture test of an array's contents, shared by the short form (`cargo test`) and the long one
+//! (`make torture`).
+//!
+//! * `content`: what a sector holds, and the field that parity is computed in;
+//! * `places`: where every logical sector lies;
+//! * `truth`: what a read may return;
+//! * `flash`: what every flash page of a member holds;
+//! * `world`: what operations carry, and parity from what a transaction knows;
+//! * `rebuild`: every member from all others;
+//! * `scenario`: random arrays and loads;
+//! * `history`: one run.
+
+pub mod content;
+pub mod flash;
+pub mod history;
+pub mod places;
+pub mod rebuild;
+pub mod scenario;
+pub mod truth;
+pub mod world;

@@ -1,0 +1,175 @@
+//! Can every member be rebuilt from the others? Asked of rows that nobody is changing.
+//!
+//! Parity: each member's sectors from all others, and for RAID-6 each pair's, held against what their flash holds.
+//! Copies: all the same. Data: what a read would be allowed to return.
+//!
+//! Not verified: rows under way, which is what a write hole is made of.
+
+use std::sync::{Arc, Mutex};
+
+use harmonia_array::Array;
+use harmonia_array::layout::{Parity, Unit};
+use harmonia_types::{DeviceId, SimTime};
+
+use super::content::{Content, inverse, weight};
+use super::flash::Flash;
+use super::world::{Contents, World};
+
+/// An array whose contents are kept.
+pub type Kept<C> = Array<Flash<C>, Contents<C>>;
+
+/// What a member holds at one of its sectors.
+fn held<C: Content>(array: &Kept<C>, page_sectors: u64, member: DeviceId, sector: u64) -> C {
+    let device = &array.devices()[member.index()];
+    let page = device.probe().contents(device.ftl(), (sector / page_sectors) as u32);
+    page.map_or(C::ZERO, |page| page[(sector % page_sectors) as usize])
+}
+
+/// Checks a row of a parity array that nobody holds; returns how many pages' worth of sectors were rebuilt.
+pub fn check_row<C: Content>(
+    array: &Kept<C>,
+    world: &Arc<Mutex<World<C>>>,
+    row: u64,
+    now: SimTime,
+) -> Result<u64, String> {
+    let world = world.lock().expect("one thread");
+    let places = &world.places;
+    let Some(parity) = places.parity() else { return Ok(0) };
+    let mut rebuilt = 0;
+    for sector in row * places.row_sectors..(row + 1) * places.row_sectors {
+        let stripe = sector / places.unit_sectors;
+        let mut units = vec![C::ZERO; usize::from(places.layout.members())];
+        for member in (0..places.layout.members()).map(DeviceId) {
+            units[position(parity, parity.unit_on(stripe, member))] =
+                held(array, places.page_sectors, member, sector);
+        }
+        rebuilt += check_units(parity, &units)
+            .map_err(|what| format!("row {row}, stripe {stripe}, sector {sector} of the members: {what}"))?;
+        for unit in 0..parity.data_units() {
+            let logical = places.logical(parity.data_member(stripe, unit), sector);
+            let logical = logical.ok_or("a data unit without data")?;
+            check_data(&world, logical, &units[usize::from(unit)], now)?;
+        }
+    }
+    Ok(rebuilt)
+}
+
+/// Checks all copies of a page of an array without parity, where nobody is writing it.
+pub fn check_copies<C: Content>(
+    array: &Kept<C>,
+    world: &Arc<Mutex<World<C>>>,
+    page: u64,
+    now: SimTime,
+) -> Result<u64, String> {
+    let world = world.lock().expect("one thread");
+    let places = &world.places;
+    let mut compared = 0;
+    for logical in page * places.page_sectors..(page + 1) * places.page_sectors {
+        if !world.truth.is_quiet(logical, now) {
+            continue;
+        }
+        let copies = places.copies(logical);
+        let first = held(array, places.page_sectors, copies[0].0, copies[0].1);
+        check_data(&world, logical, &first, now)?;
+        for &(member, sector) in &copies[1..] {
+            if held(array, places.page_sectors, member, sector) != first {
+                return Err(format!("logical sector {logical}: the copy of member {} differs", member.0));
+            }
+        }
+        compared += copies.len() as u64 - 1;
+    }
+    Ok(compared)
+}
+
+/// A sector that nobody is writing holds what a read that arrives now may return.
+fn check_data<C: Content>(world: &World<C>, logical: u64, found: &C, now: SimTime) -> Result<(), String> {
+    if world.truth.admits(logical, found, now) {
+        return Ok(());
+    }
+    let may = world.truth.describe(logical, now);
+    Err(format!("logical sector {logical} lies wrong on flash: it may be {may}"))
+}
+
+/// Data units by number, then P, then Q.
+fn position(parity: &Parity, unit: Unit) -> usize {
+    match unit {
+        Unit::Data(unit) => usize::from(unit),
+        Unit::P => usize::from(parity.data_units()),
+        Unit::Q => usize::from(parity.data_units()) + 1,
+    }
+}
+
+/// Takes every unit away, and every pair where there are two parities, and rebuilds it.
+fn check_units<C: Content>(parity: &Parity, units: &[C]) -> Result<u64, String> {
+    let data = usize::from(parity.data_units());
+    if units.iter().all(|unit| *unit == C::ZERO) {
+        // Zeros rebuild zeros; much of a small array is never written.
+        return Ok(0);
+    }
+    let mut rebuilt = 0;
+    let mut check = |lost: &[usize]| {
+        let mut partial: Vec<Option<C>> = units.iter().copied().map(Some).collect();
+        lost.iter().for_each(|&unit| partial[unit] = None);
+        rebuild(&mut partial, data);
+        rebuilt += 1;
+        let is_same = partial.iter().zip(units).all(|(built, held)| built.as_ref() == Some(held));
+        if is_same {
+            Ok(())
+        } else {
+            Err(format!("units {lost:?} (data, then P, Q) are not what the others say"))
+        }
+    };
+    for first in 0..units.len() {
+        check(&[first])?;
+        for second in first + 1..units.len() {
+            if parity.parities() == 2 {
+                check(&[first, second])?;
+            }
+        }
+    }
+    Ok(rebuilt)
+}
+
+/// Fills in what is missing of `data` data units, P and perhaps Q: no more than there are parities.
+fn rebuild<C: Content>(units: &mut [Option<C>], data: usize) {
+    let missing: Vec<usize> = (0..data).filter(|&unit| units[unit].is_none()).collect();
+    // What is missing of each parity once the data that is there is taken off.
+    let rest = |units: &[Option<C>], parity: usize, factor: fn(usize) -> u8| {
+        let mut rest = units[data + parity]?;
+        for (unit, content) in units[..data].iter().enumerate() {
+            if let Some(content) = content {
+                rest.add_times(factor(unit), content);
+            }
+        }
+        Some(rest)
+    };
+    match *missing {
+        [] => {}
+        [unit] => {
+            units[unit] = match rest(units, 0, |_| 1) {
+                Some(content) => Some(content),
+                None => rest(units, 1, weight).map(|weighted| weighted.times(inverse(weight(unit)))),
+            };
+        }
+        [first, second] => {
+            let (Some(sum), Some(weighted)) = (rest(units, 0, |_| 1), rest(units, 1, weight)) else { return };
+            // first + second = sum, and g^first * first + g^second * second = weighted.
+            let mut content = weighted;
+            content.add_times(weight(second), &sum);
+            let content = content.times(inverse(weight(first) ^ weight(second)));
+            let mut other = sum;
+            other.add(&content);
+            (units[first], units[second]) = (Some(content), Some(other));
+        }
+        _ => {}
+    }
+    let (known, parities) = units.split_at_mut(data);
+    for (parity, lost) in parities.iter_mut().enumerate().filter(|(_, parity)| parity.is_none()) {
+        let mut sum = C::ZERO;
+        for (unit, content) in known.iter().enumerate() {
+            let Some(content) = content else { return };
+            sum.add_times(if parity == 0 { 1 } else { weight(unit) }, content);
+        }
+        *lost = Some(sum);
+    }
+}

@@ -1,0 +1,258 @@
+//! Random small arrays that collect garbage often, and random loads that collide.
+
+use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite, coordination};
+use harmonia_engine::Rng;
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, Order, Priority, SsdConfig, Trigger,
+};
+use harmonia_types::registry::{Entry, names};
+use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+
+use super::content::SECTOR;
+
+/// Members at most.
+const MOST_MEMBERS: u64 = 9;
+
+fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+    choices[rng.below(choices.len() as u64) as usize]
+}
+
+fn draw(rng: &mut Rng, from: u64, to: u64) -> u64 {
+    from + rng.below(to - from + 1)
+}
+
+fn name<F>(rng: &mut Rng, registry: &'static [Entry<F>]) -> String {
+    let all: Vec<&str> = names(registry).collect();
+    pick(rng, &all).to_owned()
+}
+
+/// Every level with every placement; near, far and offset copies with two copies.
+pub fn levels() -> Vec<Level> {
+    let raid10 = Pattern::ALL.map(|pattern| Level::Raid10(Copies { pattern, count: 2 }));
+    let raid5 = Rotation::ALL.into_iter().filter(|rotation| !rotation.is_raid6_only()).map(Level::Raid5);
+    let raid6 = Rotation::ALL.map(Level::Raid6);
+    let plain = [Level::Raid0, Level::Raid1, Level::Raid4];
+    plain.into_iter().chain(raid10).chain(raid5).chain(raid6).collect()
+}
+
+/// A random array of the level that the seed's turn it is.
+pub fn array(seed: u64) -> ArrayConfig {
+    let mut rng = Rng::stream(seed, "contents/array");
+    let levels = levels();
+    let level = levels[(seed % levels.len() as u64) as usize];
+    loop {
+        let config = draw_array(&mut rng, level);
+        let layout = config.layout();
+        // Units so large that members hold only one or two make arrays without rows to speak of.
+        if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
+            return config;
+        }
+    }
+}
+
+fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
+    let most = MOST_MEMBERS.min(u64::from(level.most_members()));
+    let devices = draw(rng, u64::from(level.least_members()), most) as u16;
+    let level = match level {
+        Level::Raid10(copies) if rng.chance(0.3) => Level::Raid10(Copies {
+            count: draw(rng, 2, u64::from(devices.min(MOST_COPIES))) as u16,
+            ..copies
+        }),
+        other => other,
+    };
+    let page_size = pick(rng, &[512, 512, 4096, 4096, 8192]);
+    let ssd = ssd(rng, page_size);
+    let stripe_unit = match rng.below(3) {
+        0 => page_size,
+        // Not a multiple of 4 KiB where pages are smaller: rows of one page.
+        1 => page_size * draw(rng, 2, 7),
+        _ => page_size.max(4096) * draw(rng, 1, 4),
+    };
+    let members = (0..devices).map(|_| MemberConfig { capable: rng.chance(0.9), ssd: ssd.clone() }).collect();
+    ArrayConfig {
+        devices,
+        level,
+        stripe_unit,
+        small_write: pick(
+            rng,
+            &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
+        ),
+        coordination: CoordinationConfig {
+            policy: name(rng, coordination::REGISTRY),
+            message_latency: SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
+            own: serde_json::Map::new(),
+        },
+        members,
+    }
+}
+
+/// A random tiny device whose spare just suffices, or a little more.
+fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
+    let small = |rng: &mut Rng, from, to| draw(rng, from, to) as u32;
+    let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
+    let frontiers = pick(rng, &[Frontiers::Shared, Frontiers::Separate]);
+    let hard = small(rng, u64::from(frontiers == Frontiers::Separate), 3);
+    let (soft, stop) = (hard + small(rng, 1, 2), hard + small(rng, 0, 1));
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
+    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
+    let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
+    // Dynamic allocation needs a block more, and another one under schedules that open a second block.
+    let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + small(rng, 0, 2);
+    let us = |rng: &mut Rng, most| SimDuration::from_us(draw(rng, 1, most));
+    SsdConfig {
+        preset: "random".into(),
+        geometry: Geometry {
+            channels: small(rng, 1, 2),
+            chips_per_channel: small(rng, 1, 2),
+            dies_per_chip: 1,
+            planes_per_die: small(rng, 1, 2),
+            blocks_per_plane: reserved + small(rng, 2, 8),
+            pages_per_block: small(rng, 3, 10),
+            page_size: page_size as u32,
+            summary_pages: small(rng, 0, 1),
+            own_pins: rng.chance(0.5),
+        },
+        timing: Timing {
+            read: us(rng, 30),
+            program: us(rng, 200),
+            erase: us(rng, 900),
+            transfer: us(rng, 60),
+            copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+            suspend_program: pick(rng, &[None, Some(SimDuration(7_000))]),
+            suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            resume: SimDuration(pick(rng, &[0, 3_000])),
+        },
+        link: LinkConfig {
+            bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
+            latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),
+        },
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Blocks(reserved),
+            allocation,
+            allocation_unit,
+            frontiers,
+            priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
+            multi_plane: rng.chance(0.5),
+            open_blocks: pick(rng, &[1, 2, 2, 5]),
+        },
+        gc: GcConfig {
+            domain: match allocation_unit {
+                AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
+                AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
+            },
+            trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            hard_threshold: Amount::Blocks(hard),
+            soft_threshold: Amount::Blocks(soft),
+            stop_threshold: Amount::Blocks(stop),
+            min_victims: pick(rng, &[1, 1, 2, 5]),
+            // Policies that may move a full block need a free one, and are refused without.
+            victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
+            victim_d: 3,
+            schedule: name(rng, schedule::REGISTRY),
+            slack: SimDuration(pick(rng, &[0, 40_000, 4_000_000])),
+            destination: if allocation == Allocation::Dynamic {
+                pick(rng, &[Destination::Unit, Destination::Device])
+            } else {
+                Destination::Unit
+            },
+            concurrency: if rng.chance(0.5) {
+                ConcurrencyConfig::named("unlimited")
+            } else {
+                ConcurrencyConfig::named(&name(rng, concurrency::REGISTRY))
+            },
+        },
+    }
+}
+
+/// Requests one after the other.
+pub struct Load {
+    rng: Rng,
+    layout: Layout,
+    page_size: u64,
+    /// Bytes that belong together: of a stripe, or of a stripe unit of each member.
+    stripe: u64,
+    /// Longest request.
+    most: u64,
+    /// Bytes in which half of the requests meet.
+    hot: u64,
+    /// Mean time between requests.
+    gap: SimDuration,
+    /// Requests under way at most.
+    pub depth: usize,
+    pub deadlines: Deadlines,
+}
+
+impl Load {
+    pub fn new(seed: u64, config: &ArrayConfig) -> Self {
+        let mut rng = Rng::stream(seed, "contents/load");
+        let layout = config.layout();
+        let stripe = match &layout {
+            Layout::Parity(parity) => parity.stripe_bytes(),
+            Layout::Striped(_) | Layout::Mirrored(_) => layout.stripe_unit() * u64::from(layout.members()),
+        };
+        let page_size = config.page_size();
+        let logical = layout.logical_bytes();
+        let some = |rng: &mut Rng| rng.chance(0.5).then(|| SimDuration::from_us(draw(rng, 1, 2_000)));
+        Load {
+            // Requests of several stripes, but not of hundreds of pages.
+            most: (4 * stripe).min(96 * page_size).min(logical),
+            hot: (pick(&mut rng, &[1, 2, 3]) * stripe).min(logical),
+            gap: SimDuration::from_us(pick(&mut rng, &[0, 5, 50, 500])),
+            depth: pick(&mut rng, &[1, 4, 16, 64]),
+            deadlines: Deadlines { read: some(&mut rng), write: some(&mut rng) },
+            rng,
+            layout,
+            page_size,
+            stripe,
+        }
+    }
+
+    /// Time until the next request.
+    pub fn pause(&mut self) -> SimDuration {
+        if self.rng.chance(0.3) {
+            return SimDuration::ZERO;
+        }
+        SimDuration(self.rng.below(2 * self.gap.0 + 1))
+    }
+
+    /// The next request.
+    pub fn next(&mut self, id: u64, arrival: SimTime) -> HostRequest {
+        let operation = match self.rng.below(100) {
+            0..58 => Operation::Write,
+            58..88 => Operation::Read,
+            88..96 => Operation::Trim,
+            _ => Operation::Flush,
+        };
+        let member = DeviceId(self.rng.below(u64::from(self.layout.members())) as u16);
+        let pinned = self.layout.pinned_bytes(member);
+        let member = (pinned > 0 && self.rng.chance(0.08)).then_some(member);
+        let space = if member.is_some() { pinned } else { self.layout.logical_bytes() };
+        let (offset, length) =
+            if operation == Operation::Flush { (0, 0) } else { self.range(operation, space) };
+        HostRequest { id, arrival, operation, offset, length, volume: 0, member }
+    }
+
+    /// A range of sectors, pages or stripes.
+    fn range(&mut self, operation: Operation, space: u64) -> (u64, u64) {
+        let rng = &mut self.rng;
+        let most = self.most.min(space);
+        let grain = match rng.below(10) {
+            0..4 => SECTOR,
+            4..8 => self.page_size,
+            _ => self.stripe.min(most),
+        };
+        // Discards that never cover a stripe do nothing.
+        let longest = match rng.below(10) {
+            0..5 if operation != Operation::Trim => (2 * self.page_size).min(most),
+            0..8 => (2 * self.stripe).min(most),
+            _ => most,
+        };
+        let length = draw(rng, 1, (longest / grain).max(1)) * grain;
+        let within = if rng.chance(0.5) { space.min(self.hot.max(length)) } else { space };
+        (draw(rng, 0, (within - length) / grain) * grain, length)
+    }
+}

@@ -1,0 +1,194 @@
+//! What a read may return.
+//!
+//! A write of a sector is in flight from its arrival to its acknowledgement. It *supersedes* every write that was
+//! acknowledged before it arrived, from the moment at which it is acknowledged itself: until then the host cannot know
+//! which of the two it reads. A read may return every write that had not been superseded when the read arrived. That is
+//! the last acknowledged write and all that were in flight with it or with the read; writes that were in flight together
+//! and then left in peace may be found in either order, for ever.
+//!
+//! ```text
+//! write 1  |-----|                        read a  1, 2 or 3   (2 is not acknowledged when it arrives)
+//! write 2            |------|             read b  2 or 3      (2 supersedes 1; 2 and 3 overlap)
+//! write 3                |------|         read c  2 or 3
+//! write 4                          |---|  read d  4           (4 supersedes both)
+//! reads         --a--    ---b----  c     d
+//! ```
+//!
+//! (Read b arrives after write 2 is acknowledged.) A discard is a write of zeros.
+//!
+//! Not verified: that two reads one after the other agree on the order of overlapping writes. Linearizability demands
+//! it; disks promise less, and this file says what it admits in one comparison.
+
+use std::collections::VecDeque;
+
+use harmonia_types::SimTime;
+
+use super::content::{Content, Stamp};
+
+/// The writes of a sector that a read may still return.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    request: u64,
+    /// It leaves zeros.
+    discards: bool,
+    arrived: SimTime,
+    /// `NEVER` while in flight.
+    acknowledged: SimTime,
+    /// Reads that arrive from now on cannot return it.
+    superseded: SimTime,
+}
+
+/// Every sector of the array, and the reads under way.
+pub struct Truth {
+    sectors: Vec<Vec<Candidate>>,
+    /// (request, arrival) of reads in the order they came; those that are done leave when all before them have.
+    reads: VecDeque<(u64, SimTime, bool)>,
+    /// The last arrival.
+    now: SimTime,
+}
+
+impl Truth {
+    /// An array of zeros.
+    pub fn new(sectors: u64) -> Self {
+        let zeros = Candidate {
+            request: u64::MAX,
+            discards: true,
+            arrived: SimTime::ZERO,
+            acknowledged: SimTime::ZERO,
+            superseded: SimTime::NEVER,
+        };
+        Truth { sectors: vec![vec![zeros]; sectors as usize], reads: VecDeque::new(), now: SimTime::ZERO }
+    }
+
+    /// Requests arrive in the order of time.
+    pub fn arrives(&mut self, now: SimTime) {
+        self.now = now;
+    }
+
+    pub fn read_begins(&mut self, request: u64) {
+        self.reads.push_back((request, self.now, false));
+    }
+
+    pub fn read_ends(&mut self, request: u64) {
+        let read = self.reads.iter_mut().find(|read| read.0 == request).expect("a read has begun");
+        read.2 = true;
+        while self.reads.front().is_some_and(|read| read.2) {
+            self.reads.pop_front();
+        }
+    }
+
+    /// A write, or a discard, that has just arrived.
+    pub fn write_begins(&mut self, sector: u64, request: u64, discards: bool) {
+        let (arrived, never) = (self.now, SimTime::NEVER);
+        self.sectors[sector as usize].push(Candidate {
+            request,
+            discards,
+            arrived,
+            acknowledged: never,
+            superseded: never,
+        });
+    }
+
+    /// It is acknowledged at `at`.
+    pub fn write_ends(&mut self, sector: u64, request: u64, at: SimTime) {
+        let oldest_read = self.reads.front().map_or(self.now, |read| read.1);
+        let candidates = &mut self.sectors[sector as usize];
+        let write = candidates.iter_mut().find(|candidate| candidate.request == request);
+        let write = write.expect("a write has begun");
+        write.acknowledged = at;
+        let arrived = write.arrived;
+        for candidate in candidates.iter_mut().filter(|candidate| candidate.acknowledged <= arrived) {
+            // A write that takes no time has not superseded itself.
+            if candidate.request != request {
+                candidate.superseded = candidate.superseded.min(at);
+            }
+        }
+        candidates.retain(|candidate| candidate.superseded > oldest_read);
+    }
+
+    /// Whether a read that arrived at `since` may return this.
+    pub fn admits<C: Content>(&self, sector: u64, found: &C, since: SimTime) -> bool {
+        let mut candidates = self.sectors[sector as usize].iter().rev();
+        candidates.any(|candidate| candidate.superseded > since && C::of(candidate.stamp(sector)) == *found)
+    }
+
+    /// Whether no write of a sector is in flight at `now`.
+    pub fn is_quiet(&self, sector: u64, now: SimTime) -> bool {
+        self.sectors[sector as usize].iter().all(|candidate| candidate.acknowledged <= now)
+    }
+
+    /// Whether a sector has one value and no other, whoever reads it from `now` on.
+    pub fn is_certain(&self, sector: u64, now: SimTime) -> bool {
+        let candidates = self.sectors[sector as usize].iter();
+        candidates.filter(|candidate| candidate.superseded > now).count() == 1
+    }
+
+    /// What a read may return, in words.
+    pub fn describe(&self, sector: u64, since: SimTime) -> String {
+        let admitted = self.sectors[sector as usize].iter().filter(|candidate| candidate.superseded > since);
+        let words: Vec<String> = admitted.map(|candidate| candidate.stamp(sector).to_string()).collect();
+        words.join(", or ")
+    }
+}
+
+impl Candidate {
+    fn stamp(&self, sector: u64) -> Stamp {
+        if self.discards { Stamp::ZEROS } else { Stamp::new(self.request, sector) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::content::Tag;
+    use super::*;
+
+    /// Which of writes 1 to 4, and of the zeros before them, a read that arrived at `since` may return.
+    fn admitted(truth: &Truth, since: u64) -> Vec<u64> {
+        let admits = |stamp| truth.admits(0, &Tag::of(stamp), SimTime(since));
+        let zeros = admits(Stamp::ZEROS).then_some(0);
+        zeros.into_iter().chain((1..=4).filter(|&request| admits(Stamp::new(request, 0)))).collect()
+    }
+
+    /// The picture at the top of this file.
+    #[test]
+    fn a_read_may_return_what_was_not_superseded_when_it_arrived() {
+        let mut truth = Truth::new(1);
+        let begin = |truth: &mut Truth, request, at| {
+            truth.arrives(SimTime(at));
+            truth.write_begins(0, request, false);
+        };
+        begin(&mut truth, 1, 10);
+        assert_eq!(admitted(&truth, 15), [0, 1]);
+        truth.write_ends(0, 1, SimTime(20));
+        assert_eq!((admitted(&truth, 19), admitted(&truth, 20)), (vec![0, 1], vec![1]));
+        begin(&mut truth, 2, 30);
+        truth.arrives(SimTime(32));
+        truth.read_begins(100);
+        begin(&mut truth, 3, 35);
+        truth.write_ends(0, 2, SimTime(40));
+        // Read a, from 32 on, is under way; read b arrives at 41.
+        assert_eq!((admitted(&truth, 32), admitted(&truth, 41)), (vec![1, 2, 3], vec![2, 3]));
+        truth.read_ends(100);
+        truth.write_ends(0, 3, SimTime(50));
+        assert_eq!(admitted(&truth, 51), [2, 3]);
+        assert!(truth.is_quiet(0, SimTime(50)) && !truth.is_certain(0, SimTime(50)));
+        begin(&mut truth, 4, 60);
+        truth.write_ends(0, 4, SimTime(70));
+        assert_eq!(admitted(&truth, 70), [4]);
+        assert!(truth.is_certain(0, SimTime(70)));
+        assert_eq!(truth.describe(0, SimTime(70)), "sector 0 of request 4");
+    }
+
+    #[test]
+    fn a_discard_writes_zeros() {
+        let mut truth = Truth::new(1);
+        for (request, discards) in [(0, false), (1, true)] {
+            truth.arrives(SimTime(10 + 10 * request));
+            truth.write_begins(0, request, discards);
+            truth.write_ends(0, request, SimTime(15 + 10 * request));
+        }
+        let admits = |stamp, since| truth.admits(0, &Tag::of(stamp), SimTime(since));
+        assert!(admits(Stamp::new(0, 0), 24) && admits(Stamp::ZEROS, 24));
+        assert!(!admits(Stamp::new(0, 0), 25) && admits(Stamp::ZEROS, 25));
+    }
+}

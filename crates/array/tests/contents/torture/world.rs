@@ -1,0 +1,438 @@
+//! What every operation under way carries, and what the requests are owed: the array's side of the contents.
+//!
+//! ```text
+//! request arrives ─► truth: a write is in flight
+//! operation submitted ─► a write's contents, from the request's new data and what its transaction has read
+//! flash reads, programs ─► pages of the operation's contents
+//! operation done ─► a pre-read becomes known to its transaction; a host's read is compared with the truth
+//! ```
+//!
+//! Parity is computed from what a transaction knows, not from what its planner says it does: if all data units of a row
+//! are new or read, from them; otherwise from the old parity and the old data of the units that change. A plan that
+//! allows neither is a broken invariant, and the test panics. What is found and should not be is an error.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use harmonia_array::layout::Unit;
+use harmonia_array::payload::{Owner, Payload};
+use harmonia_array::planner::{PlannedOperation, Transaction};
+use harmonia_ssd::probe::Origin;
+use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Lpn, Operation, SimTime};
+
+use super::content::{Content, SECTOR, Stamp, weight};
+use super::places::Places;
+use super::truth::Truth;
+
+/// Everything that flash and array share.
+pub struct World<C> {
+    pub places: Places,
+    pub truth: Truth,
+    /// Requests under way by id, from `first_request` on.
+    requests: VecDeque<Option<Pending>>,
+    first_request: u64,
+    /// By place of the token.
+    carried: Vec<Carried<C>>,
+    /// By handle of the transaction.
+    known: Vec<Known<C>>,
+    /// By logical sector: the last request that has read it.
+    read_by: Vec<u64>,
+    /// Sectors of host reads that were compared.
+    pub sectors_read: u64,
+    /// The first thing found that should not be.
+    pub wrong: Option<String>,
+    data: Vec<DeviceId>,
+    ranges: Vec<Vec<Range<u64>>>,
+}
+
+/// A request under way.
+struct Pending {
+    request: HostRequest,
+    /// The logical sectors it reads or changes.
+    touched: Vec<Range<u64>>,
+    /// Sectors it has read.
+    found: u64,
+}
+
+/// What a member operation carries to its member or back.
+struct Carried<C> {
+    token: u64,
+    member: DeviceId,
+    /// First sector on the member.
+    first: u64,
+    contents: Vec<C>,
+    /// Pages of it that flash has not read or programmed.
+    pages_left: u64,
+}
+
+/// What a transaction has read so that it can write.
+struct Known<C> {
+    first: u64,
+    /// Sectors of its rows on one member; 0 if it has read nothing.
+    span: u64,
+    /// By member and sector.
+    contents: Vec<Option<C>>,
+}
+
+impl<C: Content> World<C> {
+    pub fn new(places: Places) -> Self {
+        World {
+            truth: Truth::new(places.logical_sectors),
+            requests: VecDeque::new(),
+            first_request: 0,
+            carried: Vec::new(),
+            known: Vec::new(),
+            read_by: vec![u64::MAX; places.logical_sectors as usize],
+            sectors_read: 0,
+            wrong: None,
+            data: Vec::new(),
+            ranges: Vec::new(),
+            places,
+        }
+    }
+
+    /// Keeps the first error.
+    pub fn report(&mut self, what: impl FnOnce() -> String) {
+        if self.wrong.is_none() {
+            self.wrong = Some(what());
+        }
+    }
+
+    /// A page of an operation is read; `found` is `None` if it is not mapped.
+    pub fn reads(&mut self, member: DeviceId, lpn: Lpn, origin: Origin, found: Option<&[C]>) {
+        let carried = &mut self.carried[origin.token as u32 as usize];
+        let (within, page) = carried.page(self.places.page_sectors, member, lpn, origin);
+        match found {
+            Some(found) => carried.contents[within].copy_from_slice(&found[page]),
+            None => carried.contents[within].fill(C::ZERO),
+        }
+    }
+
+    /// A page of an operation is programmed: lays what the operation carries over what `page` holds.
+    pub fn programs(&mut self, member: DeviceId, lpn: Lpn, cause: IoCause, origin: Origin, into: &mut [C]) {
+        let carried = &mut self.carried[origin.token as u32 as usize];
+        let (within, page) = carried.page(self.places.page_sectors, member, lpn, origin);
+        into[page].copy_from_slice(&carried.contents[within]);
+        let is_parity = self.places.is_parity(member, u64::from(lpn.0) * self.places.page_sectors);
+        let expected = if is_parity { IoCause::Parity } else { IoCause::Host };
+        assert_eq!(cause, expected, "{lpn:?} of member {} is programmed as what it is", member.0);
+    }
+
+    /// Makes room for an operation of so many sectors; its contents are to be filled in.
+    fn carry(&mut self, operation: &PlannedOperation, token: u64) -> &mut Carried<C> {
+        let place = token as u32 as usize;
+        if self.carried.len() <= place {
+            self.carried.resize_with(place + 1, || Carried {
+                token: 0,
+                member: DeviceId(0),
+                first: 0,
+                contents: Vec::new(),
+                pages_left: 0,
+            });
+        }
+        let (start, end) = (operation.offset, operation.offset + operation.length);
+        let page_size = self.places.page_sectors * SECTOR;
+        let carried = &mut self.carried[place];
+        carried.token = token;
+        carried.member = operation.device;
+        carried.first = start / SECTOR;
+        carried.pages_left = end.div_ceil(page_size) - start / page_size;
+        carried.contents.clear();
+        carried
+    }
+
+    /// Computes what a write carries.
+    fn fill(&mut self, owner: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut contents = std::mem::take(&mut self.carry(operation, token).contents);
+        let (mut sector, end) = (operation.offset / SECTOR, (operation.offset + operation.length) / SECTOR);
+        while sector < end {
+            // A member holds one thing of a stripe: its parity, or one of its data units.
+            let stop = (sector / self.places.unit_sectors + 1) * self.places.unit_sectors;
+            let piece = sector..stop.min(end);
+            sector = piece.end;
+            self.fill_unit(owner, operation.device, piece, &mut contents);
+        }
+        self.carried[token as u32 as usize].contents = contents;
+    }
+
+    /// The same for sectors within one stripe unit of a member.
+    fn fill_unit(&mut self, owner: Owner<'_>, member: DeviceId, piece: Range<u64>, contents: &mut Vec<C>) {
+        let role = self.places.parity().map(|parity| {
+            let stripe = piece.start / self.places.unit_sectors;
+            parity.unit_on(stripe, member)
+        });
+        match role {
+            None | Some(Unit::Data(_)) => {
+                contents.extend(piece.map(|sector| self.data_of(owner, member, sector)));
+            }
+            Some(unit) => self.fill_parity(owner, (member, unit), piece, contents),
+        }
+    }
+
+    /// What a transaction writes to a sector that holds data: its request's new data, or what it has read there.
+    fn data_of(&self, owner: Owner<'_>, member: DeviceId, sector: u64) -> C {
+        let logical = self.places.logical(member, sector);
+        let logical = logical.unwrap_or_else(|| panic!("{owner:?} writes data where none lies"));
+        let new = self.new_data(owner, logical);
+        let old = || self.known(owner.handle, member, sector);
+        new.or_else(old).unwrap_or_else(|| {
+            panic!("a plan that writes a row in part without having read it: sector {sector} of {owner:?}")
+        })
+    }
+
+    /// What the request of a transaction writes to a logical sector, if it is this transaction's to write.
+    fn new_data(&self, owner: Owner<'_>, logical: u64) -> Option<C> {
+        let request = owner.request?;
+        let is_new = if self.places.parity().is_some() {
+            let Transaction { offset, length, .. } = owner.transaction;
+            (offset / SECTOR..(offset + length) / SECTOR).contains(&logical)
+        } else {
+            let pending = self.requests[(request.id - self.first_request) as usize].as_ref();
+            pending.is_some_and(|pending| pending.touched.iter().any(|range| range.contains(&logical)))
+        };
+        is_new.then(|| C::of(Stamp::new(request.id, logical)))
+    }
+
+    /// Computes P or Q of a stripe.
+    fn fill_parity(
+        &mut self,
+        owner: Owner<'_>,
+        (member, unit): (DeviceId, Unit),
+        piece: Range<u64>,
+        contents: &mut Vec<C>,
+    ) {
+        let stripe = piece.start / self.places.unit_sectors;
+        let mut data = std::mem::take(&mut self.data);
+        data.clear();
+        if let Some(parity) = self.places.parity() {
+            data.extend((0..parity.data_units()).map(|unit| parity.data_member(stripe, unit)));
+        }
+        for sector in piece {
+            let sum = self.parity_of_all(owner, (&data, unit), sector);
+            let sum = sum.or_else(|| self.parity_of_changes(owner, (&data, unit), member, sector));
+            contents.push(sum.unwrap_or_else(|| {
+                panic!(
+                    "a plan that writes parity without having read what it needs: sector {sector} of {owner:?}"
+                )
+            }));
+        }
+        self.data = data;
+    }
+
+    /// Parity from all data units of the row, if all are new or known.
+    fn parity_of_all(&self, owner: Owner<'_>, (data, unit): (&[DeviceId], Unit), sector: u64) -> Option<C> {
+        let mut sum = C::ZERO;
+        for (index, &member) in data.iter().enumerate() {
+            let new = self.new_data(owner, self.places.logical(member, sector)?);
+            let content = new.or_else(|| self.known(owner.handle, member, sector))?;
+            sum.add_times(factor(unit, index), &content);
+        }
+        Some(sum)
+    }
+
+    /// Parity from the old one and the units that change, if they are known.
+    fn parity_of_changes(
+        &self,
+        owner: Owner<'_>,
+        (data, unit): (&[DeviceId], Unit),
+        member: DeviceId,
+        sector: u64,
+    ) -> Option<C> {
+        let mut sum = self.known(owner.handle, member, sector)?;
+        for (index, &member) in data.iter().enumerate() {
+            if let Some(mut change) = self.new_data(owner, self.places.logical(member, sector)?) {
+                change.add(&self.known(owner.handle, member, sector)?);
+                sum.add_times(factor(unit, index), &change);
+            }
+        }
+        Some(sum)
+    }
+
+    /// What a transaction has read at a sector of a member.
+    fn known(&self, transaction: u32, member: DeviceId, sector: u64) -> Option<C> {
+        let known = self.known.get(transaction as usize)?;
+        known.contents.get(known.index(member, sector)?).copied().flatten()
+    }
+
+    /// A pre-read is done: what it found is known to its transaction.
+    fn learn(&mut self, owner: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let (rows, row_sectors) = (owner.transaction.rows, self.places.row_sectors);
+        let handle = owner.handle as usize;
+        if self.known.len() <= handle {
+            self.known.resize_with(handle + 1, || Known { first: 0, span: 0, contents: Vec::new() });
+        }
+        let (known, carried) = (&mut self.known[handle], &self.carried[token as u32 as usize]);
+        if known.span == 0 {
+            (known.first, known.span) = (rows.first * row_sectors, rows.count * row_sectors);
+            let members = u64::from(self.places.layout.members());
+            known.contents.resize((known.span * members) as usize, None);
+        }
+        for (sector, &content) in (carried.first..).zip(&carried.contents) {
+            let index = known.index(operation.device, sector);
+            known.contents[index.expect("a pre-read lies in the transaction's rows")] = Some(content);
+        }
+    }
+
+    /// A host's read has come back: each sector must hold what it may.
+    fn compare(&mut self, request: &HostRequest, operation: &PlannedOperation, token: u64) {
+        let contents = std::mem::take(&mut self.carried[token as u32 as usize].contents);
+        for (sector, found) in (operation.offset / SECTOR..).zip(&contents) {
+            let Some(logical) = self.places.logical(operation.device, sector) else {
+                self.report(|| format!("{request:?} reads parity: {operation:?}"));
+                break;
+            };
+            if self.read_by[logical as usize] == request.id {
+                self.report(|| format!("{request:?} reads logical sector {logical} twice"));
+            }
+            self.read_by[logical as usize] = request.id;
+            if !self.truth.admits(logical, found, request.arrival) {
+                let may = self.truth.describe(logical, request.arrival);
+                self.report(|| {
+                    format!("{request:?} found wrong data in logical sector {logical} by {operation:?}: it may be {may}")
+                });
+            }
+        }
+        let found = contents.len() as u64;
+        self.sectors_read += found;
+        self.pending(request.id).found += found;
+        self.carried[token as u32 as usize].contents = contents;
+    }
+
+    fn pending(&mut self, request: u64) -> &mut Pending {
+        let pending = self.requests[(request - self.first_request) as usize].as_mut();
+        pending.expect("a request is under way until it completes")
+    }
+
+    fn arrives(&mut self, request: &HostRequest) {
+        assert_eq!(request.id, self.first_request + self.requests.len() as u64, "ids count requests");
+        let mut touched = self.ranges.pop().unwrap_or_default();
+        self.places.touched(request, &mut touched);
+        self.truth.arrives(request.arrival);
+        match request.operation {
+            Operation::Read => self.truth.read_begins(request.id),
+            Operation::Write | Operation::Trim => {
+                let discards = request.operation == Operation::Trim;
+                for sector in touched.iter().cloned().flatten() {
+                    self.truth.write_begins(sector, request.id, discards);
+                }
+            }
+            Operation::Flush => {}
+        }
+        self.requests.push_back(Some(Pending { request: *request, touched, found: 0 }));
+    }
+
+    fn completes(&mut self, id: u64, finish: SimTime) {
+        let pending = self.requests[(id - self.first_request) as usize].take();
+        let mut pending = pending.expect("a request completes once");
+        match pending.request.operation {
+            Operation::Read => {
+                self.truth.read_ends(id);
+                let wanted: u64 = pending.touched.iter().map(|range| range.end - range.start).sum();
+                if pending.found != wanted {
+                    self.report(|| format!("{:?} read {} sectors", pending.request, pending.found));
+                }
+            }
+            Operation::Write | Operation::Trim => {
+                for sector in pending.touched.iter().cloned().flatten() {
+                    self.truth.write_ends(sector, id, finish);
+                }
+            }
+            Operation::Flush => {}
+        }
+        pending.touched.clear();
+        self.ranges.push(pending.touched);
+        while self.requests.front().is_some_and(Option::is_none) {
+            self.requests.pop_front();
+            self.first_request += 1;
+        }
+    }
+}
+
+/// The weight of data unit `index` in a parity.
+fn factor(unit: Unit, index: usize) -> u8 {
+    if unit == Unit::Q { weight(index) } else { 1 }
+}
+
+impl<C> Carried<C> {
+    /// The sectors of a page of the operation: among those it carries, and in the page. Each page is asked for once.
+    fn page(
+        &mut self,
+        page_sectors: u64,
+        member: DeviceId,
+        lpn: Lpn,
+        origin: Origin,
+    ) -> (Range<usize>, Range<usize>) {
+        assert_eq!((self.token, self.member), (origin.token, member), "the operation is under way");
+        let page = self.first / page_sectors + u64::from(origin.page);
+        assert_eq!(page, u64::from(lpn.0), "page {} of the operation", origin.page);
+        self.pages_left -= 1;
+        let start = page * page_sectors;
+        let (from, to) =
+            (self.first.max(start), (self.first + self.contents.len() as u64).min(start + page_sectors));
+        let relative = |to_first: u64| (from - to_first) as usize..(to - to_first) as usize;
+        (relative(self.first), relative(start))
+    }
+}
+
+impl<C> Known<C> {
+    fn index(&self, member: DeviceId, sector: u64) -> Option<usize> {
+        let within = sector.checked_sub(self.first).filter(|&within| within < self.span)?;
+        Some((u64::from(member.0) * self.span + within) as usize)
+    }
+}
+
+/// The array's ear.
+pub struct Contents<C>(pub Arc<Mutex<World<C>>>);
+
+impl<C: Content> Contents<C> {
+    fn world(&self) -> std::sync::MutexGuard<'_, World<C>> {
+        self.0.lock().expect("one thread")
+    }
+}
+
+impl<C: Content> Payload for Contents<C> {
+    fn arrives(&mut self, request: &HostRequest) {
+        self.world().arrives(request);
+    }
+
+    fn submits(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut world = self.world();
+        match operation.operation {
+            Operation::Read => {
+                let sectors = (operation.length / SECTOR) as usize;
+                world.carry(operation, token).contents.resize(sectors, C::ZERO);
+            }
+            Operation::Write => world.fill(of, operation, token),
+            Operation::Trim | Operation::Flush => {}
+        }
+    }
+
+    fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut world = self.world();
+        if !matches!(operation.operation, Operation::Read | Operation::Write) {
+            return;
+        }
+        let left = world.carried[token as u32 as usize].pages_left;
+        assert_eq!(left, 0, "{operation:?} is done with pages that flash has not seen");
+        match (operation.operation, of.transaction.operation) {
+            (Operation::Read, Operation::Read) => {
+                let request = of.request.expect("there is no background work here");
+                world.compare(request, operation, token);
+            }
+            (Operation::Read, _) => world.learn(of, operation, token),
+            _ => {}
+        }
+    }
+
+    fn ends(&mut self, of: Owner<'_>) {
+        if let Some(known) = self.world().known.get_mut(of.handle as usize) {
+            known.span = 0;
+            known.contents.clear();
+        }
+    }
+
+    fn completes(&mut self, completion: &Completion) {
+        self.world().completes(completion.id, completion.finish);
+    }
+}

@@ -1,0 +1,54 @@
+//! What to say where simulated time runs out: nothing may happen after [`SimTime::LATEST`].
+//!
+//! The longest time of the scenario is named as what to change, whether or not it is the one that was waited for most.
+
+use harmonia_types::{SimDuration, SimTime};
+
+use super::{RunError, bad_input};
+use crate::Scenario;
+
+/// The refusal of a run that came to its end of time with so many requests begun and not done.
+#[cold]
+pub(super) fn refuse(scenario: &Scenario, submitted: u64, outstanding: u64) -> RunError {
+    let (key, time) = longest(scenario);
+    bad_input(
+        format!(
+            "simulated time passes 2^63 ns (292 years) with {submitted} requests begun, {outstanding} of them not done"
+        ),
+        &format!(
+            "shorter times, of which {key} = {time} is the longest, or fewer requests (workload.requests)"
+        ),
+    )
+}
+
+/// The times of members and messages that anything may have to wait for.
+fn longest(scenario: &Scenario) -> (&'static str, SimDuration) {
+    let array = &scenario.array;
+    let of_member = |member: &harmonia_array::MemberConfig| {
+        let (timing, link) = (&member.ssd.timing, &member.ssd.link);
+        [
+            ("ssd.timing.read", timing.read),
+            ("ssd.timing.program", timing.program),
+            ("ssd.timing.erase", timing.erase),
+            ("ssd.timing.transfer", timing.transfer),
+            ("ssd.timing.suspend_program", timing.suspend_program.unwrap_or_default()),
+            ("ssd.timing.suspend_erase", timing.suspend_erase.unwrap_or_default()),
+            ("ssd.timing.resume", timing.resume),
+            ("ssd.link.latency", link.latency),
+        ]
+    };
+    let messages = ("array.coordination.message_latency", array.coordination.message_latency);
+    let times = array.members.iter().flat_map(of_member).chain([messages]);
+    times.reduce(|longest, next| if next.1 > longest.1 { next } else { longest }).unwrap_or(messages)
+}
+
+/// Whether a time that was summed up may have left the range of its type.
+pub(super) fn is_beyond(sum: SimDuration) -> bool {
+    sum == SimDuration::MAX
+}
+
+/// Whether something would happen when nothing may happen any more.
+#[inline]
+pub(super) fn is_too_late(time: SimTime) -> bool {
+    time > SimTime::LATEST
+}
