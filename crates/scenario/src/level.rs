@@ -42,6 +42,15 @@ impl Room {
         self.layout.pinned_bytes(DeviceId(member))
     }
 
+    /// Whether every member holds all of the data, so that none can be preferred.
+    pub fn keeps_all_on_each(&self) -> bool {
+        match self.level() {
+            Level::Raid0 | Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) => false,
+            Level::Raid1 => true,
+            Level::Raid10(copies) => copies.count == self.devices(),
+        }
+    }
+
     pub fn is_raid0(&self) -> bool {
         self.level() == Level::Raid0
     }

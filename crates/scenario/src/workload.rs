@@ -551,6 +551,10 @@ fn skew_fits(address: &Section<'_>, load: &SyntheticConfig, room: &Room) -> Pars
             "\"all\"; \"others\" with array.level = \"raid0\"".into(),
         );
     }
+    if room.keeps_all_on_each() {
+        let problem = format!("{} keeps all data on each of {} members", room.level(), room.devices());
+        return fail(address, "skew", problem, "0 where every member holds everything".into());
+    }
     if room.pinned_bytes(load.skew_member) == 0 {
         let problem = format!("member {} holds parity only under {}", load.skew_member, room.level());
         let (first, last) = room.data_members();

@@ -261,6 +261,8 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid5\", member = [{ index = 2, ssd.preset = \"tiny-test\" }] }", "array.member[0]", "logical size"),
     ("", "array.level = \"raid4\"\nworkload = { preset = \"hpc-w-skew\", address.skew_member = 7 }", "workload.address.skew_member", "0 to 6"),
     ("", "array.level = \"raid6\"\narray.layout = \"parity-first\"\nworkload.preset = \"hpc-w-skew\"", "workload.address.skew_member", "2 to 7"),
+    ("", "array = { level = \"raid1\", devices = 2 }\nworkload.preset = \"hpc-w-skew\"", "workload.address.skew", "holds everything"),
+    ("", "array = { level = \"raid10\", layout = \"far-3\", devices = 3 }\nworkload.preset = \"hpc-w-skew\"", "workload.address.skew", "holds everything"),
     ("", "array.level = \"raid5\"\nworkload = { preset = \"hpc-w-skew\", address.skew_rest = \"others\" }", "workload.address.skew_rest", "\"all\""),
     ("", "array = { level = \"raid1\", devices = 2 }\nssd.preset = \"tiny-test\"\nworkload = { preset = \"hpc-w\", size.mean = \"16MiB\" }", "workload.size.mean", "larger than the footprint"),
     ("", "workload = { preset = \"hpc-w\", space = \"1TiB\" }", "workload.space", "more than the array holds"),

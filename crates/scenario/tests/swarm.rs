@@ -275,7 +275,8 @@ fn generate(seed: u64) -> Generated {
     let pattern = d.pick(&["uniform", "sequential", "zipf", last]);
     let skew = if devices > 1 && d.0.chance(0.3) { d.share() } else { 0.0 };
     let member = d.range(0, devices - 1);
-    let skew = if pinned[member as usize] > 0 { skew } else { 0.0 };
+    // Members with parity only have nothing to prefer, and where each holds everything none can be.
+    let skew = if (1..array_bytes).contains(&pinned[member as usize]) { skew } else { 0.0 };
     if distribution == "fixed" && deletes.0.chance(0.2) {
         put(format_args!("[workload.address]\n{}", files(&mut deletes, mean, whole)));
         return Generated { toml: text, trace: None };

@@ -1,5 +1,5 @@
 use harmonia_metrics::recording::{DiePlanes, Limits, MemberPlanes, PlaneSpan, Recorder};
-use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus};
+use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus, Warning};
 use harmonia_types::{Blame, Completion, DeviceId, GcWait, Operation, PlaneWork, RequestBlame, SimTime};
 
 use super::*;
@@ -20,6 +20,21 @@ fn said(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> Strin
     let lines =
         [format!("# {}", words.headline)].into_iter().chain(words.paragraphs).chain(cautions).chain(titles);
     escaped(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn the_page_repeats_the_warnings_of_the_scenarios() {
+    let mut runs = four_runs();
+    let warning = |code: &str, text: &str| Warning { code: code.to_owned(), text: text.to_owned() };
+    for run in &mut runs {
+        run.warnings.push(warning("parity-resonance", "parity lies on few dies"));
+        run.warnings.push(warning("address-space", "requests go to a part"));
+    }
+    runs[1].warnings.push(warning("keeps-apart", "gclock lets members wait"));
+    let text = said(&runs, &Intervals::default(), &[None; 4]);
+    assert!(text.contains("Note: Parity lies on few dies.\n"), "{text}");
+    assert!(text.contains("Note: gclock lets members wait (reactive-inclusive).\n"), "{text}");
+    assert!(!text.contains("requests go to a part"), "{text}");
 }
 
 fn without_collections() -> Report {

@@ -6,11 +6,11 @@
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::{Intervals, Method, Report, Versus};
+use harmonia_metrics::{Intervals, Method, Report, Versus, Warning};
 
 use super::html::named;
 use crate::numbers;
-use crate::tables::{label, notes};
+use crate::tables::{ADDRESS_SPACE, label, notes};
 
 /// Differences below this share are called none.
 const ALIKE: f64 = 0.01;
@@ -22,6 +22,8 @@ const ALIKE_TAIL: f64 = 0.02;
 const VICTIMS_FEW: u64 = 200;
 /// Median response of the last quarter over that of the first, from which the array is said not to keep up.
 const GROWTH_OVERLOADED: f64 = 3.0;
+/// The code of the warning that begins with the name of a policy.
+const KEEPS_APART: &str = "keeps-apart";
 
 /// All that is said on the page.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -583,6 +585,14 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
             names(&rare)
         ));
     }
+    for (warning, of) in warned(runs) {
+        // Its first word is the name of a policy, which keeps its letters.
+        let text = match warning.code.as_str() {
+            KEEPS_APART => warning.text.clone(),
+            _ => capital(&warning.text),
+        };
+        cautions.push(format!("{text}{}.", names(&of)));
+    }
     cautions.extend(notes(runs));
     let has_interval =
         intervals.variants.first().and_then(|variant| variant.metrics.mean?.half_width).is_some();
@@ -597,6 +607,20 @@ fn cautions(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> V
         });
     }
     cautions
+}
+
+/// What the scenarios warn of, each once, with the runs that do. Space that a load leaves alone is noted beside the tables.
+fn warned(runs: &[Report]) -> Vec<(&Warning, Vec<&Report>)> {
+    let mut found: Vec<(&Warning, Vec<&Report>)> = Vec::new();
+    for run in runs {
+        for warning in run.warnings.iter().filter(|warning| warning.code != ADDRESS_SPACE) {
+            match found.iter_mut().find(|(known, _)| *known == warning) {
+                Some((_, of)) => of.push(run),
+                None => found.push((warning, vec![run])),
+            }
+        }
+    }
+    found
 }
 
 fn titles(pair: &Pair<'_>) -> Titles {

@@ -131,7 +131,8 @@ pub(crate) fn scenario_name(runs: &[Report]) -> &str {
     name.unwrap_or("scenario")
 }
 
-/// What all runs have in common: "hpc-w: 8 devices, 100,000 requests in 209.9 s, seed 1".
+/// What all runs have in common: "hpc-w: 8 devices, 100,000 requests, 209.9 s simulated, seed 1".
+/// Arrays with redundancy have their level and what the host can use of them beside the devices.
 pub(crate) fn headline(runs: &[Report]) -> String {
     headline_with(runs, |run| format!("seed {}", run.seed))
 }
@@ -149,11 +150,21 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
         1 => "1 device".to_owned(),
         devices => format!("{devices} devices"),
     });
+    // Without redundancy the host can use what the members hold.
+    if runs.iter().any(|run| run.array.redundancy.is_some() && run.array.usable_bytes > 0) {
+        fact(&|run| level(run).to_owned());
+        fact(&|run| format!("{} usable", numbers::bytes(run.array.usable_bytes)));
+    }
     fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
     // Runs of one load end within a response time of one another; more digits would only tell them apart.
     fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
     fact(&seed);
     format!("{}: {}", scenario_name(runs), facts.join(", "))
+}
+
+/// The RAID level of a run.
+fn level(run: &Report) -> &str {
+    run.scenario.pointer("/array/level").and_then(serde_json::Value::as_str).unwrap_or("raid0")
 }
 
 /// A section: a title, then its table.

@@ -28,6 +28,8 @@ const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on t
 const MISSED: &str = "missed";
 const MISSED_NOTE: &str =
     "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
+const USABLE: &str = "usable";
+const USABLE_NOTE: &str = "Usable: capacity that the host can use; parity and copies take the rest.\n";
 const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
 
 /// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison, `names` what their
@@ -35,7 +37,9 @@ const TOO_FEW: &str = "-: too few requests to say; a percentile is given where a
 pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
     let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
     let has_deadlines = runs.iter().any(|run| run.host.deadlines.is_some());
-    let headings = headings.skip(1).chain(has_deadlines.then_some(MISSED));
+    let usable_differs = has_different_capacity(runs);
+    let headings =
+        headings.skip(1).chain(has_deadlines.then_some(MISSED)).chain(usable_differs.then_some(USABLE));
     let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings));
     let winner = comparison.winners.mean.as_ref().filter(|winner| !winner.is_tie());
     let variants = &comparison.intervals.variants;
@@ -54,11 +58,15 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         let mean = if wins { mean.with(Emphasis::Good) } else { mean };
         let mut row = row(run, mean, (runs.len() > 1).then_some(change));
         row.extend(has_deadlines.then(|| missed(run).into()));
+        row.extend(usable_differs.then(|| numbers::bytes(run.array.usable_bytes).into()));
         table.push(row);
     }
     let mut text = titled(TITLE, &table, style) + GC_HIT;
     if has_deadlines {
         text.push_str(MISSED_NOTE);
+    }
+    if usable_differs {
+        text.push_str(USABLE_NOTE);
     }
     if runs.iter().any(lacks_percentiles) {
         text.push_str(TOO_FEW);
@@ -95,6 +103,13 @@ fn gc_hit(run: &Report) -> String {
         0 => NONE.to_owned(),
         requests => numbers::percent(hit as f64 / requests as f64),
     }
+}
+
+/// Whether redundancy leaves the host more of one array than of another; the heading says it where all have the same.
+fn has_different_capacity(runs: &[Report]) -> bool {
+    let first = runs.first().map(|run| run.array.usable_bytes);
+    runs.iter().any(|run| run.array.redundancy.is_some())
+        && runs.iter().any(|run| Some(run.array.usable_bytes) != first)
 }
 
 /// Share of the requests with a deadline that missed it.

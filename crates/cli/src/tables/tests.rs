@@ -241,6 +241,34 @@ fn an_unsteady_array_is_a_warning_and_differing_ones_are_told_apart() {
     assert!(text.contains("aged array of ideal: not known to be steady, ageing was too short"), "{text}");
 }
 
+/// The four runs on arrays of such a level with so many usable bytes each.
+fn arrays_of(levels: [(&str, u64); 4]) -> Vec<Report> {
+    let mut runs = four_runs();
+    for (run, (level, usable)) in runs.iter_mut().zip(levels) {
+        run.scenario["array"] = json!({"level": level});
+        run.array.usable_bytes = usable;
+        run.array.redundancy = (level != "raid0").then(Default::default);
+    }
+    runs
+}
+
+#[test]
+fn redundant_arrays_say_what_the_host_can_use() {
+    let usable = |levels| plain(&compared(arrays_of(levels)), STYLE);
+    let text = usable([("raid5", 3 << 30); 4]);
+    assert!(text.contains("devices, raid5, 3.00 GiB usable, 2,000 requests"), "{text}");
+    assert!(!text.contains("Usable: "), "{text}");
+    let text = usable([("raid5", 3 << 30), ("raid6", 2 << 30), ("raid0", 4 << 30), ("raid5", 3 << 30)]);
+    assert!(!text.lines().next().unwrap().contains("usable"), "{text}");
+    for part in
+        ["  usable\n", "  3.00 GiB\n", "  2.00 GiB\n", "  4.00 GiB\n", "\nUsable: capacity that the host"]
+    {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    let text = usable([("raid0", 4 << 30), ("raid0", 8 << 30), ("raid0", 4 << 30), ("raid0", 4 << 30)]);
+    assert!(!text.contains("sable"), "{text}");
+}
+
 #[test]
 fn nothing_completed_is_said_and_not_divided_by() {
     let empty = |label: &str| {
