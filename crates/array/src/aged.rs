@@ -134,9 +134,11 @@ struct Filled {
 
 impl Filled {
     fn new(layout: &Layout, member: DeviceId, page: Bytes, share: f64) -> Self {
-        let zones = layout.filled_zones(share).map(|zone| zone.start / page..zone.end / page).collect();
+        let zones: Vec<Range<u64>> =
+            layout.filled_zones(share).map(|zone| zone.start / page..zone.end / page).collect();
         let parity = match layout {
-            Layout::Parity(parity) if share > 0.0 => {
+            // A share of less than half a page fills nothing, as no share does.
+            Layout::Parity(parity) if zones.iter().any(|zone| !zone.is_empty()) => {
                 Some((parity.parity_pattern(member), layout.stripe_unit() / page))
             }
             _ => None,

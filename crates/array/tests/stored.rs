@@ -6,8 +6,8 @@ mod common;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use common::{one_die, raid0};
-use harmonia_array::{AGEING_VERSION, AgedState, AgeingPlan, ArrayConfig, age};
+use common::{PAGE, level, one_die, raid0};
+use harmonia_array::{AGEING_VERSION, AgedState, AgeingPlan, ArrayConfig, Level, age};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::{Allocation, AllocationUnit, Amount, Frontiers, Order, SsdConfig};
 use xxhash_rust::xxh3::xxh3_64;
@@ -44,6 +44,14 @@ fn bytes(state: &AgedState) -> Vec<u8> {
 
 fn read(config: &ArrayConfig, bytes: &[u8]) -> Result<AgedState, String> {
     AgedState::read(KEY, config, bytes.len() as u64, &mut &bytes[..]).map_err(|error| error.to_string())
+}
+
+/// As nothing is filled, there is no parity either: arrays of all levels may begin with the same state.
+#[test]
+fn a_share_that_rounds_to_no_page_fills_nothing() {
+    let config = level(Level::Raid5(Default::default()), &one_die(16, 4, 4), 3, PAGE);
+    let state = aged(&config, 1e-9);
+    assert!(state.devices.iter().all(|ftl| ftl.tally().data_programs() == 0));
 }
 
 /// Every unit in turn: shared and separate frontiers, all and half of the space in use.

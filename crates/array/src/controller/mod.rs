@@ -3,7 +3,7 @@
 //! Like its devices it is sans-IO. Order at one moment: messages, then devices (lowest member first, each in its own
 //! order), then whatever the caller submits. Members influence one another through what follows a completion: the next
 //! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member runs on
-//! its own up to the next event of a member that has an operation with such a consequence.
+//! its own up to the next event of a member that has an operation with such a consequence, and that one passes nobody.
 //!
 //! * `requests`: cut into transactions, and completed;
 //! * `transactions`: locked, planned, step by step, chains of blame;
@@ -51,10 +51,10 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     interests: Interests,
     /// Somebody wants to know who collects.
     listens: bool,
-    /// Plans never have dependencies.
+    /// Requests need no transactions: see [`Planner::is_flat`]. Over as soon as a member may refuse operations.
     is_flat: bool,
     message_latency: harmonia_types::SimDuration,
-    /// Messages on their way, timers, and operations whose dependencies end in the future.
+    /// Messages on their way, timers, and what follows the end of a step.
     agenda: EventQueue<Message>,
     delivered: Vec<Delivered>,
     /// Answers, and completions that the coordinator wants to hear of, on their way.

@@ -244,8 +244,8 @@ impl ParityPlanner {
             } else if pattern.run == pattern.period {
                 ParityPages::ALL
             } else {
-                // Only members of a petabyte and more would not fit.
-                let fits = "a pattern of parity pages has less than 2^32 pages";
+                // The pattern is shorter than the two whole stripes and more that are written here, page by page.
+                let fits = "a write has fewer than 2^32 pages";
                 ParityPages {
                     phase: u32::try_from(phase).expect(fits),
                     period: u32::try_from(period).expect(fits),
