@@ -21,6 +21,8 @@ pub struct RedundancyReport {
     pub rows_full: u64,
     /// Length of what was read so that parity could be made. Unit: bytes.
     pub pre_read_bytes: u64,
+    /// Pages programmed for further copies of what the host wrote. Unit: pages.
+    pub copy_pages_written: u64,
     /// Length of the parts of discards that covered a stripe in part and were ignored. Unit: bytes.
     pub trims_ignored_bytes: u64,
 }

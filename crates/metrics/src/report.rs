@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{DeviceCounters, DeviceReport, utilisation};
+use crate::device::{DeviceCounters, DeviceReport, ratio, utilisation};
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
@@ -59,16 +59,16 @@ pub struct Report {
 /// The report's `array` section: sums over its devices, and coordination.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArrayReport {
-    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was.
+    /// Flash data pages programmed (host with all copies, GC and parity) per data page the host wrote; null where none was.
     /// Unit: ratio.
     pub write_amplification: Option<f64>,
     /// Blocks erased. Unit: count.
     pub erases: u64,
     /// Valid pages moved by GC. Unit: pages.
     pub gc_pages_moved: u64,
-    /// Data pages written by the host. Unit: pages.
+    /// Data pages written by the host, each counted once however many copies are kept. Unit: pages.
     pub host_pages_written: u64,
-    /// Flash data pages programmed: host, GC and parity, without metadata. Unit: pages.
+    /// Flash data pages programmed: host with all copies, GC and parity, without metadata. Unit: pages.
     pub flash_pages_programmed: u64,
     /// Parity pages programmed on behalf of the array, moves by GC not included. Unit: pages.
     pub parity_pages_written: u64,
@@ -191,6 +191,22 @@ impl ArrayReport {
             usable_bytes: 0,
             redundancy: None,
         }
+    }
+}
+
+impl ArrayReport {
+    /// The report of an array that keeps so many copies of everything: the host wrote one of them.
+    #[must_use]
+    pub fn with_copies(mut self, copies: u16) -> Self {
+        if copies > 1 {
+            let programmed = self.host_pages_written;
+            // Every write goes to all copies; at the edges of the window some may be on their way.
+            self.host_pages_written = programmed / u64::from(copies);
+            self.write_amplification = ratio(self.flash_pages_programmed, self.host_pages_written);
+            let redundancy = self.redundancy.get_or_insert_default();
+            redundancy.copy_pages_written = programmed - self.host_pages_written;
+        }
+        self
     }
 }
 

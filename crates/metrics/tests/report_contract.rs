@@ -244,14 +244,16 @@ fn what_redundancy_costs_follows_the_inside_of_dies() {
         rows_reconstruct_write: 3,
         rows_full: 4,
         pre_read_bytes: 5,
-        trims_ignored_bytes: 6,
+        copy_pages_written: 6,
+        trims_ignored_bytes: 7,
     };
     let redundant =
         ArrayReport { usable_bytes: 4096, redundancy: Some(redundancy), ..ArrayReport::default() };
     let text = serde_json::to_string(&redundant).unwrap();
     let expected = [
         r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"rows_read_modify_write":2,"#,
-        r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"trims_ignored_bytes":6}}"#,
+        r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"copy_pages_written":6,"#,
+        r#""trims_ignored_bytes":7}}"#,
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");

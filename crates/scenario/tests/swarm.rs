@@ -522,13 +522,14 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     assert!(host.response_cdf.last().is_none_or(|last| (last.1 - 1.0).abs() < 1e-9), "the CDF ends at 1");
 
     let array = &report.array;
+    let copies = array.redundancy.map_or(0, |redundancy| redundancy.copy_pages_written);
     let shares = &array.devices_in_gc_fraction;
     assert_eq!(shares.len(), usize::from(scenario.array.devices) + 1);
     assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "shares of GC sum to 1: {shares:?}");
     assert_eq!(
         array.flash_pages_programmed,
-        array.host_pages_written + array.gc_pages_moved + array.parity_pages_written,
+        array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written,
         "programs are the sum over causes"
     );
     match array.write_amplification {
@@ -577,7 +578,11 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let written = array.flash_pages_programmed;
     assert!(written.abs_diff(erased_in_all) <= pages_in_all, "{written} written and {erased_in_all} erased");
     parity_adds_up(scenario, array, warmup == 0);
-    assert_eq!(sums, [array.erases, array.gc_pages_moved, array.host_pages_written], "sums over devices");
+    assert_eq!(
+        sums,
+        [array.erases, array.gc_pages_moved, array.host_pages_written + copies],
+        "sums over devices"
+    );
     if scenario.array.members.iter().all(|member| member.ssd.gc.schedule == "ideal") {
         let affected = response.gc_affected_read.count + response.gc_affected_write.count;
         assert_eq!((affected, host.blame_ns.queue_gc), (0, 0), "under ideal nobody waits for collection");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use harmonia_array::layout::Layout;
 use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, RedundancyReport,
@@ -54,6 +55,8 @@ pub(super) fn build(
         let programs: u64 = device.programs.iter().sum();
         programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
     });
+    let layout = scenario.array.layout();
+    let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
     Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -62,10 +65,11 @@ pub(super) fn build(
         simulated_ns: measured.window_ns,
         host: measured.host.report(),
         array: ArrayReport {
-            usable_bytes: scenario.array.layout().logical_bytes(),
+            usable_bytes: layout.logical_bytes(),
             redundancy: redundancy(scenario.array.level, &measured.redundancy),
             ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
-        },
+        }
+        .with_copies(copies),
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
@@ -101,6 +105,7 @@ fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport>
         rows_reconstruct_write: planner.rows_reconstruct_write,
         rows_full: planner.rows_full,
         pre_read_bytes: planner.pre_read_bytes,
+        copy_pages_written: 0,
         trims_ignored_bytes: planner.trims_ignored_bytes,
     })
 }
