@@ -188,7 +188,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         scenario: ScenarioArguments,
         /// Policies to compare, the first being the baseline; see `harmonia policies`
-        /// [default: local,reactive-inclusive,reactive-selective,ideal, unless --set names the policies itself]
+        /// [default: every coordination policy that can win on this array, and ideal; all: every one there is]
         #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
         policies: Option<Vec<String>>,
         #[command(flatten)]
@@ -483,14 +483,13 @@ impl ScenarioArguments {
 #[derive(Debug, Args)]
 pub(crate) struct SimulationArguments {
     /// Run with so many seeds, the scenario's own and those that follow, and print means with their intervals
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        hide_default_value = true,
-        allow_negative_numbers = true
-    )]
-    pub seeds: u64,
+    /// [default: 1; a comparison that takes only seconds runs with 10]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seeds: Option<u64>,
+    /// Add seeds until the answer is clear, or for so long, such as 60s. The report says how many there were; --seeds with
+    /// that number gives the same bytes
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, conflicts_with = "seeds")]
+    pub time_limit: Option<SimDuration>,
     /// Threads to use; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

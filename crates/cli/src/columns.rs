@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use harmonia_metrics::{Observer, Report};
-use harmonia_scenario::Observe;
+use harmonia_scenario::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, Operation, SimTime};
 use parquet::basic::{Compression, Encoding};
 use parquet::column::writer::ColumnCloseResult;
@@ -101,7 +101,7 @@ pub(crate) struct Columns<'a> {
     folder: &'a ResultFolder,
     /// Set when the disk gives out: hours of simulating should not follow.
     cancel: &'a AtomicBool,
-    done: Mutex<BTreeMap<usize, [Written; 2]>>,
+    done: Mutex<BTreeMap<RunId, [Written; 2]>>,
     failed: Mutex<Option<(&'static str, ParquetError)>>,
 }
 
@@ -131,9 +131,10 @@ impl<'a> Columns<'a> {
         let done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut requests = Vec::new();
         let mut intervals = Vec::new();
-        for (index, [of_requests, of_intervals]) in done {
-            requests.push((&runs[index], of_requests));
-            intervals.push((&runs[index], of_intervals));
+        // Every variant has all seeds, so the runs come in the order of their ids.
+        for (run, [of_requests, of_intervals]) in runs.iter().zip(done.into_values()) {
+            requests.push((run, of_requests));
+            intervals.push((run, of_intervals));
         }
         let join = |table: &Table, parts| {
             let joined =
@@ -152,7 +153,7 @@ impl<'a> Columns<'a> {
 }
 
 impl Observe for Columns<'_> {
-    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
+    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
         let requests = self.part(&REQUESTS)?;
         let intervals = self.part(&INTERVALS)?;
         Some(Box::new(RunColumns { columns: self, run, parts: Some([requests, intervals]) }))
@@ -170,7 +171,7 @@ impl Columns<'_> {
 /// Writes the columns of one run.
 struct RunColumns<'a> {
     columns: &'a Columns<'a>,
-    run: usize,
+    run: RunId,
     /// None once they are closed or have failed.
     parts: Option<[Part; 2]>,
 }

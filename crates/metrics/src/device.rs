@@ -35,6 +35,10 @@ pub struct DeviceCounters {
     pub gc_plane_busy_ns: u64,
     /// Pages read because a host write covered them only in part. Unit: pages.
     pub rmw_reads: u64,
+    /// Data pages that the victims collected can hold. Unit: pages.
+    pub victim_pages: u64,
+    /// Valid pages moved out of these victims, those of unfinished ones left out. Unit: pages.
+    pub victim_pages_moved: u64,
     /// What garbage collection did with host operations inside the dies.
     pub inside: InsideCounters,
 }
@@ -62,6 +66,10 @@ pub struct DeviceReport {
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
     pub host_pages_read: u64,
+    /// Collections: times the device, all of its dies together, began to collect. A device of which some die always
+    /// collects is counted by how often its dies did on average. Unit: count.
+    #[serde(default)]
+    pub gc_events: u64,
     /// What garbage collection did with host operations inside the dies; absent in reports of before it was counted.
     #[serde(default)]
     pub inside: InsideReport,
@@ -103,6 +111,8 @@ impl DeviceCounters {
             gc_busy_ns: combine(self.gc_busy_ns, other.gc_busy_ns),
             gc_plane_busy_ns: combine(self.gc_plane_busy_ns, other.gc_plane_busy_ns),
             rmw_reads: combine(self.rmw_reads, other.rmw_reads),
+            victim_pages: combine(self.victim_pages, other.victim_pages),
+            victim_pages_moved: combine(self.victim_pages_moved, other.victim_pages_moved),
             inside: InsideCounters::default(),
         }
     }
@@ -122,6 +132,16 @@ impl DeviceCounters {
         ratio(self.data_pages_programmed(), self.host_pages_written)
     }
 
+    /// Write amplification over whole collection cycles: each victim's pages per page that collecting it freed, times the
+    /// pages that the array programs for a page of the host (1 without parity). A victim's life is a whole cycle, so it
+    /// does not matter where the window cuts, nor whether free blocks were built up in it. `None` without a victim, or
+    /// where collecting freed nothing. Unit: ratio.
+    pub fn write_amplification_whole_cycles(&self) -> Option<f64> {
+        let cycles = ratio(self.victim_pages, self.victim_pages - self.victim_pages_moved)?;
+        let own = self.programmed(IoCause::Host) + self.programmed(IoCause::Parity);
+        (self.victim_pages > 0).then_some(cycles * ratio(own, self.host_pages_written).unwrap_or(1.0))
+    }
+
     /// Busy plane time / (planes of a die x GC time of the dies); `None` without GC time. Unit: ratio.
     pub fn plane_utilisation_in_gc(&self, planes_per_die: u32) -> Option<f64> {
         utilisation([(self, planes_per_die)])
@@ -130,7 +150,7 @@ impl DeviceCounters {
 
 impl DeviceReport {
     /// The report of a device that counted `counters` in the measured window and whose blocks have this
-    /// `wear`; without what it did over time and who waited for it, which others watch.
+    /// `wear`; without its events, what it did over time and who waited for it, which others watch.
     pub fn new(counters: &DeviceCounters, wear: Wear, planes_per_die: u32) -> Self {
         DeviceReport {
             erases: counters.erases,
@@ -142,6 +162,7 @@ impl DeviceReport {
             wear,
             host_pages_written: counters.host_pages_written,
             host_pages_read: counters.host_pages_read,
+            gc_events: 0,
             inside: InsideReport::new(&counters.inside),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
@@ -180,6 +201,8 @@ mod tests {
         gc_busy_ns: 1_000,
         gc_plane_busy_ns: 1_500,
         rmw_reads: 2,
+        victim_pages: 18,
+        victim_pages_moved: 12,
         inside: InsideCounters { pairs: false, ..crate::inside::tests::COUNTED },
     };
 
@@ -187,6 +210,17 @@ mod tests {
     fn write_amplification_counts_host_gc_and_parity_but_not_metadata() {
         assert_eq!(COUNTED.write_amplification(), Some(3.0));
         assert_eq!(DeviceCounters { host_pages_written: 0, ..COUNTED }.write_amplification(), None);
+    }
+
+    /// Three victims of 6 pages gave 12 valid ones: 18 pages programmed for each 6 of the array, which writes 12 for 8 of the
+    /// host.
+    #[test]
+    fn whole_cycles_know_nothing_of_the_window() {
+        assert_eq!(COUNTED.write_amplification_whole_cycles(), Some(4.5));
+        let of = |victim_pages, victim_pages_moved| {
+            DeviceCounters { victim_pages, victim_pages_moved, ..COUNTED }.write_amplification_whole_cycles()
+        };
+        assert_eq!((of(0, 0), of(18, 18)), (None, None));
     }
 
     #[test]
@@ -232,6 +266,7 @@ mod tests {
             wear: wear.clone(),
             host_pages_written: 8,
             host_pages_read: 10,
+            gc_events: 0,
             inside: InsideReport::new(&COUNTED.inside),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),

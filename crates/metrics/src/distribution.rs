@@ -107,6 +107,12 @@ impl Distribution {
         }
     }
 
+    /// The value that this share of the samples does not exceed; `None` without samples.
+    pub(crate) fn value_at(&self, share: f64) -> Option<u64> {
+        let rank = libm::ceil(share.clamp(0.0, 1.0) * self.count() as f64) as u64;
+        self.cumulative().find(|&(_, cumulative)| cumulative >= rank).map(|(value, _)| value)
+    }
+
     /// The cumulative distribution as (value in ns, fraction of samples at or below it), for a logarithmic
     /// axis.
     ///

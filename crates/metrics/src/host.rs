@@ -5,7 +5,7 @@
 //!
 //! Not measured: requests still outstanding, throughput over time, latency per volume or per member.
 
-use harmonia_types::{Completion, Deadlines, Operation};
+use harmonia_types::{Completion, Deadlines, Operation, SimTime};
 use serde::{Deserialize, Serialize};
 
 use crate::batches::{BatchReport, Batches};
@@ -32,6 +32,7 @@ pub struct HostRecorder {
     batches: Batches,
     deadlines: Deadlines,
     kept: DeadlineReport,
+    last_arrival: SimTime,
 }
 
 /// Response times by kind of request; a response runs from arrival to the end of the last operation, link
@@ -102,6 +103,10 @@ pub struct HostReport {
     /// phases were told apart. Unit: ns.
     #[serde(default)]
     pub blame_phases_ns: BlamePhases,
+    /// From the window's beginning to the last arrival; null where arrivals follow completions, in a closed loop. Unit:
+    /// ns.
+    #[serde(default)]
+    pub arrivals_ns: Option<u64>,
     /// How deadlines were kept; absent where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<DeadlineReport>,
@@ -147,7 +152,9 @@ impl HostRecorder {
             *count += 1;
         }
         let moves_data = matches!(completion.operation, Operation::Read | Operation::Write);
-        self.batches.record(completion.id, response_ns, completion.gc_affected && moves_data);
+        let is_read = completion.operation == Operation::Read;
+        self.batches.record(completion.id, response_ns, is_read, completion.gc_affected && moves_data);
+        self.last_arrival = self.last_arrival.max(completion.arrival);
         match completion.operation {
             Operation::Read => {
                 self.read_requests += 1;
@@ -171,6 +178,11 @@ impl HostRecorder {
             }
             Operation::Flush => self.flush_requests += 1,
         }
+    }
+
+    /// When the last of the recorded requests arrived; time 0 without any.
+    pub fn last_arrival(&self) -> SimTime {
+        self.last_arrival
     }
 
     /// Requests recorded so far.
@@ -215,7 +227,8 @@ impl HostRecorder {
             },
             blame_ns: self.blame.clone(),
             response_cdf: self.all.cdf_points(),
-            batches: self.batches.report(),
+            batches: self.batches.report(&self.all, &self.read),
+            arrivals_ns: None,
             blame_phases_ns: self.phases,
             deadlines: self.deadlines.is_set().then_some(self.kept),
         }

@@ -15,6 +15,7 @@
 
 use crate::interval::Interval;
 use crate::intervals::{Figure, Samples, Versus, same};
+use crate::judgement::difference_error;
 use crate::report::Report;
 
 /// Ratios nearer to 1 than this are 1 where there is no interval to judge by.
@@ -53,9 +54,9 @@ pub enum Joint {
 impl Interaction {
     /// Of the runs of four variants, by seed; `None` where one has no mean.
     pub fn of(base: &[Report], first: &[Report], second: &[Report], both: &[Report]) -> Option<Interaction> {
-        let mean = Figure::MEAN;
+        let (mean, error) = (Figure::MEAN, difference_error(4, base.len()));
         let share = |versus: &Versus| versus.relative.map(|relative| relative.mean);
-        let alone = [mean.versus(first, base)?, mean.versus(second, base)?];
+        let alone = [mean.versus(first, base, error)?, mean.versus(second, base, error)?];
         let independent = (1.0 + share(&alone[0])?) * (1.0 + share(&alone[1])?) - 1.0;
         let paired = [first, second, both].iter().all(|runs| same(runs, base));
         let [base_mean, first_mean] = [mean.samples(base)?, mean.samples(first)?];
@@ -63,11 +64,11 @@ impl Interaction {
         Some(Interaction {
             first: alone[0],
             second: alone[1],
-            both: mean.versus(both, base)?,
-            first_after_second: mean.versus(both, second)?,
-            second_after_first: mean.versus(both, first)?,
+            both: mean.versus(both, base, error)?,
+            first_after_second: mean.versus(both, second, error)?,
+            second_after_first: mean.versus(both, first, error)?,
             independent,
-            ratio: ratio([&both_mean, &base_mean], [&first_mean, &second_mean], paired)?,
+            ratio: ratio([&both_mean, &base_mean], [&first_mean, &second_mean], paired, error)?,
         })
     }
 
@@ -86,7 +87,7 @@ impl Interaction {
 }
 
 /// Product of `above` over that of `below`.
-fn ratio(above: [&Samples; 2], below: [&Samples; 2], paired: bool) -> Option<Interval> {
+fn ratio(above: [&Samples; 2], below: [&Samples; 2], paired: bool, error: f64) -> Option<Interval> {
     let all = above.into_iter().chain(below);
     let centres: Vec<f64> = all.clone().map(|samples| samples.centre).collect();
     let samples = all.clone().map(|samples| samples.values.len()).min()?;
@@ -101,8 +102,8 @@ fn ratio(above: [&Samples; 2], below: [&Samples; 2], paired: bool) -> Option<Int
         sum(above) - sum(below)
     };
     let equally_many = all.clone().all(|of| of.values.len() == samples);
-    let of_log =
-        (paired && equally_many).then(|| Interval::of(&(0..samples).map(sample).collect::<Vec<_>>()));
+    let of_log = (paired && equally_many)
+        .then(|| Interval::with(&(0..samples).map(sample).collect::<Vec<_>>(), above[0].kind, error));
     let half_width = of_log.flatten().and_then(|interval| interval.half_width);
     Some(Interval { mean, half_width: half_width.map(|half| half * mean), samples: samples as u32 })
 }
@@ -111,6 +112,7 @@ fn ratio(above: [&Samples; 2], below: [&Samples; 2], paired: bool) -> Option<Int
 mod tests {
     use super::*;
     use crate::batches::BatchReport;
+    use crate::student_t;
 
     /// Runs whose mean is `mean` with the first seed and grows by a share of `noise` from seed to seed.
     fn runs(mean: f64, noise: &[f64]) -> Vec<Report> {
@@ -122,7 +124,7 @@ mod tests {
             }))
             .expect("a report");
             report.host.response_ns.all.mean = Some(mean * (1.0 + noise));
-            report.host.batches = BatchReport { requests: 64, mean: Vec::new(), gc_affected: Vec::new() };
+            report.host.batches = BatchReport { requests: 64, mean: Vec::new(), ..BatchReport::default() };
             report
         };
         noise.iter().zip(1..).map(run).collect()
@@ -149,13 +151,14 @@ mod tests {
     /// What all four have in common cancels; what they have not widens the interval.
     #[test]
     fn the_interval_is_over_pairs() {
-        let common = four([100.0, 60.0, 40.0, 25.0], &[0.0, 0.3, 0.9]);
+        let common = four([100.0, 60.0, 40.0, 25.0], &[0.0, 0.03, 0.09]);
         assert_eq!(common.joint(), Joint::LeavesMore, "{:?}", common.ratio);
         let [base, first, second] = [100.0, 60.0, 40.0].map(|mean| runs(mean, &[0.0, 0.0, 0.0]));
         let both = runs(25.0, &[0.2, -0.2, 0.0]);
         let own = Interaction::of(&base, &first, &second, &both).expect("all have means");
-        // s of 0.2, -0.2, 0 is 0.2; t with two degrees of freedom 4.303.
-        let half_width = 4.303 * 0.2 / 3f64.sqrt() * own.ratio.mean;
+        // s of 0.2, -0.2, 0 is 0.2; t with two degrees of freedom for 5% / 4 figures / 3 others / 2.
+        let t = student_t(2.0, 0.05 / 24.0);
+        let half_width = t * 0.2 / 3f64.sqrt() * own.ratio.mean;
         assert!((own.ratio.half_width.expect("pairs") - half_width).abs() < 1e-9, "{own:?}");
         assert_eq!(own.joint(), Joint::Independent);
     }

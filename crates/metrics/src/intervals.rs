@@ -2,28 +2,26 @@
 //!
 //! Two methods, and the output says which:
 //!
-//! * *replications*: each variant ran with several seeds, and a seed's figure is one sample. Seeds are independent, so
-//!   every figure of a report has an interval, quantiles and erases too.
-//! * *batch means*: one seed; a sample is the mean of a batch of successive requests ([`BatchReport`]). Only means have
-//!   an interval. Batches of one run are nearly but not quite independent, so it may be somewhat narrow, and it knows
-//!   nothing of what another aged array would do.
+//! * *replications*: each variant ran with several seeds, and a seed's figure is one sample. Seeds are independent.
+//! * *batch means*: one seed; a sample is what a batch of successive requests says of the figure ([`BatchReport`]). What is
+//!   left of correlation between batches is corrected for. It knows nothing of what another aged array would do.
 //!
 //! Either way variants are compared in pairs where they can be: the same seed gives the same requests and the same
 //! aged array, so what these contribute cancels (common random numbers; Law, Simulation Modeling and Analysis, 11.2).
 //! In a closed loop batch k holds the same requests too, though each policy gets to them at times of its own: that
 //! costs the pairs some of their use, not their validity.
 //!
-//! Leaves out: correction for comparing many variants at once (of twenty differences that are none, one is marked
-//! significant on average), and intervals of blame, wear or shares of time.
+//! A figure's own interval holds with 95%. Intervals of differences hold with 95% *all together*, for the four figures that
+//! winners are named of: see [`difference_error`]. The one that is shown is the one that is tested.
+//!
+//! Leaves out: intervals of blame, wear or shares of time; of the standard deviation with one seed.
 
 use serde::{Deserialize, Serialize};
 
-use crate::batches::BatchReport;
-use crate::interval::{Contrast, Interval};
+use crate::batches::{BATCHES_MIN, BatchReport};
+use crate::interval::{Contrast, ERROR, Interval, Kind};
+use crate::judgement::difference_error;
 use crate::report::Report;
-
-/// Fewer batches than this are no sample of anything.
-const BATCHES_MIN: usize = 10;
 
 /// How samples came about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,8 +39,12 @@ pub enum Method {
 pub struct Intervals {
     /// Where samples come from.
     pub method: Method,
-    /// Probability with which an interval holds the true value: 0.95. Unit: fraction.
+    /// Probability with which the interval of a figure holds the true value: 0.95. Unit: fraction.
     pub confidence: f64,
+    /// The same for the interval of one difference, chosen so that those of mean, p99, p99 of reads and erases hold with
+    /// 95% all together, however many variants and looks there are. Unit: fraction.
+    #[serde(default)]
+    pub difference_confidence: f64,
     /// Label of the first variant, against which the others are held.
     pub baseline: String,
     /// One a variant, in the order of the runs.
@@ -56,7 +58,7 @@ pub struct VariantIntervals {
     pub label: String,
     /// Seeds of its runs, in their order.
     pub seeds: Vec<u64>,
-    /// Its figures; null where a run has none. With one seed only `mean` and `gc_affected` have a half-width.
+    /// Its figures; null where a run has none.
     pub metrics: PerMetric<Option<Interval>>,
     /// What it changes; null for the baseline itself.
     pub versus_baseline: Option<PerMetric<Option<Versus>>>,
@@ -77,6 +79,7 @@ pub struct Versus {
 
 /// One value for each figure that has intervals.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "T: Default + Deserialize<'de>"))]
 pub struct PerMetric<T> {
     /// Mean response time of all requests. Unit: ns.
     pub mean: T,
@@ -92,10 +95,16 @@ pub struct PerMetric<T> {
     pub p999: T,
     /// 99.99th percentile. Unit: ns.
     pub p9999: T,
+    /// 99th percentile of the response times of reads. Unit: ns.
+    #[serde(default)]
+    pub read_p99: T,
     /// Share of the requests that met garbage collection. Unit: fraction.
     pub gc_affected: T,
     /// Flash data pages programmed per host data page written. Unit: ratio.
     pub write_amplification: T,
+    /// The same over whole collection cycles. Unit: ratio.
+    #[serde(default)]
+    pub write_amplification_whole_cycles: T,
     /// Blocks erased. Unit: count.
     pub erases: T,
 }
@@ -104,11 +113,12 @@ pub struct PerMetric<T> {
 #[derive(Debug)]
 pub(crate) struct Samples {
     pub values: Vec<f64>,
-    /// The best estimate: of batches it is the mean of all requests, those after the last full batch included.
+    /// The best estimate: of batches it is the figure of all requests, those after the last full batch included.
     pub centre: f64,
+    pub kind: Kind,
 }
 
-/// Where one figure is found: in a report, and in its batches if it is a mean.
+/// Where one figure is found: in a report, and in its batches.
 pub(crate) struct Figure {
     of: fn(&Report) -> Option<f64>,
     batches: Option<fn(&BatchReport) -> &[f64]>,
@@ -120,13 +130,21 @@ impl<T> PerMetric<T> {
         PerMetric {
             mean: value(&Figure::MEAN),
             stddev: value(&Figure::lone(|run| run.host.response_ns.all.stddev)),
-            p50: value(&Figure::lone(|run| float(run.host.response_ns.all.p50))),
-            p95: value(&Figure::lone(|run| float(run.host.response_ns.all.p95))),
+            p50: value(&Figure::new(|run| float(run.host.response_ns.all.p50), |batches| &batches.p50)),
+            p95: value(&Figure::new(|run| float(run.host.response_ns.all.p95), |batches| &batches.p95)),
             p99: value(&Figure::P99),
-            p999: value(&Figure::lone(|run| float(run.host.response_ns.all.p999))),
-            p9999: value(&Figure::lone(|run| float(run.host.response_ns.all.p9999))),
-            gc_affected: value(&Figure { of: gc_affected, batches: Some(|batches| &batches.gc_affected) }),
-            write_amplification: value(&Figure::lone(|run| run.array.write_amplification)),
+            p999: value(&Figure::new(|run| float(run.host.response_ns.all.p999), |batches| &batches.p999)),
+            p9999: value(&Figure::new(|run| float(run.host.response_ns.all.p9999), |batches| &batches.p9999)),
+            read_p99: value(&Figure::READ_P99),
+            gc_affected: value(&Figure::new(gc_affected, |batches| &batches.gc_affected)),
+            write_amplification: value(&Figure::new(
+                |run| run.array.write_amplification,
+                |batches| &batches.write_amplification,
+            )),
+            write_amplification_whole_cycles: value(&Figure::new(
+                |run| run.array.write_amplification_whole_cycles,
+                |batches| &batches.write_amplification_whole_cycles,
+            )),
             erases: value(&Figure::ERASES),
         }
     }
@@ -151,16 +169,18 @@ impl Intervals {
     pub fn of(runs: &[Report], seeds: usize) -> Intervals {
         assert!(seeds > 0 && runs.len().is_multiple_of(seeds), "each variant has all seeds");
         let Some(baseline) = runs.get(..seeds) else { return Intervals::default() };
+        let error = difference_error(runs.len() / seeds, seeds);
         let variants = runs.chunks(seeds).enumerate().map(|(index, variant)| VariantIntervals {
             label: variant[0].label.clone(),
             seeds: variant.iter().map(|run| run.seed).collect(),
             metrics: PerMetric::from_figures(|figure| figure.samples(variant)?.interval()),
             versus_baseline: (index > 0)
-                .then(|| PerMetric::from_figures(|figure| figure.versus(variant, baseline))),
+                .then(|| PerMetric::from_figures(|figure| figure.versus(variant, baseline, error))),
         });
         Intervals {
             method: if seeds > 1 { Method::Replications } else { Method::BatchMeans },
-            confidence: 0.95,
+            confidence: 1.0 - ERROR,
+            difference_confidence: 1.0 - error,
             baseline: baseline[0].label.clone(),
             variants: variants.collect(),
         }
@@ -168,11 +188,17 @@ impl Intervals {
 }
 
 impl Figure {
-    pub(crate) const MEAN: Figure =
-        Figure { of: |run| run.host.response_ns.all.mean, batches: Some(|batches| &batches.mean) };
-    pub(crate) const P99: Figure = Figure::lone(|run| float(run.host.response_ns.all.p99));
-    pub(crate) const READ_P99: Figure = Figure::lone(|run| float(run.host.response_ns.read.p99));
-    pub(crate) const ERASES: Figure = Figure::lone(|run| Some(run.array.erases as f64));
+    pub(crate) const MEAN: Figure = Figure::new(|run| run.host.response_ns.all.mean, |batches| &batches.mean);
+    pub(crate) const P99: Figure =
+        Figure::new(|run| float(run.host.response_ns.all.p99), |batches| &batches.p99);
+    pub(crate) const READ_P99: Figure =
+        Figure::new(|run| float(run.host.response_ns.read.p99), |batches| &batches.read_p99);
+    pub(crate) const ERASES: Figure =
+        Figure::new(|run| Some(run.array.erases as f64), |batches| &batches.erases);
+
+    const fn new(of: fn(&Report) -> Option<f64>, batches: fn(&BatchReport) -> &[f64]) -> Figure {
+        Figure { of, batches: Some(batches) }
+    }
 
     /// A figure of a whole run, of which batches say nothing.
     const fn lone(of: fn(&Report) -> Option<f64>) -> Figure {
@@ -188,14 +214,19 @@ impl Figure {
             _ => None,
         };
         let batches = batches.filter(|batches| batches.len() >= BATCHES_MIN);
-        Some(Samples { values: batches.map_or(values, <[f64]>::to_vec), centre })
+        let kind = if batches.is_some() { Kind::Successive } else { Kind::Independent };
+        Some(Samples { values: batches.map_or(values, <[f64]>::to_vec), centre, kind })
     }
 
-    /// What these runs change against those; `None` where either lacks the figure.
-    pub(crate) fn versus(&self, variant: &[Report], baseline: &[Report]) -> Option<Versus> {
+    /// What these runs change against those, with intervals that miss with probability `error`; `None` where either lacks
+    /// the figure.
+    pub(crate) fn versus(&self, variant: &[Report], baseline: &[Report], error: f64) -> Option<Versus> {
         let (ours, theirs) = (self.samples(variant)?, self.samples(baseline)?);
         let paired = same(variant, baseline) && ours.values.len() == theirs.values.len();
-        let Contrast { difference, relative } = Contrast::of(&ours.values, &theirs.values, paired)?;
+        // Batches of one that lacks them, or of another length, say nothing beside the other's.
+        let kind = if ours.kind == theirs.kind { ours.kind } else { Kind::Successive };
+        let Contrast { difference, relative } =
+            Contrast::with(&ours.values, &theirs.values, paired, kind, error)?;
         let difference = Interval { mean: ours.centre - theirs.centre, ..difference };
         let relative = relative
             .filter(|_| theirs.centre > 0.0)
@@ -213,7 +244,8 @@ pub(crate) fn same(variant: &[Report], baseline: &[Report]) -> bool {
 
 impl Samples {
     fn interval(&self) -> Option<Interval> {
-        Interval::of(&self.values).map(|interval| Interval { mean: self.centre, ..interval })
+        let interval = Interval::with(&self.values, self.kind, ERROR);
+        interval.map(|interval| Interval { mean: self.centre, ..interval })
     }
 }
 
@@ -230,7 +262,7 @@ mod tests {
         }))
         .expect("a report");
         report.host.response_ns.all.mean = Some(mean);
-        report.host.batches = BatchReport { requests: 64, mean: batches.to_vec(), gc_affected: Vec::new() };
+        report.host.batches = BatchReport { requests: 64, mean: batches.to_vec(), ..BatchReport::default() };
         report.array.erases = mean as u64;
         report
     }
@@ -265,13 +297,15 @@ mod tests {
     /// The interval of one seed stands around the mean of all requests, not around that of its full batches.
     #[test]
     fn one_seed_is_judged_by_its_batches() {
-        let batches: Vec<f64> = (0..12).map(f64::from).collect();
+        // 0 to 11, neighbours as unlike as can be: no correlation that would have to be corrected.
+        let batches: Vec<f64> =
+            (0..12).map(|k| f64::from(if k % 2 == 0 { k / 2 } else { 11 - k / 2 })).collect();
         let slower: Vec<f64> = batches.iter().map(|mean| mean + 1.0).collect();
         let runs = [run("a", 1, 5.6, &batches), run("b", 1, 6.5, &slower)];
         let intervals = Intervals::of(&runs, 1);
         let own = intervals.variants[0].metrics.mean.expect("a mean");
         // s^2 of 0..11 is 13; t with 11 degrees of freedom 2.201.
-        assert!((own.half_width.expect("batches") - 2.201 * (13.0f64 / 12.0).sqrt()).abs() < 1e-9, "{own:?}");
+        assert!((own.half_width.expect("batches") - 2.201 * (13.0f64 / 12.0).sqrt()).abs() < 1e-3, "{own:?}");
         assert_eq!((own.mean, own.samples), (5.6, 12));
         let versus = mean(&intervals.variants[1]);
         assert!(

@@ -9,7 +9,7 @@
 //!   completions      --> GcWaits ---------------^
 //!
 //!   several reports  --> Intervals: what differs between policies by more than chance
-//!                    --> Winners: who has the lowest figures; Interaction: whether two changes add up
+//!                    --> judgement: warnings, and who has the lowest figures; Interaction: whether two changes add up
 //! ```
 //!
 //! Everything here watches and nothing decides: no type of this crate is asked for anything while a run goes
@@ -33,18 +33,19 @@ mod inside;
 mod interaction;
 mod interval;
 mod intervals;
+pub mod judgement;
 mod moments;
 mod observer;
 mod over_time;
 pub mod recording;
 mod redundancy;
 mod report;
+mod student;
 mod trace;
 mod warning;
 mod wear;
-mod winners;
 
-pub use batches::BatchReport;
+pub use batches::{BatchReport, CounterBatches};
 pub use blame::{BlamePhases, BlameSum, ResourceSum};
 pub use device::{DeviceCounters, DeviceReport};
 pub use distribution::{Distribution, DistributionSummary};
@@ -53,15 +54,16 @@ pub use gc_waits::{GcWaits, GcWaitsReport};
 pub use host::{DeadlineReport, HostRecorder, HostReport, ResponseReport};
 pub use inside::{InsideCounters, InsideReport, Pairing, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
-pub use interval::{Contrast, Interval, student_t};
+pub use interval::{Contrast, Interval};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
+pub use judgement::{Against, Winner, Winners};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use redundancy::RedundancyReport;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };
+pub use student::student_t;
 pub use trace::{Noted, TraceReport};
 pub use warning::Warning;
 pub use wear::Wear;
-pub use winners::{Against, Winner, Winners};

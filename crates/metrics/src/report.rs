@@ -14,10 +14,10 @@ use crate::device::{DeviceCounters, DeviceReport, ratio, utilisation};
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
+use crate::judgement::{self, Winners};
 use crate::redundancy::RedundancyReport;
 use crate::trace::TraceReport;
 use crate::warning::Warning;
-use crate::winners::Winners;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -51,7 +51,7 @@ pub struct Report {
     /// What was replayed of a trace, and what was done to it; absent where the load is no trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceReport>,
-    /// What to know about the scenario; absent if all is well.
+    /// What to know before believing it; absent if all is well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
@@ -94,6 +94,10 @@ pub struct ArrayReport {
     /// What parity and copies make of writes; absent where the level has no redundancy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<RedundancyReport>,
+    /// Write amplification over whole collection cycles, each victim's life being one: where the window begins and ends
+    /// makes no difference, nor do free blocks that were built up in it. Null where no victim was collected. Unit: ratio.
+    #[serde(default)]
+    pub write_amplification_whole_cycles: Option<f64>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -147,6 +151,9 @@ pub struct Comparison {
     /// Which variants have the lowest figures, and by how much.
     #[serde(default)]
     pub winners: Winners,
+    /// What to know before believing it: what the runs' own warnings say, each kind once, and what is true of them together.
+    #[serde(default)]
+    pub warnings: Vec<Warning>,
 }
 
 impl Comparison {
@@ -156,7 +163,8 @@ impl Comparison {
     /// If the runs are not a multiple of `seeds`.
     pub fn new(runs: Vec<Report>, seeds: usize) -> Self {
         let (intervals, winners) = (Intervals::of(&runs, seeds), Winners::of(&runs, seeds));
-        Comparison { runs, intervals, winners }
+        let warnings = judgement::of_runs(&runs.chunks(seeds).collect::<Vec<_>>(), &winners);
+        Comparison { runs, intervals, winners, warnings }
     }
 
     /// The runs of each variant, one a seed.
@@ -190,6 +198,7 @@ impl ArrayReport {
             inside: InsideReport::new(&sum.inside),
             usable_bytes: 0,
             redundancy: None,
+            write_amplification_whole_cycles: sum.write_amplification_whole_cycles(),
         }
     }
 }
@@ -203,6 +212,8 @@ impl ArrayReport {
             // Every write goes to all copies; at the edges of the window some may be on their way.
             self.host_pages_written = programmed / u64::from(copies);
             self.write_amplification = ratio(self.flash_pages_programmed, self.host_pages_written);
+            let of_copies = |cycles: f64| Some(cycles * ratio(programmed, self.host_pages_written)?);
+            self.write_amplification_whole_cycles = self.write_amplification_whole_cycles.and_then(of_copies);
             let redundancy = self.redundancy.get_or_insert_default();
             redundancy.copy_pages_written = programmed - self.host_pages_written;
         }
@@ -231,5 +242,20 @@ impl Report {
     /// The report with its engine section zeroed: the same seed gives the same bytes.
     pub fn without_engine(&self) -> Report {
         Report { engine: EngineReport::default(), ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A report in which nothing is filled in but its label and seed.
+    pub(crate) fn blank(label: &str, seed: u64) -> Report {
+        serde_json::from_value(serde_json::json!({
+            "schema": "", "version": "", "scenario": null, "seed": seed, "simulated_ns": 0, "label": label,
+            "host": HostReport::default(), "array": ArrayReport::default(), "devices": [],
+            "engine": EngineReport::default(), "precondition": PreconditionReport::default(),
+        }))
+        .expect("a report")
     }
 }

@@ -21,6 +21,8 @@ const DEVICES: [DeviceCounters; 2] = [
         gc_busy_ns: 100,
         gc_plane_busy_ns: 50,
         rmw_reads: 1,
+        victim_pages: 8,
+        victim_pages_moved: 2,
         inside: INSIDE,
     },
     DeviceCounters {
@@ -33,6 +35,8 @@ const DEVICES: [DeviceCounters; 2] = [
         gc_busy_ns: 0,
         gc_plane_busy_ns: 0,
         rmw_reads: 2,
+        victim_pages: 0,
+        victim_pages_moved: 0,
         inside: NONE_INSIDE,
     },
 ];
@@ -97,12 +101,18 @@ fn report() -> Report {
             response_ns: ResponseReport { all, ..ResponseReport::default() },
             blame_ns: BlameSum { service: 50, link: 40, parity: 6, stripe_wait: 4, ..BlameSum::default() },
             response_cdf: vec![(5, 0.5), (9, 1.0)],
-            batches: BatchReport { requests: 64, mean: vec![1.5], gc_affected: vec![0.25] },
+            batches: BatchReport {
+                requests: 64,
+                mean: vec![1.5],
+                gc_affected: vec![0.25],
+                ..BatchReport::default()
+            },
             blame_phases_ns: BlamePhases {
                 data: ResourceSum { flash: 50, link: 40, ..ResourceSum::default() },
                 parity: ResourceSum { queue: 1, flash: 2, bus: 3, ..ResourceSum::default() },
                 ..BlamePhases::default()
             },
+            arrivals_ns: Some(900),
             deadlines: None,
         },
         array: ArrayReport::new(
@@ -310,6 +320,7 @@ fn what_was_written_without_intervals_can_be_read() {
     let mut value = serde_json::to_value(Comparison::new(vec![report()], 1)).unwrap();
     value.as_object_mut().unwrap().remove("intervals");
     value.as_object_mut().unwrap().remove("winners");
+    value.as_object_mut().unwrap().remove("warnings");
     value["runs"][0]["host"].as_object_mut().unwrap().remove("batches");
     let read: Comparison = serde_json::from_value(value).unwrap();
     assert_eq!(
@@ -324,7 +335,7 @@ fn the_intervals_follow_the_runs() {
     let value = serde_json::to_value(Comparison::new(vec![report(), report()], 1)).unwrap();
     let keys =
         |value: &serde_json::Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
-    assert_eq!(keys(&value), ["intervals", "runs", "winners"], "sorted by the reader");
+    assert_eq!(keys(&value), ["intervals", "runs", "warnings", "winners"], "sorted by the reader");
     let intervals = &value["intervals"];
     assert_eq!((&intervals["method"], &intervals["confidence"]), (&"batch-means".into(), &0.95.into()));
     assert_eq!(
@@ -341,8 +352,10 @@ fn the_intervals_follow_the_runs() {
         serde_json::json!({"difference": none, "relative": none, "significant": null, "paired": true});
     assert_eq!(intervals["variants"][1]["versus_baseline"]["erases"], versus);
     let erases = serde_json::json!({"labels": ["selective", "selective"], "values": [7.0, 7.0], "next": null,
-        "baseline": null, "unknown": []});
+        "baseline": null, "ties": [{"label": "selective", "difference": none, "relative": none, "significant": null,
+        "paired": true}], "unknown": []});
     assert_eq!(value["winners"]["erases"], erases, "equals tie");
+    assert_eq!(value["warnings"][0]["code"], "one-seed");
     assert_eq!(value["winners"]["p99"], serde_json::Value::Null, "too few requests");
 }
 

@@ -37,8 +37,9 @@ pub use error::BadInput;
 pub use harmonia_metrics::Warning;
 pub use kept::{Outcome, Store, VERSION, outcomes};
 pub use run::{
-    AgedCache, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Silent, Stage, Unobserved,
-    aged_arrays, compare, compare_seeds, peak_rss_bytes, preflight, run, run_aged,
+    AgedCache, CHEAP_SEEDS, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunId, RunOptions, Silent,
+    Stage, Unobserved, aged_arrays, compare, compare_seeds, compare_while, default_seeds, peak_rss_bytes,
+    preflight, run, run_aged,
 };
 pub use scenario::{Precondition, Scenario, Template, TraceFile, Variant, sweep};
 pub use set::{Axis, axes, values_of};

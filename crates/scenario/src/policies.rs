@@ -1,9 +1,11 @@
 //! Every registered policy of every kind, for lists, and what a comparison's policy names mean.
 
-use harmonia_array::coordination;
+use harmonia_array::{Level, coordination};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, names};
 use serde::Serialize;
+
+use crate::{Scenario, warnings};
 
 /// One registered policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,6 +56,45 @@ fn add<F>(list: &mut Vec<PolicyInfo>, kind: Kind, registry: &[Entry<F>]) {
     };
     list.extend(registry.iter().map(info));
 }
+
+/// What a comparison tries where nobody names policies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// Names of coordination policies, the baseline first and the bound last.
+    pub names: Vec<&'static str>,
+    /// Policies that can only lose here, and why.
+    pub left_out: Vec<(&'static str, &'static str)>,
+}
+
+/// The policies that a comparison of this scenario tries by default: every coordination policy that can win on its array,
+/// beside [`IDEAL`].
+pub fn choice(scenario: &Scenario) -> Choice {
+    let mut choice = Choice { names: Vec::new(), left_out: Vec::new() };
+    for name in names(coordination::REGISTRY) {
+        match why_not(scenario, name) {
+            Some(why) => choice.left_out.push((name, why)),
+            None => choice.names.push(name),
+        }
+    }
+    choice.names.push(IDEAL);
+    choice
+}
+
+/// Why a policy can only lose on the array of this scenario.
+fn why_not(scenario: &Scenario, name: &str) -> Option<&'static str> {
+    if scenario.array.devices == 1 && name != LOCAL {
+        return Some("a single SSD has nothing to coordinate with");
+    }
+    let keeps_apart = scenario.array.level == Level::Raid0 && warnings::keeps_apart(&scenario.array, name);
+    keeps_apart.then_some(
+        "it keeps SSDs from collecting together, which lengthens the wait of requests that need several, and RAID-0 cannot \
+         read around the one that collects",
+    )
+}
+
+/// The name of local coordination with garbage collection that takes no time.
+pub const IDEAL: &str = "ideal";
+const LOCAL: &str = "local";
 
 /// The `key=value` pairs behind the name of a policy in a comparison: `ideal` is local coordination with garbage
 /// collection that takes no time, any other name a coordination policy.

@@ -23,22 +23,14 @@ impl Scenario {
             ("parity-resonance", resonance(&self.array)),
             ("address-space", self.leaves_space()),
         ];
-        let warning =
-            |(code, text): (&str, Option<String>)| Some(Warning { code: code.to_owned(), text: text? });
+        let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
         all.into_iter().filter_map(warning).collect()
     }
 
     /// A coordinator that seldom wins with plain reads and writes, because requests wait for one member after the other.
     fn keeps_apart(&self) -> Option<String> {
-        let ArrayConfig { devices, coordination, .. } = &self.array;
-        let policy = &coordination.policy;
-        let parameters = Parameters {
-            devices: *devices,
-            message_latency: coordination.message_latency,
-            own: &coordination.own,
-        };
-        let coordinator = (find(coordination::REGISTRY, policy)?.build)(&parameters).ok()?;
-        (coordinator.keeps_apart() && self.needs_several_members()).then(|| {
+        let policy = &self.array.coordination.policy;
+        (keeps_apart(&self.array, policy) && self.needs_several_members()).then(|| {
             format!(
                 "{policy} lets members collect one after the other, which pays where requests can do without the one that \
                  collects; with plain reads and writes they wait for each of them in turn"
@@ -49,12 +41,7 @@ impl Scenario {
     /// Whether its requests usually need more than one member.
     fn needs_several_members(&self) -> bool {
         let ArrayConfig { devices, level, stripe_unit, .. } = self.array;
-        let is_larger = |size: SizeDistribution| {
-            let (SizeDistribution::Fixed { mean }
-            | SizeDistribution::Exponential { mean }
-            | SizeDistribution::Normal { mean, .. }) = size;
-            mean > stripe_unit
-        };
+        let is_larger = |size: SizeDistribution| size.mean() > stripe_unit;
         // A write of a level with redundancy needs several, however short it is.
         let of_load = || match &self.workload {
             WorkloadConfig::Synthetic(load) => is_larger(load.size),
@@ -71,6 +58,17 @@ impl Scenario {
             format!("requests go to the first {} of the {} that the array holds", shown(space), shown(whole))
         })
     }
+}
+
+/// Whether this policy lets members of the array collect one after the other.
+pub(crate) fn keeps_apart(array: &ArrayConfig, policy: &str) -> bool {
+    let ArrayConfig { devices, coordination, .. } = array;
+    // Another policy's own keys are not for this one.
+    let none = Default::default();
+    let own = if policy == coordination.policy { &coordination.own } else { &none };
+    let parameters = Parameters { devices: *devices, message_latency: coordination.message_latency, own };
+    let built = find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok());
+    built.is_some_and(|coordinator| coordinator.keeps_apart())
 }
 
 /// Parity that lies on fewer than half of the dies of a member: these are written more often than the others, and where

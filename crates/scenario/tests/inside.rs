@@ -15,7 +15,7 @@ struct Watch(Mutex<Told>);
 type Told = (SimTime, Option<MemberPlanes>);
 
 impl Observe for Watch {
-    fn observer(&self, _: usize) -> Option<Box<dyn Observer + '_>> {
+    fn observer(&self, _: harmonia_scenario::RunId) -> Option<Box<dyn Observer + '_>> {
         Some(Box::new(Watching(self)))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::{Comparison, Method, Observer, Report};
 use harmonia_scenario::{
-    MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Silent, Stage, Unobserved, Variant,
+    MOST_SEEDS, Observe, Progress, RunError, RunId, RunOptions, Scenario, Silent, Stage, Unobserved, Variant,
     compare, compare_seeds,
 };
 use harmonia_types::{Completion, DeviceId, SimTime};
@@ -108,7 +108,7 @@ fn what_cannot_be_counted_is_refused_with_the_reason() {
 /// Notes who was asked for, and what was said to be going on.
 #[derive(Default)]
 struct Notes {
-    observers: Mutex<Vec<usize>>,
+    observers: Mutex<Vec<RunId>>,
     names: Mutex<BTreeSet<(usize, String)>>,
 }
 
@@ -122,7 +122,7 @@ impl Observer for Blind {
 }
 
 impl Observe for Notes {
-    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
+    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
         self.observers.lock().expect("not poisoned").push(run);
         Some(Box::new(Blind))
     }
@@ -145,7 +145,8 @@ fn observers_and_progress_go_by_the_position_among_all_runs() {
     compare_seeds(&variants(7), 2, &options).unwrap_or_else(|error| panic!("{error}"));
     let mut asked = notes.observers.into_inner().expect("not poisoned");
     asked.sort_unstable();
-    assert_eq!(asked, [0, 1, 2, 3, 4, 5], "each once");
+    let ids = (0..3).flat_map(|variant| (0..2).map(move |seed| RunId { variant, seed }));
+    assert_eq!(asked, ids.collect::<Vec<_>>(), "each once");
     let names: Vec<(usize, String)> = notes.names.into_inner().expect("not poisoned").into_iter().collect();
     let name = |run: usize, name: &str| (run, name.to_owned());
     assert_eq!(names[..3], [name(0, "local seed 7"), name(1, "local seed 8"), name(2, "three seed 7")]);

@@ -166,6 +166,17 @@ pub enum SizeDistribution {
     },
 }
 
+impl SizeDistribution {
+    /// The mean, before sizes are rounded up to whole pages. Unit: bytes.
+    pub fn mean(&self) -> Bytes {
+        match *self {
+            SizeDistribution::Fixed { mean }
+            | SizeDistribution::Exponential { mean }
+            | SizeDistribution::Normal { mean, .. } => mean,
+        }
+    }
+}
+
 /// Where synthetic requests go.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(tag = "pattern", rename_all = "kebab-case")]

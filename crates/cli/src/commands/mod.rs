@@ -5,6 +5,7 @@ mod check;
 mod lists;
 mod policies;
 mod reproduce;
+mod seeds;
 mod shell;
 mod simulate;
 mod trace;

@@ -1,7 +1,7 @@
 //! The policies of a comparison: names on the command line become `--set` pairs.
 
 use harmonia_array::coordination;
-use harmonia_scenario::policies::sets_of;
+use harmonia_scenario::policies::{Choice, IDEAL, choice, sets_of};
 use harmonia_scenario::{Axis, Variant, axes, sweep};
 use harmonia_types::registry::names;
 
@@ -11,22 +11,36 @@ use crate::failure::Failure;
 
 const POLICY_KEY: &str = "array.coordination.policy";
 const SCHEDULE_KEY: &str = "ssd.gc.schedule";
-const IDEAL: &str = "ideal";
+/// Stands for every coordination policy there is, and the bound.
+const ALL: &str = "all";
 
-const DEFAULT: [&str; 4] = ["local", "reactive-inclusive", "reactive-selective", IDEAL];
+/// What a comparison runs.
+pub(crate) struct Crossed {
+    pub variants: Vec<Variant>,
+    /// Where on which axes each stands.
+    pub cross: Cross,
+    /// Nobody named policies: those that can win on this array were chosen.
+    pub chosen: bool,
+    /// Policies that can only lose there, and why.
+    pub left_out: Vec<(&'static str, &'static str)>,
+}
 
-/// What a comparison runs: one variant for each policy and each combination of values swept, policy by policy, and where
-/// on which axes each stands. Without `--policies`, a `--set` of the policy is swept like any other key, and without
-/// that the default policies are compared.
+/// One variant for each policy and each combination of values swept, policy by policy. Without `--policies`, a `--set` of
+/// the policy is swept like any other key, and without that every policy is tried that can win on one of the arrays.
 ///
 /// # Errors
 /// An unknown policy, with the nearest known one; what the scenario crate refuses.
 pub(crate) fn crossed(
     arguments: &ScenarioArguments,
     policies: Option<&[String]>,
-) -> Result<(Vec<Variant>, Cross), Failure> {
+) -> Result<Crossed, Failure> {
     let trace = arguments.trace();
+    let (mut chosen, mut left_out) = (false, Vec::new());
     let policies = match policies {
+        Some([all]) if all == ALL => {
+            refuse_policy_key(&arguments.sets)?;
+            names(coordination::REGISTRY).chain([IDEAL]).map(str::to_owned).collect()
+        }
         Some(policies) => {
             refuse_policy_key(&arguments.sets)?;
             refuse_twice(policies)?;
@@ -34,16 +48,28 @@ pub(crate) fn crossed(
         }
         None if arguments.sets.iter().any(|set| is_policy_key(set)) => {
             let cross = Cross::full(axes(&arguments.sets)?);
-            return Ok(named(sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?, cross));
+            let variants = named(sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?, &cross);
+            return Ok(Crossed { variants, cross, chosen, left_out });
         }
-        None => DEFAULT.map(str::to_owned).to_vec(),
+        None => {
+            let plain = sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?;
+            let choices: Vec<Choice> = plain.iter().map(|variant| choice(&variant.scenario)).collect();
+            let wins = |name: &&str| choices.iter().any(|choice| choice.names.contains(name));
+            let is_lost = |(name, _): &(&str, &str)| !wins(name);
+            left_out
+                .extend(choices.iter().take(1).flat_map(|choice| &choice.left_out).copied().filter(is_lost));
+            chosen = true;
+            let all = names(coordination::REGISTRY).chain([IDEAL]);
+            all.filter(wins).map(str::to_owned).collect()
+        }
     };
     let mut swept = Vec::new();
     for policy in &policies {
         let sets = [of_policy(policy, &arguments.sets), pairs(policy)?].concat();
         swept.extend(sweep(&arguments.scenario, &sets, trace.as_ref())?);
     }
-    Ok(named(swept, under(&policies, &arguments.sets)?))
+    let cross = under(&policies, &arguments.sets)?;
+    Ok(Crossed { variants: named(swept, &cross), cross, chosen, left_out })
 }
 
 /// The cross of these policies with what the flags sweep over. A single policy is no axis, unless there is no other.
@@ -73,9 +99,9 @@ fn of_policy(policy: &str, sets: &[String]) -> Vec<String> {
 }
 
 /// Variants with the names that the cross gives them.
-fn named(mut variants: Vec<Variant>, cross: Cross) -> (Vec<Variant>, Cross) {
+fn named(mut variants: Vec<Variant>, cross: &Cross) -> Vec<Variant> {
     variants.iter_mut().enumerate().for_each(|(run, variant)| variant.label = cross.name(run));
-    (variants, cross)
+    variants
 }
 
 /// The `--set` pairs that make a policy; they come after the user's own and so have the last word.
@@ -159,8 +185,8 @@ mod tests {
         let arguments = ScenarioArguments { scenario: "tiny".into(), sets, traces: Vec::new(), format: None };
         let policies = owned(policies);
         let crossed = crossed(&arguments, (!policies.is_empty()).then_some(&policies[..]));
-        let (variants, _) = crossed.unwrap_or_else(|failure| panic!("{:?}", failure.message()));
-        variants.into_iter().map(|variant| variant.label).collect()
+        let crossed = crossed.unwrap_or_else(|failure| panic!("{:?}", failure.message()));
+        crossed.variants.into_iter().map(|variant| variant.label).collect()
     }
 
     #[test]
@@ -172,7 +198,19 @@ mod tests {
         );
         assert_eq!(labels(&["local"], &[domain]), ["die", "device"]);
         assert_eq!(labels(&["local"], &[]), ["local"]);
-        assert_eq!(labels(&[], &[]), DEFAULT);
+        let can_win = [
+            "local",
+            "reactive-inclusive",
+            "reactive-selective",
+            "proactive-idle",
+            "proactive-soft-limit",
+            "ideal",
+        ];
+        assert_eq!(labels(&[], &[]), can_win, "RAID-0");
+        assert_eq!(labels(&[], &["array.devices=1"]), ["local", "ideal"]);
+        let all: Vec<&str> = names(coordination::REGISTRY).chain([IDEAL]).collect();
+        assert_eq!(labels(&[], &["array.level=raid5"]), all);
+        assert_eq!(labels(&["all"], &[]), all);
         let three = labels(
             &[],
             &["ssd.gc.victim=greedy,fifo", domain, "array.coordination.policy=local,reactive-selective"],

@@ -2,17 +2,20 @@
 
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_scenario::{
-    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, Warning, aged_arrays,
-    compare_seeds, share_addresses,
+    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
+    default_seeds, share_addresses,
 };
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
 
-use super::{cache, policies};
+use super::cache;
+use super::policies::{self, Crossed};
+use super::seeds::{Seeds, seeds_of};
 use crate::args::{ScenarioArguments, SimulationArguments};
 use crate::columns::Columns;
 use crate::cross::Cross;
@@ -21,7 +24,7 @@ use crate::files::ResultFolder;
 use crate::output::Output;
 use crate::page::{self, Recordings};
 use crate::progress::{Bars, Silent};
-use crate::tables::{self, Style};
+use crate::tables::{self, Rest, Style};
 use crate::{interrupt, numbers};
 
 /// From so many runs on a comparison says beforehand what it is about to do, and counts them while it does.
@@ -65,17 +68,16 @@ impl<'a> Session<'a> {
         let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
         let folder = self.folder()?;
         scenario.hints().iter().for_each(|hint| self.output.notice(hint));
-        scenario.warnings().iter().for_each(|warning| self.output.notice(&tables::warned(warning)));
         let variant = [Variant { label: String::new(), scenario }];
         let columns = self.columns(folder.as_ref());
-        let (comparison, recordings) = self.simulate(1, columns.as_ref(), |options| {
-            compare_seeds(&variant, self.simulation.seeds, options)
-        })?;
+        let seeds = self.seeds(|| 1);
+        let (comparison, recordings) =
+            self.simulate(1, seeds, columns.as_ref(), |options| seeds.compare(&variant, options))?;
         let report = &match &comparison.runs[..] {
             [report] => json(report)?,
             _ => json(&comparison)?,
         };
-        let scenario = &(self.seeds_comment() + &rerunnable(&variant[0].scenario));
+        let scenario = &(seeds_comment(&comparison) + &rerunnable(&variant[0].scenario));
         let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };
         let cross = Cross::default();
         self.finish(files, &comparison, &cross, |style| tables::single(&comparison, style))
@@ -83,17 +85,18 @@ impl<'a> Session<'a> {
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
-        let (mut variants, cross) = policies::crossed(self.scenario, policies)?;
+        let Crossed { mut variants, cross, chosen, left_out } = policies::crossed(self.scenario, policies)?;
         let addresses = share_addresses(&mut variants);
         let folder = self.folder()?;
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
-        warnings(&variants).iter().for_each(|warning| self.output.notice(warning));
         addresses.iter().for_each(|notice| self.output.notice(notice));
-        announcement(&variants, self.simulation.seeds).iter().for_each(|text| self.output.notice(text));
+        let seeds = self.seeds(|| default_seeds(&variants));
+        if let Some(known) = seeds.known() {
+            announcement(&variants, known).iter().for_each(|text| self.output.notice(text));
+        }
         let columns = self.columns(folder.as_ref());
-        let (comparison, recordings) = self.simulate(variants.len(), columns.as_ref(), |options| {
-            compare_seeds(&variants, self.simulation.seeds, options)
-        })?;
+        let (comparison, recordings) = self
+            .simulate(variants.len(), seeds, columns.as_ref(), |options| seeds.compare(&variants, options))?;
         let mut resolved = String::from(
             "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
              # has each run's own scenario in full.\n",
@@ -104,7 +107,7 @@ impl<'a> Session<'a> {
                 pairs => format!("#   {label}: {pairs}\n"),
             });
         }
-        resolved.push_str(&self.seeds_comment());
+        resolved.push_str(&seeds_comment(&comparison));
         resolved.push_str(&rerunnable(&variants[0].scenario));
         let files = Files {
             folder: folder.as_ref(),
@@ -113,14 +116,18 @@ impl<'a> Session<'a> {
             recordings,
             columns,
         };
-        self.finish(files, &comparison, &cross, |style| tables::comparison(&comparison, &cross, style))
+        let rest = if chosen { Rest::InALine } else { Rest::Shown };
+        self.finish(files, &comparison, &cross, |style| {
+            tables::comparison(&comparison, &cross, rest, style) + &tables::left_out(&left_out, style)
+        })
     }
 
-    /// What a scenario file does not say: how often it ran.
-    fn seeds_comment(&self) -> String {
-        match self.simulation.seeds {
-            1 => String::new(),
-            seeds => format!("# Run with --seeds {seeds}: the seed written here and those that follow.\n"),
+    /// How many seeds to run with; `default` says how many where nobody did.
+    fn seeds(&self, default: impl FnOnce() -> u64) -> Seeds {
+        match (self.simulation.seeds, self.simulation.time_limit) {
+            (Some(seeds), _) => Seeds::Fixed(seeds),
+            (None, Some(limit)) => Seeds::Until(Duration::from_nanos(limit.as_ns())),
+            (None, None) => Seeds::Fixed(default()),
         }
     }
 
@@ -138,6 +145,7 @@ impl<'a> Session<'a> {
     fn simulate<T>(
         &self,
         variants: usize,
+        seeds: Seeds,
         columns: Option<&Columns<'_>>,
         run: impl FnOnce(&RunOptions) -> Result<T, RunError>,
     ) -> Result<(T, Vec<Option<Recording>>), Failure> {
@@ -145,14 +153,14 @@ impl<'a> Session<'a> {
             Some(threads) => threads.get(),
             None => available_parallelism().map_or(1, |cores| cores.get()),
         };
-        let runs = (variants as u64).saturating_mul(self.simulation.seeds.min(MOST_SEEDS));
-        let bars = self.shows_progress.then(|| if runs >= MANY_RUNS { Bars::of(runs) } else { Bars::new() });
+        let runs = seeds.known().map(|seeds| (variants as u64).saturating_mul(seeds.min(MOST_SEEDS)));
+        let many = runs.filter(|&runs| runs >= MANY_RUNS);
+        let bars = self.shows_progress.then(|| many.map_or_else(Bars::new, Bars::of));
         let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
         let checked = self.simulation.checked;
         let most_bytes = self.simulation.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
         let cache = cache::of_user(most_bytes).filter(|_| !self.simulation.no_cache);
-        let recordings =
-            self.simulation.out.is_some().then(|| Recordings::of(variants, self.simulation.seeds));
+        let recordings = self.simulation.out.is_some().then(|| Recordings::of(variants));
         let mut observe: Vec<&dyn Observe> = Vec::new();
         observe.extend(recordings.as_ref().map(|recordings| recordings as &dyn Observe));
         observe.extend(columns.map(|columns| columns as &dyn Observe));
@@ -196,8 +204,8 @@ impl<'a> Session<'a> {
             folder.write_all_with(&texts, columns.unwrap_or_default())?;
         }
         if self.simulation.json {
-            // A table carries its own warnings; data has no room for them.
-            tables::warnings(comparison).lines().for_each(|line| self.output.notice(line));
+            // They stand in the data too; who pipes it away should see them all the same.
+            comparison.warnings.iter().for_each(|warning| self.output.notice(&tables::warned(warning)));
             return self.output.data(report);
         }
         let style = Style { columns: self.output.columns(), color: self.output.stdout_color() };
@@ -251,24 +259,12 @@ fn hints(variants: &[Variant]) -> Vec<String> {
     hints
 }
 
-/// What a reader of the results should know, with the runs it is true of. What they address is said of all at once.
-fn warnings(variants: &[Variant]) -> Vec<String> {
-    let mut found: Vec<(Warning, Vec<&str>)> = Vec::new();
-    for Variant { label, scenario } in variants {
-        for warning in scenario.warnings().into_iter().filter(|warning| warning.code != tables::ADDRESS_SPACE)
-        {
-            match found.iter_mut().find(|(known, _)| *known == warning) {
-                Some((_, labels)) => labels.push(label),
-                None => found.push((warning, vec![label])),
-            }
-        }
+/// What a scenario file does not say: how often it ran.
+fn seeds_comment(comparison: &Comparison) -> String {
+    match seeds_of(comparison) {
+        1 => String::new(),
+        seeds => format!("# Run with --seeds {seeds}: the seed written here and those that follow.\n"),
     }
-    let line = |(warning, labels): &(Warning, Vec<&str>)| {
-        let of =
-            if labels.len() == variants.len() { String::new() } else { format!(" ({})", labels.join(", ")) };
-        tables::warned(warning) + &of
-    };
-    found.iter().map(line).collect()
 }
 
 /// Requests that a run will simulate, where the scenario says it.

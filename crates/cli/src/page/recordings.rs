@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use harmonia_metrics::Observer;
 use harmonia_metrics::recording::{Limits, MemberPlanes, Recorder, Recording};
-use harmonia_scenario::Observe;
+use harmonia_scenario::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, SimTime};
 
 /// Runs that are recorded in full detail: more of them share as much.
@@ -15,13 +15,12 @@ const HALVINGS_MAX: u32 = 3;
 /// What was recorded, variant by variant.
 pub(crate) struct Recordings {
     limits: Limits,
-    seeds: usize,
     variants: Vec<Mutex<Option<Recording>>>,
 }
 
 impl Recordings {
-    /// Recorders for so many variants, each of which runs with so many seeds; the first seed is recorded.
-    pub(crate) fn of(variants: usize, seeds: u64) -> Self {
+    /// Recorders for so many variants; of several seeds the first is recorded.
+    pub(crate) fn of(variants: usize) -> Self {
         let halvings = variants.div_ceil(FULL_RUNS).max(1).next_power_of_two().ilog2().min(HALVINGS_MAX);
         let full = Limits::default();
         let limits = Limits {
@@ -31,11 +30,7 @@ impl Recordings {
             intervals: full.intervals >> halvings,
         };
         let recorded = variants.min(FULL_RUNS << HALVINGS_MAX);
-        Recordings {
-            limits,
-            seeds: seeds.max(1) as usize,
-            variants: (0..recorded).map(|_| Mutex::new(None)).collect(),
-        }
+        Recordings { limits, variants: (0..recorded).map(|_| Mutex::new(None)).collect() }
     }
 
     /// By variant, what was recorded of it.
@@ -47,8 +42,8 @@ impl Recordings {
 }
 
 impl Observe for Recordings {
-    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
-        let slot = self.variants.get(run / self.seeds).filter(|_| run.is_multiple_of(self.seeds))?;
+    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
+        let slot = self.variants.get(run.variant).filter(|_| run.seed == 0)?;
         Some(Box::new(Delivering { slot, recorder: Some(Recorder::new(self.limits)) }))
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn matrices(comparison: &Comparison, cross: &Cross, runs: &[Report]) 
     let all = &first.host.response_ns.all;
     let winners = &comparison.winners;
     let winner = |of: &Option<harmonia_metrics::Winner>| {
-        of.as_ref().filter(|winner| !winner.is_tie()).map(|winner| winner.labels[0].clone())
+        of.as_ref().and_then(|winner| winner.name()).map(str::to_owned)
     };
     let figures: [(&str, Option<f64>, Change, Option<String>); 2] = [
         ("Mean response", all.mean, |versus| versus.mean, winner(&winners.mean)),
@@ -170,7 +170,7 @@ fn told(found: &Interaction, first: &str, second: &str) -> String {
 
 /// How the two go together; of gains and losses only what the figures say.
 fn together(found: &Interaction, independent: &str) -> String {
-    let gains = |versus: &Versus| versus.difference.mean < 0.0 && !versus.is_none();
+    let gains = |versus: &Versus| versus.difference.mean < 0.0 && versus.is_clear();
     let joint = found.joint();
     if joint == Joint::Independent {
         return format!(
@@ -186,7 +186,7 @@ fn together(found: &Interaction, independent: &str) -> String {
         .max_by(|one, other| one.difference.mean.total_cmp(&other.difference.mean));
     let verdict = match (joint, than_better) {
         (Joint::LeavesLess, _) => "they reinforce each other",
-        (_, Some(versus)) if versus.is_none() => {
+        (_, Some(versus)) if !versus.is_clear() => {
             "they overlap, and both gain no more than the better one alone"
         }
         (_, Some(versus)) if versus.difference.mean > 0.0 => {

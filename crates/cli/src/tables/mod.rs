@@ -12,16 +12,18 @@ mod over_time;
 mod overlap;
 mod phases;
 mod response;
+mod rest;
 mod seeds;
 mod tuned;
 mod uneven;
 mod verdict;
+mod warnings;
 mod winners;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-use harmonia_metrics::{Comparison, Report, Warning};
+use harmonia_metrics::{Comparison, Report};
 
 use crate::cross::Cross;
 use crate::numbers;
@@ -30,8 +32,10 @@ pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
 pub(crate) use matrix::{Field, Matrix, matrices, sentence as interaction};
+pub(crate) use rest::{Rest, left_out};
 pub(crate) use seeds::{heading, means};
 pub(crate) use tuned::tuned;
+pub(crate) use warnings::warned;
 pub(crate) use winners::{footnotes, lines as winner_lines};
 
 /// Space and colour a table may use.
@@ -43,20 +47,24 @@ pub(crate) struct Style {
     pub color: Color,
 }
 
-/// All that is to be said about these runs, the first variant being the baseline.
-pub(crate) fn comparison(comparison: &Comparison, cross: &Cross, style: Style) -> String {
-    let runs = &seeds::means(comparison);
+/// All that is to be said about these runs, the first variant being the baseline: the answer first, then the figures.
+pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
+    let all = &seeds::means(of);
     let heading = cross.heading();
-    let response = response::section(runs, comparison, heading.as_deref(), style);
-    let mut sections = vec![seeds::heading(comparison, runs), response];
+    let mut sections = vec![seeds::heading(of, all)];
+    sections.extend(warnings::section(of, style));
+    sections.extend(winners::section(of, all, style));
+    sections.extend(matrix::section(of, cross, all, style));
+    let (comparison, others) = &rest::split(of, all, rest, style);
+    let runs = &seeds::means(comparison);
+    sections.push(response::section(runs, comparison, heading.as_deref(), style));
+    sections.extend(others.clone());
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(phases::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(load::section(runs, style));
-    sections.extend(matrix::section(comparison, cross, runs, style));
-    sections.extend(winners::section(comparison, runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")
 }
@@ -65,7 +73,9 @@ pub(crate) fn comparison(comparison: &Comparison, cross: &Cross, style: Style) -
 pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     let runs = &seeds::means(comparison);
     let response = response::section(runs, comparison, None, style);
-    let mut sections = vec![seeds::heading(comparison, runs), response];
+    let mut sections = vec![seeds::heading(comparison, runs)];
+    sections.extend(warnings::section(comparison, style));
+    sections.push(response);
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(phases::section(runs, style));
     sections.extend(inside::section(runs, style));
@@ -81,7 +91,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
 /// How far the runs can be trusted, and what else they show.
 fn ending(runs: &[Report], comparison: &Comparison, style: Style) -> String {
     let sentence = verdict::sentence(runs, &comparison.intervals);
-    verdict::steadiness(runs, style.color)
+    verdict::steadiness(runs, style.columns)
         + &addressed(runs, style.columns)
         + &layout::wrapped(&sentence, style.columns)
 }
@@ -107,17 +117,6 @@ fn addressed(runs: &[Report], columns: usize) -> String {
         [] => String::new(),
     };
     alike.into_iter().map(|entry| layout::wrapped(&line(entry), columns)).collect()
-}
-
-/// A warning as a line of its own.
-pub(crate) fn warned(warning: &Warning) -> String {
-    format!("warning: {}", warning.text)
-}
-
-/// What a user of the bare numbers must know: one line a warning, none if all is well.
-pub(crate) fn warnings(comparison: &Comparison) -> String {
-    let lines = verdict::steadiness(&seeds::means(comparison), Color(false));
-    lines.lines().filter(|line| line.starts_with("warning: ")).map(|line| format!("{line}\n")).collect()
 }
 
 /// What a run is called: its label, or the policy of a run that has none.

@@ -2,7 +2,7 @@
 
 use harmonia_metrics::{Comparison, Report, VariantIntervals};
 
-use super::{Cell, Style, Table, label, seeds, titled};
+use super::{Cell, Style, Table, label, layout, seeds, titled};
 use crate::numbers::{self, NONE, or_none};
 use crate::output::Emphasis;
 
@@ -11,7 +11,7 @@ const HEADINGS: [&str; 12] = [
     "run",
     "mean",
     "stddev",
-    "p50",
+    "median",
     "p95",
     "p99",
     "p99.9",
@@ -19,12 +19,13 @@ const HEADINGS: [&str; 12] = [
     AGAINST_FIRST,
     "erases",
     "write amp",
-    "GC-hit",
+    "GC-affected",
 ];
 /// A lone run has nothing to be held against.
 const AGAINST_FIRST: &str = "vs first";
 const BASELINE: &str = "baseline";
-const GC_HIT: &str = "GC-hit: share of requests that met garbage collection on their way.\n";
+const GC_AFFECTED: &str = "GC-affected: share of requests that met garbage collection on their way. Write amp: write amplification over \
+                           whole collection cycles.\n";
 const MISSED: &str = "missed";
 const MISSED_NOTE: &str =
     "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
@@ -41,7 +42,7 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
     let headings =
         headings.skip(1).chain(has_deadlines.then_some(MISSED)).chain(usable_differs.then_some(USABLE));
     let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings));
-    let winner = comparison.winners.mean.as_ref().filter(|winner| !winner.is_tie());
+    let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
     let variants = &comparison.intervals.variants;
     let mean = |(run, variant): (&Report, &VariantIntervals)| {
         seeds::ms(run.host.response_ns.all.mean, variant.metrics.mean.as_ref())
@@ -54,14 +55,14 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
     let changes = std::iter::once(BASELINE.to_owned()).chain(changes);
     for ((run, mean), change) in runs.iter().zip(means).zip(changes) {
         let mean = Cell::from(mean);
-        let wins = winner.is_some_and(|winner| winner.labels[0] == run.label);
+        let wins = winner == Some(label(run));
         let mean = if wins { mean.with(Emphasis::Good) } else { mean };
         let mut row = row(run, mean, (runs.len() > 1).then_some(change));
         row.extend(has_deadlines.then(|| missed(run).into()));
         row.extend(usable_differs.then(|| numbers::bytes(run.array.usable_bytes).into()));
         table.push(row);
     }
-    let mut text = titled(TITLE, &table, style) + GC_HIT;
+    let mut text = titled(TITLE, &table, style) + &layout::wrapped(GC_AFFECTED, style.columns);
     if has_deadlines {
         text.push_str(MISSED_NOTE);
     }
@@ -90,14 +91,14 @@ fn row(run: &Report, mean: Cell, change: Option<String>) -> Vec<Cell> {
     row.extend(change.map(Cell::from));
     row.extend([
         numbers::count(run.array.erases).into(),
-        or_none(run.array.write_amplification, |ratio| format!("{ratio:.3}")).into(),
-        gc_hit(run).into(),
+        or_none(run.array.write_amplification_whole_cycles, |ratio| format!("{ratio:.3}")).into(),
+        gc_affected(run).into(),
     ]);
     row
 }
 
 /// Share of all requests that met garbage collection.
-fn gc_hit(run: &Report) -> String {
+fn gc_affected(run: &Report) -> String {
     let hit = run.host.response_ns.gc_affected_read.count + run.host.response_ns.gc_affected_write.count;
     match run.host.requests {
         0 => NONE.to_owned(),

@@ -84,6 +84,7 @@ fn mean_of(seeds: &[Report]) -> Report {
     mean.array.erases = count(&|run| run.array.erases);
     mean.array.read_modify_write_reads = count(&|run| run.array.read_modify_write_reads);
     mean.array.write_amplification = average(&|run| run.array.write_amplification);
+    mean.array.write_amplification_whole_cycles = average(&|run| run.array.write_amplification_whole_cycles);
     mean.array.plane_utilisation_in_gc = average(&|run| run.array.plane_utilisation_in_gc);
     mean.array.inside = inside(seeds);
     for (devices, share) in mean.array.devices_in_gc_fraction.iter_mut().enumerate() {
@@ -176,8 +177,8 @@ pub(super) fn changes(comparison: &Comparison, style: Style) -> Option<String> {
         ("stddev", |versus| versus.stddev),
         ("p99", |versus| versus.p99),
         ("erases", |versus| versus.erases),
-        ("write amp", |versus| versus.write_amplification),
-        ("GC-hit", |versus| versus.gc_affected),
+        ("write amp", |versus| versus.write_amplification_whole_cycles),
+        ("GC-affected", |versus| versus.gc_affected),
     ];
     let intervals = &comparison.intervals;
     if intervals.method != Method::Replications || intervals.variants.len() < 2 {
@@ -259,7 +260,10 @@ pub(super) fn legend(intervals: &Intervals, style: Style) -> String {
         (false, false, _) => text.push_str("; not all changes from pairs."),
     }
     if !changes.is_empty() {
-        text.push_str(&format!(" {NOT_SIGNIFICANT}: not significant, the difference may be chance."));
+        text.push_str(&format!(
+            " Intervals of changes are wider, so that all of them hold together. {NOT_SIGNIFICANT}: the difference may be \
+             chance."
+        ));
     }
     layout::wrapped(&text, style.columns)
 }

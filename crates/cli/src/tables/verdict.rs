@@ -4,13 +4,11 @@ use std::fmt::Write as _;
 
 use harmonia_metrics::{Intervals, PreconditionReport, Report};
 
-use super::label;
-use super::winners::Name;
+use super::{label, layout};
 use crate::numbers;
-use crate::output::{Color, Emphasis};
 
-/// One line for all runs that began alike.
-pub(super) fn steadiness(runs: &[Report], color: Color) -> String {
+/// One line for all runs that began alike, if they were settled or empty; what was not settled is a warning.
+pub(super) fn steadiness(runs: &[Report], columns: usize) -> String {
     let mut alike: Vec<(&Report, usize)> = Vec::new();
     for run in runs {
         match alike.iter_mut().find(|(first, _)| first.precondition == run.precondition) {
@@ -19,30 +17,23 @@ pub(super) fn steadiness(runs: &[Report], color: Color) -> String {
         }
     }
     let what = |run: &Report, more: usize| match more {
-        _ if alike.len() == 1 => "aged array".to_owned(),
-        0 => format!("aged array of {}", label(run)),
-        _ => format!("aged array of {} and {more} more", label(run)),
+        _ if alike.len() == 1 => "The aged array".to_owned(),
+        0 => format!("The aged array of {}", label(run)),
+        _ => format!("The aged array of {} and {more} more", label(run)),
     };
-    alike.iter().map(|&(run, more)| line(&what(run, more), &run.precondition, color)).collect()
+    let lines = alike.iter().filter_map(|&(run, more)| settled(&what(run, more), &run.precondition));
+    lines.map(|line| layout::wrapped(&line, columns)).collect()
 }
 
-fn line(what: &str, precondition: &PreconditionReport, color: Color) -> String {
-    let warn = |text: String| color.paint(Emphasis::Warning, &text) + "\n";
+fn settled(what: &str, precondition: &PreconditionReport) -> Option<String> {
     match precondition.write_amplification_windows {
-        [Some(older), Some(newer)] if precondition.steady => {
-            format!("{what}: steady, write amplification {older:.2} -> {newer:.2}\n")
+        [Some(older), Some(newer)] if precondition.steady => Some(format!(
+            "{what} had settled: write amplification was {older:.2} and {newer:.2} in the last two windows of ageing."
+        )),
+        _ if precondition.fill == 0.0 => {
+            Some(format!("{what} was empty when the run began (precondition.fill = 0)."))
         }
-        [Some(older), Some(newer)] => warn(format!(
-            "warning: {what}: NOT steady, write amplification {older:.2} -> {newer:.2}; results still drift with \
-             the length of ageing, raise precondition.overwrite (now {})",
-            precondition.overwrite
-        )),
-        _ if precondition.fill == 0.0 => format!("{what}: empty when the run began (precondition.fill 0)\n"),
-        _ => warn(format!(
-            "warning: {what}: not known to be steady, ageing was too short to tell (precondition.fill {}, \
-             precondition.overwrite {})",
-            precondition.fill, precondition.overwrite
-        )),
+        _ => None,
     }
 }
 
@@ -107,27 +98,6 @@ fn single(run: &Report) -> String {
         numbers::ms(mean),
         numbers::percent(gc_share)
     )
-}
-
-/// What the lower mean costs in wear; nothing is said of a difference too small to print.
-pub(super) fn erases(first: &Report, best: &Report, name: Name) -> String {
-    if std::ptr::eq(first, best) {
-        return String::new();
-    }
-    let (ours, theirs) = (best.array.erases, first.array.erases);
-    match numbers::change(ours as f64, theirs as f64).as_deref() {
-        None if ours == 0 => String::new(),
-        None => format!("; it erases {} blocks, {} none", numbers::count(ours), name(label(first))),
-        Some("0.0%") => format!("; it erases as many blocks as {}", name(label(first))),
-        Some(change) => {
-            let word = if ours > theirs { "more" } else { "fewer" };
-            format!(
-                "; it erases {} {word} blocks than {}",
-                change.trim_start_matches(['+', '-']),
-                name(label(first))
-            )
-        }
-    }
 }
 
 /// The run with the lowest figure; of equals the first.

@@ -1,18 +1,19 @@
-//! Who has the lowest of each figure, in words; the table's last lines and a list on the page.
+//! Who has the lowest of each figure, and at what price, in words: what a table begins with, and a list on the page.
+//!
+//! Every percentage is held against the baseline, the first variant.
 
-use harmonia_metrics::{Against, Comparison, Report, Winner};
+use harmonia_metrics::{Against, Comparison, Report, Versus, Winner};
 
-use super::{Style, label, layout, seeds, verdict};
+use super::{Style, label, layout};
 use crate::numbers;
 use crate::output::Emphasis;
 
-const TITLE: &str = "Winners";
+const TITLE: &str = "Who is best";
 /// Of a longer tie the rest is counted.
-const TIED_SHOWN: usize = 4;
-const TIE: &str =
-    "A tie: the interval of the difference from the lowest holds zero, or the difference is below 0.1%.";
-const ONE_SEED: &str = "Percentiles and erases of one seed have no interval: there any difference from 0.1% on counts. \
-                        --seeds 5 can tell more.";
+const TIED_SHOWN: usize = 3;
+/// The code of the warning about erases, and of that about the only seed.
+const FOOTNOTES: [&str; 2] =
+    [harmonia_metrics::judgement::WEAR_AT_THE_EDGE, harmonia_metrics::judgement::ONE_SEED];
 
 /// How a name is shown: as it is, or made to stand out.
 pub(crate) type Name = fn(&str) -> String;
@@ -25,37 +26,55 @@ pub(crate) struct Line {
     pub text: String,
 }
 
-/// One line a figure; none where there is no choice. `runs` holds one report a variant.
+/// One line a figure, then what the winners cost; none where there is no choice. `runs` holds one report a variant.
 pub(crate) fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec<Line> {
+    let said = Said { comparison, runs, name };
     let winners = &comparison.winners;
-    let say = |winner: &Winner, show: Show, count: usize| Saying { winner, show, count, runs, name }.text();
-    let buildable = runs.iter().filter(|run| !run.is_ideal()).count();
     // Without writes a percentile of the reads is that of all requests.
     let mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
-    let mut lines = Vec::new();
-    let mut line = |what, winner: &Option<Winner>, show: Show| {
-        lines.extend(winner.as_ref().map(|winner| Line { what, text: say(winner, show, buildable) }));
-    };
-    line("lowest mean", &winners.mean, milliseconds);
-    line("lowest p99", &winners.p99, milliseconds);
-    line("p99 of reads", if mixed { &winners.read_p99 } else { &None }, milliseconds);
-    line("fewest erases", &winners.erases, erases);
-    if let (Some(first), Some(winner)) =
-        (lines.first_mut(), winners.mean.as_ref().filter(|won| !won.is_tie()))
-    {
-        let best = runs.iter().find(|run| run.label == winner.labels[0]);
-        first.text.push_str(&best.map(|best| verdict::erases(&runs[0], best, name)).unwrap_or_default());
+    let figures: [(&str, &Option<Winner>, Show); 4] = [
+        ("mean", &winners.mean, milliseconds),
+        ("p99", &winners.p99, milliseconds),
+        ("p99 of reads", if mixed { &winners.read_p99 } else { &None }, milliseconds),
+        ("erases", &winners.erases, erases),
+    ];
+    let known: Vec<(&str, &Winner, Show)> =
+        figures.into_iter().filter_map(|(what, winner, show)| Some((what, winner.as_ref()?, show))).collect();
+    if let Some(code) = void_of_all(&known) {
+        let text = format!("no winner can be named: {}", in_words(code));
+        return vec![Line { what: "nobody", text }];
     }
-    lines
+    let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| Line {
+        what,
+        text: said.winner(winner, show),
+    };
+    known.iter().map(winner).chain(said.prices()).collect()
 }
 
-/// What a tie is, and what one seed cannot know.
-pub(crate) fn footnotes(comparison: &Comparison) -> Vec<&'static str> {
+/// Why nobody wins anything, if it is the same for all figures.
+fn void_of_all<'a>(known: &[(&str, &'a Winner, Show)]) -> Option<&'a str> {
+    let (_, first, _) = known.first()?;
+    let code = first.void.as_deref()?;
+    known.iter().all(|(_, winner, _)| winner.void.as_deref() == Some(code)).then_some(code)
+}
+
+/// What a tie is, how sure all this is, and what one seed cannot know.
+pub(crate) fn footnotes(comparison: &Comparison) -> Vec<String> {
     let winners = &comparison.winners;
-    let all = || [&winners.mean, &winners.p99, &winners.read_p99, &winners.erases].into_iter().flatten();
-    let unsure = |winner: &Winner| winner.next.as_ref().is_some_and(|next| next.versus.significant.is_none());
-    let ties = all().any(Winner::is_tie).then_some(TIE);
-    ties.into_iter().chain(all().any(unsure).then_some(ONE_SEED)).collect()
+    let all = [&winners.mean, &winners.p99, &winners.read_p99, &winners.erases];
+    let ties = all.into_iter().flatten().any(Winner::is_tie);
+    let tie = ties.then(|| {
+        "Tie: the interval of the difference holds zero, or the difference is below 0.1%. All intervals of differences \
+         hold together with 95%."
+            .to_owned()
+    });
+    let warned = comparison.warnings.iter().filter(|warning| FOOTNOTES.contains(&warning.code.as_str()));
+    tie.into_iter().chain(warned.map(|warning| capital(&warning.text) + ".")).collect()
+}
+
+/// Whether a warning stands among the footnotes.
+pub(super) fn is_footnote(code: &str) -> bool {
+    FOOTNOTES.contains(&code)
 }
 
 /// The lines under one another, the figures in a column of their own; `None` where there is no choice.
@@ -85,65 +104,164 @@ fn erases(count: f64) -> String {
     numbers::count(count.round() as u64)
 }
 
-/// One winner, about to be put into words.
-struct Saying<'a> {
-    winner: &'a Winner,
-    show: Show,
-    /// How many could have won.
-    count: usize,
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// A comparison, about to be put into words.
+struct Said<'a> {
+    comparison: &'a Comparison,
     runs: &'a [Report],
     name: Name,
 }
 
-impl Saying<'_> {
-    fn text(&self) -> String {
-        let Winner { labels, next, baseline, unknown, .. } = self.winner;
-        let mut text = match (self.winner.is_tie(), next) {
-            (false, _) => self.named(0),
-            (true, Some(_)) => format!("no winner: {} tie", self.tied()),
-            (true, None) if labels.len() == self.count => format!("no winner, all tie: {}", self.tied()),
-            (true, None) => format!("no winner: {} tie", self.tied()),
+impl Said<'_> {
+    fn baseline(&self) -> &str {
+        self.runs.first().map(label).unwrap_or_default()
+    }
+
+    fn winner(&self, winner: &Winner, show: Show) -> String {
+        if let Some(code) = &winner.void {
+            return format!("no winner can be named: {}", in_words(code));
+        }
+        let name = |at: usize| (self.name)(&winner.labels[at]);
+        let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
+        let mut text = match winner.labels.len() {
+            1 if winner.labels[0] == self.baseline() => {
+                format!("{}, the baseline, is lowest: {}", name(0), show(winner.values[0]))
+            }
+            1 => format!("{} is lowest: {}", name(0), show(winner.values[0])),
+            all if all == buildable => format!("no difference beyond chance: {}", self.tied(winner, show)),
+            _ => format!("{} tie for the lowest", self.tied(winner, show)),
         };
-        let first = self.runs.first().map(label).unwrap_or_default();
-        let of_baseline = baseline.as_ref().filter(|against| !labels.contains(&against.label));
-        let mut distances = Vec::new();
-        if labels[0] == first && (next.is_some() || !self.winner.is_tie()) {
-            distances.push("the baseline".to_owned());
+        if let Some(against) = winner.baseline.as_ref().filter(|base| !winner.labels.contains(&base.label)) {
+            text.push_str(&format!(", {} {}", below(&against.versus), (self.name)(&against.label)));
         }
-        distances.extend(of_baseline.map(|against| self.distance(against, "")));
-        let is_other = |next: &&Against| of_baseline.is_none_or(|base| base.label != next.label);
-        distances.extend(next.as_ref().filter(is_other).map(|next| self.distance(next, "the next, ")));
-        if !distances.is_empty() {
-            text.push_str(if self.winner.is_tie() { "; the lowest is " } else { ": " });
-            text.push_str(&distances.join(", "));
+        if let Some(next) = winner.next.as_ref().filter(|next| next.label != self.baseline()) {
+            text.push_str(&self.next(next, winner));
         }
-        if !unknown.is_empty() {
-            let names: Vec<String> = unknown.iter().map(|label| (self.name)(label)).collect();
-            text.push_str(&format!("; too few requests to say of {}", names.join(", ")));
+        if !winner.unknown.is_empty() {
+            let names: Vec<String> = winner.unknown.iter().map(|label| (self.name)(label)).collect();
+            text.push_str(&format!(" (nothing can be said of {})", names.join(", ")));
         }
         text
     }
 
-    /// "-68.0% ±0.2 against local".
-    fn distance(&self, against: &Against, role: &str) -> String {
-        let (change, behind) = seeds::change(Some(&against.versus));
-        let gap = if behind.is_empty() { "" } else { " " };
-        format!("{change}{gap}{behind} against {role}{}", (self.name)(&against.label))
+    /// The best of those that do not tie: how much it has, or how much more than the baseline where that is the lowest.
+    fn next(&self, next: &Against, winner: &Winner) -> String {
+        let of_baseline = self.versus_baseline(&next.label, winner);
+        let name = (self.name)(&next.label);
+        match of_baseline {
+            Some(versus) if winner.labels[0] == self.baseline() => {
+                format!("; the next, {name}, has {} more", size(&versus))
+            }
+            _ => format!("; the next is {name}"),
+        }
     }
 
-    fn named(&self, at: usize) -> String {
-        format!("{}, {}", (self.name)(&self.winner.labels[at]), (self.show)(self.winner.values[at]))
+    /// A figure of a variant held against the baseline's.
+    fn versus_baseline(&self, of: &str, winner: &Winner) -> Option<Versus> {
+        let winners = &self.comparison.winners;
+        let variant = self.comparison.intervals.variants.iter().find(|variant| variant.label == of)?;
+        let versus = variant.versus_baseline.as_ref()?;
+        let is = |one: &Option<Winner>| one.as_ref().is_some_and(|one| std::ptr::eq(one, winner));
+        match winners {
+            winners if is(&winners.mean) => versus.mean,
+            winners if is(&winners.p99) => versus.p99,
+            winners if is(&winners.read_p99) => versus.read_p99,
+            _ => versus.erases,
+        }
     }
 
     /// "a (1.2 ms), b (1.3 ms) and 2 more".
-    fn tied(&self) -> String {
-        let Winner { labels, values, .. } = self.winner;
-        let one =
-            |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), (self.show)(*value));
+    fn tied(&self, winner: &Winner, show: Show) -> String {
+        let Winner { labels, values, .. } = winner;
+        let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
         let shown: Vec<String> = labels.iter().zip(values).take(TIED_SHOWN).map(one).collect();
         match (labels.len() - shown.len(), shown.split_last()) {
             (0, Some((last, others))) => format!("{} and {last}", others.join(", ")),
             (more, _) => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+
+    /// What each that is faster than the baseline on some figure costs in erases and write amplification.
+    fn prices(&self) -> Vec<Line> {
+        let winners = &self.comparison.winners;
+        let mut faster: Vec<&str> = Vec::new();
+        for winner in [&winners.mean, &winners.p99, &winners.read_p99].into_iter().flatten() {
+            let gains = winner.baseline.as_ref().is_some_and(|base| !winner.labels.contains(&base.label));
+            if let Some(best) = winner.labels.first().filter(|best| gains && !faster.contains(&best.as_str()))
+            {
+                faster.push(best);
+            }
+        }
+        let mut what = "price";
+        let lines = faster.into_iter().filter_map(|of| self.price(of));
+        lines.map(|text| Line { what: std::mem::take(&mut what), text }).collect()
+    }
+
+    fn price(&self, of: &str) -> Option<String> {
+        let at = self.runs.iter().position(|run| label(run) == of)?;
+        let versus = self.comparison.intervals.variants.get(at)?.versus_baseline.as_ref()?;
+        let baseline = (self.name)(self.baseline());
+        let erases = match versus.erases {
+            Some(versus) if !versus.is_clear() => {
+                format!("no measurable difference in erases from {baseline}")
+            }
+            Some(versus) if versus.difference.mean > 0.0 => {
+                format!("{} more erases than {baseline}", size(&versus))
+            }
+            Some(versus) => format!("{} fewer erases than {baseline}", size(&versus)),
+            None => return None,
+        };
+        let cycles = |run: &Report| run.array.write_amplification_whole_cycles;
+        let amplification = cycles(&self.runs[at]).zip(cycles(&self.runs[0])).map(|(ours, theirs)| {
+            format!(", write amplification {ours:.2} ({} {theirs:.2})", self.baseline())
+        });
+        Some(format!("{}: {erases}{}", (self.name)(of), amplification.unwrap_or_default()))
+    }
+}
+
+/// Why no winner is named, in a few words; the warning says more.
+fn in_words(code: &str) -> &str {
+    use harmonia_metrics::judgement::{
+        ALL_AT_ONCE, FEW_COLLECTIONS, FEW_REQUESTS, NOT_SETTLED, OVERLOAD, SHORT_WINDOW,
+    };
+    match code {
+        OVERLOAD => "the array does not keep up with the load",
+        FEW_REQUESTS => "too few requests",
+        FEW_COLLECTIONS => "too few collections",
+        SHORT_WINDOW => "the run is shorter than the time between collections",
+        NOT_SETTLED => "the array was not settled",
+        ALL_AT_ONCE => "all requests arrive at once",
+        code => code,
+    }
+}
+
+/// "49.9% ±3.6 below".
+fn below(versus: &Versus) -> String {
+    let word = if versus.difference.mean <= 0.0 { "below" } else { "above" };
+    format!("{} {word}", size(versus))
+}
+
+/// The size of a change, without its direction: "49.9% ±3.6", or "3.2 times" where it is large.
+fn size(versus: &Versus) -> String {
+    let Some(relative) = versus.relative else { return numbers::count(versus.difference.mean.abs() as u64) };
+    let behind = |text: &str, scale: f64| {
+        let half_width = relative.half_width.filter(|half| half * scale < 1e4);
+        half_width.map_or_else(String::new, |half| format!(" {}", numbers::plus_minus(half * scale, text)))
+    };
+    match relative.mean {
+        mean if mean <= -0.9995 => ">99.9%".to_owned(),
+        mean if mean >= 2.0 => {
+            let text = format!("{mean:.1}");
+            format!("{text}{} times", behind(&text, 1.0))
+        }
+        mean => {
+            let text = format!("{:.1}%", mean.abs() * 100.0);
+            let behind = behind(&text, 100.0);
+            text + &behind
         }
     }
 }

@@ -10,7 +10,7 @@
 use std::sync::Mutex;
 
 use harmonia_metrics::Observer;
-use harmonia_scenario::Observe;
+use harmonia_scenario::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, RequestBlame, SimTime};
 
 use super::svg::{Anchor, Svg, WIDTH};
@@ -56,8 +56,8 @@ impl Recorder {
 }
 
 impl Observe for Recorder {
-    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
-        Some(Box::new(Recording(&self.runs[run])))
+    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
+        Some(Box::new(Recording(&self.runs[run.variant])))
     }
 }
 

@@ -11,8 +11,8 @@ use std::sync::atomic::Ordering;
 use harmonia_array::{Array, ArrayCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
-    DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters, Observer,
-    OverTimeReport, Pairing, Wear,
+    CounterBatches, DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters,
+    Observer, OverTimeReport, Pairing, Wear,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
@@ -23,12 +23,14 @@ use harmonia_workload::{
 
 use super::probe::{RunProbe, Told, Wanted};
 use super::report::Stopwatch;
-use super::{RunError, RunOptions, Stage, bad_input, is_over, too_long, too_short};
+use super::{RunError, RunId, RunOptions, Stage, bad_input, is_over, too_long, too_short};
 use crate::{Scenario, Variant};
 
 /// One run of a comparison.
 pub(super) struct Run<'a> {
+    /// Its number among those that run at the same time.
     pub index: usize,
+    pub id: RunId,
     /// What it is called while it goes on.
     pub name: &'a str,
     pub variant: &'a Variant,
@@ -47,6 +49,12 @@ pub(super) struct Measured {
     /// By member, who waited for it.
     pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
+    /// By member, times it began to collect or was collecting when the window began.
+    pub gc_intervals: Vec<u64>,
+    /// How counters changed from batch to batch of requests.
+    pub counter_batches: CounterBatches,
+    /// From the window's beginning to the last arrival; `None` in a closed loop.
+    pub arrivals_ns: Option<u64>,
     pub messages: MessageCounters,
     pub redundancy: ArrayCounters,
     /// Pages read so that parity could be made.
@@ -63,7 +71,7 @@ pub(super) struct Measured {
 impl Run<'_> {
     /// Simulates the whole workload on members in the given states; only what somebody looks at is looked up.
     pub fn measure(&self, states: Vec<Ftl>) -> Result<Measured, RunError> {
-        let observer = self.options.observe.observer(self.index);
+        let observer = self.options.observe.observer(self.id);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
         let wanted = Wanted { levels: planes || self.limits_channels(), planes };
         match (wanted.levels, self.options.checked) {
@@ -161,6 +169,8 @@ struct Window {
     parity_pages_read: u64,
     policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
+    gc_intervals: Vec<u64>,
+    batches: CounterBatches,
     events: u64,
 }
 
@@ -275,6 +285,7 @@ impl<P: Told> Drive<'_, P> {
             self.open_window(request.arrival, request.id)?;
             self.first_measured = request.id;
         }
+        self.read_counters(request.id);
         self.submitted += 1;
         self.outstanding += 1;
         self.outstanding_pages += request.length / self.page_size + 1;
@@ -297,6 +308,13 @@ impl<P: Told> Drive<'_, P> {
             self.settle(request.arrival);
         }
         Ok(())
+    }
+
+    /// Reads the counters where a batch of requests begins.
+    fn read_counters(&mut self, id: u64) {
+        if let Some(window) = self.window.as_mut().filter(|window| window.batches.is_due(id)) {
+            window.batches.read(&counters(&self.array));
+        }
     }
 
     fn too_long(&self) -> RunError {
@@ -328,6 +346,7 @@ impl<P: Told> Drive<'_, P> {
         for (device, start, end) in intervals.drain(..) {
             if let Some(window) = &mut self.window {
                 window.gc.interval(device, start, end);
+                window.gc_intervals[device.index()] += u64::from(end > window.from);
                 if let Some(observer) = self.observer.as_mut().filter(|_| end > window.from) {
                     observer.gc_interval(device, start.max(window.from), end);
                 }
@@ -359,6 +378,8 @@ impl<P: Told> Drive<'_, P> {
             parity_pages_read: parity_pages_read(&self.array),
             policy_counters: self.array.policy_counters(),
             gc: GcOverlap::new(self.array.devices().len(), from),
+            gc_intervals: vec![0; self.array.devices().len()],
+            batches: CounterBatches::starting_at(first),
             events: self.events(),
         });
         Ok(())
@@ -387,6 +408,7 @@ impl<P: Told> Drive<'_, P> {
             if let Some(since) = device.collecting_since() {
                 let device = DeviceId(index as u16);
                 window.gc.interval(device, since, SimTime::NEVER);
+                window.gc_intervals[index] += u64::from(since < end);
                 let since = since.max(window.from);
                 if let Some(observer) = self.observer.as_mut().filter(|_| since < end) {
                     observer.gc_interval(device, since, end);
@@ -400,7 +422,11 @@ impl<P: Told> Drive<'_, P> {
         }
         let now = self.counters()?;
         Ok(Measured {
+            arrivals_ns: (!self.wants_completions)
+                .then(|| self.host.last_arrival().saturating_since(window.from).as_ns()),
             host: self.host,
+            gc_intervals: window.gc_intervals,
+            counter_batches: window.batches,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
             wear: self
                 .array
@@ -452,6 +478,8 @@ fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
             gc_busy_ns: counters.gc_busy.as_ns(),
             gc_plane_busy_ns: counters.gc_plane_busy.as_ns(),
             rmw_reads: counters.read_modify_write_reads,
+            victim_pages: counters.victim_pages,
+            victim_pages_moved: counters.victim_pages_moved,
             inside: InsideCounters {
                 pairs: device.pairs(),
                 reads: pairing(&counters.paired_reads),

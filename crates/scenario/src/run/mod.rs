@@ -4,6 +4,7 @@
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
+//! * `seeds`: every variant with every seed, or with seeds until somebody has seen enough;
 //! * `too_long`: what to say where simulated time runs out;
 //! * here: which runs share an aged state, and which thread does what.
 //!
@@ -15,6 +16,7 @@ mod drive;
 mod memory;
 mod probe;
 mod report;
+mod seeds;
 mod too_long;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -32,6 +34,8 @@ use crate::{BadInput, Scenario, Variant};
 
 pub use cache::{AgedCache, CacheUsage};
 pub use report::peak_rss_bytes;
+use seeds::Job;
+pub use seeds::{CHEAP_SEEDS, MOST_SEEDS, compare_seeds, compare_while, default_seeds};
 
 /// How to run, as opposed to what.
 pub struct RunOptions<'a> {
@@ -49,24 +53,33 @@ pub struct RunOptions<'a> {
     pub cache: Option<&'a AgedCache>,
 }
 
+/// One run of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunId {
+    /// Position of its variant.
+    pub variant: usize,
+    /// How many seeds of that variant come before its own.
+    pub seed: usize,
+}
+
 /// Gives runs their observers.
 pub trait Observe: Sync {
-    /// Who watches the run at this position of the comparison, if anybody; asked once, by the thread that runs it.
-    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>>;
+    /// Who watches this run, if anybody; asked once, by the thread that runs it.
+    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>>;
 }
 
 /// Watches nothing.
 pub struct Unobserved;
 
 impl Observe for Unobserved {
-    fn observer(&self, _: usize) -> Option<Box<dyn Observer + '_>> {
+    fn observer(&self, _: RunId) -> Option<Box<dyn Observer + '_>> {
         None
     }
 }
 
 /// Several at once: a run is watched by all that want to.
 impl Observe for Vec<&dyn Observe> {
-    fn observer(&self, run: usize) -> Option<Box<dyn Observer + '_>> {
+    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
         let all: Vec<Box<dyn Observer + '_>> =
             self.iter().filter_map(|observe| observe.observer(run)).collect();
         if all.is_empty() { None } else { Some(Box::new(all)) }
@@ -130,7 +143,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Report, RunE
 /// # Errors
 /// As [`run`].
 pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) -> Result<Report, RunError> {
-    let jobs = [Job::only(Variant { label: String::new(), scenario: scenario.clone() })];
+    let jobs = [Job::only(0, Variant { label: String::new(), scenario: scenario.clone() })];
     let loads = loads(&jobs, options.cancel)?;
     let group = Group { jobs: &jobs, loads: &loads, alike: &[0], threads: 1, ageing_ns: 0, options };
     let reports = group.run(aged)?;
@@ -150,22 +163,12 @@ pub fn compare(variants: &[Variant], options: &RunOptions<'_>) -> Result<Compari
     compare_seeds(variants, 1, options)
 }
 
-/// Runs each scenario with as many seeds: its own and those that follow. Each seed has an aged array of its own, which
-/// the variants share as in [`compare`]. Reports come variant by variant, each with all of its seeds in order; an
-/// observer is asked for by that position.
-///
-/// # Errors
-/// As [`compare`], and if there are no seeds, more than [`MOST_SEEDS`], or none left after a scenario's own.
-pub fn compare_seeds(
-    variants: &[Variant],
-    seeds: u64,
-    options: &RunOptions<'_>,
-) -> Result<Comparison, RunError> {
-    let jobs = jobs(variants, seeds)?;
-    let loads = loads(&jobs, options.cancel)?;
-    let groups = groups(&jobs);
+/// Runs all jobs; reports come in their order.
+fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunError> {
+    let loads = loads(jobs, options.cancel)?;
+    let groups = groups(jobs);
     let largest = groups.iter().map(Vec::len).max().unwrap_or(1);
-    let at_once = at_once(&jobs, &groups, (options.threads / largest).max(1), options.threads)?;
+    let at_once = at_once(jobs, &groups, (options.threads / largest).max(1), options.threads)?;
     let threads = (options.threads / at_once).max(1);
     let age_and_run = |alike: &[usize]| {
         let clock = report::Stopwatch::start();
@@ -178,7 +181,7 @@ pub fn compare_seeds(
             None => precondition(first, &jobs[first], threads, options)?,
         };
         let ageing_ns = clock.elapsed_ns();
-        let group = Group { jobs: &jobs, loads: &loads, alike, threads, ageing_ns, options };
+        let group = Group { jobs, loads: &loads, alike, threads, ageing_ns, options };
         if let Some((cache, key)) = kept.filter(|_| is_new) {
             cache.store(&key, &aged, options.cancel);
         }
@@ -190,67 +193,13 @@ pub fn compare_seeds(
     {
         runs[index] = Some(report);
     }
-    Ok(Comparison::new(runs.into_iter().flatten().collect(), seeds as usize))
+    Ok(runs.into_iter().flatten().collect())
 }
 
 /// How many arrays have to be aged for these variants, or read from the cache; with several seeds that many for each.
 pub fn aged_arrays(variants: &[Variant]) -> usize {
-    groups(&variants.iter().cloned().map(Job::only).collect::<Vec<_>>()).len()
-}
-
-/// More seeds than this are refused: an interval narrows with the square root of their number only, and every run's
-/// report is kept.
-pub const MOST_SEEDS: u64 = 1000;
-
-/// One run to do.
-struct Job {
-    variant: Variant,
-    /// What it is called while it goes on.
-    name: String,
-    /// Its array while it is being aged.
-    ageing: String,
-}
-
-impl Job {
-    fn only(variant: Variant) -> Job {
-        Job { name: variant.label.clone(), ageing: "ageing the array".into(), variant }
-    }
-
-    /// One of several seeds.
-    fn seeded(variant: &Variant, seed: u64) -> Job {
-        let mut variant = variant.clone();
-        variant.scenario.seed = seed;
-        Job {
-            name: format!("{} seed {seed}", variant.label),
-            ageing: format!("ageing, seed {seed}"),
-            variant,
-        }
-    }
-}
-
-/// Every variant with every seed.
-fn jobs(variants: &[Variant], seeds: u64) -> Result<Vec<Job>, RunError> {
-    if !(1..=MOST_SEEDS).contains(&seeds) {
-        return Err(bad_input(
-            format!("{seeds} seeds: that many cannot be run"),
-            &format!("1 to {MOST_SEEDS} seeds; an interval narrows with the square root of their number"),
-        ));
-    }
-    if seeds == 1 {
-        return Ok(variants.iter().cloned().map(Job::only).collect());
-    }
-    let mut jobs = Vec::new();
-    for variant in variants {
-        let first = variant.scenario.seed;
-        if first.checked_add(seeds - 1).is_none() {
-            return Err(bad_input(
-                format!("`seed` = {first}: {seeds} seeds from there go beyond {}", u64::MAX),
-                &format!("a seed of at most {}", u64::MAX - (seeds - 1)),
-            ));
-        }
-        jobs.extend((0..seeds).map(|more| Job::seeded(variant, first + more)));
-    }
-    Ok(jobs)
+    let jobs: Vec<Job> = variants.iter().cloned().map(|variant| Job::only(0, variant)).collect();
+    groups(&jobs).len()
 }
 
 /// The load of every job, made ready before anything is aged; what is the same on the same array is made ready once.
@@ -534,9 +483,15 @@ impl Group<'_> {
                     let aged = if last { work.1.take() } else { work.1.clone() };
                     (index, aged.map(|aged| aged.devices).unwrap_or_default())
                 };
-                let Job { variant, name, .. } = &self.jobs[index];
-                let run =
-                    drive::Run { index, name, variant, load: &self.loads[index], options: self.options };
+                let Job { id, variant, name, .. } = &self.jobs[index];
+                let run = drive::Run {
+                    index,
+                    id: *id,
+                    name,
+                    variant,
+                    load: &self.loads[index],
+                    options: self.options,
+                };
                 let measured = run.measure(states);
                 match measured {
                     Ok(measured) => {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use harmonia_array::layout::Layout;
 use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, RedundancyReport,
-    Report, SCHEMA, TraceReport,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, HostReport, Noted, PreconditionReport,
+    RedundancyReport, Report, SCHEMA, TraceReport,
 };
 use harmonia_workload::TraceAccount;
 
@@ -56,20 +56,28 @@ pub(super) fn build(
         programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
     });
     let layout = scenario.array.layout();
+    let events = measured.gc_intervals.iter().zip(&measured.devices).zip(members).map(
+        |((&intervals, device), member)| {
+            intervals.max(device.inside.events / u64::from(member.ssd.geometry.dies()))
+        },
+    );
     let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
-    Report {
+    let array = ArrayReport {
+        usable_bytes: layout.logical_bytes(),
+        redundancy: redundancy(scenario.array.level, &measured.redundancy),
+        ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
+    }
+    .with_copies(copies);
+    let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };
+    measured.counter_batches.add_to(&mut host.batches, &array, host.requests);
+    let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: serde_json::to_value(scenario).unwrap_or(serde_json::Value::Null),
         seed: scenario.seed,
         simulated_ns: measured.window_ns,
-        host: measured.host.report(),
-        array: ArrayReport {
-            usable_bytes: layout.logical_bytes(),
-            redundancy: redundancy(scenario.array.level, &measured.redundancy),
-            ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
-        }
-        .with_copies(copies),
+        host,
+        array,
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
@@ -78,7 +86,9 @@ pub(super) fn build(
             precondition_wall_ns: ageing_ns,
         },
         devices: devices
-            .map(|(((counters, wear), (over_time, gc_waits)), member)| DeviceReport {
+            .zip(events)
+            .map(|((((counters, wear), (over_time, gc_waits)), member), gc_events)| DeviceReport {
+                gc_events,
                 over_time,
                 gc_waits,
                 ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
@@ -93,7 +103,9 @@ pub(super) fn build(
         label: label(variant),
         trace: measured.trace.map(trace),
         warnings: scenario.warnings(),
-    }
+    };
+    report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
+    report
 }
 
 /// What redundancy made of writes, if the level has any.

@@ -73,6 +73,8 @@ pub(super) struct Job {
     pub held: Option<Held>,
     /// It waits for another unit to program it.
     pub away: bool,
+    /// Pages of the victim moved so far.
+    pub moved: u32,
     /// Victims this unit has given.
     pub unit_victims: u32,
     pub victims: u32,
@@ -380,6 +382,7 @@ impl<P: Probe> Device<P> {
             cursor: 0,
             held: None,
             away: false,
+            moved: 0,
             unit_victims: 0,
             victims: 0,
         });
@@ -431,6 +434,7 @@ impl<P: Probe> Device<P> {
         let failure = self.failure(now);
         let moved = self.ftl.unit(unit).move_page(victim, page, &mut self.probe).map_err(failure)?;
         job.cursor = page + 1;
+        job.moved += 1;
         self.dies[die as usize].job = Some(job);
         self.ftl.prefetch_pages(unit, victim.0, page + 1);
         let timing = &self.rules.timing;
@@ -492,6 +496,7 @@ impl<P: Probe> Device<P> {
             job.unit_victims += 1;
             job.victims += 1;
             job.held = None;
+            job.moved = 0;
             let unit = die * units + job.unit;
             self.ftl.unit(unit).erase(victim, &mut self.probe);
         }

@@ -155,6 +155,9 @@ impl<P: Probe> Device<P> {
         slot.parts.push(Part { op: NO_OP, transfers: true, rides: false });
         let failure = self.failure(now);
         let own = self.ftl.move_to(guest.from, guest.to, &mut self.probe).map_err(failure)?;
+        if let Some(job) = &mut self.dies[guest.die as usize].job {
+            job.moved += 1;
+        }
         let own: SimDuration = self.rules.timing.program * u64::from(own);
         let summaries = self.take_along(die, along, (Class::Write, Some(page), None), now)?;
         self.begin_parts(die, Class::Write, (own, summaries), now);

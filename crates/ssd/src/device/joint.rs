@@ -119,6 +119,7 @@ impl<P: Probe> Device<P> {
                 slot.parts.push(Part { op: NO_OP, transfers: held.in_controller, rides: false });
                 if let Some(job) = &mut slot.job {
                     (job.cursor, job.held) = (held.page + 1, None);
+                    job.moved += 1;
                 }
                 let own = self.rules.timing.program * u64::from(moved.summaries);
                 let summaries = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;

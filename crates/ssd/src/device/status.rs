@@ -22,6 +22,10 @@ pub struct DeviceCounters {
     pub erases: u64,
     /// Victims collected, ageing included.
     pub gc_victims: u64,
+    /// Data pages these hold when full, ageing included.
+    pub victim_pages: u64,
+    /// Pages moved out of them; what has been moved of victims that are not erased yet is left out. Ageing included.
+    pub victim_pages_moved: u64,
     /// Time dies spent collecting, summed over dies.
     pub gc_busy: SimDuration,
     /// How long planes were busy in it, each through its own transfer, summed over planes.
@@ -50,10 +54,17 @@ impl<P: Probe> Device<P> {
             programs: tally.programs,
             erases: tally.erases,
             gc_victims: tally.victims,
+            victim_pages: tally.victims * u64::from(self.rules.shape.data_pages),
+            victim_pages_moved: tally.programs[IoCause::Gc as usize] - self.moved_of_unfinished(),
             gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
             gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
             ..self.counters
         }
+    }
+
+    /// Pages moved so far of victims that are still to be erased.
+    fn moved_of_unfinished(&self) -> u64 {
+        self.dies.iter().filter_map(|die| die.job).map(|job| u64::from(job.moved)).sum()
     }
 
     /// The measured window begins: maxima count anew, and the probe is told, of how things stand first.

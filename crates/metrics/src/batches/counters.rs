@@ -1,0 +1,156 @@
+//! What devices counted while each batch of requests arrived: erases, pages programmed, victims.
+//!
+//! Counters are read when the first request of a batch arrives, so batch k has the work that was done between the arrivals
+//! of its first request and of the next batch's first. Lengths double as those of [`Batches`](super::Batches) do.
+
+use super::{BatchReport, MOST, SHORTEST_LOG2};
+use crate::device::DeviceCounters;
+use crate::report::ArrayReport;
+
+/// A reading of all devices together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reading {
+    erases: u64,
+    programmed: u64,
+    host: u64,
+    victim_pages: u64,
+    victim_pages_moved: u64,
+}
+
+impl Reading {
+    fn of(sum: &DeviceCounters) -> Reading {
+        Reading {
+            erases: sum.erases,
+            programmed: sum.data_pages_programmed(),
+            host: sum.host_pages_written,
+            victim_pages: sum.victim_pages,
+            victim_pages_moved: sum.victim_pages_moved,
+        }
+    }
+}
+
+/// Keeps readings by batch. Fixed in size: reading allocates nothing.
+#[derive(Debug, Clone)]
+pub struct CounterBatches {
+    first: u64,
+    length_log2: u32,
+    readings: Vec<Reading>,
+}
+
+impl CounterBatches {
+    /// No reading yet; batches begin with the request `first`.
+    pub fn starting_at(first: u64) -> Self {
+        CounterBatches { first, length_log2: SHORTEST_LOG2, readings: Vec::with_capacity(MOST + 1) }
+    }
+
+    /// Whether a batch begins with the request `id`, so that the counters are wanted as it arrives.
+    #[inline]
+    pub fn is_due(&self, id: u64) -> bool {
+        id.wrapping_sub(self.first) == (self.readings.len() as u64) << self.length_log2
+    }
+
+    /// The counters of all devices as a request arrives that is due.
+    pub fn read<'a>(&mut self, devices: impl IntoIterator<Item = &'a DeviceCounters>) {
+        if self.readings.len() == MOST {
+            for index in 0..MOST / 2 {
+                self.readings[index] = self.readings[2 * index];
+            }
+            self.readings.truncate(MOST / 2);
+            self.length_log2 += 1;
+        }
+        self.readings.push(Reading::of(&DeviceCounters::sum(devices)));
+    }
+
+    /// Adds to `report` how the array's figures varied; `requests` is how many the window had.
+    pub fn add_to(&self, report: &mut BatchReport, array: &ArrayReport, requests: u64) {
+        let batches: Vec<[&Reading; 2]> = self.readings.windows(2).map(|pair| [&pair[0], &pair[1]]).collect();
+        let each = |of: fn(&Reading) -> u64| -> Vec<f64> {
+            batches.iter().map(|[from, to]| (of(to) - of(from)) as f64).collect()
+        };
+        let scale = requests as f64 / (1u64 << self.length_log2) as f64;
+        report.erases = each(|reading| reading.erases).iter().map(|erases| erases * scale).collect();
+        report.write_amplification = ratio(
+            &each(|reading| reading.programmed),
+            &each(|reading| reading.host),
+            array.write_amplification,
+        );
+        let victims = each(|reading| reading.victim_pages);
+        let freed: Vec<f64> = victims
+            .iter()
+            .zip(each(|reading| reading.victim_pages_moved))
+            .map(|(pages, moved)| pages - moved)
+            .collect();
+        report.write_amplification_whole_cycles =
+            ratio(&victims, &freed, array.write_amplification_whole_cycles);
+    }
+}
+
+/// Pseudo-values of the ratio of two sums, to first order, scaled so that they stand around `figure`; empty where there is
+/// none (Cochran, Sampling Techniques, 6.3).
+fn ratio(above: &[f64], below: &[f64], figure: Option<f64>) -> Vec<f64> {
+    let (top, bottom) = (above.iter().sum::<f64>(), below.iter().sum::<f64>());
+    let Some(figure) = figure.filter(|_| top > 0.0 && bottom > 0.0) else { return Vec::new() };
+    let (own, mean) = (top / bottom, bottom / below.len() as f64);
+    let value = |(above, below): (&f64, &f64)| figure * (1.0 + (above / own - below) / mean);
+    above.iter().zip(below).map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(id: u64) -> DeviceCounters {
+        DeviceCounters {
+            erases: id / 16,
+            host_pages_written: id,
+            programs: [id, 0, 0, 0].map(|n| n * 3)[..1]
+                .iter()
+                .chain(&[0; harmonia_types::IoCause::COUNT])
+                .take(harmonia_types::IoCause::COUNT)
+                .copied()
+                .collect::<Vec<_>>()
+                .try_into()
+                .expect("as many causes"),
+            ..DeviceCounters::default()
+        }
+    }
+
+    #[test]
+    fn readings_stand_at_the_first_request_of_each_batch_however_often_lengths_doubled() {
+        for (requests, length, count) in [(1_024, 16, 63), (1_025, 32, 32), (100_000, 2_048, 48)] {
+            let mut batches = CounterBatches::starting_at(500);
+            for id in (500..500 + requests).filter(|&id| batches.is_due(id)).collect::<Vec<_>>() {
+                // Lengths double while reading, so what was due may not be due any more.
+                if batches.is_due(id) {
+                    batches.read([&reading(id)]);
+                }
+            }
+            let mut batches = CounterBatches::starting_at(500);
+            for id in 500..500 + requests {
+                if batches.is_due(id) {
+                    batches.read([&reading(id - 500)]);
+                }
+            }
+            let mut report = BatchReport::default();
+            let array = ArrayReport { write_amplification: Some(3.0), ..ArrayReport::default() };
+            batches.add_to(&mut report, &array, requests);
+            assert_eq!((1 << batches.length_log2, report.erases.len()), (length, count), "{requests}");
+            let each = (length / 16) as f64 * requests as f64 / length as f64;
+            assert!(report.erases.iter().all(|&erases| erases == each), "{:?}", report.erases);
+            assert!(report.write_amplification.iter().all(|&ratio| (ratio - 3.0).abs() < 1e-9));
+            assert!(report.write_amplification_whole_cycles.is_empty(), "no victims");
+        }
+    }
+
+    /// Batches of 10 pages and 30, 20 and 60: always 3. Of 10 and 40, 20 and 50: 3, the first above, the second below.
+    #[test]
+    fn a_ratio_varies_with_what_is_not_proportional() {
+        assert_eq!(ratio(&[30.0, 60.0], &[10.0, 20.0], Some(3.0)), [3.0, 3.0]);
+        let values = ratio(&[40.0, 50.0], &[10.0, 20.0], Some(3.0));
+        assert!(
+            (values[0] - (3.0 + 10.0 / 15.0)).abs() < 1e-9 && (values[1] - (3.0 - 10.0 / 15.0)).abs() < 1e-9
+        );
+        assert_eq!(ratio(&[0.0], &[10.0], Some(1.0)), [0.0; 0]);
+        assert_eq!(ratio(&[1.0], &[1.0], None), [0.0; 0]);
+    }
+}

@@ -1,0 +1,159 @@
+//! What a comparison means: decided here once, as data, and shown alike by tables, page, JSON and Python.
+//!
+//! ```text
+//!   each run  --> run      warnings of that run: overload, too few collections, ...   --.
+//!   all runs  --> mod      the same, each once, with the variants it is true of         +--> Comparison
+//!             --> winners  who has the lowest figures, by intervals at the common level -'
+//!                 level    how sure a difference must be
+//! ```
+//!
+//! A run of which a warning says that its figures mean nothing ([`voids`]) wins nothing; where all do, there are no winners.
+//!
+//! Leaves out: judging whether the load or the presets are the right ones.
+
+mod level;
+mod run;
+mod winners;
+
+pub use level::{FIRST_LOOK, difference_error};
+pub use run::{
+    ALL_AT_ONCE, FEW_COLLECTIONS, FEW_REQUESTS, NO_COLLECTION, NOT_SETTLED, OVERLOAD, SHORT_WINDOW,
+    STILL_SETTLING, of_run, voids,
+};
+pub use winners::{Against, Winner, Winners};
+
+use crate::report::{Comparison, Report};
+use crate::warning::Warning;
+
+/// Differences in erases smaller than one collection of each SSD depend on when the window ended.
+pub const WEAR_AT_THE_EDGE: &str = "wear-at-the-edge";
+/// All runs have the same seed.
+pub const ONE_SEED: &str = "one-seed";
+/// An interval narrower than this share of its figure leaves nothing to find out.
+const PRECISE: f64 = 0.01;
+
+/// The warnings of several variants, each with `seeds` runs: each kind once, with the variants it is true of. A variant has a
+/// warning if half of its runs do.
+pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning> {
+    let mut found: Vec<Warning> = Vec::new();
+    for runs in variants {
+        for warning in of_variant(runs) {
+            match found.iter_mut().find(|known| known.code == warning.code) {
+                Some(known) => known.labels.push(label(runs)),
+                None => found.push(Warning { labels: vec![label(runs)], ..warning.clone() }),
+            }
+        }
+    }
+    found.sort_by_key(|warning| !voids(&warning.code));
+    for warning in &mut found {
+        if warning.labels.len() < variants.len() {
+            warning.text = format!("{}: {}", named(&warning.labels), warning.text);
+        }
+    }
+    if winners.wear_at_the_edge {
+        found.push(Warning::new(
+            WEAR_AT_THE_EDGE,
+            "some differences in erases are smaller than one collection of each SSD; they depend on when the run ended, so \
+             they count as ties",
+        ));
+    }
+    let is_alone = variants.iter().all(|runs| runs.len() == 1 && runs[0].seed == variants[0][0].seed);
+    if variants.len() > 1 && is_alone {
+        found.push(Warning::new(
+            ONE_SEED,
+            "one seed: the intervals cover this load on this aged array only; --seeds 10 covers others too",
+        ));
+    }
+    found
+}
+
+/// The warnings that at least half of a variant's runs have, as the first of these words them.
+fn of_variant(runs: &[Report]) -> impl Iterator<Item = &Warning> {
+    let all = runs.iter().flat_map(|run| &run.warnings);
+    let has = |run: &&Report, code: &str| run.warnings.iter().any(|warning| warning.code == code);
+    let mut told: Vec<&str> = Vec::new();
+    all.filter(move |warning| {
+        let count = runs.iter().filter(|run| has(run, &warning.code)).count();
+        let is_new = !told.contains(&warning.code.as_str());
+        told.push(&warning.code);
+        is_new && 2 * count >= runs.len()
+    })
+}
+
+/// The warning for which a variant can win nothing.
+fn void_of(runs: &[Report]) -> Option<&str> {
+    of_variant(runs).map(|warning| warning.code.as_str()).find(|code| voids(code))
+}
+
+fn label(runs: &[Report]) -> String {
+    match runs[0].label.as_str() {
+        "" => runs[0].array.coordination.policy.clone(),
+        label => label.to_owned(),
+    }
+}
+
+/// Up to three names; of more the rest is counted.
+fn named(labels: &[String]) -> String {
+    match labels {
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [one, other, third] => format!("{one}, {other} and {third}"),
+        [one, other, rest @ ..] => format!("{one}, {other} and {} more", rest.len()),
+        [] => String::new(),
+    }
+}
+
+impl Comparison {
+    /// Whether more seeds could tell nothing more: each figure has a winner, or all that tie are known to a hundredth, or
+    /// no figure means anything.
+    pub fn is_decided(&self) -> bool {
+        let figures = [&self.winners.mean, &self.winners.p99, &self.winners.read_p99, &self.winners.erases];
+        figures.into_iter().flatten().all(|winner| {
+            let is_precise = |against: &Against| {
+                let relative = against.versus.relative.and_then(|relative| relative.half_width);
+                relative.is_some_and(|half_width| half_width < PRECISE)
+            };
+            !winner.is_tie() || winner.ties.iter().all(is_precise)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::blank;
+
+    fn warned(label: &str, seed: u64, codes: &[&str]) -> Report {
+        let mut run = blank(label, seed);
+        run.warnings = codes.iter().map(|code| Warning::new(code, "it is so")).collect();
+        run
+    }
+
+    fn told(runs: &[Report], seeds: usize) -> Vec<(String, String)> {
+        let variants: Vec<&[Report]> = runs.chunks(seeds).collect();
+        let all = of_runs(&variants, &Winners::default());
+        all.into_iter().map(|warning| (warning.code, warning.text)).collect()
+    }
+
+    #[test]
+    fn each_kind_is_told_once_with_those_it_is_true_of_the_serious_ones_first() {
+        let runs = [
+            warned("a", 1, &["parity-resonance"]),
+            warned("b", 1, &["parity-resonance", OVERLOAD]),
+            warned("c", 1, &["parity-resonance"]),
+        ];
+        let told = told(&runs, 1);
+        let (codes, texts): (Vec<&str>, Vec<&str>) =
+            told.iter().map(|(c, t)| (c.as_str(), t.as_str())).unzip();
+        assert_eq!(codes, [OVERLOAD, "parity-resonance", ONE_SEED]);
+        assert_eq!(texts[..2], ["b: it is so", "it is so"]);
+    }
+
+    #[test]
+    fn a_variant_is_what_half_of_its_seeds_are() {
+        let runs = [1, 2, 3, 4].map(|seed| warned("a", seed, if seed < 3 { &[OVERLOAD] } else { &[] }));
+        assert_eq!(void_of(&runs), Some(OVERLOAD));
+        let runs = [1, 2, 3].map(|seed| warned("a", seed, if seed < 2 { &[OVERLOAD] } else { &[] }));
+        assert_eq!((void_of(&runs), told(&runs, 3)), (None, vec![]));
+    }
+}

@@ -1,0 +1,302 @@
+//! What makes the figures of one run say less than they seem to.
+
+use crate::report::Report;
+use crate::warning::Warning;
+
+/// Requests arrive faster than they are served.
+pub const OVERLOAD: &str = "overload";
+/// Too few requests were measured.
+pub const FEW_REQUESTS: &str = "few-requests";
+/// SSDs collected too seldom to judge a policy by.
+pub const FEW_COLLECTIONS: &str = "few-collections";
+/// The window is shorter than the time between two collections.
+pub const SHORT_WINDOW: &str = "window-shorter-than-cycle";
+/// Nothing was collected at all.
+pub const NO_COLLECTION: &str = "no-collection";
+/// The array was far from settled when the window began.
+pub const NOT_SETTLED: &str = "not-settled";
+/// The array was not quite settled, or that is not known.
+pub const STILL_SETTLING: &str = "still-settling";
+/// All requests arrived at the same moment.
+pub const ALL_AT_ONCE: &str = "all-at-once";
+
+/// Whether a run with this warning can win nothing.
+pub fn voids(code: &str) -> bool {
+    [OVERLOAD, FEW_REQUESTS, FEW_COLLECTIONS, SHORT_WINDOW, NOT_SETTLED, ALL_AT_ONCE].contains(&code)
+}
+
+/// Fewer requests than this have no 99th percentile, and hardly a mean.
+const REQUESTS_MIN: u64 = 1_000;
+/// Fewer collections of each SSD than this are few events to judge by.
+const EVENTS_MIN: f64 = 10.0;
+/// With fewer there is no time between collections within the window.
+const EVENTS_A_CYCLE: f64 = 2.0;
+/// From this difference between the last two windows of ageing on an array is far from settled.
+const UNSETTLED: f64 = 0.1;
+/// From this growth of the response from the first to the last quarter on, a queue grows throughout.
+const GROWTH: f64 = 3.0;
+/// So many pairs of batches must rise for that, as a share.
+const RISING: f64 = 0.75;
+/// With more than this share of all requests waiting at once, on average, the figures are those of a queue being emptied.
+const WAITING: f64 = 0.05;
+/// Fewer batches than this show no growth.
+const BATCHES_MIN: usize = 8;
+
+/// All there is to say of a run; most serious first.
+pub fn of_run(run: &Report) -> Vec<Warning> {
+    let all = [
+        (ALL_AT_ONCE, all_at_once(run)),
+        (OVERLOAD, overload(run)),
+        (FEW_REQUESTS, few_requests(run)),
+        (NO_COLLECTION, no_collection(run)),
+        (SHORT_WINDOW, short_window(run)),
+        (FEW_COLLECTIONS, few_collections(run)),
+        (NOT_SETTLED, not_settled(run)),
+        (STILL_SETTLING, still_settling(run)),
+    ];
+    let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
+    all.into_iter().filter_map(warning).collect()
+}
+
+/// Milliseconds with as many digits as matter.
+fn ms(ns: f64) -> String {
+    let ms = ns / 1e6;
+    match ms {
+        ms if ms >= 100.0 => format!("{ms:.0} ms"),
+        ms if ms >= 10.0 => format!("{ms:.1} ms"),
+        ms if ms >= 1.0 => format!("{ms:.2} ms"),
+        ms => format!("{ms:.3} ms"),
+    }
+}
+
+fn all_at_once(run: &Report) -> Option<String> {
+    (run.host.arrivals_ns == Some(0) && run.host.requests > 1).then(|| {
+        "all requests arrive at the same moment, so response times only say how long it takes to serve them all; a trace \
+         without times needs a closed loop (workload.replay = \"closed\")"
+            .to_owned()
+    })
+}
+
+/// Growth throughout, or a backlog that is a part of the whole load. A closed loop waits and cannot be overloaded.
+fn overload(run: &Report) -> Option<String> {
+    let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
+    let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
+    let advice = "lower the arrival rate, or raise workload.time_scale of a trace";
+    if let Some((first, last)) = growth(&run.host.batches.mean) {
+        return Some(format!(
+            "the array does not keep up with the load: the mean response grew from {} in the first quarter of the run to {} \
+             in the last; its figures depend on the length of the run; {advice}",
+            ms(first),
+            ms(last)
+        ));
+    }
+    let waiting = mean / arrivals_ns as f64;
+    (waiting > WAITING).then(|| {
+        format!(
+            "the array does not keep up with the load: on average {:.0}% of all requests of the run wait at the same time; \
+             its figures depend on the length of the run; {advice}",
+            waiting * 100.0
+        )
+    })
+}
+
+/// Means of the first and of the last quarter, if the one rises to the other throughout.
+fn growth(batches: &[f64]) -> Option<(f64, f64)> {
+    let n = batches.len();
+    if n < BATCHES_MIN {
+        return None;
+    }
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (first, last) = (mean(&batches[..n / 4]), mean(&batches[n - n / 4..]));
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let rising = pairs.filter(|&(i, j)| batches[j] > batches[i]).count() as f64 / (n * (n - 1) / 2) as f64;
+    (last >= GROWTH * first && rising >= RISING).then_some((first, last))
+}
+
+fn few_requests(run: &Report) -> Option<String> {
+    let requests = run.host.requests;
+    (requests < REQUESTS_MIN).then(|| {
+        format!("only {requests} requests were measured: too few for a 99th percentile, and even the mean is rough")
+    })
+}
+
+/// Collections of an SSD, on average; `None` where collecting takes no time, or nobody counted.
+fn events(run: &Report) -> Option<f64> {
+    let counted = run.devices.iter().map(|device| device.gc_events).sum::<u64>();
+    let unknown = counted == 0 && run.array.erases > 0;
+    (!run.is_ideal() && !unknown && !run.devices.is_empty())
+        .then(|| counted as f64 / run.devices.len() as f64)
+}
+
+fn no_collection(run: &Report) -> Option<String> {
+    (events(run)? == 0.0).then(|| {
+        "no garbage was collected: the load is too short or too light to need it, so it says nothing about garbage \
+         collection"
+            .to_owned()
+    })
+}
+
+fn short_window(run: &Report) -> Option<String> {
+    let events = events(run)?;
+    (0.0 < events && events < EVENTS_A_CYCLE).then(|| {
+        format!(
+            "the run of {:.1} s is shorter than the time between two collections of an SSD (each collected {events:.1} times \
+             on average); whether one falls into it is chance; lengthen the load (workload.requests, workload.repeat)",
+            run.simulated_ns as f64 / 1e9
+        )
+    })
+}
+
+fn few_collections(run: &Report) -> Option<String> {
+    let events = events(run)?;
+    (EVENTS_A_CYCLE <= events && events < EVENTS_MIN).then(|| {
+        format!(
+            "each SSD collected only {events:.1} times on average; {EVENTS_MIN:.0} collections are the fewest to judge a \
+             policy by; lengthen the load (workload.requests, workload.repeat)"
+        )
+    })
+}
+
+/// By what share the write amplification of the last two windows of ageing differs.
+fn drift(run: &Report) -> Option<(f64, f64, f64)> {
+    let [Some(older), Some(newer)] = run.precondition.write_amplification_windows else { return None };
+    (!run.precondition.steady).then(|| (older, newer, (newer / older - 1.0).abs()))
+}
+
+fn not_settled(run: &Report) -> Option<String> {
+    let (older, newer, drift) = drift(run).filter(|&(_, _, drift)| drift >= UNSETTLED)?;
+    Some(format!(
+        "the array was far from settled when the run began: write amplification went from {older:.2} to {newer:.2} \
+         ({:.0}%) in the last two windows of ageing; raise precondition.overwrite (now {})",
+        drift * 100.0,
+        run.precondition.overwrite
+    ))
+}
+
+fn still_settling(run: &Report) -> Option<String> {
+    let precondition = &run.precondition;
+    match drift(run) {
+        Some((older, newer, drift)) if drift < UNSETTLED => Some(format!(
+            "the array was still settling when the run began: write amplification went from {older:.2} to {newer:.2} in the \
+             last two windows of ageing; raise precondition.overwrite (now {})",
+            precondition.overwrite
+        )),
+        Some(_) => None,
+        // Who starts with an empty array means it.
+        None if precondition.steady || precondition.fill == 0.0 => None,
+        None => Some(format!(
+            "ageing was too short to tell whether the array had settled (precondition.fill {}, precondition.overwrite {}); a \
+             drive in use may behave otherwise",
+            precondition.fill, precondition.overwrite
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DeviceReport;
+
+    /// A sound run: 10,000 requests of 1 ms in 100 s, 50 collections of each of two SSDs, a steady array.
+    fn sound() -> Report {
+        let mut run = crate::report::tests::blank("local", 1);
+        run.simulated_ns = 100_000_000_000;
+        run.host.requests = 10_000;
+        run.host.arrivals_ns = Some(100_000_000_000);
+        run.host.response_ns.all.mean = Some(1e6);
+        run.host.batches.mean = vec![1e6; 40];
+        run.array.erases = 100;
+        run.devices = vec![DeviceReport { gc_events: 50, ..DeviceReport::default() }; 2];
+        run.precondition.steady = true;
+        run.precondition.fill = 1.0;
+        run.precondition.overwrite = 3.0;
+        run.precondition.write_amplification_windows = [Some(4.0), Some(4.02)];
+        run
+    }
+
+    fn codes(change: impl Fn(&mut Report)) -> Vec<String> {
+        let mut run = sound();
+        change(&mut run);
+        of_run(&run).into_iter().map(|warning| warning.code).collect()
+    }
+
+    #[test]
+    fn a_sound_run_has_no_warnings() {
+        assert_eq!(codes(|_| ()), [""; 0]);
+    }
+
+    #[test]
+    fn a_queue_that_grows_throughout_is_overload() {
+        let grows = |run: &mut Report| run.host.batches.mean = (1..=40).map(|k| k as f64 * 1e6).collect();
+        assert_eq!(codes(grows), [OVERLOAD]);
+        let closed = |run: &mut Report| {
+            grows(run);
+            run.host.arrivals_ns = None;
+        };
+        assert_eq!(codes(closed), [""; 0], "a closed loop waits");
+        let bursts = |run: &mut Report| {
+            run.host.batches.mean = (0..40).map(|k| if k % 4 == 3 { 9e6 } else { 1e6 }).collect();
+        };
+        assert_eq!(codes(bursts), [""; 0], "bursts come and go");
+        let once = |run: &mut Report| run.host.batches.mean[30..].fill(9e6);
+        assert_eq!(codes(once), [""; 0], "a step is no growth throughout");
+        // 5% of 100 s.
+        let waits = |mean: f64| codes(move |run| run.host.response_ns.all.mean = Some(mean));
+        assert_eq!((waits(5.1e9), waits(4.9e9)), (vec![OVERLOAD.to_owned()], vec![]));
+    }
+
+    #[test]
+    fn too_little_of_anything_is_told() {
+        assert_eq!(codes(|run| run.host.requests = 999), [FEW_REQUESTS]);
+        assert_eq!(codes(|run| run.host.requests = 1_000), [""; 0]);
+        assert_eq!(codes(|run| run.host.arrivals_ns = Some(0)), [ALL_AT_ONCE]);
+        let events = |first: u64, second: u64| {
+            codes(move |run| {
+                run.devices[0].gc_events = first;
+                run.devices[1].gc_events = second;
+                run.array.erases = first + second;
+            })
+        };
+        assert_eq!(events(0, 0), [NO_COLLECTION]);
+        assert_eq!(events(1, 2), [SHORT_WINDOW]);
+        assert_eq!(events(2, 2), [FEW_COLLECTIONS]);
+        assert_eq!(events(10, 9), [FEW_COLLECTIONS]);
+        assert_eq!(events(19, 1), [""; 0], "10 on average");
+        let ideal = |run: &mut Report| {
+            run.scenario = serde_json::json!({"ssd": {"gc": {"schedule": "ideal"}}});
+            run.devices.iter_mut().for_each(|device| device.gc_events = 0);
+        };
+        assert_eq!(codes(ideal), [""; 0], "collecting takes no time");
+    }
+
+    #[test]
+    fn an_array_that_was_not_settled_is_told() {
+        let ageing = |steady: bool, windows: [Option<f64>; 2], fill: f64| {
+            codes(move |run| {
+                run.precondition.steady = steady;
+                run.precondition.write_amplification_windows = windows;
+                run.precondition.fill = fill;
+            })
+        };
+        assert_eq!(ageing(false, [Some(4.0), Some(4.1)], 1.0), [STILL_SETTLING]);
+        assert_eq!(ageing(false, [Some(4.0), Some(4.4)], 1.0), [NOT_SETTLED]);
+        assert_eq!(ageing(false, [None, None], 1.0), [STILL_SETTLING]);
+        assert_eq!(ageing(false, [None, None], 0.0), [""; 0], "an empty array is meant to be one");
+    }
+
+    #[test]
+    fn texts_say_the_figures_and_what_to_do() {
+        let text = |change: &dyn Fn(&mut Report)| {
+            let mut run = sound();
+            change(&mut run);
+            of_run(&run).remove(0).text
+        };
+        let grown = text(&|run| run.host.batches.mean = (1..=40).map(|k| k as f64 * 1e6).collect());
+        assert!(
+            grown.contains("grew from 5.50 ms in the first quarter of the run to 35.5 ms in the last"),
+            "{grown}"
+        );
+        let few = text(&|run| run.devices.iter_mut().for_each(|device| device.gc_events = 3));
+        assert!(few.contains("only 3.0 times") && few.contains("workload.repeat"), "{few}");
+    }
+}
