@@ -12,10 +12,10 @@ const SERIES_MAX: usize = 256;
 /// Below this ratio empty blocks are said to come and go alike.
 const ALIKE: f64 = 1.1;
 
-/// The SSDs whose series are on the page: as many of each run, at least the first.
-pub(super) fn shown(runs: &[Report]) -> usize {
+/// The SSDs whose series are on the page: as many of each of these runs, at least the first.
+pub(super) fn shown(runs_on_page: usize, runs: &[Report]) -> usize {
     let most = runs.iter().map(|run| run.devices.len()).max().unwrap_or(0);
-    (SERIES_MAX / runs.len().max(1)).clamp(1, most.max(1))
+    (SERIES_MAX / runs_on_page.max(1)).clamp(1, most.max(1))
 }
 
 /// Whether there is nothing to show, as an attribute.

@@ -18,8 +18,8 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    pub(super) fn of(recordings: &[Option<Recording>]) -> Self {
-        let members = recordings.iter().flatten().filter_map(|recording| recording.planes.as_ref());
+    pub(super) fn of<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Self {
+        let members = recordings.filter_map(|recording| recording.planes.as_ref());
         Planes { shown: common_die(members) }
     }
 
@@ -59,7 +59,7 @@ fn recorded(planes: &MemberPlanes, die: u32) -> Option<&DiePlanes> {
     planes.dies.iter().find(|recorded| recorded.die == die)
 }
 
-/// How busy planes were, from the least to the most.
+/// How busy planes were, from the least to the most, where that differs.
 pub(super) fn title(runs: &[Report]) -> String {
     let busy = runs.iter().filter(|run| !run.is_ideal());
     let mut busy: Vec<(f64, &Report)> =
@@ -69,12 +69,9 @@ pub(super) fn title(runs: &[Report]) -> String {
         format!("{} of the time under {}", numbers::percent(*share), named(label(run)))
     };
     match busy.as_slice() {
-        [] => "The planes of a die".to_owned(),
         [least, .., most] if most.0 - least.0 >= 0.005 => {
             format!("In a die that collects, planes are busy {} and {}", under(least), under(most))
         }
-        [(share, _), ..] => {
-            format!("In a die that collects, planes are busy {} of the time", numbers::percent(*share))
-        }
+        _ => "The planes of a die that collects".to_owned(),
     }
 }

@@ -30,7 +30,7 @@ pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
 pub(crate) use matrix::{Field, Matrix, matrices, sentence as interaction};
-pub(crate) use seeds::{heading, means};
+pub(crate) use seeds::{change, heading, means};
 pub(crate) use tuned::tuned;
 pub(crate) use winners::{footnotes, lines as winner_lines};
 
