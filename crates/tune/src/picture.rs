@@ -27,7 +27,7 @@ const BOTTOM: f64 = 90.0;
 /// What a letter takes at most. Unit: pixels.
 const LETTER: f64 = 7.0;
 /// Longer values are shortened.
-const VALUE_MAX: usize = 16;
+const VALUE_MAX: usize = 20;
 /// The axis ends at so many times the lowest cost, if anything lies above.
 const HIGHEST: f64 = 3.0;
 const ORANGE: &str = "#D55E00";
@@ -49,7 +49,9 @@ pub fn draw(report: &TuneReport) -> String {
          height=\"{HEIGHT}\"/>\n"
     );
     let room = ((width - 32.0) / LETTER) as usize;
-    text(&mut svg, 16.0, 24.0, "start", &shortened(&report.name, room));
+    let is_above = |point: &PointReport| point.cost.is_some_and(|cost| !costs.holds(cost.mean));
+    let above = if report.points.iter().any(is_above) { " (triangles lie above the axis)" } else { "" };
+    text(&mut svg, 16.0, 24.0, "start", &format!("{}{above}", shortened(&report.name, room - above.len())));
     text(&mut svg, 16.0, 42.0, "start", &shortened(KEY, room));
     let label = match costs.unit {
         "" => report.objective.meaning.to_owned(),
@@ -150,8 +152,8 @@ impl Panel<'_> {
         let floor = HEIGHT - BOTTOM;
         self.shade(svg, &report.plateau.extent[key].values);
         rule(svg, (self.left, floor), (self.right(), floor), "");
-        text(svg, (self.left + self.right()) / 2.0, HEIGHT - 10.0, "middle", name);
-        self.ticks(svg);
+        let below = if self.ticks(svg) { 36.0 } else { BOTTOM - 10.0 };
+        text(svg, (self.left + self.right()) / 2.0, floor + below, "middle", name);
         if let Some(cost) = report.default.cost {
             let y = self.costs.y(cost.mean);
             rule(svg, (self.left, y), (self.right(), y), " stroke-dasharray=\"5 4\"");
@@ -179,8 +181,8 @@ impl Panel<'_> {
         }
     }
 
-    /// Values too long to stand beside one another are turned.
-    fn ticks(&self, svg: &mut String) {
+    /// Values too long to stand beside one another are turned; whether they fit.
+    fn ticks(&self, svg: &mut String) -> bool {
         let every = self.values.len().div_ceil(8).max(1);
         let shown: Vec<String> = self.values.iter().map(|value| shortened(value, VALUE_MAX)).collect();
         let longest = shown.iter().map(|value| value.chars().count()).max().unwrap_or(0);
@@ -197,6 +199,7 @@ impl Panel<'_> {
             let cost = low + (high - low) * share;
             text(svg, self.left - 6.0, self.costs.y(cost) + 4.0, "end", &self.costs.words(cost));
         }
+        fits
     }
 
     /// Beside the others of its value, so that no interval covers another.

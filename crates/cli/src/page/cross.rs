@@ -18,6 +18,7 @@ pub(super) fn winners(parts: &[Part<'_>]) -> String {
     let all: Vec<String> = parts.iter().map(winners_of).collect();
     match parts.len() {
         few if few <= LOADS_OPEN => all.concat(),
+        _ if all.iter().all(String::is_empty) => String::new(),
         many => format!("<details><summary>Winners under {many} loads</summary>{}</details>", all.concat()),
     }
 }

@@ -47,10 +47,11 @@ pub(super) fn caption(runs: &[Report], shown: usize) -> String {
         false => String::new(),
     };
     format!(
-        "How many channels of an SSD collect, how many of its blocks are empty (one that is being collected is not, until \
-         it is erased), how many page operations of the host wait or run there, and how many blocks it collects, each as \
-         a mean over a short stretch of time. Empty blocks are drawn from the fewest on, not from zero. <b>A smooth line \
-         of empty blocks is collecting that keeps up; drops and surges are collecting in bouts.</b>{which}"
+        "The lanes show means over short stretches of time: how many channels of an SSD collect, how many of its blocks \
+         are empty, how many page operations of the host wait or run there, and how many blocks it erases a second. A \
+         block under collection counts as empty once it is erased. The axis of empty blocks does not begin at zero. \
+         <b>A steady line of empty blocks means that garbage collection keeps pace. Drops and surges mean that it works \
+         in bouts.</b>{which}"
     )
 }
 

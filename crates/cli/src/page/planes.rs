@@ -45,11 +45,11 @@ impl Planes {
     pub(super) fn caption(&self) -> String {
         let Some((DeviceId(member), die)) = self.shown else { return String::new() };
         format!(
-            "Die {die} of SSD {member}, under every run that recorded it, from the moment it began to collect there, up to \
-             {} bars. A lane is a plane, a bar what it does in one command of the die, from the command's start to its \
-             end, transfers and waiting for the bus included; a host operation that begins and ends with one of garbage \
-             collection went along with it. The line above: host operations waiting at this die. <b>Grey is a plane with \
-             nothing to do</b>: while its neighbour collects it could have served the host.",
+            "Die {die} of SSD {member} under every run that recorded it, from the moment at which it first collects, up to \
+             {} bars. A lane is a plane. A bar is what the plane does in one command of the die, transfers and waiting \
+             for the bus included. A host operation that begins and ends with one of garbage collection is served by the \
+             same multi-plane command. The line above counts host operations that wait at this die. <b>Grey is an idle \
+             plane</b>, which could have served the host while its neighbour collects.",
             numbers::count(SPANS_MAX as u64)
         )
     }

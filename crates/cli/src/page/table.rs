@@ -185,9 +185,9 @@ pub(super) fn behind(text: &str) -> String {
 /// How to read it.
 pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals) -> String {
     let mut text = String::from(
-        "A response time runs from a request's arrival to the end of its last operation. GC-affected requests waited \
-         for, or ran beside, garbage collection. Write amplification is flash pages written for each page the host \
-         wrote. Time with GC is the share of time in which at least one SSD collects.",
+        "A response time runs from a request's arrival to the end of its last operation. A GC-affected request waited for \
+         garbage collection or was served by one command with it. Write amplification is flash pages written for each \
+         page the host wrote. Time with GC is the share of time in which at least one SSD collects.",
     );
     if runs.len() > 1 {
         text.push_str(match parts.len() {
