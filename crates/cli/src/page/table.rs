@@ -100,7 +100,7 @@ pub(super) fn table(parts: &[Part<'_>], marks: &[Mark], names: &str) -> String {
     text.push_str("</tr></thead>\n");
     for part in parts {
         text.push_str("<tbody>\n");
-        if parts.len() > 1 {
+        if parts.len() > 1 && has_choice {
             let width = COLUMNS.len() + 1 + usize::from(has_choice);
             let _ = writeln!(
                 text,
@@ -189,7 +189,7 @@ pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals
          garbage collection or was served by one command with it. Write amplification is flash pages written for each \
          page the host wrote. Time with GC is the share of time in which at least one SSD collects.",
     );
-    if runs.len() > 1 {
+    if parts.iter().any(|part| part.runs.len() > 1) {
         text.push_str(match parts.len() {
             1 => " Underlined is the lowest figure of the runs one could build.",
             _ => " Underlined is the lowest figure of the runs one could build, load by load.",

@@ -147,7 +147,11 @@ fn a_winner_is_named_within_one_load_only() {
     assert_eq!(page.matches("<td>baseline</td>").count(), 2, "each load has its baseline");
     assert!(page.contains("Mean response, against the baseline of each load"));
     let (differ, _) = of([[9_000, 3_000], [40_000, 90_000]]);
-    assert!(differ.starts_with("# gclock cuts the mean response time under 1 of 2 loads"), "{differ}");
+    assert!(differ.starts_with("# Which choice is best depends on the load\n"), "{differ}");
+    let (once, _) = of([[9_000, 9_000], [90_000, 40_000]]);
+    assert!(once.starts_with("# gclock cuts the mean response time under 1 of 2 loads, by 50%\n"), "{once}");
+    let (never, _) = of([[3_000, 9_000], [40_000, 90_000]]);
+    assert!(never.starts_with("# local has the lowest mean response time under every load\n"), "{never}");
     let (none, _) = of([[9_000, 9_000], [40_000, 40_000]]);
     assert!(none.starts_with("# No choice has a clearly lower mean under any load"), "{none}");
 }
@@ -292,6 +296,17 @@ fn ties_are_those_of_the_winners() {
     let words = words_of(&comparison, &Cross::default(), &[]);
     assert!(escaped(&words.headline).ends_with(" and ties with reactive-selective"), "{}", words.headline);
     assert!(escaped(&words.lead.join(" ")).contains("Choose reactive-inclusive or reactive-selective"));
+    let mut more = four_runs()[..3].to_vec();
+    more.push(run("gcsync", "blocking", 7_000, 12_000, &[0.9, 0.1]));
+    let mut more = Comparison::new(more, 1);
+    let labels = ["reactive-inclusive", "reactive-selective", "gcsync"].map(str::to_owned);
+    more.winners.mean.as_mut().expect("a choice").labels = labels.to_vec();
+    let words = words_of(&more, &Cross::default(), &[]);
+    assert!(words.headline.ends_with(" and ties with 2 others"), "{}", words.headline);
+    assert!(
+        escaped(&words.lead.join(" "))
+            .contains("Choose reactive-inclusive or one of the 2 that tie with it.")
+    );
 }
 
 /// A die of two planes: a page is read, then programmed while the other plane programs for the host.

@@ -5,7 +5,7 @@ use harmonia_metrics::Report;
 
 use super::pair::Pair;
 use super::verdicts;
-use super::{ALIKE, ALIKE_TAIL, alike, change, collected, listed, more_than, name, p99, p999, percent};
+use super::{ALIKE, ALIKE_TAIL, alike, change, collected, more_than, name, p99, p999, percent};
 
 pub(super) fn advice(pair: &Pair<'_>) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
@@ -17,15 +17,16 @@ pub(super) fn advice(pair: &Pair<'_>) -> Option<String> {
     if pair.best_is_baseline() {
         return Some(format!("Stay with {}: no other choice here has a lower mean.", name(best)));
     }
-    let names: Vec<String> = std::iter::once(best).chain(&pair.tied).map(|run| name(run)).collect();
     let condition = higher_tail(pair, other).map(|tail| format!(" if the mean matters more than {tail}"));
-    Some(format!("Choose {}{}. {}", names_or(&names), condition.unwrap_or_default(), price(pair, other)))
+    Some(format!("Choose {}{}. {}", choices(pair), condition.unwrap_or_default(), price(pair, other)))
 }
 
-fn names_or(names: &[String]) -> String {
-    match names {
-        [one, two] => format!("{one} or {two}"),
-        names => listed(names),
+/// The best, and what would do as well.
+fn choices(Pair { best, tied, .. }: &Pair<'_>) -> String {
+    match tied.as_slice() {
+        [] => name(best),
+        [one] => format!("{} or {}", name(best), name(one)),
+        more => format!("{} or one of the {} that tie with it", name(best), more.len()),
     }
 }
 

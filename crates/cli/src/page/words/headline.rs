@@ -4,7 +4,7 @@ use harmonia_metrics::Report;
 
 use super::pair::Pair;
 use super::verdicts;
-use super::{ALIKE_TAIL, change, collected, gc_share, listed, mean_ns, name, p99, p999, percent};
+use super::{ALIKE_TAIL, change, collected, gc_share, mean_ns, name, p99, p999, percent};
 
 /// Waiting for less than this share of the response time is hardly any.
 const HARDLY: f64 = 0.05;
@@ -47,7 +47,8 @@ fn of_choices(pair: &Pair<'_>, other: &Report) -> String {
     let Pair { best, tied, .. } = pair;
     let ties = match tied.as_slice() {
         [] => String::new(),
-        tied => format!(" and ties with {}", listed(&tied.iter().map(|run| name(run)).collect::<Vec<_>>())),
+        [one] => format!(" and ties with {}", name(one)),
+        more => format!(" and ties with {} others", more.len()),
     };
     if pair.best_is_baseline() {
         let lead = format!("{} has the lowest mean response time{ties}", name(best));

@@ -6,7 +6,7 @@ use super::verdicts;
 use super::{Words, collected, mean_ns, ms, percent, titles, why};
 use crate::page::html::named;
 
-/// Of more loads than these the table tells.
+/// Of many more loads than these the table tells.
 const LOADS_TOLD: usize = 4;
 
 /// None if no request completed under any load.
@@ -43,18 +43,23 @@ struct Found<'a> {
     /// The best choice and those that tie with it.
     best: Vec<&'a str>,
     gain: f64,
+    /// It is the baseline, which others do not improve on.
+    is_baseline: bool,
 }
 
 /// None where nothing is clearly better, or nothing keeps up.
 fn found<'a>(pair: &Pair<'a>) -> Option<Found<'a>> {
     let is_found = pair.other.is_some()
         && !pair.is_tie
-        && !pair.best_is_baseline()
         && pair.part.runs.iter().any(collected)
         && verdicts::keeps_up(pair.part, pair.best);
     is_found.then(|| {
         let best = std::iter::once(pair.best).chain(pair.tied.iter().copied());
-        Found { best: best.map(|run| pair.part.choice(run)).collect(), gain: pair.gain() }
+        Found {
+            best: best.map(|run| pair.part.choice(run)).collect(),
+            gain: pair.gain(),
+            is_baseline: pair.best_is_baseline(),
+        }
     })
 }
 
@@ -78,14 +83,18 @@ fn headline(pairs: &[Pair<'_>]) -> String {
         (found, loads) if found == loads => "every load".to_owned(),
         (found, loads) => format!("{found} of {loads} loads"),
     };
-    format!("{} cuts the mean response time under {loads}, {by}", named(choice))
+    match all.iter().any(|found| found.is_baseline) {
+        true => format!("{} has the lowest mean response time under {loads}", named(choice)),
+        false => format!("{} cuts the mean response time under {loads}, {by}", named(choice)),
+    }
 }
 
 /// One sentence a load.
 fn lead(pairs: &[Pair<'_>]) -> Vec<String> {
-    let mut said: Vec<String> = pairs.iter().take(LOADS_TOLD).map(sentence).collect();
-    if pairs.len() > LOADS_TOLD {
-        said.push(format!("The table has {} more loads.", pairs.len() - LOADS_TOLD));
+    let told = if pairs.len() <= LOADS_TOLD + 1 { pairs.len() } else { LOADS_TOLD };
+    let mut said: Vec<String> = pairs.iter().take(told).map(sentence).collect();
+    if told < pairs.len() {
+        said.push(format!("The table has {} more loads.", pairs.len() - told));
     }
     said
 }
