@@ -23,6 +23,11 @@ COMMANDS: dict[str, list[str]] = {
                    "--set", 'workload.arrival={process="poisson", rate=30000}'],
     "sweep": ["compare", "tiny", "--policies", "local,reactive-selective,ideal", "--set", "array.devices=2,4,8",
               "--set", "ssd.gc.victim=greedy,random", "--set", "workload.requests=2000"],
+    # A cross: colours from the policy, dashes from the rest; and loads that are not compared with one another.
+    "cross": ["compare", "tiny", "--policies", "local,reactive-inclusive,reactive-selective,ideal", "--set", "array.devices=2,4,6"],
+    "loads": ["compare", "tiny", "--set", "workload.arrival.rate=1000,2000,4000"],
+    "hundred": ["compare", "tiny", "--policies", "local,reactive-inclusive,reactive-selective,ideal", "--set", "array.devices=2,3,4,5,6",
+                "--set", "ssd.gc.victim=greedy,d-choices,random,fifo,cost-benefit", "--set", "workload.requests=600"],
     "schedules": ["compare", "tiny", "--policies", "local", "--set", "ssd.ftl.allocation_unit=plane", "--set", "ssd.gc.domain=plane",
                   "--set", "ssd.gc.schedule=blocking,io-parallel"],
     # Trims take no time, which no logarithmic axis has a place for.
@@ -89,8 +94,8 @@ def opened(browser: Browser, pages: dict[str, Written]) -> Iterator[Callable[...
     """Opens a page by name."""
     contexts = []
 
-    def open_page(name: str, width: int = 1280, scheme: str = "light") -> Opened:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def open_page(name: str, width: int = 1280, scheme: str = "light", height: int = 900, touch: bool = False) -> Opened:
+        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=touch, is_mobile=touch)
         contexts.append(context)
         opened = Opened(context.new_page(), pages[name])
         opened.page.on("console", lambda message: opened.complaints.append(message.text))

@@ -13,6 +13,9 @@
 
 use harmonia_scenario::Axis;
 
+/// The key of the axis that `--policies` makes.
+pub(crate) const POLICY_KEY: &str = "array.coordination.policy";
+
 /// The axes, and by run where it stands.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cross {
@@ -52,7 +55,13 @@ impl Cross {
 
     /// What the run at this position is called; empty if nothing is varied.
     pub(crate) fn name(&self, run: usize) -> String {
-        let parts = self.values(run).map(|(axis, value)| match self.names_itself(axis) {
+        self.name_on(run, &|_| true)
+    }
+
+    /// The same on axes of some keys only; empty if the run stands on none of them.
+    pub(crate) fn name_on(&self, run: usize, of_key: &dyn Fn(&str) -> bool) -> String {
+        let values = self.values(run).filter(|(axis, _)| of_key(&axis.key));
+        let parts = values.map(|(axis, value)| match self.names_itself(axis) {
             true => value.to_owned(),
             false => format!("{}={value}", self.short(axis)),
         });
@@ -74,6 +83,24 @@ impl Cross {
         let of_row = |row| (0..columns.values.len()).map(|column| run(row, column)).collect();
         let cells: Vec<Vec<Option<usize>>> = (0..rows.values.len()).map(of_row).collect();
         (cells[0][0] == Some(0)).then_some(Grid { rows, columns, cells })
+    }
+
+    /// The axis that matters most to a reader: the policies, or the first of more than one value.
+    pub(crate) fn leading_axis(&self) -> Option<usize> {
+        let varied = || self.axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1);
+        let policies = varied().find(|(_, axis)| axis.key == POLICY_KEY);
+        policies.or_else(|| varied().next()).map(|(at, _)| at)
+    }
+
+    /// Which value of an axis a run has.
+    pub(crate) fn value_at(&self, run: usize, axis: usize) -> Option<usize> {
+        self.points.get(run).and_then(|point| point.get(axis).copied().flatten())
+    }
+
+    /// Where a run stands on all axes but one.
+    pub(crate) fn values_but(&self, run: usize, but: Option<usize>) -> Point {
+        let point = self.points.get(run).into_iter().flatten().enumerate();
+        point.filter(|(axis, _)| Some(*axis) != but).map(|(_, value)| *value).collect()
     }
 
     /// The last part of a key, or all of it where that would be another axis' too.

@@ -1,16 +1,17 @@
 //! The search as a picture: the objective over each key, plain SVG.
 //!
 //! ```text
-//!   |      o         o beaten (grey), with the half-width of its interval
-//!   |  o ......*     o ties (blue), * the best (orange), .. the scenario as it stands
-//!   |      ####      # values of the key on the plateau
-//!   +-----------
-//!     3%  6%  10%
+//!   mean |  o      ^   ^ above the axis
+//!     ms |  |   o      o beaten (grey), with the 95% interval of its mean
+//!        |  o ..|...*  o ties (blue), * the best (orange), .. the scenario as it stands
+//!        |      ####   # values of the key on the plateau
+//!        +------------
+//!          3%   6% 10%
 //! ```
 //!
-//! A key's panel shows all points, whatever their other keys are. A point at which the array falls behind may cost a
-//! thousand times the best: what lies above `HIGHEST` stands faded at the upper edge. Leaves out: how two keys act
-//! together.
+//! A key's panel shows all points, whatever their other keys are; those of one value stand beside one another. A point at
+//! which the array falls behind may cost a thousand times the best: what lies above `HIGHEST` is a triangle at the upper
+//! edge, and so is the end of an interval that reaches there. Leaves out: how two keys act together.
 
 use std::fmt::Write as _;
 
@@ -18,11 +19,15 @@ use crate::objective::Unit;
 use crate::report::{PointReport, TuneReport};
 
 const WIDTH: f64 = 420.0;
-const HEIGHT: f64 = 280.0;
-const LEFT: f64 = 70.0;
-const TOP: f64 = 60.0;
+const HEIGHT: f64 = 330.0;
+const LEFT: f64 = 92.0;
+const TOP: f64 = 64.0;
 const RIGHT: f64 = 20.0;
-const BOTTOM: f64 = 50.0;
+const BOTTOM: f64 = 90.0;
+/// What a letter takes at most. Unit: pixels.
+const LETTER: f64 = 7.0;
+/// Longer values are shortened.
+const VALUE_MAX: usize = 20;
 /// The axis ends at so many times the lowest cost, if anything lies above.
 const HIGHEST: f64 = 3.0;
 const ORANGE: &str = "#D55E00";
@@ -30,6 +35,9 @@ const BLUE: &str = "#0072B2";
 const GREY: &str = "#8A8A8A";
 const STYLE: &str = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#222}.paper{fill:#fff}.rule{stroke:#999}\
                      @media(prefers-color-scheme:dark){text{fill:#eee}.paper{fill:#1b1b1d}}";
+
+/// What the marks mean.
+const KEY: &str = "orange: best, blue: ties with it, grey: beaten; bars: 95% intervals";
 
 /// Draws a search.
 pub fn draw(report: &TuneReport) -> String {
@@ -40,11 +48,19 @@ pub fn draw(report: &TuneReport) -> String {
          height=\"{HEIGHT}\" role=\"img\">\n<style>{STYLE}</style>\n<rect class=\"paper\" width=\"{width}\" \
          height=\"{HEIGHT}\"/>\n"
     );
-    let title = format!("{}: {}", report.name, report.objective.meaning);
-    text(&mut svg, 16.0, 24.0, "start", &title);
+    let room = ((width - 32.0) / LETTER) as usize;
+    let is_above = |point: &PointReport| point.cost.is_some_and(|cost| !costs.holds(cost.mean));
+    let above = if report.points.iter().any(is_above) { " (triangles lie above the axis)" } else { "" };
+    text(&mut svg, 16.0, 24.0, "start", &format!("{}{above}", shortened(&report.name, room - above.len())));
+    text(&mut svg, 16.0, 42.0, "start", &shortened(KEY, room));
+    let label = match costs.unit {
+        "" => report.objective.meaning.to_owned(),
+        unit => format!("{}, {unit}", report.objective.meaning),
+    };
     for (key, axis) in report.over.iter().enumerate() {
         let values = values_of(report, key);
         let panel = Panel { left: WIDTH * key as f64 + LEFT, values, costs: &costs };
+        sideways(&mut svg, WIDTH * key as f64 + 18.0, (TOP + HEIGHT - BOTTOM) / 2.0, "middle", -90.0, &label);
         panel.draw(&mut svg, report, key, &axis.key);
     }
     svg + "</svg>\n"
@@ -72,9 +88,14 @@ struct Scale {
 impl Scale {
     fn of(report: &TuneReport) -> Scale {
         let costs = || report.points.iter().filter_map(|point| point.cost);
-        let (low, high) =
-            costs().fold((f64::MAX, f64::MIN), |(low, high), cost| (low.min(cost.mean), high.max(cost.mean)));
-        let high = if low > 0.0 { high.min(low * HIGHEST) } else { high };
+        let means = || costs().map(|cost| cost.mean);
+        let lowest = means().fold(f64::MAX, f64::min);
+        // Intervals have room where means do; one without limits must not squeeze them.
+        let low = costs().map(|cost| cost.low()).filter(|low| low.is_finite()).fold(lowest, f64::min);
+        let high = costs().map(|cost| cost.high()).filter(|high| high.is_finite());
+        let high = high.chain(means()).fold(f64::MIN, f64::max);
+        let high = if lowest > 0.0 { high.min(lowest * HIGHEST) } else { high };
+        let low = if lowest > 0.0 { low.max(lowest - (high - lowest)) } else { low };
         let room = ((high - low) * 0.08).max(high * 1e-3).max(f64::MIN_POSITIVE);
         let (divisor, unit) = match report.objective.unit {
             unit if unit == Unit::Ns.text() => (1e6, "ms"),
@@ -93,6 +114,11 @@ impl Scale {
             _ => 4,
         };
         format!("{value:.decimals$} {}", self.unit).trim_end().to_owned()
+    }
+
+    /// Whether a cost has a place on the axis.
+    fn holds(&self, cost: f64) -> bool {
+        (self.low..=self.high).contains(&cost)
     }
 
     fn y(&self, cost: f64) -> f64 {
@@ -126,8 +152,8 @@ impl Panel<'_> {
         let floor = HEIGHT - BOTTOM;
         self.shade(svg, &report.plateau.extent[key].values);
         rule(svg, (self.left, floor), (self.right(), floor), "");
-        text(svg, (self.left + self.right()) / 2.0, HEIGHT - 10.0, "middle", name);
-        self.ticks(svg);
+        let below = if self.ticks(svg) { 36.0 } else { BOTTOM - 10.0 };
+        text(svg, (self.left + self.right()) / 2.0, floor + below, "middle", name);
         if let Some(cost) = report.default.cost {
             let y = self.costs.y(cost.mean);
             rule(svg, (self.left, y), (self.right(), y), " stroke-dasharray=\"5 4\"");
@@ -139,7 +165,7 @@ impl Panel<'_> {
                 .points
                 .iter()
                 .filter(|point| point.fate == fate)
-                .for_each(|point| self.mark(svg, point, key));
+                .for_each(|point| self.mark(svg, report, point, key));
         }
     }
 
@@ -155,45 +181,84 @@ impl Panel<'_> {
         }
     }
 
-    fn ticks(&self, svg: &mut String) {
-        let every = self.values.len().div_ceil(8);
-        for value in self.values.iter().step_by(every.max(1)) {
-            let x = self.x(value).unwrap_or_default();
-            text(svg, x, HEIGHT - BOTTOM + 16.0, "middle", value);
+    /// Values too long to stand beside one another are turned; whether they fit.
+    fn ticks(&self, svg: &mut String) -> bool {
+        let every = self.values.len().div_ceil(8).max(1);
+        let shown: Vec<String> = self.values.iter().map(|value| shortened(value, VALUE_MAX)).collect();
+        let longest = shown.iter().map(|value| value.chars().count()).max().unwrap_or(0);
+        let fits = longest as f64 * LETTER < self.step() * every as f64;
+        for (value, shown) in self.values.iter().zip(&shown).step_by(every) {
+            let (x, y) = (self.x(value).unwrap_or_default(), HEIGHT - BOTTOM + 16.0);
+            match fits {
+                true => text(svg, x, y, "middle", shown),
+                false => sideways(svg, x + 4.0, y, "end", -30.0, shown),
+            }
         }
         let Scale { low, high, .. } = self.costs;
         for share in [0.0, 0.5, 1.0] {
             let cost = low + (high - low) * share;
             text(svg, self.left - 6.0, self.costs.y(cost) + 4.0, "end", &self.costs.words(cost));
         }
+        fits
     }
 
-    fn mark(&self, svg: &mut String, point: &PointReport, key: usize) {
+    /// Beside the others of its value, so that no interval covers another.
+    fn aside(&self, report: &TuneReport, point: &PointReport, key: usize) -> f64 {
+        let value = value_at(point, key);
+        let alike: Vec<&PointReport> = report
+            .points
+            .iter()
+            .filter(|other| other.cost.is_some() && value_at(other, key) == value)
+            .collect();
+        let at = alike.iter().position(|other| std::ptr::eq(*other, point)).unwrap_or(0);
+        let room = (self.step() * 0.7).min(9.0 * alike.len() as f64);
+        room * ((at as f64 + 0.5) / alike.len().max(1) as f64 - 0.5)
+    }
+
+    fn mark(&self, svg: &mut String, report: &TuneReport, point: &PointReport, key: usize) {
         let (Some(cost), Some(x)) = (point.cost, value_at(point, key).and_then(|value| self.x(value))) else {
             return;
         };
+        let x = x + self.aside(report, point, key);
         let (color, radius) = match point.fate {
             "best" => (ORANGE, 5.5),
             "ties" => (BLUE, 4.0),
             _ => (GREY, 3.0),
         };
-        let y = self.costs.y(cost.mean);
-        if point.fate != "beaten" {
-            let ends = [cost.low(), cost.high()].map(|end| self.costs.y(end));
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{:.1}\" stroke=\"{color}\"/>",
-                ends[0], ends[1]
-            );
+        if cost.half_width.is_some() && self.costs.holds(cost.low()) {
+            self.bar(svg, x, [cost.low(), cost.high()], color);
         }
+        let y = self.costs.y(cost.mean);
         let words = format!("{}: {}, {}", point.sets.join(", "), self.costs.words(cost.mean), point.fate);
-        let faded = if cost.mean > self.costs.high { " fill-opacity=\"0.35\"" } else { "" };
-        let _ = writeln!(
-            svg,
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{color}\"{faded}><title>{}</title></circle>",
-            escaped(&words)
-        );
+        let title = format!("<title>{}</title>", escaped(&words));
+        let _ = match self.costs.holds(cost.mean) {
+            true => writeln!(
+                svg,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{color}\">{title}</circle>"
+            ),
+            false => writeln!(svg, "{}", arrow(x, color, &title)),
+        };
     }
+
+    /// An interval, with a stroke across each end that is within the axis.
+    fn bar(&self, svg: &mut String, x: f64, ends: [f64; 2], color: &str) {
+        let [low, high] = ends.map(|end| self.costs.y(end));
+        let mut path = format!("M{x:.1} {low:.1}V{high:.1}");
+        for (end, y) in ends.into_iter().zip([low, high]) {
+            if self.costs.holds(end) {
+                let _ = write!(path, "M{:.1} {y:.1}h7", x - 3.5);
+            }
+        }
+        let _ = writeln!(svg, "<path class=\"interval\" d=\"{path}\" stroke=\"{color}\" fill=\"none\"/>");
+        if !self.costs.holds(ends[1]) {
+            let _ = writeln!(svg, "{}", arrow(x, color, ""));
+        }
+    }
+}
+
+/// An arrowhead at the upper edge.
+fn arrow(x: f64, color: &str, title: &str) -> String {
+    format!("<path class=\"above\" d=\"M{x:.1} {:.1}l5 8h-10z\" fill=\"{color}\">{title}</path>", TOP - 4.0)
 }
 
 fn rule(svg: &mut String, from: (f64, f64), to: (f64, f64), more: &str) {
@@ -207,6 +272,22 @@ fn rule(svg: &mut String, from: (f64, f64), to: (f64, f64), more: &str) {
 fn text(svg: &mut String, x: f64, y: f64, anchor: &str, words: &str) {
     let words = escaped(words);
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
+}
+
+fn sideways(svg: &mut String, x: f64, y: f64, anchor: &str, turned: f64, words: &str) {
+    let words = escaped(words);
+    let _ = writeln!(
+        svg,
+        "<text transform=\"translate({x:.1} {y:.1}) rotate({turned})\" text-anchor=\"{anchor}\">{words}</text>"
+    );
+}
+
+/// So many characters at most.
+fn shortened(text: &str, most: usize) -> String {
+    match text.chars().count() {
+        few if few <= most => text.to_owned(),
+        _ => text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect(),
+    }
 }
 
 /// Text that cannot be taken for markup.

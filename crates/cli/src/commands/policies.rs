@@ -6,10 +6,9 @@ use harmonia_scenario::{Axis, Variant, axes, sweep};
 use harmonia_types::registry::names;
 
 use crate::args::ScenarioArguments;
-use crate::cross::{Cross, combinations};
+use crate::cross::{Cross, POLICY_KEY, combinations};
 use crate::failure::Failure;
 
-const POLICY_KEY: &str = "array.coordination.policy";
 const SCHEDULE_KEY: &str = "ssd.gc.schedule";
 /// Stands for every coordination policy there is, and the bound.
 const ALL: &str = "all";

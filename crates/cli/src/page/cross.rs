@@ -1,21 +1,36 @@
-//! Who wins, and a cross of two axes at a glance.
+//! Who wins under each load, and a cross of two axes, or of choices and loads, at a glance.
 
 use std::fmt::Write as _;
 
 use harmonia_metrics::{Comparison, Report};
 
 use super::html::{breakable, emphasised, escaped, named};
+use super::loads::{Part, by_load};
 use super::table::behind;
 use crate::cross::Cross;
 use crate::tables::{Field, Matrix, footnotes, interaction, matrices, winner_lines};
 
-/// The winners as HTML; empty where there is no choice.
-pub(super) fn winners(comparison: &Comparison, runs: &[Report]) -> String {
+/// Winners of more loads than these are folded.
+const LOADS_OPEN: usize = 3;
+
+/// The winners of each load as HTML; empty where there is no choice.
+pub(super) fn winners(parts: &[Part<'_>]) -> String {
+    let all: Vec<String> = parts.iter().map(winners_of).collect();
+    match parts.len() {
+        few if few <= LOADS_OPEN => all.concat(),
+        _ if all.iter().all(String::is_empty) => String::new(),
+        many => format!("<details><summary>Winners under {many} loads</summary>{}</details>", all.concat()),
+    }
+}
+
+fn winners_of(part: &Part<'_>) -> String {
+    let (comparison, runs) = (part.comparison.as_ref(), part.runs.as_slice());
     let lines = winner_lines(comparison, runs, named);
     if lines.is_empty() {
         return String::new();
     }
-    let mut text = String::from("<h3>Winners</h3>\n<dl class=\"winners\">\n");
+    let load = if part.name.is_empty() { String::new() } else { format!(", {}", escaped(&part.name)) };
+    let mut text = format!("<h3>Winners{load}</h3>\n<dl class=\"winners\">\n");
     for line in lines {
         let _ =
             writeln!(text, "<dt>{}</dt><dd>{}</dd>", escaped(line.what), emphasised(&spelt_out(&line.text)));
@@ -27,9 +42,11 @@ pub(super) fn winners(comparison: &Comparison, runs: &[Report]) -> String {
     text
 }
 
-/// Mean and 99th percentile of a cross of two axes, and what it shows; empty for any other comparison.
-pub(super) fn matrix(comparison: &Comparison, cross: &Cross, runs: &[Report]) -> String {
-    let matrices = matrices(comparison, cross, runs);
+/// Mean and 99th percentile of a cross of two axes, and what it shows; of several loads, choices against loads. Empty
+/// for any other comparison.
+pub(super) fn matrix(comparison: &Comparison, cross: &Cross, runs: &[Report], parts: &[Part<'_>]) -> String {
+    let is_one_load = parts.len() == 1;
+    let matrices = if is_one_load { matrices(comparison, cross, runs) } else { by_load(parts) };
     if matrices.is_empty() {
         return String::new();
     }
@@ -38,7 +55,7 @@ pub(super) fn matrix(comparison: &Comparison, cross: &Cross, runs: &[Report]) ->
         let _ = write!(text, "<div><h3>{}</h3>\n{}</div>\n", escaped(&matrix.title), one(matrix));
     }
     text.push_str("</div>\n");
-    if let Some(said) = interaction(comparison, cross, runs, named) {
+    if let Some(said) = interaction(comparison, cross, runs, named).filter(|_| is_one_load) {
         let _ = writeln!(text, "<p>{}</p>", emphasised(&spelt_out(&said)));
     }
     text

@@ -42,6 +42,18 @@ pub(super) fn breakable(text: &str) -> String {
     escaped(text).replace('=', "=<wbr>").replace('.', ".<wbr>")
 }
 
+/// A longer value, such as the path of a trace, may be broken.
+const PART_MAX: usize = 28;
+
+/// A run's name whose parts, values of axes, are broken only between one another.
+pub(super) fn in_parts(text: &str) -> String {
+    let part = |part: &str| match part.chars().count() {
+        0..=PART_MAX => format!("<span class=\"part\">{}</span>", escaped(part)),
+        _ => breakable(part),
+    };
+    text.split(" + ").map(part).collect::<Vec<_>>().join(" + ")
+}
+
 /// JSON that no HTML parser takes for the end of its script, or for a comment: every `<`, `>` and `&` is written as an
 /// escape, which JSON allows wherever they can occur, inside strings.
 pub(super) fn json(value: &serde_json::Value) -> String {

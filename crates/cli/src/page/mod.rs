@@ -1,9 +1,9 @@
 //! `report.html`: what the runs show, for whoever would rather look than read.
 //!
 //! ```text
-//!   reports ------> words, table, cross --> text of the page     (words, table, cross)
-//!           \-----> data for the charts --.
-//!   recordings ---> bytes in Base64 ------+-> assets/*.js draw    (recordings, encode)
+//!   reports ------> loads --> words, table, cross --> text of the page
+//!           \-----> marks, shown --> data for the charts --.
+//!   recordings ---> bytes in Base64 -----------------------+-> assets/*.js draw    (recordings, encode)
 //! ```
 //!
 //! One file that asks for nothing: scripts and styles are inside, a content security policy forbids every request, and
@@ -11,14 +11,19 @@
 //! drawn by them. Colours are after Okabe and Ito; whatever a colour tells, a dash, a shape, hatching or a label tells
 //! too.
 //!
-//! Leaves out: which operations of a die belong to which request; runs of a long sweep beyond the first 48 in the timeline.
+//! Leaves out: which operations of a die belong to which request; of a long sweep the recordings of all but 24 runs.
 
 mod cross;
+mod data;
 mod encode;
 mod html;
+mod loads;
+mod marks;
 mod over_time;
 mod planes;
+mod prose;
 mod recordings;
+mod shown;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -30,24 +35,25 @@ use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_types::registry::find;
-use serde_json::{Value, json};
 
 use crate::cross::Cross;
 use crate::numbers;
-use crate::tables::{self, PARTS, label};
+use crate::tables;
 use html::escaped;
 pub(crate) use recordings::Recordings;
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// In the order in which they need one another.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("assets/base.js"),
+    include_str!("assets/chosen.js"),
     include_str!("assets/recording.js"),
     include_str!("assets/responses.js"),
     include_str!("assets/columns.js"),
     include_str!("assets/blame.js"),
     include_str!("assets/request.js"),
+    include_str!("assets/timeline_picture.js"),
     include_str!("assets/timeline.js"),
     include_str!("assets/over_time.js"),
     include_str!("assets/planes.js"),
@@ -64,31 +70,31 @@ pub(crate) fn render(
 ) -> String {
     let runs = &tables::means(comparison);
     let intervals = &comparison.intervals;
-    let seeds = intervals.variants.first().map_or(1, |variant| variant.seeds.len());
-    let recording = |run: usize| recordings.get(run).and_then(Option::as_ref);
     let growth: Vec<Option<f64>> =
-        (0..runs.len()).map(|run| recording(run).and_then(Recording::growth)).collect();
-    let words = words::of(runs, intervals, &growth);
-    let planes = planes::Planes::of(recordings);
-    let ssds_shown = over_time::shown(runs);
-    let mut encoded = String::new();
-    let mut data = Vec::with_capacity(runs.len());
-    for (index, run) in runs.iter().enumerate() {
-        let header = recording(index).map(|recording| {
-            let encode::Encoded { header, base64 } = encode::recording(recording);
-            let _ = writeln!(
-                encoded,
-                "<script type=\"application/octet-stream\" id=\"recording-{index}\">{base64}</script>"
-            );
-            header
-        });
-        let mut of_run = run_data(run, recording(index), header);
-        of_run["overTime"] = over_time::encode(&comparison.runs[index * seeds], ssds_shown);
-        of_run["planes"] = planes.encode(recording(index), index, &mut encoded);
-        data.push(of_run);
-    }
-    let parts: Vec<Value> =
-        PARTS.iter().map(|(name, meaning, _)| json!({"name": name, "meaning": meaning})).collect();
+        (0..runs.len()).map(|run| recordings.get(run)?.as_ref()?.growth()).collect();
+    let parts = loads::parts(comparison, cross, runs, &growth);
+    let words = words::of(comparison, runs, &growth, &parts);
+    let marks = marks::marks(cross, runs);
+    let shown = shown::shown(&parts, &words.spoken_of, runs.len());
+    let drawn: Vec<Report> =
+        runs.iter().zip(&shown).filter(|(_, shown)| **shown).map(|(run, _)| run.clone()).collect();
+    let kept = shown::recorded(&shown);
+    let recordings: Vec<Option<&Recording>> =
+        (0..runs.len()).map(|run| recordings.get(run)?.as_ref().filter(|_| kept[run])).collect();
+    let planes = planes::Planes::of(recordings.iter().flatten().copied());
+    let ssds_shown = over_time::shown(kept.iter().filter(|kept| **kept).count(), runs);
+    let charts = data::Charts {
+        comparison,
+        runs,
+        marks: &marks,
+        shown: &shown,
+        kept: &kept,
+        recordings: &recordings,
+        planes: &planes,
+        ssds_shown,
+    };
+    let data::Encoded { data, recordings: encoded } = charts.encode();
+    let seeds = charts.seeds();
     let script = SCRIPTS.concat();
     filled(PAGE, &|slot| match slot {
         "version" => escaped(version(runs)),
@@ -96,29 +102,29 @@ pub(crate) fn render(
         "style" => STYLE.to_owned(),
         "kicker" => escaped(tables::heading(comparison, runs).trim_end()),
         "headline" => html::emphasised(&words.headline),
-        "sentences" => {
-            words.paragraphs.iter().map(|text| format!("<p>{}</p>\n", html::emphasised(text))).collect()
-        }
-        "cautions" => cautions(&words.cautions),
+        "cautions" => prose::cautions(&words.cautions),
+        "lead" => prose::sentences(&words.lead, parts.len() > 1),
+        "why" => prose::sentences(&words.why, false),
         "policies" => policies(runs),
-        "table" => table::table(runs, intervals, cross.heading().as_deref().unwrap_or("run")),
-        "winners" => cross::winners(comparison, runs),
-        "matrix" => cross::matrix(comparison, cross, runs),
-        "table_caption" => escaped(&table::caption(runs, intervals)),
+        "table" => table::table(&parts, &marks, cross.heading().as_deref().unwrap_or("run")),
+        "table_class" => if table::is_long(&parts) { "scroll long" } else { "scroll" }.to_owned(),
+        "winners" => cross::winners(&parts),
+        "matrix" => cross::matrix(comparison, cross, runs, &parts),
+        "table_caption" => escaped(&table::caption(&parts, runs, intervals)),
         "responses_title" => html::emphasised(&words.titles.responses),
         "over_time_hidden" => over_time::hidden(runs).to_owned(),
-        "over_time_title" => html::emphasised(&over_time::title(runs)),
+        "over_time_title" => html::emphasised(&over_time::title(&drawn)),
         "over_time_caption" => over_time::caption(runs, ssds_shown),
         "planes_hidden" => planes.hidden().to_owned(),
-        "planes_title" => html::emphasised(&planes::title(runs)),
+        "planes_title" => html::emphasised(&planes::title(&drawn)),
         "planes_caption" => planes.caption(),
         "overlap_title" => html::emphasised(&words.titles.overlap),
         "blame_title" => html::emphasised(&words.titles.blame),
         "wear_title" => html::emphasised(&words.titles.wear),
         "origin" => escaped(&origin(comparison)),
         "scenario" => escaped(scenario),
-        "recorded" => escaped(&recorded(runs, recordings, seeds)),
-        "data" => html::json(&json!({"runs": data, "parts": parts})),
+        "recorded" => escaped(&recorded(runs, &recordings, seeds)),
+        "data" => html::json(&data),
         "recordings" => encoded.clone(),
         "script" => format!("(() => {{\n\"use strict\";\n{script}}})();"),
         other => unreachable!("the page has no slot {other}"),
@@ -139,17 +145,6 @@ fn filled(template: &str, fill: &dyn Fn(&str) -> String) -> String {
 
 fn version(runs: &[Report]) -> &str {
     runs.first().map_or(env!("CARGO_PKG_VERSION"), |run| &run.version)
-}
-
-fn cautions(cautions: &[String]) -> String {
-    if cautions.is_empty() {
-        return String::new();
-    }
-    let items: String = cautions
-        .iter()
-        .map(|text| format!("<li class=\"caution\">{}</li>\n", html::emphasised(text)))
-        .collect();
-    format!("<ul class=\"cautions\">\n{items}</ul>")
 }
 
 /// What each policy that ran does.
@@ -193,7 +188,7 @@ fn origin(comparison: &Comparison) -> String {
 }
 
 /// What share of the runs can be looked at.
-fn recorded(runs: &[Report], recordings: &[Option<Recording>], seeds: usize) -> String {
+fn recorded(runs: &[Report], recordings: &[Option<&Recording>], seeds: usize) -> String {
     let kept = recordings.iter().flatten().map(|recording| recording.kept.len() as u64).sum::<u64>();
     let seen = recordings.iter().flatten().map(|recording| recording.requests).sum::<u64>();
     let shown = recordings.iter().flatten().count();
@@ -217,45 +212,4 @@ fn recorded(runs: &[Report], recordings: &[Option<Recording>], seeds: usize) -> 
         let _ = write!(text, " The timeline has {shown} of the {} runs.", runs.len());
     }
     text
-}
-
-/// What the charts need of a run.
-fn run_data(run: &Report, recording: Option<&Recording>, header: Option<Value>) -> Value {
-    let per_request = |part: u128| match run.host.requests {
-        0 => 0.0,
-        requests => part as f64 / requests as f64,
-    };
-    let (ns, share): (Vec<u64>, Vec<f64>) = run.host.response_cdf.iter().copied().unzip();
-    let devices = run.devices.iter().map(|device| {
-        let wear = &device.wear;
-        json!({"erases": device.erases, "wear": [wear.min, wear.mean, wear.max]})
-    });
-    json!({
-        "label": label(run), "ideal": run.is_ideal(), "seed": run.seed, "requests": run.host.requests,
-        "min": run.host.response_ns.all.min.unwrap_or(0), "max": run.host.response_ns.all.max.unwrap_or(0),
-        "cdf": {"ns": ns, "share": share},
-        "blame": PARTS.map(|(_, _, part)| per_request(part(&run.host.blame_ns))),
-        "collecting": run.array.devices_in_gc_fraction, "erases": run.array.erases,
-        "devices": devices.collect::<Vec<_>>(), "planesBusy": run.array.plane_utilisation_in_gc,
-        "momentTitle": moment_title(run, recording), "recording": header,
-    })
-}
-
-/// What the slowest request waited for.
-fn moment_title(run: &Report, recording: Option<&Recording>) -> String {
-    let slowest = recording.and_then(|recording| {
-        recording.kept.iter().map(|kept| &kept.completion).max_by_key(|completion| completion.response())
-    });
-    let Some(slowest) = slowest else { return "Moment by moment".to_owned() };
-    let response = numbers::ms(slowest.response().as_ns() as f64);
-    match slowest.blame.queue_gc() {
-        0 => {
-            format!("The slowest request under {} took {response} ms, without garbage collection", label(run))
-        }
-        gc => format!(
-            "The slowest request under {} took {response} ms, {} ms of it waiting for garbage collection",
-            label(run),
-            numbers::ms(gc as f64)
-        ),
-    }
 }

@@ -12,10 +12,10 @@ const SERIES_MAX: usize = 256;
 /// Below this ratio empty blocks are said to come and go alike.
 const ALIKE: f64 = 1.1;
 
-/// The SSDs whose series are on the page: as many of each run, at least the first.
-pub(super) fn shown(runs: &[Report]) -> usize {
+/// The SSDs whose series are on the page: as many of each of these runs, at least the first.
+pub(super) fn shown(runs_on_page: usize, runs: &[Report]) -> usize {
     let most = runs.iter().map(|run| run.devices.len()).max().unwrap_or(0);
-    (SERIES_MAX / runs.len().max(1)).clamp(1, most.max(1))
+    (SERIES_MAX / runs_on_page.max(1)).clamp(1, most.max(1))
 }
 
 /// Whether there is nothing to show, as an attribute.
@@ -47,10 +47,11 @@ pub(super) fn caption(runs: &[Report], shown: usize) -> String {
         false => String::new(),
     };
     format!(
-        "How many channels of an SSD collect, how many of its blocks are empty (one that is being collected is not, until \
-         it is erased), how many page operations of the host wait or run there, and how many blocks it collects, each as \
-         a mean over a short stretch of time. Empty blocks are drawn from the fewest on, not from zero. <b>A smooth line \
-         of empty blocks is collecting that keeps up; drops and surges are collecting in bouts.</b>{which}"
+        "The lanes show means over short stretches of time: how many channels of an SSD collect, how many of its blocks \
+         are empty, how many page operations of the host wait or run there, and how many blocks it erases a second. A \
+         block under collection counts as empty once it is erased. The axis of empty blocks does not begin at zero. \
+         <b>A steady line of empty blocks means that garbage collection keeps pace. Drops and surges mean that it works \
+         in bouts.</b>{which}"
     )
 }
 

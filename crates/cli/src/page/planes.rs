@@ -18,8 +18,8 @@ pub(super) struct Planes {
 }
 
 impl Planes {
-    pub(super) fn of(recordings: &[Option<Recording>]) -> Self {
-        let members = recordings.iter().flatten().filter_map(|recording| recording.planes.as_ref());
+    pub(super) fn of<'a>(recordings: impl Iterator<Item = &'a Recording>) -> Self {
+        let members = recordings.filter_map(|recording| recording.planes.as_ref());
         Planes { shown: common_die(members) }
     }
 
@@ -45,11 +45,11 @@ impl Planes {
     pub(super) fn caption(&self) -> String {
         let Some((DeviceId(member), die)) = self.shown else { return String::new() };
         format!(
-            "Die {die} of SSD {member}, under every run that recorded it, from the moment it began to collect there, up to \
-             {} bars. A lane is a plane, a bar what it does in one command of the die, from the command's start to its \
-             end, transfers and waiting for the bus included; a host operation that begins and ends with one of garbage \
-             collection went along with it. The line above: host operations waiting at this die. <b>Grey is a plane with \
-             nothing to do</b>: while its neighbour collects it could have served the host.",
+            "Die {die} of SSD {member} under every run that recorded it, from the moment at which it first collects, up to \
+             {} bars. A lane is a plane. A bar is what the plane does in one command of the die, transfers and waiting \
+             for the bus included. A host operation that begins and ends with one of garbage collection is served by the \
+             same multi-plane command. The line above counts host operations that wait at this die. <b>Grey is an idle \
+             plane</b>, which could have served the host while its neighbour collects.",
             numbers::count(SPANS_MAX as u64)
         )
     }
@@ -59,7 +59,7 @@ fn recorded(planes: &MemberPlanes, die: u32) -> Option<&DiePlanes> {
     planes.dies.iter().find(|recorded| recorded.die == die)
 }
 
-/// How busy planes were, from the least to the most.
+/// How busy planes were, from the least to the most, where that differs.
 pub(super) fn title(runs: &[Report]) -> String {
     let busy = runs.iter().filter(|run| !run.is_ideal());
     let mut busy: Vec<(f64, &Report)> =
@@ -69,12 +69,9 @@ pub(super) fn title(runs: &[Report]) -> String {
         format!("{} of the time under {}", numbers::percent(*share), named(label(run)))
     };
     match busy.as_slice() {
-        [] => "The planes of a die".to_owned(),
         [least, .., most] if most.0 - least.0 >= 0.005 => {
             format!("In a die that collects, planes are busy {} and {}", under(least), under(most))
         }
-        [(share, _), ..] => {
-            format!("In a die that collects, planes are busy {} of the time", numbers::percent(*share))
-        }
+        _ => "The planes of a die that collects".to_owned(),
     }
 }

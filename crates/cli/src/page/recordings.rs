@@ -9,8 +9,10 @@ use harmonia_types::{Completion, DeviceId, SimTime};
 
 /// Runs that are recorded in full detail: more of them share as much.
 const FULL_RUNS: usize = 6;
-/// Detail is halved so many times at most; a longer sweep is recorded up to the run with which the page is full.
+/// Detail is halved so many times at most.
 const HALVINGS_MAX: u32 = 3;
+/// A longer sweep is recorded up to this run: recordings are kept in memory until it is known which the page shows.
+const RECORDED_MAX: usize = 512;
 
 /// What was recorded, variant by variant.
 pub(crate) struct Recordings {
@@ -29,7 +31,7 @@ impl Recordings {
             window_part: full.window_part >> halvings,
             intervals: full.intervals >> halvings,
         };
-        let recorded = variants.min(FULL_RUNS << HALVINGS_MAX);
+        let recorded = variants.min(RECORDED_MAX);
         Recordings { limits, variants: (0..recorded).map(|_| Mutex::new(None)).collect() }
     }
 

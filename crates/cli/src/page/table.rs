@@ -1,12 +1,17 @@
-//! The table of the page: one row a run.
+//! The table of the page: one row a run, load by load. Of many runs the best stand first.
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::{Intervals, Method, Report, Versus};
+use harmonia_metrics::{Intervals, Method, Report, VariantIntervals, Versus};
 
-use super::html::{breakable, escaped};
+use super::html::{escaped, in_parts};
+use super::loads::Part;
+use super::marks::Mark;
 use crate::numbers::{self, NONE, or_none};
 use crate::tables::label;
+
+/// From so many runs on, rows are sorted and scrolled.
+const MANY: usize = 12;
 
 /// What a column shows of a run, and whether less of it is better.
 struct Column {
@@ -23,28 +28,28 @@ const COLUMNS: [Column; 9] = [
         figure: Some(|run| run.host.response_ns.all.mean),
     },
     Column {
-        heading: "half within<br>ms",
+        heading: "median (p50)<br>ms",
         show: |run| shown(run.host.response_ns.all.p50),
         figure: Some(|run| figure(run.host.response_ns.all.p50)),
     },
     Column {
-        heading: "99% within<br>ms",
+        heading: "p99<br>ms",
         show: |run| shown(run.host.response_ns.all.p99),
         figure: Some(|run| figure(run.host.response_ns.all.p99)),
     },
     Column {
-        heading: "99.9% within<br>ms",
+        heading: "p99.9<br>ms",
         show: |run| shown(run.host.response_ns.all.p999),
         figure: Some(|run| figure(run.host.response_ns.all.p999)),
     },
     Column {
-        heading: "slowest<br>ms",
+        heading: "max<br>ms",
         show: |run| shown(run.host.response_ns.all.max),
         figure: Some(|run| figure(run.host.response_ns.all.max)),
     },
-    Column { heading: "met garbage<br>collection", show: met_gc, figure: None },
+    Column { heading: "GC-affected<br>requests", show: met_gc, figure: None },
     Column {
-        heading: "blocks<br>erased",
+        heading: "erases",
         show: |run| numbers::count(run.array.erases),
         figure: Some(|run| Some(run.array.erases as f64)),
     },
@@ -54,7 +59,7 @@ const COLUMNS: [Column; 9] = [
         figure: Some(|run| run.array.write_amplification),
     },
     Column {
-        heading: "some SSD<br>collecting",
+        heading: "time with<br>GC",
         show: |run| numbers::percent(1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)),
         figure: None,
     },
@@ -77,21 +82,61 @@ fn met_gc(run: &Report) -> String {
     }
 }
 
+/// Whether rows are sorted and scrolled.
+pub(super) fn is_long(parts: &[Part<'_>]) -> bool {
+    parts.iter().map(|part| part.runs.len()).sum::<usize>() > MANY
+}
+
 /// The table as HTML; `names` is what the names of the runs are made of.
-pub(super) fn table(runs: &[Report], intervals: &Intervals, names: &str) -> String {
+pub(super) fn table(parts: &[Part<'_>], marks: &[Mark], names: &str) -> String {
+    let has_choice = parts.iter().any(|part| part.runs.len() > 1);
     let mut text = format!("<table><thead><tr><th scope=\"col\">{}</th>", escaped(names));
     for (index, column) in COLUMNS.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{}</th>", column.heading);
-        if index == 0 && runs.len() > 1 {
-            text.push_str("<th scope=\"col\">mean against<br>the baseline</th>");
+        if index == 0 && has_choice {
+            text.push_str("<th scope=\"col\">mean against<br>baseline</th>");
         }
     }
-    text.push_str("</tr></thead><tbody>\n");
-    let lowest = COLUMNS.each_ref().map(|column| column.figure.and_then(|figure| lowest(runs, figure)));
-    for (row, run) in runs.iter().enumerate() {
-        let variant = intervals.variants.get(row);
+    text.push_str("</tr></thead>\n");
+    for part in parts {
+        text.push_str("<tbody>\n");
+        if parts.len() > 1 && has_choice {
+            let width = COLUMNS.len() + 1 + usize::from(has_choice);
+            let _ = writeln!(
+                text,
+                "<tr class=\"load\"><th scope=\"rowgroup\" colspan=\"{width}\"><span>{}</span></th></tr>",
+                escaped(&part.name)
+            );
+        }
+        rows(&mut text, part, marks, is_long(parts), has_choice);
+        text.push_str("</tbody>\n");
+    }
+    text + "</table>"
+}
+
+/// The runs of one load: as asked for, or the baseline, the others from the lowest mean on, and the bounds.
+fn order(part: &Part<'_>, sorted: bool) -> Vec<usize> {
+    let mut rows: Vec<usize> = (0..part.runs.len()).collect();
+    if sorted {
+        let mean = |row: usize| part.runs[row].host.response_ns.all.mean.unwrap_or(f64::MAX);
+        let place = |row: usize| if row == 0 { 0 } else { 1 + u8::from(part.runs[row].is_ideal()) };
+        rows.sort_by(|&a, &b| place(a).cmp(&place(b)).then(mean(a).total_cmp(&mean(b))));
+    }
+    rows
+}
+
+fn rows(text: &mut String, part: &Part<'_>, marks: &[Mark], sorted: bool, has_choice: bool) {
+    let lowest = COLUMNS.each_ref().map(|column| column.figure.and_then(|figure| lowest(&part.runs, figure)));
+    for row in order(part, sorted) {
+        let (run, position) = (&part.runs[row], part.indices[row]);
+        let variant = part.comparison.intervals.variants.get(row);
         let class = if run.is_ideal() { " class=\"bound\"" } else { "" };
-        let _ = write!(text, "<tr{class}><th scope=\"row\">{}</th>", breakable(label(run)));
+        let _ = write!(
+            text,
+            "<tr{class} data-run=\"{position}\"><th scope=\"row\"><span class=\"run\">{}<span class=\"name\">{}</span></span></th>",
+            marks.get(position).map(Mark::swatch).unwrap_or_default(),
+            in_parts(label(run))
+        );
         for (index, (column, lowest)) in COLUMNS.iter().zip(lowest).enumerate() {
             let value = column.figure.and_then(|figure| figure(run));
             let best = !run.is_ideal() && value.is_some() && value == lowest;
@@ -100,14 +145,13 @@ pub(super) fn table(runs: &[Report], intervals: &Intervals, names: &str) -> Stri
             let shown = (column.show)(run);
             let behind = mean.map(|ns| behind(&numbers::plus_minus(ns / 1e6, &shown))).unwrap_or_default();
             let _ = write!(text, "<td{class}><span class=\"value\">{shown}</span>{behind}</td>");
-            if index == 0 && runs.len() > 1 {
+            if index == 0 && has_choice {
                 let versus = variant.and_then(|variant| variant.versus_baseline.as_ref()?.mean);
-                let _ = write!(text, "<td>{}</td>", against_first(run, &runs[0], versus.as_ref()));
+                let _ = write!(text, "<td>{}</td>", against_first(run, &part.runs[0], versus.as_ref()));
             }
         }
         text.push_str("</tr>\n");
     }
-    text + "</tbody></table>"
 }
 
 /// The lowest figure of those one could build, if there is a choice between different ones.
@@ -139,20 +183,25 @@ pub(super) fn behind(text: &str) -> String {
 }
 
 /// How to read it.
-pub(super) fn caption(runs: &[Report], intervals: &Intervals) -> String {
+pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals) -> String {
     let mut text = String::from(
-        "Response times run from a request's arrival to the end of its last operation. Write amplification: flash pages \
-         written for each page the host wrote.",
+        "A response time runs from a request's arrival to the end of its last operation. A GC-affected request waited for \
+         garbage collection or was served by one command with it. Write amplification is flash pages written for each \
+         page the host wrote. Time with GC is the share of time in which at least one SSD collects.",
     );
-    if runs.len() > 1 {
-        text.push_str(" Underlined: the lowest of those one could build.");
+    if parts.iter().any(|part| part.runs.len() > 1) {
+        text.push_str(match parts.len() {
+            1 => " Underlined is the lowest figure of the runs one could build.",
+            _ => " Underlined is the lowest figure of the runs one could build, load by load.",
+        });
+    }
+    if is_long(parts) {
+        text.push_str(" The baseline stands first, then the runs from the lowest mean on, then the bounds.");
     }
     let seeds = intervals.variants.first().map_or(1, |variant| variant.seeds.len());
-    if intervals
-        .variants
-        .iter()
-        .any(|variant| variant.metrics.mean.is_some_and(|mean| mean.half_width.is_some()))
-    {
+    let has_interval =
+        |variant: &VariantIntervals| variant.metrics.mean.is_some_and(|mean| mean.half_width.is_some());
+    if intervals.variants.iter().any(has_interval) {
         let _ = match intervals.method {
             Method::Replications => write!(
                 text,
@@ -166,10 +215,10 @@ pub(super) fn caption(runs: &[Report], intervals: &Intervals) -> String {
         };
     }
     if runs.iter().any(Report::is_ideal) {
-        text.push_str(" In italics: a bound, in which collecting takes no time.");
+        text.push_str(" In italics is a bound, in which collecting takes no time.");
     }
     if runs.iter().any(|run| run.host.response_ns.all.p999.is_none()) {
-        text.push_str(" -: too few requests to say; ten must lie beyond a percentile.");
+        text.push_str(" A dash means too few requests to say: ten must lie beyond a percentile.");
     }
     text
 }

@@ -1,6 +1,8 @@
 use harmonia_metrics::recording::{DiePlanes, Limits, MemberPlanes, PlaneSpan, Recorder};
-use harmonia_metrics::{Interval, Intervals, Method, Observer, PerMetric, VariantIntervals, Versus, Warning};
+use harmonia_metrics::{Observer, Warning};
 use harmonia_types::{Blame, Completion, DeviceId, GcWait, Operation, PlaneWork, RequestBlame, SimTime};
+
+use serde_json::json;
 
 use super::*;
 use crate::cross::Cross;
@@ -8,17 +10,27 @@ use crate::cross::tests::axis;
 use crate::tables::tests::{four_runs, run};
 
 fn comparison(runs: Vec<Report>) -> Comparison {
-    Comparison { runs, ..Comparison::default() }
+    Comparison::new(runs, 1)
+}
+
+fn words_of(comparison: &Comparison, cross: &Cross, growth: &[Option<f64>]) -> words::Words {
+    let runs = tables::means(comparison);
+    words::of(comparison, &runs, growth, &loads::parts(comparison, cross, &runs, growth))
 }
 
 /// Words as a reader meets them.
-fn said(runs: &[Report], intervals: &Intervals, growth: &[Option<f64>]) -> String {
-    let words = words::of(runs, intervals, growth);
+fn said(comparison: &Comparison, growth: &[Option<f64>]) -> String {
+    said_of(words_of(comparison, &Cross::default(), growth))
+}
+
+fn said_of(words: words::Words) -> String {
     let cautions = words.cautions.iter().map(|caution| format!("Note: {caution}"));
     let titles = [words.titles.responses, words.titles.overlap, words.titles.blame, words.titles.wear];
     let titles = titles.into_iter().map(|title| format!("| {title}"));
-    let lines =
-        [format!("# {}", words.headline)].into_iter().chain(words.paragraphs).chain(cautions).chain(titles);
+    let lead = words.lead.into_iter().map(|sentence| format!("- {sentence}"));
+    let why = words.why.into_iter().map(|sentence| format!("  {sentence}"));
+    let lines = [format!("# {}", words.headline)].into_iter();
+    let lines = lines.chain(cautions).chain(lead).chain(why).chain(titles);
     escaped(&lines.collect::<Vec<_>>().join("\n"))
 }
 
@@ -31,48 +43,46 @@ fn the_page_repeats_the_warnings_of_the_scenarios() {
         run.warnings.push(warning("address-space", "requests go to a part"));
     }
     runs[1].warnings.push(warning("keeps-apart", "gclock lets members wait"));
-    let text = said(&runs, &Intervals::default(), &[None; 4]);
+    let text = said(&comparison(runs), &[None; 4]);
     assert!(text.contains("Note: Parity lies on few dies.\n"), "{text}");
     assert!(text.contains("Note: gclock lets members wait (reactive-inclusive).\n"), "{text}");
     assert!(!text.contains("requests go to a part"), "{text}");
 }
 
-fn without_collections() -> Report {
-    let mut run = run("local", "blocking", 0, 0, &[1.0, 0.0, 0.0, 0.0, 0.0]);
+fn without_collections(label: &str) -> Report {
+    let mut run = run(label, "blocking", 0, 0, &[1.0, 0.0, 0.0, 0.0, 0.0]);
     run.devices
         .iter_mut()
         .for_each(|device| (device.erases, device.gc_victims, device.gc_busy_ns) = (0, 0, 0));
     run
 }
 
-/// What the mean of the second run changes, with such an interval and such a verdict.
-fn versus(relative: f64, half_width: f64, significant: bool) -> Intervals {
-    let interval = |mean| Interval { mean, half_width: Some(half_width), samples: 5 };
-    let versus = Versus {
-        difference: interval(-1.0),
-        relative: Some(interval(relative)),
-        significant: Some(significant),
-        paired: true,
-    };
-    let variant = |label: &str, versus_baseline| VariantIntervals {
-        label: label.to_owned(),
-        seeds: vec![1, 2, 3, 4, 5],
-        metrics: PerMetric { mean: Some(interval(1e6)), ..PerMetric::default() },
-        versus_baseline,
-    };
-    let changed = PerMetric { mean: Some(versus), ..PerMetric::default() };
-    Intervals {
-        method: Method::Replications,
-        confidence: 0.95,
-        baseline: "local".to_owned(),
-        variants: vec![variant("local", None), variant("reactive-inclusive", Some(changed))],
-    }
+/// Two runs whose means tie for want of certainty.
+fn maybe_chance() -> Comparison {
+    let mut pair = comparison(four_runs()[..2].to_vec());
+    let versus = pair.intervals.variants[1].versus_baseline.as_mut().expect("a baseline");
+    versus.mean.as_mut().expect("a mean").significant = Some(false);
+    let winner = pair.winners.mean.as_mut().expect("a choice");
+    winner.labels.push("local".to_owned());
+    (winner.next, winner.baseline) = (None, None);
+    pair
+}
+
+/// The mean falls as usual; p99 and p99.9 become these shares of the baseline's.
+fn with_tail(p99: f64, p999: f64) -> Comparison {
+    let mut runs = four_runs()[..2].to_vec();
+    let all = |run: &Report| (run.host.response_ns.all.p99.unwrap_or(0), 90_000_000);
+    let (of_p99, of_p999) = all(&runs[0]);
+    runs[0].host.response_ns.all.p999 = Some(of_p999);
+    runs[1].host.response_ns.all.p99 = Some((of_p99 as f64 * p99) as u64);
+    runs[1].host.response_ns.all.p999 = Some((of_p999 as f64 * p999) as u64);
+    comparison(runs)
 }
 
 #[test]
 fn the_words_follow_from_the_figures() {
     let four = four_runs();
-    let none = Intervals::default();
+    let of = |runs: &[Report]| said(&comparison(runs.to_vec()), &[]);
     let mut unsteady = four[..2].to_vec();
     unsteady[1].precondition.steady = false;
     let mut dear = four.clone();
@@ -81,23 +91,69 @@ fn the_words_follow_from_the_figures() {
     for (devices, run) in apart.iter_mut().enumerate() {
         run.scenario["array"] = serde_json::json!({"devices": devices});
     }
+    let mut few = four[..2].to_vec();
+    few[1].host.requests = 900;
     let nothing = Report { host: harmonia_metrics::HostReport::default(), ..four[0].clone() };
     let text = [
-        ("four policies", said(&four, &none, &[])),
-        ("one run", said(&four[..1], &none, &[])),
-        ("one policy and the bound", said(&[four[0].clone(), four[3].clone()], &none, &[])),
-        ("the baseline is best", said(&[four[1].clone(), four[0].clone()], &none, &[])),
-        ("with an interval", said(&four[..2], &versus(-0.68, 0.02, true), &[])),
-        ("maybe chance", said(&four[..2], &versus(-0.68, 0.9, false), &[])),
-        ("four times the erases", said(&dear, &none, &[])),
-        ("a sweep", said(&apart, &none, &[])),
-        ("no collections", said(&[without_collections(), without_collections()], &none, &[])),
-        ("one does not keep up", said(&unsteady, &none, &[Some(7.0), None])),
-        ("none keeps up", said(&four[..1], &none, &[Some(7.0)])),
-        ("no request", said(&[nothing], &none, &[])),
+        ("four policies", of(&four)),
+        ("one run", of(&four[..1])),
+        ("one policy and the bound", of(&[four[0].clone(), four[3].clone()])),
+        ("the baseline is best", of(&[four[1].clone(), four[0].clone()])),
+        ("maybe chance", said(&maybe_chance(), &[])),
+        ("p99.9 is no better", said(&with_tail(0.8, 1.0), &[])),
+        ("p99 is worse", said(&with_tail(1.2, 1.3), &[])),
+        ("four times the erases", of(&dear)),
+        ("a sweep", of(&apart)),
+        ("few requests", of(&few)),
+        ("no collections", of(&[without_collections("local"), without_collections("gclock")])),
+        ("one does not keep up", said(&comparison(unsteady), &[Some(7.0), None])),
+        ("none keeps up", said(&comparison(four[..1].to_vec()), &[Some(7.0)])),
+        ("no request", of(&[nothing])),
     ];
     let text: Vec<String> = text.iter().map(|(name, text)| format!("-- {name} --\n{text}\n")).collect();
     insta::assert_snapshot!(text.join("\n"));
+}
+
+/// Policies under two rates; waiting for collection as given, rate by rate.
+fn two_loads(gc_us: [[u64; 2]; 2]) -> (Comparison, Cross) {
+    let axes = vec![
+        axis("array.coordination.policy", &["local", "gclock"]),
+        axis("workload.arrival.rate", &["500", "1000"]),
+    ];
+    let cross = Cross::full(axes);
+    let of = |index: usize| gc_us[index % 2][index / 2];
+    let runs =
+        (0..4).map(|index| run(&cross.name(index), "blocking", of(index), 9_000, &[0.5, 0.5])).collect();
+    (Comparison::new(runs, 1), cross)
+}
+
+/// The lowest mean of all is that of local at the lower rate, which is no finding about local.
+#[test]
+fn a_winner_is_named_within_one_load_only() {
+    let of = |gc_us: [[u64; 2]; 2]| {
+        let (comparison, cross) = two_loads(gc_us);
+        (said_of(words_of(&comparison, &cross, &[])), render(&comparison, &cross, &[], ""))
+    };
+    let (alike, page) = of([[9_000, 3_000], [90_000, 40_000]]);
+    assert!(
+        alike.starts_with("# gclock cuts the mean response time under every load, by 32% to 50%\n"),
+        "{alike}"
+    );
+    assert!(
+        alike.contains("- At rate=500 the mean is ") && alike.contains("- At rate=1000 the mean is "),
+        "{alike}"
+    );
+    assert!(page.contains("<h3>Winners, rate=500</h3>") && page.contains("<h3>Winners, rate=1000</h3>"));
+    assert_eq!(page.matches("<td>baseline</td>").count(), 2, "each load has its baseline");
+    assert!(page.contains("Mean response, against the baseline of each load"));
+    let (differ, _) = of([[9_000, 3_000], [40_000, 90_000]]);
+    assert!(differ.starts_with("# Which choice is best depends on the load\n"), "{differ}");
+    let (once, _) = of([[9_000, 9_000], [90_000, 40_000]]);
+    assert!(once.starts_with("# gclock cuts the mean response time under 1 of 2 loads, by 50%\n"), "{once}");
+    let (never, _) = of([[3_000, 9_000], [40_000, 90_000]]);
+    assert!(never.starts_with("# local has the lowest mean response time under every load\n"), "{never}");
+    let (none, _) = of([[9_000, 9_000], [40_000, 40_000]]);
+    assert!(none.starts_with("# No choice has a clearly lower mean under any load"), "{none}");
 }
 
 fn recording() -> Recording {
@@ -229,23 +285,28 @@ fn a_degraded_request_is_written_with_all_its_phases() {
     assert_eq!(base64, encode::base64(&[&level[..], &request, &no_interval].concat()));
 }
 
-/// However wide the intervals: who is half as slow again is not said to do as well, let alone in the headline.
+/// Text and list of winners cannot contradict each other: who ties there ties here, and who loses there is not named.
 #[test]
-fn a_peer_is_close_to_the_best() {
-    let mut runs = four_runs();
-    runs.truncate(3);
-    let mut wide = versus(-0.68, 0.02, true);
-    wide.variants.push(wide.variants[1].clone());
-    let half_width = 1e9;
-    for variant in &mut wide.variants {
-        variant.metrics.mean = Some(Interval { mean: 1e6, half_width: Some(half_width), samples: 5 });
-    }
-    let best = runs[1].host.response_ns.all.mean.expect("a mean");
-    for (more, is_peer) in [(1.04, true), (1.5, false)] {
-        runs[2].host.response_ns.all.mean = Some(best * more);
-        let words = words::of(&runs, &wide, &[]);
-        assert_eq!(words.headline.contains(label(&runs[2])), is_peer, "{more}: {}", words.headline);
-    }
+fn ties_are_those_of_the_winners() {
+    let mut comparison = comparison(four_runs()[..3].to_vec());
+    let words = words_of(&comparison, &Cross::default(), &[]);
+    assert!(!escaped(&words.headline).contains("ties"), "{}", words.headline);
+    let winner = comparison.winners.mean.as_mut().expect("a choice");
+    winner.labels.push("reactive-selective".to_owned());
+    let words = words_of(&comparison, &Cross::default(), &[]);
+    assert!(escaped(&words.headline).ends_with(" and ties with reactive-selective"), "{}", words.headline);
+    assert!(escaped(&words.lead.join(" ")).contains("Choose reactive-inclusive or reactive-selective"));
+    let mut more = four_runs()[..3].to_vec();
+    more.push(run("gcsync", "blocking", 7_000, 12_000, &[0.9, 0.1]));
+    let mut more = Comparison::new(more, 1);
+    let labels = ["reactive-inclusive", "reactive-selective", "gcsync"].map(str::to_owned);
+    more.winners.mean.as_mut().expect("a choice").labels = labels.to_vec();
+    let words = words_of(&more, &Cross::default(), &[]);
+    assert!(words.headline.ends_with(" and ties with 2 others"), "{}", words.headline);
+    assert!(
+        escaped(&words.lead.join(" "))
+            .contains("Choose reactive-inclusive or one of the 2 that tie with it.")
+    );
 }
 
 /// A die of two planes: a page is read, then programmed while the other plane programs for the host.
@@ -343,9 +404,9 @@ fn unevenness_is_compared_at_one_width() {
 #[test]
 fn a_page_of_many_runs_shows_the_first_ssds_and_says_so() {
     let four = four_runs();
-    assert_eq!(over_time::shown(&four), 4);
+    assert_eq!(over_time::shown(4, &four), 4);
     let many: Vec<Report> = (0..100).map(|_| four[0].clone()).collect();
-    assert_eq!(over_time::shown(&many), 2);
+    assert_eq!(over_time::shown(100, &many), 2);
     assert!(over_time::caption(&many, 2).ends_with("Shown are the first 2 of 4 SSDs."));
     assert!(!over_time::caption(&four, 4).contains("Shown"));
 }

@@ -33,7 +33,7 @@ pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
 pub(crate) use matrix::{Field, Matrix, matrices, sentence as interaction};
 pub(crate) use rest::{Rest, left_out};
-pub(crate) use seeds::{heading, means};
+pub(crate) use seeds::{change, heading, means};
 pub(crate) use tuned::tuned;
 pub(crate) use warnings::warned;
 pub(crate) use winners::{footnotes, lines as winner_lines};

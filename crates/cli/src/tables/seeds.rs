@@ -197,10 +197,10 @@ pub(super) fn changes(comparison: &Comparison, style: Style) -> Option<String> {
 }
 
 /// A number and what stands behind it.
-pub(super) type Qualified = (String, String);
+pub(crate) type Qualified = (String, String);
 
 /// A change in per cent, its half-width, and whether it may be chance.
-pub(super) fn change(versus: Option<&Versus>) -> Qualified {
+pub(crate) fn change(versus: Option<&Versus>) -> Qualified {
     let Some(relative) = versus.and_then(|versus| versus.relative) else {
         return (NONE.to_owned(), String::new());
     };

@@ -1,4 +1,4 @@
-// What every chart needs: elements, numbers as people read them, ticks, and the pens that tell runs apart.
+// What every chart needs: elements, numbers as people read them, ticks, and how runs are drawn.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
@@ -68,20 +68,19 @@ function moment(ns, step) {
   return `${text} ${unit}`;
 }
 
-const DASHES = ["", "9 4", "3 3", "12 3 3 3"];
-
-// Colour and dashes of a run: no two of the first sixteen alike, and neighbours differ in both.
+// How a run is drawn: as marks.rs decided.
 function pen(index) {
-  const run = data.runs[index];
-  if (run && run.ideal) return { color: "var(--run-0)", dash: "1 4", width: 2 };
-  return { color: `var(--run-${index % 4})`, dash: DASHES[(index + Math.floor(index / 4)) % 4], width: 2.5 };
+  const { color, dash, shape, bound } = data.runs[index].mark;
+  return { color, dash, shape, cap: bound ? "round" : null, width: 2.5 };
 }
 
-function swatch(index) {
-  const { color, dash, width } = pen(index);
-  return svg("svg", { width: 30, height: 10, "aria-hidden": "true" },
-    svg("line", { x1: 1, x2: 29, y1: 5, y2: 5, stroke: color, "stroke-width": width, "stroke-dasharray": dash, "stroke-linecap": dash === "1 4" ? "round" : null }));
-}
+// The same piece of line, and the same name, as in the table.
+const ofTable = (index, what) => document.querySelector(`#table tr[data-run="${index}"] ${what}`).cloneNode(true);
+const swatch = (index) => ofTable(index, ".swatch");
+const runName = (index) => ofTable(index, ".name");
+
+// The mark of a run at a point of a picture.
+const pointAt = (index, x, y) => svg("path", { class: "point", d: pen(index).shape, transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, style: `fill: ${pen(index).color}` });
 
 // A radio button for each option, or a list if there are many; calls back with the index chosen.
 function choice(node, name, options, chosen, onChange) {
@@ -100,7 +99,7 @@ function choice(node, name, options, chosen, onChange) {
   }));
 }
 
-// Draws now and whenever the width changes.
+// Draws now and whenever the width changes; returns what draws again.
 function drawn(node, draw) {
   let width = 0;
   const update = () => {
@@ -112,22 +111,7 @@ function drawn(node, draw) {
   };
   new ResizeObserver(update).observe(node);
   update();
-  return () => draw(width);
-}
-
-// Draws the first runs, and all of them once asked to: a sweep has more than anyone looks at.
-function first(node, draw) {
-  const few = 8;
-  let shown = data.runs.slice(0, few);
-  const redraw = drawn(node, (width) => node.replaceChildren(...shown.map((run, index) => draw(run, index, width))));
-  if (data.runs.length <= few) return;
-  const button = html("button", { type: "button", class: "more" }, `Show all ${data.runs.length} runs`);
-  button.addEventListener("click", () => {
-    shown = data.runs;
-    button.remove();
-    redraw();
-  });
-  node.after(button);
+  return () => width > 0 && draw(width);
 }
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -38,13 +38,15 @@ function blameChart() {
     key.append(html("span", { class: "meaning" }, data.parts[part].meaning));
     return key;
   }));
-  const high = Math.max(1, ...data.runs.map((run) => sum(run.blame)));
-  first(node, (run, index, width) => {
-    const total = sum(run.blame);
-    const shown = occurring.filter((part) => run.blame[part] > 0).map((part) => `${data.parts[part].name} ${percent(run.blame[part] / total)}`);
-    return html("div", { class: "bars" },
-      html("h3", {}, swatch(index), html("span", {}, run.label), html("span", { class: "value" }, `${duration(total)} on average`)),
-      stackedBar(width, high, run.blame, shown.join(", ")),
-      html("p", { class: "readout" }, shown.join(" · ")));
+  panels(node, (runs) => {
+    const high = Math.max(1, ...runs.map((run) => sum(run.blame)));
+    return (run, index, width) => {
+      const total = sum(run.blame);
+      const shown = occurring.filter((part) => run.blame[part] > 0).map((part) => `${data.parts[part].name} ${percent(run.blame[part] / total)}`);
+      return html("div", { class: "bars" },
+        html("h3", {}, swatch(index), runName(index), html("span", { class: "value" }, `${duration(total)} on average`)),
+        stackedBar(width, high, run.blame, shown.join(", ")),
+        html("p", { class: "readout" }, shown.join(" · ")));
+    };
   });
 }

@@ -1,7 +1,7 @@
 // Small charts side by side, one a run, on one scale: devices in collection at once, and erases and wear by device.
 
 function panel(index, note, picture) {
-  return html("div", {}, html("h3", {}, swatch(index), data.runs[index].label), html("p", {}, note), picture);
+  return html("div", { "data-run": index }, html("h3", {}, swatch(index), runName(index)), html("p", {}, note), picture);
 }
 
 function columns(width, height, { values, labels, high, ticks, show, color, about, axis }) {
@@ -37,33 +37,37 @@ const panelWidth = (width) => {
 
 function overlapChart() {
   const node = byId("overlap-chart");
-  const high = Math.max(0.001, ...data.runs.flatMap((run) => run.collecting.slice(1)));
-  const { ticks } = linearTicks(0, high, 4);
-  first(node, (run, index, width) => {
-    const none = run.collecting[0] ?? 1;
-    const note = none >= 1 ? "at no time did any SSD collect" : `no SSD collecting ${percent(none)} of the time; otherwise:`;
-    return panel(index, note, columns(panelWidth(width), 170, {
-      values: run.collecting.slice(1), labels: run.collecting.slice(1).map((_, k) => String(k + 1)), high, ticks,
-      show: percent, color: "var(--gc)", axis: "SSDs collecting at once",
-      about: run.collecting.map((share, k) => `${k}: ${percent(share)}`).join(", "),
-    }));
+  panels(node, (runs) => {
+    const high = Math.max(0.001, ...runs.flatMap((run) => run.collecting.slice(1)));
+    const { ticks } = linearTicks(0, high, 4);
+    return (run, index, width) => {
+      const none = run.collecting[0] ?? 1;
+      const note = none >= 1 ? "at no time did any SSD collect" : `no SSD collecting ${percent(none)} of the time; otherwise:`;
+      return panel(index, note, columns(panelWidth(width), 170, {
+        values: run.collecting.slice(1), labels: run.collecting.slice(1).map((_, k) => String(k + 1)), high, ticks,
+        show: percent, color: "var(--gc)", axis: "SSDs collecting at once",
+        about: run.collecting.map((share, k) => `${k}: ${percent(share)}`).join(", "),
+      }));
+    };
   });
 }
 
 function wearChart() {
   const node = byId("wear-chart");
-  const high = Math.max(1, ...data.runs.flatMap((run) => run.devices.map((device) => device.erases)));
-  const { ticks } = linearTicks(0, high, 4);
-  const most = Math.max(1, ...data.runs.flatMap((run) => run.devices.map((device) => device.wear[2])));
-  first(node, (run, index, width) => {
-    const { color } = pen(index);
-    const each = panelWidth(width);
-    const note = `${count(run.erases)} blocks erased${index > 0 && data.runs[0].erases > 0 ? `, ${against(run.erases, data.runs[0].erases)}` : ""}`;
-    const bars = columns(each, 160, {
-      values: run.devices.map((device) => device.erases), labels: run.devices.map((_, device) => String(device)), high, ticks,
-      show: brief, color, axis: "erases in the run, by SSD", about: run.devices.map((device, n) => `SSD ${n}: ${count(device.erases)} erases`).join(", "),
-    });
-    return panel(index, note, html("div", {}, bars, wearRanges(each, run, color, most)));
+  panels(node, (runs) => {
+    const high = Math.max(1, ...runs.flatMap((run) => run.devices.map((device) => device.erases)));
+    const { ticks } = linearTicks(0, high, 4);
+    const most = Math.max(1, ...runs.flatMap((run) => run.devices.map((device) => device.wear[2])));
+    return (run, index, width) => {
+      const { color } = pen(index);
+      const each = panelWidth(width);
+      const note = `${count(run.erases)} blocks erased${index > 0 && data.runs[0].erases > 0 ? `, ${against(run.erases, data.runs[0].erases)}` : ""}`;
+      const bars = columns(each, 160, {
+        values: run.devices.map((device) => device.erases), labels: run.devices.map((_, device) => String(device)), high, ticks,
+        show: brief, color, axis: "erases in the run, by SSD", about: run.devices.map((device, n) => `SSD ${n}: ${count(device.erases)} erases`).join(", "),
+      });
+      return panel(index, note, html("div", {}, bars, wearRanges(each, run, color, most)));
+    };
   });
 }
 

@@ -11,6 +11,7 @@ function themeButton(redraw) {
 }
 
 hatch();
+tableBoxes();
 responsesChart();
 const timeline = timelineChart();
 overTimeChart();

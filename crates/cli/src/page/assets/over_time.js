@@ -48,13 +48,13 @@ function lanesPicture(shown, { width, length, scales, about }) {
         svg("text", { x: left - 6, y: y(tick) + 4, "text-anchor": "end" }, Number.isInteger(tick) ? brief(tick) : String(Number(tick.toFixed(2)))));
     }
     for (const { series, index } of shown) {
-      const { color, dash } = pen(index);
+      const { color, dash, cap } = pen(index);
       let path = "";
       series[LANES[lane].of].forEach((value, bucket) => {
         path += path ? `V${y(value).toFixed(1)}` : `M${left} ${y(value).toFixed(1)}`;
         path += `H${x(series.ends[bucket]).toFixed(1)}`;
       });
-      picture.append(svg("path", { d: path, fill: "none", stroke: color, "stroke-width": 1.6, "stroke-dasharray": dash, "data-lane": lane, "data-run": index }));
+      picture.append(svg("path", { d: path, fill: "none", stroke: color, "stroke-width": 1.6, "stroke-dasharray": dash, "stroke-linecap": cap, "data-lane": lane, "data-run": index }));
     }
   });
   for (const tick of ticks) picture.append(svg("text", { x: Math.min(x(tick), width - 22), y: height - bottom + 16, "text-anchor": "middle" }, moment(tick, step)));
@@ -69,10 +69,7 @@ function overTimeChart() {
   if (known.length === 0) return;
   const node = byId("over-time-chart");
   const readout = byId("over-time-readout");
-  // Of more lines than these no eye follows any, until it asks for them.
-  const hidden = new Set(known.slice(6).map(({ index }) => index));
-  const length = Math.max(...known.map(({ run }) => run.overTime.length));
-  let [ssd, apart, cursor, pictures] = [0, false, null, []];
+  let [ssd, apart, cursor, pictures, length] = [0, false, null, [], 1];
 
   const point = (time) => {
     cursor = time;
@@ -88,14 +85,15 @@ function overTimeChart() {
 
   function draw(width) {
     const all = known.map((one) => ({ ...one, series: seriesOf(one.run, ssd) })).filter(({ series }) => series !== null);
-    const shown = all.filter(({ index }) => !hidden.has(index));
+    const shown = all.filter(({ index }) => chosen.has(index));
+    length = Math.max(1, ...(shown.length > 0 ? shown : all).map(({ run }) => run.overTime.length));
     const scales = LANES.map((_, lane) => laneScale(lane, shown.length > 0 ? shown : all));
     const about = `channels collecting, empty blocks, host operations and victims erased over time, SSD ${ssd}`;
     const groups = apart ? shown.map((one) => [one]) : [shown];
     pictures = groups.map((group) => ({ shown: group, ...lanesPicture(group, { width, length, scales, about }) }));
     node.replaceChildren(...pictures.map(({ picture, shown: [first], timeOf }) => {
       picture.addEventListener("pointermove", (event) => point(timeOf(event.clientX - picture.getBoundingClientRect().left)));
-      return html("div", { class: "bars" }, apart ? html("h3", {}, swatch(first.index), html("span", {}, first.run.label)) : null, picture);
+      return html("div", { class: "bars" }, apart ? html("h3", {}, swatch(first.index), runName(first.index)) : null, picture);
     }));
     if (cursor !== null) point(cursor);
   }
@@ -104,6 +102,7 @@ function overTimeChart() {
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", "Inside an SSD over time; left and right arrow keys read the lanes off");
   const redraw = drawn(node, draw);
+  watchers.push(redraw);
   node.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!step) return;
@@ -123,13 +122,6 @@ function overTimeChart() {
       redraw();
     });
   }
-  byId("over-time-legend").replaceChildren(...known.map(({ run, index }) => {
-    const button = html("button", { type: "button", "aria-pressed": String(!hidden.has(index)), title: "Show or hide this run" }, swatch(index), run.label);
-    button.addEventListener("click", () => {
-      hidden.has(index) ? hidden.delete(index) : hidden.add(index);
-      button.setAttribute("aria-pressed", String(!hidden.has(index)));
-      redraw();
-    });
-    return button;
-  }));
+  const indices = new Set(known.map(({ index }) => index));
+  runLegend(byId("over-time-legend"), (index) => indices.has(index));
 }

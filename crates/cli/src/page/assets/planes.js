@@ -49,10 +49,11 @@ function workBar({ work, plane, start, end }, planes, x) {
       stroke: work === SUSPENDED ? "var(--gc)" : null, "stroke-dasharray": work === SUSPENDED ? "3 2" : null }));
   if (width > label.length * 6.6 + 4 && height > 10) {
     const ink = work === SUSPENDED ? "var(--soft)" : work === SUMMARY ? "var(--paper)" : "#000";
-    const text = { x: left + width / 2, y: top + room - height / 2 + 4, "text-anchor": "middle", style: `font-size: 11px; pointer-events: none; fill: ${ink}` };
-    // On a pattern letters need a ground.
-    if (fill.startsWith("url")) bar.append(svg("text", { ...text, style: `${text.style}; stroke: #f3c98b; stroke-width: 4px; paint-order: stroke` }, label));
-    else bar.append(svg("text", text, label));
+    const [middle, foot] = [left + width / 2, top + room - height / 2 + 4];
+    // On a pattern letters need a ground of their own.
+    const ground = label.length * 6.6 + 6;
+    if (fill.startsWith("url")) bar.append(svg("rect", { class: "ground", x: middle - ground / 2, width: ground, y: foot - 11, height: 14, rx: 3, fill: "#fff3dd" }));
+    bar.append(svg("text", { x: middle, y: foot, "text-anchor": "middle", style: `font-size: 11px; pointer-events: none; fill: ${ink}` }, label));
   }
   return bar;
 }
@@ -121,14 +122,15 @@ function planesChart() {
   document.querySelector("[data-planes=along]").hidden = along === undefined;
   const node = byId("planes-chart");
   const draw = (width) => {
-    node.replaceChildren(...dies.slice(0, 8).map(({ run, index, die }) => html("div", { class: "bars" },
-      html("h3", {}, swatch(index), html("span", {}, run.label), html("span", { class: "value" },
+    node.replaceChildren(...dies.filter(({ index }) => chosen.has(index)).map(({ run, index, die }) => html("div", { class: "bars" },
+      html("h3", {}, swatch(index), runName(index), html("span", { class: "value" },
         `from ${duration(die.start)} of the run on${run.planesBusy === null ? "" : `; planes busy ${percent(run.planesBusy)} in all collections of all dies`}`)),
       planesPicture(die, width, from, to))));
     node.dataset.from = String(from);
     node.dataset.to = String(to);
   };
   const redraw = drawn(node, draw);
+  watchers.push(redraw);
   const show = (start, length) => {
     const size = Math.min(Math.max(length, 1e4), whole);
     from = Math.min(Math.max(start, 0), whole - size);

@@ -3,7 +3,6 @@
 function responsesChart() {
   const node = byId("responses-chart");
   const readout = byId("responses-readout");
-  const hidden = new Set(data.runs.map((_, index) => index).filter((index) => index >= 12));
   let slow = false;
   let cursor = null;
   // A trim takes no time, which has no place on this axis: it stands at the left edge.
@@ -12,8 +11,7 @@ function responsesChart() {
     node.append(html("p", {}, "No request took any time."));
     return;
   }
-  const low = Math.min(...times);
-  const high = Math.max(...times, low * 1.5);
+  let low, high;
   const most = Math.max(...data.runs.map((run) => run.requests));
 
   // Share of a run's requests that were done within a time.
@@ -23,6 +21,10 @@ function responsesChart() {
   };
 
   function draw(width) {
+    const shownTimes = shownRuns().flatMap(({ run }) => run.cdf.ns).filter((ns) => ns > 0);
+    const inView = shownTimes.length > 0 ? shownTimes : times;
+    low = Math.min(...inView);
+    high = Math.max(...inView, low * 1.5);
     const left = 52, right = 12, top = 8, bottom = 40;
     const height = Math.max(240, Math.min(360, width * 0.4));
     const inner = { width: width - left - right, height: height - top - bottom };
@@ -43,16 +45,21 @@ function responsesChart() {
       picture.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
         svg("text", { x: left - 6, y: y(share) + 4, "text-anchor": "end" }, text));
     }
-    picture.append(svg("text", { x: left + inner.width / 2, y: height - 4, "text-anchor": "middle" },
-"response time (log axis)"));
-    data.runs.forEach((run, index) => {
-      if (hidden.has(index) || run.cdf.ns.length === 0) return;
-      const { color, dash, width: thick } = pen(index);
+    picture.append(svg("text", { x: left + inner.width / 2, y: height - 4, "text-anchor": "middle" }, "response time (log axis)"));
+    const drawnRuns = shownRuns().filter(({ run }) => run.cdf.ns.length > 0);
+    drawnRuns.forEach(({ run, index }, place) => {
+      const { color, dash, cap, width: thick } = pen(index);
       let path = `M${x(run.cdf.ns[0]).toFixed(1)} ${y(0).toFixed(1)}`;
       run.cdf.ns.forEach((ns, i) => {
         path += `H${x(ns).toFixed(1)}V${y(run.cdf.share[i]).toFixed(1)}`;
       });
-      picture.append(svg("path", { d: path, fill: "none", stroke: color, "stroke-width": thick, "stroke-dasharray": dash, "stroke-linejoin": "round" }));
+      picture.append(svg("path", { d: path, fill: "none", stroke: color, "stroke-width": thick, "stroke-dasharray": dash, "stroke-linejoin": "round", "stroke-linecap": cap, "data-run": index }));
+      // Points at a few shares, of neighbouring runs beside one another.
+      const shares = slow ? [0.5, 0.9, 0.99, 0.999] : [0.2, 0.4, 0.6, 0.8].map((share) => share + (place % 6) * 0.03);
+      for (const share of shares) {
+        const at = firstAtLeast(run.cdf.share, share);
+        if (at < run.cdf.ns.length) picture.append(pointAt(index, x(run.cdf.ns[at]), y(share)));
+      }
     });
     const line = svg("line", { class: "axis", y1: top, y2: height - bottom, visibility: "hidden" });
     picture.append(line);
@@ -61,7 +68,7 @@ function responsesChart() {
       line.setAttribute("x1", x(cursor));
       line.setAttribute("x2", x(cursor));
       line.setAttribute("visibility", "visible");
-      const parts = data.runs.map((run, index) => hidden.has(index) ? null : `${run.label} ${percent(within(run, cursor))}`).filter(Boolean);
+      const parts = shownRuns().map(({ run }) => `${run.label} ${percent(within(run, cursor))}`);
       readout.textContent = `Done within ${duration(cursor)}: ${parts.slice(0, 6).join(" · ")}${parts.length > 6 ? " · …" : ""}`;
     };
     picture.addEventListener("pointermove", (event) => {
@@ -82,26 +89,23 @@ function responsesChart() {
   node.tabIndex = 0;
   node.setAttribute("role", "group");
   node.setAttribute("aria-label", "Response times; left and right arrow keys read the lines off");
-  byId("responses-alike").textContent = alikeText(within);
   const redraw = drawn(node, draw);
+  const update = () => {
+    byId("responses-alike").textContent = alikeText(within);
+    redraw();
+  };
+  watchers.push(update);
+  update();
   choice(byId("responses-view"), "responses-view", ["All requests", "The slow ones"], 0, (index) => {
     slow = index === 1;
     redraw();
   });
-  byId("responses-legend").replaceChildren(...data.runs.map((run, index) => {
-    const button = html("button", { type: "button", "aria-pressed": String(!hidden.has(index)), title: "Show or hide this run" }, swatch(index), run.label);
-    button.addEventListener("click", () => {
-      hidden.has(index) ? hidden.delete(index) : hidden.add(index);
-      button.setAttribute("aria-pressed", String(!hidden.has(index)));
-      redraw();
-    });
-    return button;
-  }));
+  runLegend(byId("responses-legend"));
 }
 
 // Which lines lie on top of one another, so that nobody looks for the one that is hidden.
 function alikeText(within) {
-  const runs = data.runs.slice(0, 12).filter((run) => run.cdf.ns.length > 0);
+  const runs = shownRuns().map(({ run }) => run).filter((run) => run.cdf.ns.length > 0);
   // By the width of a line: 2% in time or 1% in share.
   const under = (a, b) => a.cdf.ns.every((ns) => within(a, ns) <= within(b, ns * 1.02) + 0.01);
   const alike = (a, b) => under(a, b) && under(b, a);

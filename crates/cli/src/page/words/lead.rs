@@ -1,0 +1,93 @@
+//! The finding in two sentences: the mean, and the tail where there is more to say.
+
+use std::fmt::Write as _;
+
+use harmonia_metrics::Report;
+
+use super::pair::Pair;
+use super::verdicts;
+use super::{ALIKE_TAIL, change, listed, mean_ns, ms, name, p99, p999, percent};
+
+pub(super) fn sentences(pair: &Pair<'_>) -> Vec<String> {
+    match pair.other {
+        Some(other) => [Some(on_average(pair, other)), tail(pair, other)].into_iter().flatten().collect(),
+        None => vec![alone(pair.best)],
+    }
+}
+
+pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
+    let Pair { best, tied, .. } = pair;
+    let mut text = format!(
+        "The mean response time is {} under {} and {} under {}",
+        ms(mean_ns(best)),
+        name(best),
+        ms(mean_ns(other)),
+        name(other)
+    );
+    let gain = percent(pair.gain());
+    let _ = match pair.difference(|all| all.mean).and_then(|versus| versus.relative) {
+        _ if pair.is_tie && pair.gain() == 0.0 => write!(text, ", a tie"),
+        _ if pair.is_tie => write!(text, ": {gain} less, which counts as a tie"),
+        Some(relative) if relative.half_width.is_some() && relative.mean < 0.0 => write!(
+            text,
+            ": {gain} less (95% confidence interval {} to {})",
+            percent((-relative.high()).max(0.0)),
+            percent(-relative.low())
+        ),
+        _ => write!(text, ": {gain} less"),
+    };
+    text.push('.');
+    if !tied.is_empty() {
+        let names: Vec<String> = tied.iter().map(|run| name(run)).collect();
+        let verb = if tied.len() == 1 { "ties" } else { "tie" };
+        let _ = write!(text, " {} {verb} with {}.", listed(&names), name(best));
+    }
+    text
+}
+
+/// p99, p99.9 where it tells something else, and who has a lower p99 than the best of the mean.
+fn tail(pair: &Pair<'_>, other: &Report) -> Option<String> {
+    let (ours, theirs) = (p99(pair.best)?, p99(other)?);
+    let by = change(ours, theirs);
+    let chance = verdicts::may_be_chance(pair.difference(|all| all.p99));
+    let mut text = format!("p99 is {} against {}{}", ms(ours), ms(theirs), told(by, chance));
+    if let Some((ours, theirs)) = p999(pair.best).zip(p999(other)) {
+        let beyond = change(ours, theirs);
+        let chance = verdicts::may_be_chance(pair.difference(|all| all.p999));
+        if direction(beyond) != direction(by) {
+            let _ = write!(text, ", p99.9 {} against {}{}", ms(ours), ms(theirs), told(beyond, chance));
+        }
+    }
+    text.push('.');
+    let lowest = verdicts::lone_winner(pair.part, |winners| &winners.p99);
+    let lowest = lowest.filter(|run| !std::ptr::eq(*run, pair.best) && !std::ptr::eq(*run, other));
+    if let Some((run, lowest)) = lowest.and_then(|run| Some((run, p99(run)?))) {
+        let _ = write!(text, " {} has the lowest p99, {}.", name(run), ms(lowest));
+    }
+    Some(text)
+}
+
+/// Lower, alike or higher, as far as a percentile is known.
+fn direction(change: f64) -> i8 {
+    if change.abs() < ALIKE_TAIL { 0 } else { change.signum() as i8 }
+}
+
+fn told(change: f64, chance: bool) -> String {
+    match direction(change) {
+        0 => ", no clear difference".to_owned(),
+        _ if chance => ", a difference that may be chance".to_owned(),
+        -1 => format!(" ({} less)", percent(change)),
+        _ => format!(" ({} more)", percent(change)),
+    }
+}
+
+/// One choice only: how long a request takes.
+fn alone(run: &Report) -> String {
+    let all = &run.host.response_ns.all;
+    let mut text = format!("The mean response time is {}", ms(mean_ns(run)));
+    let percentiles = [("median", all.p50), ("p99", all.p99), ("p99.9", all.p999)];
+    for (what, ns) in percentiles.into_iter().filter_map(|(what, ns)| Some((what, ns?))) {
+        let _ = write!(text, ", {what} {}", ms(ns as f64));
+    }
+    text + "."
+}
