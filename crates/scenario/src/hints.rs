@@ -22,8 +22,8 @@ impl Scenario {
         }
         let early = self.array.members.iter().find(|member| member.capable && begins_at_soft(member))?;
         Some(format!(
-            "hint: reactive policies wait for a member to reach its hard threshold, and under ssd.gc.schedule = \"{}\", which \
-             begins to collect at soft, hardly any does; array.coordination.fire_at = \"soft\" coordinates them",
+            "hint: reactive policies wake when a member reaches its hard threshold. ssd.gc.schedule = \"{}\" starts to collect \
+             at soft, so members hardly ever reach hard. Set array.coordination.fire_at = \"soft\" to coordinate them.",
             early.ssd.gc.schedule
         ))
     }
@@ -42,8 +42,8 @@ impl Scenario {
                 _ => "no more is left above hard: a larger ssd.ftl.reserved_blocks lets it end".to_owned(),
             };
             format!(
-                "hint: ssd.gc.soft_threshold = {} blocks keeps ssd.gc.schedule = \"{}\" collecting for ever, because data \
-                 leaves {most_free} blocks of an allocation unit free at most; {advice}",
+                "hint: with ssd.gc.soft_threshold = {} blocks, ssd.gc.schedule = \"{}\" never stops collecting, because data leaves \
+                 at most {most_free} blocks of an allocation unit free; {advice}",
                 shape.soft, member.ssd.gc.schedule
             )
         })

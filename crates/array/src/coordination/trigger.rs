@@ -73,7 +73,9 @@ impl Trigger {
     /// If there is a delay without a soft threshold to begin it.
     pub fn new(config: Config) -> Result<Self, String> {
         if config.delay > SimDuration::ZERO && config.fire_at == FireAt::Hard {
-            return Err("at hard a member collects already, expected fire_at = \"soft\" beside delay".into());
+            return Err("a member at hard already collects, so a delay needs the soft threshold, \
+                        expected fire_at = \"soft\" with a delay"
+                .into());
         }
         Ok(Trigger { config, wait: None, waits: 0, delayed: 0, cut_short: 0 })
     }
