@@ -7,6 +7,7 @@ use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::Entry;
 
 use super::own_keys::{own_keys, shared_modules};
+use super::terms::linked;
 use super::{GENERATED, root};
 
 /// A kind of policies.
@@ -120,7 +121,7 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     let shared: Vec<_> =
         shared_modules(&source).map(|module| format!("{}/{module}.rs", kind.folder)).collect();
     let mut page = format!("# `{}` ({})\n\n{GENERATED}", policy.name, kind.name);
-    page.push_str(&module_text(&source));
+    page.push_str(&linked(&module_text(&source), "../glossary.md"));
     page.push_str("\n## Keys\n\n");
     if policy.keys.is_empty() {
         page.push_str("None of its own.\n");
