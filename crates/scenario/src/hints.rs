@@ -22,8 +22,8 @@ impl Scenario {
         }
         let early = self.array.members.iter().find(|member| member.capable && begins_at_soft(member))?;
         Some(format!(
-            "hint: reactive policies wake when a member reaches its hard threshold. ssd.gc.schedule = \"{}\" starts to collect \
-             at soft, so members hardly ever reach hard. Set array.coordination.fire_at = \"soft\" to coordinate them.",
+            "hint: reactive policies wait for a member to reach its hard threshold, and under ssd.gc.schedule = \"{}\", which \
+             begins to collect at soft, hardly any does; array.coordination.fire_at = \"soft\" coordinates them",
             early.ssd.gc.schedule
         ))
     }

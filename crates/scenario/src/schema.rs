@@ -163,12 +163,7 @@ pub const KEYS: &[Key] = &[
         "files deleted one after the other, each by one request, when a new file finds no room (files)",
     ),
     key("workload.address.footprint", "a number above 0, at most 1", "1.0", "share of the space addressed"),
-    key(
-        "workload.address.skew",
-        "a number from 0 to 1",
-        "0",
-        "share of requests that lie wholly on one member",
-    ),
+    key("workload.address.skew", "a number from 0 to 1", "0", "share of requests that lie on one member"),
     key("workload.address.skew_member", "the index of a member", "0", "the member skewed requests go to"),
     key(
         "workload.address.skew_rest",
@@ -514,15 +509,9 @@ pub const KEYS: &[Key] = &[
         "preset",
         "a unit collects when it has this many free blocks or fewer",
     ),
-    key(
-        "ssd.gc.soft_threshold",
-        THRESHOLD,
-        "preset",
-        "a device registers when a unit has this many free blocks or fewer; interruptible schedules start to collect \
-         here",
-    ),
-    key("ssd.gc.stop_threshold", THRESHOLD, "preset", "an event ends when free blocks exceed this"),
-    key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims that an event takes at least"),
+    key("ssd.gc.soft_threshold", THRESHOLD, "preset", "free blocks at or below which a device registers"),
+    key("ssd.gc.stop_threshold", THRESHOLD, "preset", "an event ends when free exceeds this"),
+    key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims an event takes at least"),
     key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
     key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "number of candidates of d-choices"),
     key(

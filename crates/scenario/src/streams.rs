@@ -88,10 +88,7 @@ fn read_one(stream: &Section<'_>) -> Parsed<StreamConfig> {
     let arrival = workload::arrival(&arrivals, None)?;
     if let (Arrival::Closed { .. }, Some(field)) = (arrival, arrivals.field("process")) {
         let allowed = "poisson, fixed, on-off, write-bursts; closed in a load without streams";
-        return Err(field.fault_allowing(
-            "does not go with streams: a closed loop cannot be combined with them",
-            allowed,
-        ));
+        return Err(field.fault_allowing("does not go with streams: a closed loop stands alone", allowed));
     }
     workload::has_writes(stream, arrival)?;
     Ok(StreamConfig {

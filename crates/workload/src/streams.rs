@@ -141,7 +141,7 @@ fn part(footprint: f64, array: &ArrayGeometryForLoad) -> Result<Bytes, String> {
 /// A stream as a load of its own, on its part.
 fn alone(config: &StreamsConfig, stream: &StreamConfig) -> Result<SyntheticConfig, String> {
     if matches!(stream.arrival, Arrival::Closed { .. }) {
-        return Err("arrival.process = \"closed\": a closed loop cannot be combined with streams".into());
+        return Err("arrival.process = \"closed\": a closed loop stands alone, without streams".into());
     }
     Ok(SyntheticConfig {
         // Requests are counted over all streams.
