@@ -17,7 +17,7 @@ OPERATIONS ?= 1000000000
 SEED ?= 1
 
 .PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy sensitivity findings clean \
-	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links
+	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
@@ -48,7 +48,7 @@ test: prerequisites
 
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser
-	@for step in fmt links clippy rustdoc test examples python browser newcomer demo; do \
+	@for step in fmt links prose clippy rustdoc test examples python browser newcomer demo; do \
 		echo "== $$step ($$SECONDS s)"; $(MAKE) --no-print-directory $$step; \
 	done
 	@echo '== fuzz'; $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
@@ -115,6 +115,9 @@ newcomer: prerequisites-python
 
 links: prerequisites-python
 	python3 tests/links.py
+
+prose: prerequisites-python
+	python3 tests/prose.py
 
 bench: prerequisites
 	cargo run --release --locked -p harmonia-bench

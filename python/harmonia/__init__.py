@@ -69,7 +69,7 @@ def run(
 
     ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``. ``trace`` replaces the load by a
     block trace: a file, plain or packed, a pattern of names, or several of them, which are read as one, merged by
-    time (``format`` is found out if not given; ``sets`` has the rest, as ``{"workload.time_unit": "us"}``). What was
+    time (``format`` is detected if not given; ``sets`` has the rest, as ``{"workload.time_unit": "us"}``). What was
     passed over, mended or tolerated stands in the report's ``trace``. ``threads`` defaults to one per core. ``checked`` checks
     every invariant after every event, slowly. ``cache`` keeps aged arrays in the user's cache folder, as the command
     line does (``harmonia cache``); no result depends on it.

@@ -37,15 +37,20 @@ Examples:
   harmonia compare hpc-w --policies local,reactive-inclusive
   harmonia compare hpc-w --seeds 5
   harmonia compare hpc-r --set ssd.gc.domain=die,device --policies local,ideal
-  harmonia compare hpc-w --set ssd.gc.domain=die,device --set array.coordination.policy=local,reactive-selective
+  harmonia compare hpc-w --set ssd.gc.domain=die,device \\
+    --set array.coordination.policy=local,reactive-selective
   harmonia compare my-array.toml --trace web_3.csv --out results
 
-A comma in --set sweeps: each value becomes a run of its own under each policy, and several such --set cross: every
-combination runs, on the same aged array where it ages alike. A list value is written in brackets. Runs are called
-after what is varied. Winners on mean, p99 and erases stand at the end, ties as ties; a cross of two also shows what
-each change brings alone and together with the other. 'ideal' is local coordination with ssd.gc.schedule=ideal: garbage collection that takes no time.
-The first run is the baseline of the comparison. With --seeds each seed has an aged array of its own, which all runs of
-that seed start from; differences are judged seed by seed.";
+Values separated by commas in a --set are swept: each becomes a run of its own under each policy. Several such --set run \
+every combination. Runs share an aged array unless a key changes how it ages. A list value is written in brackets. Runs \
+are named after the keys that vary.
+
+The first run is the baseline. The winners on mean, p99 and erases are printed at the end; runs that cannot be told \
+apart are ties. A sweep over two keys also shows the effect of each key alone and of both together. 'ideal' is local \
+coordination with ssd.gc.schedule=ideal: garbage collection takes no time. It is a lower bound.
+
+With --seeds each seed has an aged array of its own, which all runs of that seed start from. Differences are judged seed \
+by seed.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
@@ -65,7 +70,7 @@ Examples:
   harmonia trace info 'web_*.csv.gz' --volume web_3 --json
   harmonia trace info old.trace --format disksim --time-unit us --read-is 0
 
-Sizes are in KiB (1024 bytes). Warnings name what looks like a wrong unit or column; they change nothing.";
+Sizes are in KiB (1024 bytes). Warnings name columns or units that look wrong; they change nothing.";
 
 const TRACE_HEAD_EXAMPLES: &str = "\
 Examples:
@@ -81,8 +86,8 @@ Examples:
   harmonia trace convert web_3.csv --to fio --out web_3.iolog.zst
   harmonia trace convert 'tencent_*.csv' --start 1h --end 2h --volume 1283 --to disksim --out hour.trace --exact
 
-Times count from the first request written; where that is not the trace's first, the summary says so. What the format cannot say is counted and told;
-with --exact it is an error, and nothing is written.";
+Times count from the first request written. The summary says so where that is not the trace's first. Anything that the \
+format cannot express is counted and reported; with --exact it is an error, and nothing is written.";
 
 const TRACE_FIT_EXAMPLES: &str = "\
 Examples:
@@ -109,34 +114,39 @@ Examples:
   harmonia reproduce array-size                      all runs of an experiment
   harmonia reproduce --out results                   everything: a quarter of an hour on two cores
 
-Finished runs are kept in the folder: the same command goes on where it was stopped. Delete the folder after
+Finished runs are kept in the folder, so the same command continues where it was stopped. Delete the folder after \
 changing the code.";
 
 const TUNE_EXAMPLES: &str = "\
 Examples:
-  harmonia tune tiny --objective mean --over ssd.gc.hard_threshold=3%..10% --over ssd.gc.min_victims=1..8
-  harmonia tune hpc-w --objective write-p99 --over array.coordination.policy=local,reactive-selective,gcsync --seeds 8
+  harmonia tune tiny --objective mean --over ssd.gc.hard_threshold=3%..10% \\
+    --over ssd.gc.min_victims=1..8
+  harmonia tune hpc-w --objective write-p99 --seeds 8 \\
+    --over array.coordination.policy=local,reactive-selective,gcsync
   harmonia tune hpc-w --objective mean --set array.coordination.policy=reactive-selective \\
     --set array.coordination.fire_at=soft --over array.coordination.delay=1ms..33ms \\
     --over ssd.gc.soft_threshold=hard+1..17 --out tuned
   harmonia tune nvme-mixed --objective erases --over ssd.gc.victim=greedy,fifo --budget 100 --json
 
-Ranges: 1..8 whole numbers, 1..8:2 with a step, 0.3..0.7 decimals, 3%..10% with a unit, a,b,c choices.
-Objectives: mean, p50, p95, p99, p999, of reads or writes alone as in read-p99; erases, write-amplification.
+Ranges: 1..8 (whole numbers), 1..8:2 (with a step), 0.3..0.7 (decimals), 3%..10% (with a unit), a,b,c (choices).
+Objectives: mean, p50, p95, p99, p999, also of reads or writes alone as in read-p99; erases; write-amplification.
 
-A coarse grid of points races with the same seeds; a point that is worse than the leader by more than chance is out. The
-grid is refined around the best until nothing can be told apart. The best few then run with seeds that nothing was
-chosen by, and warnings say where the optimum is flat, at the end of a range, or fitted to its seeds. With --out finished
-runs are kept in the folder: the same command goes on where it was stopped, to the same result. Delete the folder after
-changing the code or a trace. Keys that ageing depends on, such as hard_threshold, cost an aged array a value and seed.";
+The search runs a coarse grid of points with the same seeds. A point that is worse than the best by more than chance is \
+dropped. The grid is then refined around the best points until none can be told apart. At the end the best few run with \
+held-out seeds, by which nothing was chosen. Warnings say where the optimum is flat, at the end of a range, or fits only \
+its seeds.
+
+With --out finished runs are kept in the folder: the same command continues where it was stopped, with the same result. \
+Delete the folder after changing the code or a trace. Keys that change how an array ages, such as hard_threshold, need an \
+aged array for each value and seed.";
 
 const CACHE_EXAMPLES: &str = "\
 Examples:
   harmonia cache
   harmonia cache clear
 
-run and compare keep aged arrays in the user's cache folder ($XDG_CACHE_HOME or ~/.cache), so that the next command on
-the same array need not age it again. No result depends on it. The least recently used go first.";
+run and compare keep aged arrays in the user's cache folder ($XDG_CACHE_HOME or ~/.cache), so that the next command on \
+the same array need not age it again. No result depends on the cache. The least recently used arrays are removed first.";
 
 /// Simulate garbage collection in arrays of SSDs: what it does to latency and lifetime, and which way of
 /// coordinating it is best.
@@ -194,7 +204,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         simulation: SimulationArguments,
     },
-    /// Find good values of keys for a workload, and say how sure that is
+    /// Search for good values of keys for a workload
     #[command(after_help = TUNE_EXAMPLES)]
     Tune {
         #[command(flatten)]
@@ -202,7 +212,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: TuneArguments,
     },
-    /// Hold the papers' claims against simulations
+    /// Test the papers' claims by simulation
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArguments),
     /// List the policies: coordination, victim, schedule and concurrency
@@ -216,7 +226,7 @@ pub(crate) enum Command {
     /// List the trace formats that can be read
     #[command(after_help = "Examples:\n  harmonia formats\n  harmonia formats --json")]
     Formats(ListArguments),
-    /// Validate a scenario and print it resolved, without running it
+    /// Validate a scenario and print it with every key, without running it
     #[command(after_help = CHECK_EXAMPLES)]
     Check {
         #[command(flatten)]
@@ -243,7 +253,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: ListArguments,
     },
-    /// Look at block traces, convert them, fit a synthetic load to them
+    /// Inspect block traces, convert them, fit a synthetic load to them
     #[command(subcommand, after_help = TRACE_EXAMPLES)]
     Trace(TraceCommand),
 }
@@ -273,7 +283,7 @@ pub(crate) enum TraceCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Write a trace in another format
+    /// Convert a trace to another format
     #[command(after_help = TRACE_CONVERT_EXAMPLES)]
     Convert {
         #[command(flatten)]
@@ -462,11 +472,11 @@ pub(crate) struct ScenarioArguments {
     /// Change a key of the scenario, as in `--set array.devices=4`
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
     pub sets: Vec<String>,
-    /// Replace the workload by this block trace: a file, plain or packed (gz, zst), or a quoted pattern of names; given
-    /// several times, all are read as one, merged by time
+    /// Replace the workload by this block trace: a file, plain or compressed (gz, zst), or a quoted pattern of file names;
+    /// several files are read as one, merged by time
     #[arg(long = "trace", value_name = "FILE")]
     pub traces: Vec<PathBuf>,
-    /// The trace's format; found out if not given. See `harmonia formats`
+    /// The trace's format; detected if not given. See `harmonia formats`
     #[arg(long, value_name = "FORMAT", requires = "traces")]
     pub format: Option<String>,
 }
@@ -482,7 +492,7 @@ impl ScenarioArguments {
 /// How it is simulated, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct SimulationArguments {
-    /// Run with so many seeds, the scenario's own and those that follow, and print means with their intervals
+    /// Run with N seeds, from the scenario's own on, and print means with confidence intervals
     /// [default: 1; a comparison that takes only seconds runs with 10]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seeds: Option<u64>,
@@ -499,16 +509,16 @@ pub(crate) struct SimulationArguments {
     /// Print the report as JSON instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Also write report.html, a page to look at, report.json and scenario.toml into this folder
+    /// Also write a page of the results (report.html), report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write requests.parquet and gc_intervals.parquet into that folder: every request, every interval
+    /// Also write every request (requests.parquet) and every collection (gc_intervals.parquet) into that folder
     #[arg(long, requires = "out")]
     pub parquet: bool,
     /// Age the array anew, and do not keep it; see `harmonia cache`
     #[arg(long)]
     pub no_cache: bool,
-    /// How much the cache of aged arrays may hold [default: 8GiB]
+    /// Largest size of the cache of aged arrays [default: 8GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
     pub cache_limit: Option<u64>,
 }
@@ -516,16 +526,16 @@ pub(crate) struct SimulationArguments {
 /// What is searched, how long, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct TuneArguments {
-    /// What to make small: mean, p99, write-p99, erases ..
+    /// The figure to minimise: mean, p99, write-p99, erases ..
     #[arg(long, value_name = "NAME")]
     pub objective: String,
     /// A key to vary and its values: a range such as 1..8, 0.3..0.7, 3%..10%, 1..8:2, or choices such as a,b,c
     #[arg(long = "over", value_name = "KEY=RANGE", required = true, allow_hyphen_values = true)]
     pub overs: Vec<String>,
-    /// Seeds that points are chosen by, the scenario's own and those that follow; as many more are held out
+    /// Seeds of the search, from the scenario's own on; as many more are held out to judge the result
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub seeds: u64,
-    /// Most runs, held-out ones included
+    /// At most this many runs, held-out ones included
     #[arg(long, value_name = "N", default_value_t = 300)]
     pub budget: u64,
     /// Threads to use; results do not depend on it [default: one per core]
@@ -537,13 +547,13 @@ pub(crate) struct TuneArguments {
     /// Print the report as JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Keep runs in this folder, and write tune.json, tune.svg and tuned.toml, the best scenario, there
+    /// Keep runs in this folder; write tune.json, tune.svg and the best scenario (tuned.toml) there
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Age the array anew, and do not keep it; see `harmonia cache`
     #[arg(long)]
     pub no_cache: bool,
-    /// How much the cache of aged arrays may hold [default: 8GiB]
+    /// Largest size of the cache of aged arrays [default: 8GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
     pub cache_limit: Option<u64>,
 }
@@ -561,7 +571,7 @@ pub(crate) struct ReproduceArguments {
     #[arg(long, value_name = "N", default_value_t = harmonia_reproduce::experiment::SEEDS,
           value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
-    /// Run nothing: judge by the runs that the folder already has
+    /// Run nothing; judge by the runs that the folder already has
     #[arg(long, conflicts_with = "list")]
     pub kept: bool,
     /// Keep runs in this folder and write results.json, claims.json, findings.md and its figures there

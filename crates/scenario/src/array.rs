@@ -51,7 +51,7 @@ fn members(root: &Section<'_>, array: &Section<'_>, devices: u16) -> Parsed<(Vec
             return Err(field.fault_allowing(problem, format!("0 to {most}")));
         }
         if std::mem::replace(&mut written[index], true) {
-            return Err(field.fault_allowing("is there twice", "one [[array.member]] for each index"));
+            return Err(field.fault_allowing("is given twice", "one [[array.member]] for each index"));
         }
         if let Some(field) = section.field("capable") {
             members[index].capable = field.boolean()?;

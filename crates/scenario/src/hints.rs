@@ -42,8 +42,8 @@ impl Scenario {
                 _ => "no more is left above hard: a larger ssd.ftl.reserved_blocks lets it end".to_owned(),
             };
             format!(
-                "hint: ssd.gc.soft_threshold = {} blocks keeps ssd.gc.schedule = \"{}\" collecting for ever, because data \
-                 leaves {most_free} blocks of an allocation unit free at most; {advice}",
+                "hint: with ssd.gc.soft_threshold = {} blocks, ssd.gc.schedule = \"{}\" never stops collecting, because data leaves \
+                 at most {most_free} blocks of an allocation unit free; {advice}",
                 shape.soft, member.ssd.gc.schedule
             )
         })

@@ -105,12 +105,12 @@ fn placed(section: &Section<'_>, level: Level) -> Parsed<Level> {
     };
     match level {
         Level::Raid0 | Level::Raid1 | Level::Raid4 => Err(field.fault_allowing(
-            format!("{level} leaves no choice of layout"),
+            format!("{level} has only one layout"),
             "no `layout`, or array.level = \"raid5\", \"raid6\" or \"raid10\"",
         )),
         Level::Raid10(_) => {
             let copies = Copies::parse(field.text()?)
-                .ok_or_else(|| field.fault_allowing("is no layout of raid10", copies()))?;
+                .ok_or_else(|| field.fault_allowing("is not a layout of raid10", copies()))?;
             Ok(Level::Raid10(copies))
         }
         Level::Raid5(_) => rotation(&field, |rotation| !rotation.is_raid6_only()).map(Level::Raid5),

@@ -218,7 +218,7 @@ impl Document {
         match choices.as_slice() {
             [one] => self.read(&one.flags, trace),
             _ => Err(BadInput::plain(
-                format!("the --set flags sweep over {} scenarios where one is wanted", choices.len()),
+                format!("the --set flags give {} scenarios, and this command runs one", choices.len()),
                 "allowed: one value a key here (`harmonia compare` sweeps); a value with a comma goes in quotes",
             )),
         }

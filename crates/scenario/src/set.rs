@@ -40,8 +40,7 @@ pub fn axes(sets: &[String]) -> Result<Vec<Axis>, BadInput> {
         }
         let mut values = flag.values.iter().enumerate();
         if let Some((_, twice)) = values.find(|(at, value)| flag.values[..*at].contains(value)) {
-            let problem =
-                format!("--set {}: the value {} stands there twice", flag.key, printable(twice, 120));
+            let problem = format!("--set {}: the value {} is given twice", flag.key, printable(twice, 120));
             return Err(BadInput::plain(problem, "allowed: each value once"));
         }
     }
@@ -228,7 +227,7 @@ mod tests {
         assert_eq!((found.len(), found[1].values.as_slice()), (2, &["[1,2]".to_owned(), "3".to_owned()][..]));
         let refused = |sets: &[&str]| of(sets).unwrap_err().to_string();
         assert!(refused(&["a=1,2", "a=3"]).contains("`a` is swept by one --set and given by another"));
-        assert!(refused(&["a=1,2,1"]).contains("--set a: the value 1 stands there twice"));
+        assert!(refused(&["a=1,2,1"]).contains("--set a: the value 1 is given twice"));
         assert!(of(&["a=1", "a=2"]).unwrap().is_empty(), "the last word counts, as in a run");
     }
 

@@ -284,7 +284,7 @@ fn allocation(field: &Field<'_>) -> Parsed<Allocation> {
         "dynamic" => Ok(Allocation::Dynamic),
         letters => match Order::parse(letters) {
             Some(order) => Ok(Allocation::Static(order)),
-            None => Err(field.fault("is no order of the letters c, w, d and p, each once")),
+            None => Err(field.fault("is not an order of the letters c, w, d and p, each once")),
         },
     }
 }

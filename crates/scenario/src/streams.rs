@@ -52,7 +52,7 @@ pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
     if let (None, Some(field)) = (preset(section), section.field("preset")) {
         field.name(workload::preset_names())?;
         let allowed = "a preset of streams, or this one without [workload.stream]";
-        return Err(field.fault_allowing("is one load, beside which there are no streams", allowed));
+        return Err(field.fault_allowing("is a single load and cannot be combined with streams", allowed));
     }
     let (limit, warmup) = workload::length(section)?;
     let align = section.field("align").map(|field| field.boolean()).transpose()?;

@@ -177,7 +177,7 @@ pub(crate) fn has_writes(section: &Section<'_>, arrival: Arrival) -> Parsed<()> 
     let Some(field) = section.field("read_fraction") else { return Ok(()) };
     if matches!(arrival, Arrival::WriteBursts { .. }) && field.number(0.0, true, 1.0)? == 1.0 {
         let allowed = "below 1, or process = \"on-off\" for bursts of reads";
-        return Err(field.fault_allowing("leaves bursts of writes empty: nothing writes", allowed));
+        return Err(field.fault_allowing("leaves no writes for the bursts of writes", allowed));
     }
     Ok(())
 }
@@ -274,9 +274,9 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
         }
         let queue_depth = match (table.field("queue_depth"), usual) {
             (None, Some(Arrival::Closed { queue_depth })) => queue_depth,
-            _ => {
-                table.require("queue_depth", "a closed loop keeps so many requests out")?.count(1, 65_536)?
-            }
+            _ => table
+                .require("queue_depth", "a closed loop keeps this many requests outstanding")?
+                .count(1, 65_536)?,
         };
         return Ok(Arrival::Closed { queue_depth });
     }
@@ -418,7 +418,7 @@ const NO_FILES: FilePattern = FilePattern {
 };
 
 fn files(table: &Section<'_>) -> Parsed<FilePattern> {
-    let largest = table.require("file_size", "there is no usual size of files")?.bytes(1)?;
+    let largest = table.require("file_size", "there is no default size of files")?.bytes(1)?;
     let smallest = match table.field("file_size_min") {
         None => largest,
         Some(field) => match field.bytes(1)? {
@@ -451,7 +451,7 @@ pub(crate) fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Pars
     let mean = match (table.field("mean"), preset) {
         (Some(field), _) => field.bytes(1)?,
         (None, Some(preset)) => preset.size,
-        (None, None) => table.require("mean", "there is no usual size")?.bytes(1)?,
+        (None, None) => table.require("mean", "there is no default size")?.bytes(1)?,
     };
     if shape == Some(Shape::Normal) {
         let stddev = table.require("stddev", "a normal distribution has one")?.bytes(0)?;
@@ -468,7 +468,8 @@ pub(crate) fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Pars
 pub(crate) fn limit(section: &Section<'_>) -> Parsed<Option<Limit>> {
     match (section.field("requests"), section.field("duration")) {
         (Some(_), Some(duration)) => {
-            Err(duration.fault_allowing("cannot stand beside `requests`", "one of `requests` and `duration`"))
+            Err(duration
+                .fault_allowing("cannot be combined with `requests`", "one of `requests` and `duration`"))
         }
         (Some(requests), None) => requests.integer(1, MOST_REQUESTS).map(Limit::Requests).map(Some),
         (None, Some(duration)) => duration.long_duration(true).map(Limit::Duration).map(Some),

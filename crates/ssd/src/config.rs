@@ -308,7 +308,10 @@ impl SsdConfig {
         if g.summary_pages >= g.pages_per_block {
             return fail(
                 "ssd.geometry.summary_pages",
-                format!("{} leaves no data page of {}", g.summary_pages, g.pages_per_block),
+                format!(
+                    "{} summary pages leave no data page in a block of {}",
+                    g.summary_pages, g.pages_per_block
+                ),
             );
         }
         let dies = u64::from(g.channels) * u64::from(g.chips_per_channel) * u64::from(g.dies_per_chip);

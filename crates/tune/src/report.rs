@@ -387,8 +387,8 @@ impl Teller<'_> {
             self.found.candidates.iter().filter(|one| one.point.is_some() && !one.costs.is_empty()).count();
         let plainest = self.found.plainest.map(|index| self.flags(index)).unwrap_or_default();
         format!(
-            "the optimum is flat: {points} of {tried} points cannot be told from the best by {} seeds ({}). The \
-             plainest of them, nearest to the scenario as it stands, is {plainest}",
+            "the optimum is flat: with {} seeds, {points} of {tried} points tie with the best ({}). The plainest of them, \
+             which is nearest to the scenario as it stands, is {plainest}",
             self.campaign.plan.seeds,
             extent.join("; ")
         )
@@ -396,8 +396,8 @@ impl Teller<'_> {
 
     fn no_gain(&self, contrast: &Contrast, best: usize) -> String {
         let lead = match contrast.difference.mean >= 0.0 {
-            true => "no point tried is better than",
-            false => "nothing is gained on",
+            true => "no tried point is better than",
+            false => "there is no relevant gain over",
         };
         let chance = if contrast.difference.excludes(0.0) { "" } else { ", which may be chance" };
         let (point, change) = (self.flags(best), share(contrast));
@@ -406,8 +406,8 @@ impl Teller<'_> {
 
     fn not_confirmed(&self, searched: &Contrast, held_out: &Contrast) -> String {
         format!(
-            "the best is fitted to the seeds it was chosen by: {} against the scenario as it stands with those, {} with \
-             {} held-out ones, which may be chance",
+            "the best fits only the seeds it was chosen by. Against the scenario as it stands it is {} with those seeds, and \
+             {} with {} held-out seeds, which may be chance",
             share(searched),
             share(held_out),
             self.campaign.plan.seeds
@@ -416,7 +416,7 @@ impl Teller<'_> {
 
     fn rival(&self, other: usize, contrast: &Contrast) -> (&'static str, String) {
         let (kind, how) = match contrast.difference.excludes(0.0) {
-            true => ("overfitted", "more than chance: the best is fitted to the seeds it was chosen by"),
+            true => ("overfitted", "more than by chance: the best fits only the seeds it was chosen by"),
             false => ("rival", "which may be chance"),
         };
         let (point, change) = (self.flags(other), share(contrast));
@@ -428,7 +428,7 @@ impl Teller<'_> {
         let index = self.candidate(best).point.as_ref().map_or(0, |point| point[key]);
         let end = if index == 0 { "first" } else { "last" };
         format!(
-            "{}={} is the {end} value of its range: a better one may lie beyond",
+            "{}={} is the {end} value of its range. A better value may lie beyond it",
             axis.key,
             axis.value(index)
         )
@@ -436,7 +436,7 @@ impl Teller<'_> {
 
     fn out_of_runs(&self, dropped: usize) -> String {
         format!(
-            "the budget of {} runs was used up with points left to try ({dropped} dropped on the way)",
+            "the budget of {} runs is used up, and points remain to be tried ({dropped} were dropped on the way)",
             self.campaign.plan.budget
         )
     }

@@ -66,7 +66,7 @@ impl Space {
     /// Reads `key=range` for every key.
     ///
     /// # Errors
-    /// If there is none, one cannot be read, or a key stands there twice.
+    /// If there is none, one cannot be read, or a key is given twice.
     pub fn parse(overs: &[String]) -> Result<Space, BadInput> {
         let axes: Vec<Axis> = overs.iter().map(|over| Axis::parse(over)).collect::<Result<_, _>>()?;
         if axes.is_empty() {
@@ -183,7 +183,7 @@ fn choices(range: &str) -> Result<Vec<String>, &'static str> {
         return Err("one value leaves nothing to choose");
     }
     if (1..values.len()).any(|at| values[..at].contains(&values[at])) {
-        return Err("a value stands there twice");
+        return Err("a value is given twice");
     }
     Ok(values.into_iter().map(str::to_owned).collect())
 }
@@ -324,7 +324,7 @@ mod tests {
             ("=1..2", "no key"),
             ("k=5", "leaves nothing to choose"),
             ("k=a,,b", "a value is empty"),
-            ("k=a,b,a", "stands there twice"),
+            ("k=a,b,a", "is given twice"),
             ("k=5..5", "not above the lower"),
             ("k=8..1", "not above the lower"),
             ("k=1..", "has no number"),

@@ -1,11 +1,15 @@
-//! One member collects at a time: whoever has the token.
+//! One member collects at a time: the one that holds the token.
 //!
-//! Source: GCLock (beside GCSync among the schemes the IODA artifact, SOSP 2021, compares with): one token for the
-//! array, released when its holder's collection ends and a grace period has passed. Members queue for it, first come
-//! first served, when they register at their soft threshold; the holder is forced. The protocol is advisory: a member at
-//! its hard threshold collects without it. As with gcsync, this sets members apart, which pays where redundancy can read
-//! around the holder; striping without redundancy waits for every one of them in turn. Leaves out: any look at how
-//! urgently the members in the queue need it.
+//! The array has one token. Members queue for it, first come first served, when they register at their soft threshold. The
+//! holder is ordered to collect. It releases the token when its collection has ended and a grace period has passed. The
+//! protocol is advisory: a member at its hard threshold collects without the token.
+//!
+//! As with gcsync, this pays where redundancy lets the array read around the holder. RAID-0 has to wait for every holder in
+//! turn.
+//!
+//! Source: GCLock, one of the schemes that the IODA artifact (SOSP 2021) compares with.
+//!
+//! Leaves out: how urgently the members in the queue need to collect.
 
 use std::collections::VecDeque;
 
@@ -20,7 +24,7 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// How long the token rests after its holder's collection ended.
+    /// How long the token stays unused after its holder's collection has ended.
     grace: SimDuration,
 }
 
@@ -97,7 +101,7 @@ impl Coordinator for GcLock {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gclock",
-    summary: "members at their soft threshold collect one after the other, whoever holds the token",
+    summary: "members at their soft threshold collect one at a time: the one that holds the token",
     source: "GCLock; rule from the IODA artifact, SOSP 2021",
     keys: &["grace"],
     build: |parameters| {

@@ -1,17 +1,21 @@
-//! Members take turns by the clock: each may collect in its own time slot.
+//! Members take turns by the clock. Each may collect in its own time slot.
 //!
 //! ```text
 //! member 0   [window]buffer                           [window]buffer
 //! member 1                 [window]buffer                           [window]..
 //! ```
 //!
-//! Source: GCSync, the fixed rotating slots of the IODA artifact (SOSP 2021): member `i` may collect iff
-//! `floor(t / (window + buffer)) mod n = i` and the offset in the slot is at most `window`. A member that has registered
-//! at its soft threshold is forced at the beginning of its window, and again inside it until it ends above soft. The
-//! protocol is advisory: a member at its hard threshold collects at any time. Made for redundant arrays, which read
-//! around the one member that collects; striping without redundancy has to wait for it, so here it is the baseline that
-//! sets members apart on purpose. Leaves out: holding background collection outside the window, fast-fail,
-//! reconstruction.
+//! Member `i` of `n` may start to collect if `floor(t / (window + buffer)) mod n = i` and the time within the slot is at most
+//! `window`. The array orders a member that has registered at its soft threshold to collect at the start of its window. It
+//! repeats the order inside the window until the member ends above soft. The protocol is advisory: a member at its hard
+//! threshold collects at any time.
+//!
+//! The policy is made for redundant arrays, which can read around the one member that collects. RAID-0 has to wait for that
+//! member. There the policy only shows the cost of collecting at different times.
+//!
+//! Source: GCSync, the fixed rotating slots of the IODA artifact (SOSP 2021).
+//!
+//! Leaves out: holding background collection outside the window, fast failure of requests, and reconstruction.
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::Entry;
@@ -25,9 +29,9 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Time in which a member may begin to collect.
+    /// Time within a slot in which the member may start to collect.
     window: SimDuration,
-    /// Time after it in which nobody may, for what has begun to end.
+    /// Time after the window in which no member may start, so that collections under way can end.
     buffer: SimDuration,
 }
 
@@ -129,7 +133,7 @@ impl Coordinator for GcSync {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gcsync",
-    summary: "members at their soft threshold collect one after the other, each in its own time slot",
+    summary: "members at their soft threshold collect one at a time, each in its own time slot",
     source: "GCSync; rule from the IODA artifact, SOSP 2021",
     keys: &["window", "buffer"],
     build: |parameters| {

@@ -1,6 +1,7 @@
-//! Every member collects on its own; nobody is told anything.
+//! Every member collects on its own. No member is told anything.
 //!
-//! Source: the uncoordinated baseline of paper A (IEEE TC 2012, section 3) and paper B (MSST 2011, section II).
+//! Source: the uncoordinated baseline of IEEE TC 2012 (section 3) and MSST 2011 (section II).
+//!
 //! Leaves out: all coordination. Members never interact, so the simulator runs each as far ahead as it likes.
 
 use harmonia_types::SimTime;

@@ -1,4 +1,4 @@
-//! Reactive-selective, and in idle time the registered members collect until the host is back.
+//! As reactive-selective. In idle time the registered members also collect, until the host is back.
 //!
 //! ```text
 //! requests  ▬▬▬▬ ▬▬▬                                ▬▬▬▬
@@ -6,18 +6,20 @@
 //! registered                               FORCE_GC [victim][victim]   each stops at a victim boundary
 //! ```
 //!
-//! Source: paper A (IEEE TC 2012, section 4.3.2), "Proactive-idle": it extends the dual threshold scheme,
-//! reactive-selective. "In this method the O-RAID checks the status periodically. If an idle time is detected longer
-//! than a pre-defined threshold", FORCE_GC goes to all registered members, which collect until free blocks are all of
-//! the reserve or a request comes. Idle is "no SSD in the array that is servicing requests or has pending requests";
-//! garbage collection is no activity. The paper gives neither period nor threshold: both are keys.
+//! The array is idle while no request is outstanding. Garbage collection does not count as activity. After
+//! `idle_threshold` of idleness the array orders all registered members to collect (FORCE_GC). Each collects until all of its
+//! reserve is free or a request arrives.
 //!
-//! `detect = "poll"` looks at every multiple of `poll`; `detect = "event"` has a timer that the last completion arms
-//! and an arrival disarms. Looking when nothing can be found out is left away - polls while requests are outstanding,
-//! or once a period of idleness has been used -, so a silent array has no timers. One force a period: members register
-//! when they serve the host, so nobody joins later.
+//! With `detect = "poll"` the array looks at every multiple of `poll`. With `detect = "event"` the last completion sets a
+//! timer, and an arrival cancels it. The array does not look when it can learn nothing: while requests are outstanding, and
+//! after it has used a period of idleness. So a silent array has no timers. Members register only when they serve the host.
+//! Nobody can join later in an idle period, so one order for each period is enough.
 //!
-//! Leaves out: any prediction of how long idleness will last (the paper's reference for it is not identifiable).
+//! Source: IEEE TC 2012 (section 4.3.2), "Proactive-idle". The paper extends reactive-selective: "the O-RAID checks the
+//! status periodically" and acts if it finds an idle time "longer than a pre-defined threshold". Idle is "no SSD in the
+//! array that is servicing requests or has pending requests". The paper gives neither period nor threshold, so both are keys.
+//!
+//! Leaves out: any prediction of how long idleness will last. (The paper's reference for one cannot be identified.)
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::Entry;
@@ -31,11 +33,11 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// How idleness is found.
+    /// How idleness is detected.
     detect: Detect,
     /// Time between two looks (`detect = "poll"`).
     poll: SimDuration,
-    /// How long no request must have been outstanding.
+    /// How long no request must have been outstanding before the array is idle.
     idle_threshold: SimDuration,
 }
 
@@ -156,7 +158,7 @@ impl Coordinator for ProactiveIdle {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-idle",
-    summary: "reactive-selective, and in idle time the registered members collect until the host is back",
+    summary: "as reactive-selective; in idle time the registered members also collect, until the host is back",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C",
     keys: &["detect", "poll", "idle_threshold"],
     build: |parameters| {

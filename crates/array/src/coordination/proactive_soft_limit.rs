@@ -1,29 +1,36 @@
-//! The O-RAID watches how fast each member nears its hard threshold and picks a quiet moment just before.
+//! The array estimates when each member will reach its hard threshold. It starts a joint collection at a quiet moment just
+//! before that.
 //!
-//! 1. Every `poll` it asks every capable member for its status (two messages each); where answers take longer than
-//!    that, at the first multiple of `poll` after they are in.
-//! 2. Two answers tell how fast a member's writes-until-hard shrink, hence when it will reach hard: its deadline.
-//! 3. A collection is due once the soonest deadline is at most `horizon` away; it is ordered at the first moment with
-//!    at most `quiet` requests outstanding.
-//! 4. Those collect that are at soft or have a deadline within the horizon, if at least `min_fragmentation` of what
-//!    they hold written is invalid; and whoever reads with `max_error_rate` correctable errors or more a page.
-//! 5. A member that reaches hard before that ends the wait, as in reactive-selective.
+//! 1. Every `poll` the array asks each capable member for its status (two messages each). If the answers take longer than
+//!    that, it asks at the first multiple of `poll` after they have arrived.
+//! 2. Two answers show how fast a member uses up the writes it has left until hard. From that follows when it will reach hard:
+//!    its deadline.
+//! 3. A collection is due once the soonest deadline is at most `horizon` away. The array orders it at the first moment with at
+//!    most `quiet` requests outstanding.
+//! 4. A member takes part if it is at soft or has a deadline within the horizon, and if at least `min_fragmentation` of its
+//!    written pages are invalid. A member with `max_error_rate` or more correctable errors a page read always takes part.
+//! 5. A member that reaches hard earlier ends the wait, as in reactive-selective.
 //!
-//! Source: paper A (IEEE TC 2012, section 4.3.2) and paper B (MSST 2011, section IV-C), "proactive soft-limit":
-//! described in both, evaluated in neither. Theirs are the periodic collection of state (fragmentation, free blocks,
-//! correctable error rate), pull or push, and "an optimal point in the I/O stream"; the rule above is ours. `collect =
-//! "pull"` knows what queries tell; `"push"` asks nothing: a soft notice alone makes a collection due; `"both"`, the
-//! default, decides by queries when, and counts as at soft also who sent a notice.
+//! `collect` says how the array learns about its members. With `"pull"` it queries them. With `"push"` it asks nothing: a
+//! member's soft notice alone makes a collection due. With `"both"`, the default, queries decide when to collect, and a member
+//! that sent a notice counts as at soft.
 //!
-//! What it can win: a reactive collection begins because a request stepped on the threshold, so that request waits for
-//! all of it, and so do those around it; begun in a gap, it is partly over when the next request comes. What it
-//! cannot: where requests are always outstanding there is no quiet moment and it is reactive-selective plus messages;
-//! where gaps are shorter than a collection somebody waits all the same; and every collection comes up to a horizon
-//! early, which costs erases.
+//! **When it wins.** A reactive collection starts because a request has reached the threshold. That request waits for all of
+//! the collection, and so do the requests around it. A collection that starts in a gap is partly over when the next request
+//! comes.
 //!
-//! A member that nears its threshold is one that is written to, so polling rests while the array is silent. The error
-//! rate is unknown today, because bit errors are not modelled: then it decides nothing. Leaves out: a prediction of the
-//! length of a gap, and collecting in long idle time (proactive-idle does that).
+//! **When it does not.** If requests are always outstanding, there is no quiet moment, and the policy is reactive-selective
+//! plus messages. If gaps are shorter than a collection, some request waits all the same. Every collection starts up to
+//! one horizon early, which costs erases.
+//!
+//! Polling stops while the array is silent, because only writes bring a member nearer to its threshold. The error rate is
+//! unknown today, because bit errors are not modelled, so it decides nothing.
+//!
+//! Source: IEEE TC 2012 (section 4.3.2) and MSST 2011 (section IV-C), "proactive soft-limit". Both papers describe it and
+//! evaluate it nowhere. The periodic collection of state (fragmentation, free blocks, correctable error rate), pull or push,
+//! and "an optimal point in the I/O stream" are theirs. The rule above is ours.
+//!
+//! Leaves out: a prediction of how long a gap lasts, and collecting in long idle time (proactive-idle does that).
 
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::Entry;
@@ -41,15 +48,15 @@ struct Config {
     collect: Collect,
     /// Time between two rounds of queries.
     poll: SimDuration,
-    /// How long before the soonest member would reach hard a collection is due.
+    /// A collection is due this long before the first member would reach hard.
     horizon: SimDuration,
-    /// Over how long a member's pace is averaged.
+    /// Time over which a member's pace is averaged.
     memory: SimDuration,
-    /// Host requests outstanding at which a moment is quiet.
+    /// A moment is quiet with at most this many host requests outstanding.
     quiet: u64,
-    /// Invalid pages among written ones from which collecting wins enough, 0..=1.
+    /// Share of invalid pages among the written ones from which collecting pays, 0..=1.
     min_fragmentation: f64,
-    /// Correctable errors per page read from which a member takes part in any collection, to have its pages rewritten.
+    /// Correctable errors per page read from which a member takes part in every collection, so that its pages are rewritten.
     max_error_rate: f64,
 }
 
@@ -297,7 +304,7 @@ impl Coordinator for ProactiveSoftLimit {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-soft-limit",
-    summary: "members near their hard threshold collect together at a quiet moment before the first gets there",
+    summary: "members near their hard threshold collect together, at a quiet moment before the first one reaches it",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C; the rule is ours",
     keys: &["collect", "poll", "horizon", "memory", "quiet", "min_fragmentation", "max_error_rate"],
     build: |parameters| {

@@ -1,11 +1,17 @@
-//! When any member triggers, FORCE_GC goes to all of them, whatever their state.
+//! When any member triggers, the array orders all members to collect, whatever their state.
 //!
-//! Source: paper A (IEEE TC 2012, section 4.3.1) and paper B (MSST 2011, section IV-C), "reactive-inclusive". Its keys,
-//! `fire_at` and `delay`, are those of [trigger.rs](../crates/array/src/coordination/trigger.rs): fire at hard, or at
-//! soft as paper B describes it, at once or after a delay that the member's estimate of writes left bounds. All collect
-//! anyway, so a delay wins no participants here; it only collects later. The member that triggered at hard is
-//! collecting already; its directive is absorbed by the dies that do. Leaves out: any look at whether the others need
-//! it, which is what it pays for with extra erases when load is skewed.
+//! The order is a message, FORCE_GC. Load that is skewed makes this expensive: members that have nothing to collect erase
+//! blocks too.
+//!
+//! The keys `fire_at` and `delay` are those of [trigger.rs](../crates/array/src/coordination/trigger.rs). The array fires when
+//! a member reaches its hard threshold, or its soft one as MSST 2011 describes it. It fires at once or after a delay. The
+//! member's estimate of the writes it can still take bounds the delay. A delay wins no participants here, because all members
+//! collect anyway; it only makes them collect later. A member that triggered at hard is already collecting, so its order has
+//! no effect on the dies that are.
+//!
+//! Source: IEEE TC 2012 (section 4.3.1) and MSST 2011 (section IV-C), "reactive-inclusive".
+//!
+//! Leaves out: any check whether the other members need to collect.
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::SimTime;

@@ -1,11 +1,15 @@
-//! Members register at their soft threshold; the first at its hard threshold makes the registered ones collect.
+//! Members register at their soft threshold. The first member at its hard threshold makes the registered ones collect.
 //!
-//! Source: paper A (IEEE TC 2012, section 4.3.1), "reactive-selective", with PARTICIPATE_GGC and FORCE_GC. A
-//! registration ends when the member stops collecting above its soft threshold. Its keys, `fire_at` and `delay`, are
-//! those of [trigger.rs](../crates/array/src/coordination/trigger.rs). `fire_at = "soft"` (the reactive soft-limit scheme
-//! both papers describe) makes sense with a `delay` alone: at once, the first to register would find nobody else on the
-//! list and collect by itself. With one, it waits for others to register, at most until it is about to reach hard by
-//! its own estimate. Leaves out: who is not on the list, however soon it will be.
+//! A registration ends when the member stops collecting above its soft threshold.
+//!
+//! The keys `fire_at` and `delay` are those of [trigger.rs](../crates/array/src/coordination/trigger.rs). `fire_at = "soft"`
+//! is the reactive soft-limit scheme that both papers describe. It makes sense only with a `delay`. Without one, the first
+//! member to register would find nobody else on the list and collect alone. With one, it waits for others to register, but
+//! not beyond the moment at which it expects to reach hard.
+//!
+//! Source: IEEE TC 2012 (section 4.3.1), "reactive-selective", with the messages PARTICIPATE_GGC and FORCE_GC.
+//!
+//! Leaves out: members that have not registered. They never join, however soon they will need to collect.
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::SimTime;

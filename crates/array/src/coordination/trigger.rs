@@ -7,15 +7,16 @@
 //!      hard notice of anybody, or a look too late next time: fires at once
 //! ```
 //!
-//! Source: paper A (IEEE TC 2012, section 4.3.1) and paper B (MSST 2011, section IV-C): the O-RAID "can optionally
-//! delay this initiation in order to allow more O-SSDs to register their need of GC", and "can use the additional
-//! information from the notification" - how much can be written before the hard threshold - "to avoid triggering
-//! uncoordinated GC". They fire when a member says that it "will soon need" to collect, which is `fire_at = "soft"`; B's
-//! evaluation and A's selective scheme fire at hard.
+//! A delay needs `fire_at = "soft"`. A member at hard is already collecting, and a delay would only let the others start
+//! later. The member's own estimate bounds the delay. The array asks for it when the member registers and after every quarter
+//! of the delay (two messages each). The wait ends if the member would, at its pace since the last answer, be at hard by the
+//! next look.
 //!
-//! A delay goes with soft alone: a member at hard collects already, and to wait would only set the others apart. The
-//! bound is the member's own estimate, for which it is asked when it registers and after every quarter of the delay
-//! (two messages each): if, at the pace since the last answer, it would be at hard by the next look, the wait is over.
+//! Source: IEEE TC 2012 (section 4.3.1) and MSST 2011 (section IV-C). The O-RAID "can optionally delay this initiation in
+//! order to allow more O-SSDs to register their need of GC". It "can use the additional information from the notification",
+//! how much can be written before the hard threshold, "to avoid triggering uncoordinated GC". Both papers fire when a member
+//! says that it "will soon need" to collect, which is `fire_at = "soft"`. The evaluation in MSST 2011 and the selective scheme
+//! of IEEE TC 2012 fire at hard.
 
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
@@ -29,9 +30,9 @@ const LOOKS: u64 = 4;
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Config {
-    /// Which threshold fires.
+    /// Which threshold makes the array fire.
     fire_at: FireAt,
-    /// How long after a soft threshold, at most; 0: at once.
+    /// How long the array waits after a soft notice, at most; 0: it fires at once.
     delay: SimDuration,
 }
 
@@ -72,7 +73,9 @@ impl Trigger {
     /// If there is a delay without a soft threshold to begin it.
     pub fn new(config: Config) -> Result<Self, String> {
         if config.delay > SimDuration::ZERO && config.fire_at == FireAt::Hard {
-            return Err("at hard a member collects already, expected fire_at = \"soft\" beside delay".into());
+            return Err("a member at hard already collects, so a delay needs the soft threshold, \
+                        expected fire_at = \"soft\" with a delay"
+                .into());
         }
         Ok(Trigger { config, wait: None, waits: 0, delayed: 0, cut_short: 0 })
     }

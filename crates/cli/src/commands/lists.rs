@@ -103,7 +103,7 @@ pub(crate) fn formats(options: &ListArguments, output: &Output) -> Result<(), Fa
         ..Item::default()
     };
     let items = FORMATS.iter().map(item).collect();
-    let title = "Trace formats: --trace FILE --format NAME (found out if not given)";
+    let title = "Trace formats: --trace FILE --format NAME (detected if not given)";
     Lists(vec![List { name: "trace", title, items }]).print(options, output)
 }
 

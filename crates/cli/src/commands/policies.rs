@@ -132,7 +132,7 @@ fn key(set: &str) -> &str {
 fn refuse_twice(policies: &[String]) -> Result<(), Failure> {
     let mut named = policies.iter().enumerate();
     match named.find(|(at, policy)| policies[..*at].contains(policy)) {
-        Some((_, policy)) => Err(Failure::BadInput(format!("--policies: '{policy}' stands there twice"))),
+        Some((_, policy)) => Err(Failure::BadInput(format!("--policies: '{policy}' is given twice"))),
         None => Ok(()),
     }
 }
@@ -235,7 +235,7 @@ mod tests {
                 .expect_err("refused")
                 .message()
                 .expect("said")
-                .contains("'local' stands there twice")
+                .contains("'local' is given twice")
         );
         assert!(refuse_twice(&twice[..2]).is_ok());
     }

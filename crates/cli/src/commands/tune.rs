@@ -50,7 +50,10 @@ pub(crate) fn tune(
     }
     if let (Err(Failure::Interrupted), Some(path)) = (&report, &options.out) {
         let kept = path.join(RUNS);
-        output.notice(&format!("finished runs are kept in {}: the same command goes on", kept.display()));
+        output.notice(&format!(
+            "finished runs are kept in {}; the same command continues there",
+            kept.display()
+        ));
     }
     let report = report?;
     let text = json(&report)?;

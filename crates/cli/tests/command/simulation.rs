@@ -120,9 +120,9 @@ fn levels_are_compared_on_the_same_addresses() {
 
 #[test]
 fn runs_that_could_not_be_told_apart_are_refused() {
-    refused(&["compare", "tiny", "--policies", "local,local"], &["'local' stands there twice"]);
+    refused(&["compare", "tiny", "--policies", "local,local"], &["'local' is given twice"]);
     let twice = ["compare", "tiny", "--set", "seed=1,2,1"];
-    refused(&twice, &["--set seed", "the value 1 stands there twice"]);
+    refused(&twice, &["--set seed", "the value 1 is given twice"]);
     let again = ["compare", "tiny", "--set", "seed=1,2", "--set", "seed=3"];
     refused(&again, &["`seed`", "given by another"]);
 }

@@ -98,11 +98,13 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
         id: "channels",
         question: "Should the number of channels that collect follow how full the device is?".into(),
         text: format!(
-            "Seven stand-ins for the loads of Electronics 2025 on one device of eight channels that starts empty \
-             ([configuration E](../experiments/configuration-e.toml)); three quarters of the space are in use once it has filled, less under mongodb-like, which \
-             deletes nearly as many files as it creates. The adaptive scheme is compared with the best of the conventional ones, load by load. A read of \
-             cassandra-like takes {} under it, {} and {} if all or half of the channels may collect from 0.7 on, {} if all \
-             do from the start. Of rocksdb-like: {}, {}, {} and {}.",
+            "Seven stand-ins for the loads of Electronics 2025 run on one device of eight channels that starts \
+             empty ([configuration E](../experiments/configuration-e.toml)). Once it has filled, three quarters \
+             of the space are in use. Under mongodb-like it is less, because that load deletes nearly as many \
+             files as it creates. On each load the adaptive scheme is compared with the best conventional \
+             scheme. A read of cassandra-like takes {} under the adaptive scheme. It takes {} and {} if all or \
+             half of the channels may collect from utilisation 0.7 on, and {} if all may from the start. A read \
+             of rocksdb-like takes {}, {}, {} and {}.",
             say("cassandra", ADAPTIVE),
             say("cassandra", ALL),
             say("cassandra", HALF),
@@ -116,8 +118,9 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
             (
                 LOADS.iter().all(|load| faster(load) == (*load == "varmail")),
                 format!(
-                    "It writes faster than the best of them under varmail-like alone. There a device that begins at 0.7 stays at \
-                     0.7 and moves {} of 64 pages a victim; the ramp lets it fill further and moves {}.",
+                    "The adaptive scheme writes faster than the best conventional one under varmail-like alone. \
+                     There a device that starts at 0.7 stays at 0.7 and moves {} of 64 pages a victim. The ramp \
+                     lets it fill further and moves {}.",
                     moved("varmail", ALL),
                     moved("varmail", ADAPTIVE)
                 ),
@@ -125,9 +128,9 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
             (
                 moves_more("rocksdb"),
                 format!(
-                    "On rocksdb-like a victim holds {} live pages under the ramp and {} under a start at 0.7: what is in use \
-                     is more than half of the blocks, so one channel collects at all times whatever has an invalid page, \
-                     and does not wait until whole files are gone.",
+                    "On rocksdb-like a victim holds {} valid pages under the ramp and {} under a start at 0.7. \
+                     More than half of the blocks are in use, so one channel always collects any block with an \
+                     invalid page. It does not wait until whole files are gone.",
                     moved("rocksdb", ADAPTIVE),
                     moved("rocksdb", ALL)
                 ),
@@ -142,9 +145,10 @@ fn against_the_best(reader: &Reader<'_>) -> Finding {
                         1.0,
                     ),
                 format!(
-                    "On cassandra-like no victim holds a live page, so all are equal, and the lowest channel collects until it \
-                     has none left, while striped requests wait for it: if equal channels take turns, which the paper leaves \
-                     open, reads take {} and writes {} of what they do under the best conventional scheme.",
+                    "On cassandra-like no victim holds a valid page, so all victims are equal. The lowest \
+                     channel collects until it has none left, and striped requests wait for it. The paper does \
+                     not say which of equal channels goes first. If they take turns, reads take {} and writes \
+                     {} as long as under the best conventional scheme.",
                     reader.claim("channels-cassandra-read-turn"),
                     reader.claim("channels-cassandra-write-turn")
                 ),
@@ -237,9 +241,9 @@ fn fullness(reader: &Reader<'_>) -> Finding {
         id: "channels-fullness",
         question: "What does the ramp cost where less of the device is in use?".into(),
         text: format!(
-            "Reads of rocksdb-like take {}, {}, {} and {} as long under the adaptive scheme as under the better of the two \
-             that begin at 0.7, if a quarter, 45%, 60% and 70% of the space are in use; those of cassandra-like {}, {}, {} \
-             and {}.",
+            "Reads of rocksdb-like take {} as long under the adaptive scheme as under the better of the two \
+             that start at 0.7 if a quarter of the space is in use. They take {} as long at 45%, {} at 60% and \
+             {} at 70%. For reads of cassandra-like these figures are {}, {}, {} and {}.",
             times("rocksdb", FILLS[0]),
             times("rocksdb", FILLS[1]),
             times("rocksdb", FILLS[2]),
@@ -280,15 +284,19 @@ fn empty_blocks(reader: &Reader<'_>) -> Finding {
     }
     let eager = |load| {
         let one = |scheme| reader.say(&eager(EmptyBlocks, load, scheme), Unit::Plain);
-        format!("{} and {}", one(FROM_EMPTY), one(ADAPTIVE))
+        format!(
+            "{} are empty on average if all channels collect from the start, and {} under the adaptive scheme",
+            one(FROM_EMPTY),
+            one(ADAPTIVE)
+        )
     };
     Finding {
         id: "channels-empty",
         question: "How smoothly do empty blocks come and go?".into(),
         text: format!(
-            "The variance of the rate at which empty blocks come and go, from one 17 s to the next, is {} that of all channels \
-             from 0.7 on and {} that of half of them. Of the 16,384 blocks {} are empty on average under cassandra-like if all channels \
-             collect from the start and under the adaptive scheme.",
+            "The smoothness is measured by the variance of the rate at which empty blocks come and go, from one \
+             interval of 17 s to the next. Under the adaptive scheme it is {} that of all channels from 0.7 on, \
+             and {} that of half of them. Of the 16,384 blocks under cassandra-like, {}.",
             reader.claim(claims[1]),
             reader.claim(claims[2]),
             eager("cassandra"),
@@ -312,9 +320,10 @@ fn order(reader: &Reader<'_>) -> Finding {
         id: "channels-order",
         question: "Does it matter whether collection goes ahead of user reads?".into(),
         text: format!(
-            "With collection behind user reads, not ahead of them, all channels from 0.7 on have {} the mean of reads and {} \
-             that of writes, averaged over the loads. Ahead of them and not behind, the adaptive scheme has {} and {}, half \
-             of the channels {} and {}.",
+            "In the comparison above, all channels from 0.7 on collect ahead of user reads, and the other \
+             schemes behind them. If all channels from 0.7 on collect behind user reads, their mean of reads \
+             becomes {} and their mean of writes {}, averaged over the loads. If the adaptive scheme collects \
+             ahead of user reads, its means become {} and {}. With half of the channels they become {} and {}.",
             say(ReadMean, ALL),
             say(WriteMean, ALL),
             say(ReadMean, ADAPTIVE),
@@ -353,9 +362,10 @@ fn ramp(reader: &Reader<'_>) -> Finding {
         id: "channels-ramp",
         question: "Where should the ramp begin and end?".into(),
         text: format!(
-            "Four loads, their mean response times, and how much more they are than with 0.5 and 0.85, averaged over the \
-             loads (Table 7 of the paper, with thresholds of ours). The best other pair has {} the mean, the one with fewest \
-             erases {} those of the paper's.",
+            "The table shows the mean response times of four loads (Table 7 of the paper, with thresholds of \
+             ours). The last columns compare with the paper's thresholds, 0.5 and 0.85, averaged over the \
+             loads. The best other pair has {} the mean of the paper's. The pair with the fewest erases has {} \
+             the erases.",
             reader.claim(claims[0]),
             reader.claim(claims[1]),
         ),
@@ -365,9 +375,10 @@ fn ramp(reader: &Reader<'_>) -> Finding {
                 1.0,
             ) && reader.below(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.6/high-0.85".into()), 1.0),
             format!(
-                "On average over the loads, the later it begins and ends the better, in response time and in erases. With a beginning at 0.6 the first \
-                 channel collects from 0.66 on, which is above what rocksdb-like has in use: a victim then holds {} live \
-                 pages, and {} with the paper's thresholds.",
+                "The later the ramp starts and ends the better, in response time and in erases, on average over \
+                 the loads. With a start at 0.6 the first channel collects from 0.66 on, which is above what \
+                 rocksdb-like has in use. A victim then holds {} valid pages, and {} with the paper's \
+                 thresholds.",
                 reader.say(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.6/high-0.85".into()), Unit::Plain),
                 reader.say(&of(PagesMoved, THRESHOLDS, "rocksdb/low-0.5/high-0.85".into()), Unit::Plain),
             ),
@@ -411,14 +422,14 @@ fn most(reader: &Reader<'_>) -> Finding {
         id: "channels-most",
         question: "How many channels at most should the ramp reach?".into(),
         text: format!(
-            "The same for the number of channels that collect from 0.85 on (Table 8). The best other limit has {} the mean \
-             of 4, the one with fewest erases {} of its erases.",
+            "Table 8 of the paper varies the number of channels that collect from 0.85 on. The best other limit \
+             has {} the mean of the paper's limit, 4. The limit with the fewest erases has {} the erases.",
             reader.claim(claims[0]),
             reader.claim(claims[1]),
         ),
         conclusions: vec![(
             reader.below(&over_paper(Mean, CHANNELS, |load: &str| format!("{load}/1"), paper), 1.0),
-            "The fewer the better: with one channel the ramp has no step below 0.85, and begins there."
+            "The fewer channels the better. With one channel the ramp has no step below 0.85 and starts there."
                 .into(),
         )],
         figures: vec![reader.chart(
@@ -450,15 +461,15 @@ fn pages(reader: &Reader<'_>) -> Finding {
         id: "channels-pages",
         question: "What do larger pages change?".into(),
         text: format!(
-            "With pages of 8 KiB, the same capacity in half the blocks, the adaptive scheme erases between {} and {} as many \
-             victims.",
+            "Pages of 8 KiB give the same capacity in half the blocks. With them the adaptive scheme erases \
+             between {} and {} as many victims.",
             reader.say(&least, Unit::Times),
             reader.claim(claims[0]),
         ),
         conclusions: vec![(
             reader.above(&against_best(WriteMean, "rocksdb", SMALL_PAGES), 1.0),
-            "There is no lead on rocksdb-like that could be lost. More victims are erased where the host writes 4 KiB at a \
-             time, since a program then takes a page of 8 KiB all the same."
+            "On rocksdb-like there is no lead that could be lost. More victims are erased where the host writes \
+             4 KiB at a time, because a program then takes a page of 8 KiB all the same."
                 .into(),
         )],
         figures: vec![

@@ -74,9 +74,10 @@ fn response(reader: &Reader<'_>) -> Finding {
         id: "response",
         question: "By how much does global collection shorten responses?".into(),
         text: format!(
-            "Under HPC(W) a request takes {} if every die collects alone, {} if every device collects as a whole, {} if \
-             all devices collect together, and {} if collection took no time. Against devices that collect as a whole, \
-             that is a gain of {} for HPC(W) and {} for HPC(R); against dies that collect alone, {} and {}.",
+            "Under HPC(W) the mean response is {} if every die collects alone and {} if every device collects \
+             as a whole. It is {} if all devices collect together, and {} with ideal collection. Against \
+             devices that collect as a whole, global collection cuts the mean by {} under HPC(W) and by {} \
+             under HPC(R). Against dies that collect alone, it cuts the mean by {} and {}.",
             say("hpc-w", "local-die"),
             say("hpc-w", "local"),
             say("hpc-w", "inclusive"),
@@ -89,8 +90,8 @@ fn response(reader: &Reader<'_>) -> Finding {
         conclusions: vec![(
             reader.above(&gain(Mean, "hpc-w", "local-die", "local"), 0.0)
                 && reader.above(&gain(Mean, "hpc-w", "local", "inclusive"), 0.0),
-            "So more than half of the way is coordination inside a device; the papers' figures fit the step from there \
-             to the array, although their text says that packages collect independently."
+            "More than half of the improvement comes from coordination inside a device. The papers' figures fit \
+             the step from device to array, although their text says that packages collect independently."
                 .into(),
         )],
         figures: vec![
@@ -115,9 +116,10 @@ fn variability(reader: &Reader<'_>) -> Finding {
         id: "variability",
         question: "By how much does global collection even out response times?".into(),
         text: format!(
-            "Under HPC(W) the standard deviation of response times falls by {}, their variance by {}, their 99th \
-             percentile by {}; the coefficient of variation, which is relative to a mean that falls more, changes from {} \
-             to {}. The papers' figures plot the standard deviation, their text speaks of the variance.",
+            "Under HPC(W) global collection cuts the standard deviation of response times by {}, their variance \
+             by {} and their p99 by {}. The coefficient of variation changes from {} to {}. It is relative to \
+             the mean, which falls more. The papers' figures plot the standard deviation. Their text speaks of \
+             the variance.",
             say(Stddev),
             say(Variance),
             reader.say(&p99, Unit::Percent),
@@ -128,12 +130,13 @@ fn variability(reader: &Reader<'_>) -> Finding {
             (
                 reader.verdict("variability-hpc-w") != Verdict::Within
                     && reader.verdict("variability-hpc-w-variance") == Verdict::Within,
-                "Read as the variance the claim is met, read as the standard deviation it is not.".into(),
+                "The papers' claim holds for the variance of response times and fails for their standard \
+                 deviation.".into(),
             ),
             (
                 reader.below(&p99, 5.0),
-                "The tail hardly moves: a request that meets a collection waits as long as ever, there are only fewer \
-                 of them."
+                "The tail hardly changes. A request that meets a collection waits as long as before, but fewer \
+                 requests meet one."
                     .into(),
             ),
         ],
@@ -157,14 +160,14 @@ fn same_work(reader: &Reader<'_>) -> Finding {
         id: "even-erases",
         question: "Does global collection wear an evenly loaded array out?".into(),
         text: format!(
-            "Under HPC(W) it erases {} of the blocks that uncoordinated devices erase, and {} of those that uncoordinated \
-             dies erase.",
+            "Under HPC(W) global collection erases {} as many blocks as uncoordinated devices, and {} as many \
+             as uncoordinated dies.",
             reader.claim(claims[0]),
             reader.claim(claims[1])
         ),
         conclusions: vec![(
             reader.verdict("even-erases") == Verdict::Within,
-            "Under an even load nobody is forced who would not have had to collect soon anyway.".into(),
+            "No. Under an even load global collection forces only members that would soon have collected anyway.".into(),
         )],
         figures: vec![reader.forest("Erases of global collection over those of none", &claims)],
         claims: claims.to_vec(),
@@ -192,9 +195,10 @@ fn arrival_rate(reader: &Reader<'_>) -> Finding {
         id: "arrival-rate",
         question: "How do responses grow with the arrival rate?".into(),
         text: format!(
-            "Under HPC(W), from 100 to 800 requests a second, the mean grows {} less under global collection and the \
-             standard deviation {} less. With no coordination the smallest step from one rate to the next is {} of the \
-             mean and {} of the standard deviation.",
+            "Under HPC(W) from 100 to 800 requests a second, the mean grows {} less with global collection than \
+             without it, and the standard deviation {} less. (A negative figure means that it grows more.) \
+             Without coordination, the smallest step from one rate to the next is {} for the mean and {} for \
+             the standard deviation.",
             reader.claim("rate-response-gradual"),
             reader.claim("rate-variability-gradual"),
             reader.claim("rate-response-grows"),
@@ -202,9 +206,10 @@ fn arrival_rate(reader: &Reader<'_>) -> Finding {
         ),
         conclusions: vec![(
             reader.verdict("rate-variability-gradual") == Verdict::NotReproduced && reader.above(&lowest, 0.0),
-            "The mean does what the papers say. The standard deviation is lower under global collection at every rate, \
-             but it is not what grows without: a wait is at most about one collection, and already at the lowest rate \
-             so many requests meet one that their spread has little room left."
+            "The mean behaves as the papers say. The standard deviation is lower under global collection at \
+             every rate, but without coordination it does not grow with the rate. A wait lasts at most about \
+             one collection. At the lowest rate so many requests already meet one that their spread has little \
+             room to grow."
                 .into(),
         )],
         figures: vec![
@@ -250,32 +255,34 @@ fn array_size(reader: &Reader<'_>) -> Finding {
         table.push_str(&format!("| {reading} | {} |\n", cells.join(" | ")));
     }
     let verdict = match found.as_slice() {
-        [] => format!("None of {measured} readings gives such a floor."),
-        found => format!("Of {measured} readings, such a floor is given by: {}.", found.join(", ")),
+        [] => format!("None of {measured} readings of the papers gives a floor."),
+        found => format!("Of {measured} readings of the papers, these give a floor: {}.", found.join(", ")),
     };
     Finding {
         id: "array-size",
         question: "How does the gain depend on the number of SSDs?".into(),
         text: format!(
-            "The papers' four figures together imply that global collection with 18 SSDs is about as fast as with 4: a \
-             floor that does not depend on the number. In configuration A/B it is {} of it. {verdict}",
+            "The papers' four figures together imply a floor: global collection with 18 SSDs is about as fast \
+             as with 4. In configuration A/B its mean with 18 SSDs is {} that with 4. {verdict}",
             reader.claim("size-floor"),
         ),
         conclusions: vec![
             (
                 found.is_empty() && reader.below(&in_gc, 0.5),
                 format!(
-                    "The load stays the same, so each member of a larger array collects less often, and members that \
-                 collect together pass that on: the array spends {} of the time collecting with 18 members that it \
-                 spends with 4. No choice we know of takes that away.",
+                    "We do not find the floor that the papers' figures imply, a mean that no further SSD \
+                     lowers. The load stays the same, so each member of a larger array collects less often. \
+                     Members that collect together pass that on to the array. With 18 members the array spends \
+                     {} the time collecting that it spends with 4. No choice we know of changes that.",
                     reader.say(&in_gc, Unit::Times)
                 ),
             ),
             (
                 reader.verdict("size-18-over-4-times") == Verdict::Within,
                 format!(
-                    "The floor follows from one claim, `size-18-over-4`. Read as `size-18-over-4-times`, which is how \
-                     loosely such figures are often put, it is met ({}) and nothing implies a floor.",
+                    "The floor follows from one claim, `size-18-over-4`. If \"184% worse\" means 1.84 times the \
+                     response time, as in `size-18-over-4-times`, the claim is met ({}) and nothing implies a \
+                     floor.",
                     reader.claim("size-18-over-4-times"),
                 ),
             ),
@@ -320,22 +327,22 @@ fn enterprise(reader: &Reader<'_>) -> Finding {
         id: "enterprise",
         question: "What does coordination do for enterprise loads?".into(),
         text: format!(
-            "Averaged over five stand-ins, global collection lowers the mean of devices that collect as a whole by {}; \
-             collection that takes no time would lower it further by at most {} on any of them.",
+            "Averaged over five stand-ins, global collection cuts the mean by {} against devices that collect \
+             as a whole. Ideal collection would cut it further, by at most {} on any of them.",
             reader.claim("enterprise-response"),
             reader.claim("enterprise-ideal"),
         ),
         conclusions: vec![
             (
                 reader.below(&Measure::Highest(met.to_vec()), 0.5),
-                "At such rates it is mostly the request that sets a collection off that waits for it. Global collection \
-                 needs one such request for all members instead of one for each: on every load less than half as many \
-                 requests meet a collection."
+                "At these rates mostly the request that starts a collection waits for it. Global collection \
+                 needs one such request for all members, not one for each. On every load fewer than half as \
+                 many requests meet a collection."
                     .into(),
             ),
             (
                 reader.beyond("enterprise-ideal"),
-                "What is left over the ideal is more than the papers report.".into(),
+                "The distance that remains to ideal is larger than the papers report.".into(),
             ),
         ],
         figures: vec![
@@ -363,8 +370,9 @@ fn skew(reader: &Reader<'_>) -> Finding {
         id: "skew",
         question: "What does collecting everywhere cost if half of the load goes to one SSD?".into(),
         text: format!(
-            "Reactive-inclusive erases {} the blocks of reactive-selective, at {} its mean response, if the requests \
-             that are not skewed go to all members; {} and {} if they go to the other members only.",
+            "If the requests that are not skewed go to all members, reactive-inclusive erases {} as many blocks \
+             as reactive-selective, and its mean is {} that of reactive-selective. If they go to the other \
+             members only, the two figures are {} and {}.",
             reader.claim(claims[0]),
             reader.claim(claims[1]),
             reader.claim(claims[2]),
@@ -374,12 +382,13 @@ fn skew(reader: &Reader<'_>) -> Finding {
             (
                 reader.above(&over_local(Erases, "skew-all", "inclusive"), 2.0)
                     && reader.verdict("skew-response") == Verdict::Within,
-                "Forcing members that have nothing to collect costs erases and buys nothing.".into(),
+                "Forcing members that have nothing to collect costs erases and gains nothing.".into(),
             ),
             (
                 reader.above(&ratio(Mean, POLICIES, "skew-others/inclusive", "skew-others/selective"), 1.0),
-                "If the rest avoids the skewed member, forced collections are the only ones it meets, and inclusive is \
-                 slower too; the papers see no difference, which fits the other reading."
+                "If the other requests avoid the skewed member, they meet forced collections only, and \
+                 reactive-inclusive is slower too. The papers see no difference in response time. That fits \
+                 requests to all members."
                     .into(),
             ),
         ],
@@ -419,9 +428,9 @@ fn idle(reader: &Reader<'_>) -> Finding {
         id: "idle",
         question: "What is idle time worth?".into(),
         text: format!(
-            "Collecting in idle time lowers the mean of reactive-selective by {} under HPC(W), {} under bursts at ten \
-             times its rate and {} at a hundred times; under the stand-in for Financial it lowers the erases of \
-             reactive-inclusive by {} and its mean by {}.",
+            "Collecting in idle time cuts the mean of reactive-selective by {} under HPC(W), by {} under bursts \
+             at ten times its rate and by {} at a hundred times. Under the stand-in for Financial it cuts the \
+             erases of reactive-inclusive by {} and its mean by {}.",
             reader.claim(claims[0]),
             reader.claim(claims[1]),
             reader.claim(claims[2]),
@@ -431,20 +440,20 @@ fn idle(reader: &Reader<'_>) -> Finding {
         conclusions: vec![
             (
                 reader.beyond("idle-burst-m") && reader.beyond("idle-burst-h"),
-                "In bursts as we read them (100 requests, then silence) idle time is worth much more than the papers \
-                 report."
+                "Under bursts as we read them (100 requests, then silence) idle time is worth much more than \
+                 the papers report."
                     .into(),
             ),
             (
                 reader.above(&burst_less, 0.0) && reader.above(&cell(Mean, "hpc-w-burst-h", "ideal"), 5e6),
-                "It is worth less at a hundred times the rate than at ten: there a burst waits in the queues of the \
-                 array whether it collects or not."
+                "It is worth less at a hundred times the rate than at ten. There a burst waits in the queues of \
+                 the array whether the array collects or not."
                     .into(),
             ),
             (
                 reader.verdict("financial-erases") == Verdict::NotReproduced,
-                "The erases that the papers save under Financial cannot be saved under a stand-in that is even: \
-                 inclusive wastes nothing there."
+                "The papers save many erases under Financial. Our stand-in is an even load, on which \
+                 reactive-inclusive wastes no erases that could be saved."
                     .into(),
             ),
         ],
@@ -480,9 +489,11 @@ fn table_10(reader: &Reader<'_>) -> Finding {
         id: "table-10",
         question: "Does the papers' summary hold (Table 10)?".into(),
         text: format!(
-            "The largest of the three coordinated schemes' means is {} the smallest under even load and {} under skewed \
-             load; of their erases, {} under even load. Under skewed load inclusive erases {} as much as the nearest \
-             other. Under bursts idle gains at least {} on the mean and erases at least {} as much.",
+            "The table rates reactive-inclusive, reactive-selective and proactive-idle. Their largest mean is \
+             {} their smallest under even load and {} under skewed load. Their largest number of erases is {} \
+             their smallest under even load. Under skewed load reactive-inclusive erases {} as many blocks as \
+             the nearest other scheme. Under bursts proactive-idle cuts the mean by at least {} and erases at \
+             least {} as many blocks.",
             reader.claim(claims[0]),
             reader.claim(claims[2]),
             reader.claim(claims[1]),
@@ -496,8 +507,9 @@ fn table_10(reader: &Reader<'_>) -> Finding {
                     .iter()
                     .chain(&["table10-burst-response"])
                     .all(|id| reader.verdict(id) == Verdict::Within),
-            "All of the table holds but one cell: here collecting in idle time costs no more erases than the seeds \
-             scatter, because only registered members are asked, and what they collect early they need not collect later."
+            "All of the table holds except for one cell. Here collecting in idle time costs no more erases than \
+             the seeds scatter. Only registered members are asked, and what they collect early they need not \
+             collect later."
                 .into(),
         )],
         figures: vec![
@@ -517,8 +529,9 @@ fn hardware() -> Finding {
         id: "hardware",
         question: "What cannot be reproduced here?".into(),
         text:
-            "The papers on global collection open with measurements of commercial SSDs. Their firmware is not published, so no \
-               configuration of ours stands for them; only the arithmetic of their tables can be followed."
+            "The papers on global collection start with measurements of commercial SSDs. The firmware of these \
+             SSDs is not published, so we have no configuration for them. Only the arithmetic of the papers' \
+             tables can be checked."
                 .into(),
         claims: vec!["hardware-ssd", "hardware-array"],
         ..Finding::default()

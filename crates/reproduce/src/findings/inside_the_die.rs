@@ -69,13 +69,15 @@ fn stand_ins(reader: &Reader<'_>) -> Finding {
         id: "die-stand-ins",
         question: "Which loads stand for the traces of HPDC 2018?".into(),
         text: format!(
-            "Synthetic ones with the share and the size of writes of the paper's 13 volumes, one device of 1 TiB, two \
-             planes a die ([configuration C](../experiments/configuration-c.toml)). How fast they write is calibrated to \
-             the share of requests that meet collection under the baseline, which the paper publishes, and to nothing \
-             else; writes come in bursts that take as much of the time as makes reads meet it as much less often as the \
-             paper says: {} of all requests are reads that do and {} writes that do, where the paper has \
-             {AFFECTED_READS}% and {AFFECTED_WRITES}%. Both of the paper's figures cannot be met at once: the shares in \
-             its Table 2 have a mean of {:.1}%, these two a sum of {:.1}%.",
+            "The loads are synthetic and have the share and the size of writes of the paper's 13 volumes. They \
+             run on one device of 1 TiB with two planes a die ([configuration \
+             C](../experiments/configuration-c.toml)). The paper publishes the share of requests that meet \
+             collection under the baseline. The rate of writes is calibrated to that share and to nothing else. \
+             Writes come in bursts. The share of time that bursts take is chosen so that reads meet collection \
+             less often than writes, as in the paper. Here {} of all requests are reads that meet collection \
+             and {} are writes that do. The paper has {AFFECTED_READS}% and {AFFECTED_WRITES}%. Both of the \
+             paper's figures cannot be met at once: the shares in its Table 2 have a mean of {:.1}%, and these \
+             two have a sum of {:.1}%.",
             mean(GcAffectedReads),
             mean(GcAffectedWrites),
             VOLUMES.iter().map(|volume| volume.gc_affected).sum::<f64>() / VOLUMES.len() as f64,
@@ -126,10 +128,11 @@ fn utilisation(reader: &Reader<'_>) -> Finding {
         id: "die-utilisation",
         question: "How busy are the planes of a die that collects?".into(),
         text: format!(
-            "Of two planes one works while the die collects, of four likewise one: {} and {}. If host operations may join \
-             the commands of the collection it is {} and {}, and {} with victims chosen to match waiting reads. Of the \
-             places beside a program of the collection {} are taken; for {} no write waits, and in {} the other plane's \
-             next page has another offset. Of the places beside a read {} are taken.",
+            "One plane works while the die collects, so planes are busy {} of the time with two planes and {} \
+             with four. With host operations that join the commands of the collection these are {} and {}. With \
+             victims chosen to match waiting reads, two planes are busy {}. Of the places beside a program of \
+             the collection {} are taken. In {} no write waits, and in {} the other plane's next page has \
+             another offset. Of the places beside a read {} are taken.",
             reader.claim(claims[0]),
             reader.claim(claims[4]),
             reader.claim(claims[1]),
@@ -149,18 +152,20 @@ fn utilisation(reader: &Reader<'_>) -> Finding {
                     ),
                     0.0,
                 ),
-                "One place left empty ends it: frontiers begin at the same offset, the collection's moves on with every \
-                 page, and the other plane's, once behind, never catches up before the next block."
+                "Pairing ends with the first place that stays empty. Write frontiers start at the same offset, \
+                 and that of the collection advances with every page. The other plane's frontier, once behind, \
+                 does not catch up before the next block."
                     .into(),
             ),
             (
                 reader.below(&average(WaitingAtGc, "blocking"), 0.5 * PLACES_NEEDED)
                     && reader.below(&average(WritesPerMove, "blocking"), PLACES_NEEDED),
                 format!(
-                    "Nor could it be otherwise on a full device that is overwritten evenly: a collection moves {} pages a \
-                     block and meets {} operations waiting. In the long run the host writes {} of the pages that \
-                     collections move, so that not even all of its writes would fill the {PLACES_NEEDED:.1}% of places \
-                     that the paper's utilisation takes. Victims there must have held fewer valid pages.",
+                    "Pairing cannot work on a full device that is overwritten evenly. A collection moves {} \
+                     pages a block and meets {} waiting operations. In the long run the host writes {} as many \
+                     pages as collections move. Not even all of its writes would fill the {PLACES_NEEDED:.1}% \
+                     of places that the paper's utilisation needs. Victims in the paper must have held fewer \
+                     valid pages.",
                     plain(PagesMoved, "blocking"),
                     plain(WaitingAtGc, "blocking"),
                     reader.say(&average(WritesPerMove, "blocking"), Unit::Percent),
@@ -215,10 +220,10 @@ fn affected(reader: &Reader<'_>) -> Finding {
         id: "die-affected",
         question: "What do requests gain that meet a collection in their die?".into(),
         text: format!(
-            "A read that meets collection takes {} on average over the volumes if the die does nothing else, {} if \
-             it may join, {} with victims that match; a write {}, {} and {}. These are means over those that met one under \
-             the schedule at hand: which ones do, and how many, differs between schedules. Gains are {} and {} for reads, {} \
-             and {} for writes.",
+            "Averaged over the volumes, a read that meets collection takes {} under `blocking`, {} under \
+             `io-parallel` and {} with victims that match waiting reads. A write takes {}, {} and {}. These are \
+             means over the requests that met a collection under the schedule at hand. Which requests do, and \
+             how many, differs between schedules. The gains are {} and {} for reads, and {} and {} for writes.",
             say(GcAffectedReadMean, "blocking"),
             say(GcAffectedReadMean, "io-parallel"),
             say(GcAffectedReadMean, "read-match"),
@@ -236,13 +241,15 @@ fn affected(reader: &Reader<'_>) -> Finding {
                     && reader.above(&along(OPEN, "proj_0/2-planes"), 20.0)
                     && reader.above(&along(SWEEP, "mds_0-victims-4"), 40.0),
                 format!(
-                    "The gain goes with the pages that are written along. In the long run there are next to none, because a \
-                     plane with two open blocks has set one aside already when the next collection starts: it uses that one \
-                     up instead of opening another, and every plane's stands at another offset. Of mds_0 they are {} of the \
-                     writes that meet collection, and nothing is gained. Planes of proj_0 still open new blocks after 600,000 \
-                     requests and therefore erase {} as many as the baseline; there they are {}, and the mean of all requests \
-                     is {} lower. Where an event takes four victims, planes fill and open blocks in step within it: they are \
-                     {}, the mean is {} lower, and as many blocks are erased ({}). That is what pairing is worth.",
+                    "The gain comes from pages that are written along with the collection, and in the long run \
+                     there are next to none. A plane with two open blocks has already set one aside when the \
+                     next collection starts. It uses that one up instead of opening another, so every plane's \
+                     block stands at another offset. On mds_0 {} of the writes that meet collection are written \
+                     along, and nothing is gained. Planes of proj_0 still open new blocks after 600,000 \
+                     requests, and therefore erase {} as many as the baseline. There {} are written along, and \
+                     the mean of all requests is {} lower. If an event takes four victims, planes fill and open \
+                     blocks in step within it. Then {} are written along, the mean is {} lower, and as many \
+                     blocks are erased ({}). This last gain is due to pairing alone.",
                     reader.say(&along(OPEN, "mds_0/2-planes"), Unit::Percent),
                     reader.say(&over_blocking(Erases, OPEN, "proj_0/2-planes"), Unit::Times),
                     reader.say(&along(OPEN, "proj_0/2-planes"), Unit::Percent),
@@ -257,8 +264,8 @@ fn affected(reader: &Reader<'_>) -> Finding {
                     Box::new(average(PlaneUtilisation, "read-match")),
                     Box::new(average(PlaneUtilisation, "io-parallel")),
                 ), 1.0),
-                "Victims that match waiting reads add next to nothing: few reads wait, and a read matches only at the very \
-                 offset of a valid page."
+                "Victims that match waiting reads add next to nothing. Few reads wait, and a read matches only \
+                 at the exact offset of a valid page."
                     .into(),
             ),
         ],
@@ -299,11 +306,12 @@ fn everything(reader: &Reader<'_>) -> Finding {
     let say = |quantity, schedule| reader.say(&average(quantity, schedule), Unit::Ns);
     Finding {
         id: "die-everything",
-        question: "What is left of it over all requests?".into(),
+        question: "How much do all requests gain?".into(),
         text: format!(
-            "Over all requests of a volume, whether they met collection or not, and averaged over the volumes, a request \
-             takes {} under the baseline, {} if host operations join, {} if collection took no time. Gains are {} and {} for \
-             reads, {} and {} for writes, {} and {} for all.",
+            "Averaged over the volumes, a request takes {} under the baseline, {} if host operations join the \
+             collection, and {} with ideal collection. This counts all requests, whether they met collection or \
+             not. The gains of GC-PAR and GC-VIC are {} and {} for reads, {} and {} for writes, and {} and {} \
+             for all requests.",
             say(Mean, "blocking"),
             say(Mean, "io-parallel"),
             say(Mean, "ideal"),
@@ -328,10 +336,11 @@ fn throughput(reader: &Reader<'_>) -> Finding {
     let claims = ["die-throughput", "die-throughput-high", "die-throughput-low"];
     Finding {
         id: "die-throughput",
-        question: "How much more does a die do for a host that is never out of work?".into(),
+        question: "How much throughput does a die gain if requests always wait?".into(),
         text: format!(
-            "With as many requests out as make the published share of them meet collection, throughput is {} that of the \
-             baseline: {} for the volumes of which much is affected, {} for the others.",
+            "The queue depth is chosen so that the published share of requests meets collection. Throughput is \
+             then {} that of the baseline. It is {} for the volumes of which much is affected, and {} for the \
+             others.",
             reader.claim(claims[0]),
             reader.claim(claims[1]),
             reader.claim(claims[2]),
@@ -340,9 +349,9 @@ fn throughput(reader: &Reader<'_>) -> Finding {
             reader.above(&over_blocking(Throughput, CLOSED, "usr_0"), 1.05)
                 && reader.below(&over_blocking(Throughput, CLOSED, "mds_0"), 1.05),
             format!(
-                "Those that gain are the volumes whose planes still open new blocks, as above: pages written \
-                 along are {} of the writes of usr_0 that meet collection and {} of those of mds_0. In the paper those \
-                 gain most of which most is affected; here they gain nothing.",
+                "The volumes whose planes still open new blocks gain. Of the writes that meet collection, {} \
+                 are written along on usr_0 and {} on mds_0. In the paper the volumes gain most of which most \
+                 is affected. Here they gain nothing.",
                 reader.say(&along(CLOSED, "usr_0"), Unit::Percent),
                 reader.say(&along(CLOSED, "mds_0"), Unit::Percent),
             ),
@@ -353,39 +362,58 @@ fn throughput(reader: &Reader<'_>) -> Finding {
     }
 }
 
-/// What was changed in the sweep, as its variants are named.
-const CHANGES: [&str; 12] = [
-    "as-calibrated",
-    "start-2%",
-    "start-10%",
-    "victims-4",
-    "open-4",
-    "open-16",
-    "burst-500",
-    "burst-50000",
-    "poisson",
-    "fill-70%",
-    "fill-50%",
-    "hot",
+/// What was changed in the sweep: the name of the variants, and what it says.
+const CHANGES: [(&str, &str); 12] = [
+    ("as-calibrated", "nothing"),
+    ("start-2%", "collection starts at 2% of free blocks"),
+    ("start-10%", "collection starts at 10% of free blocks"),
+    ("victims-4", "four victims an event"),
+    ("open-4", "four open blocks a plane"),
+    ("open-16", "sixteen open blocks a plane"),
+    ("burst-500", "bursts of 500 writes"),
+    ("burst-50000", "bursts of 50,000 writes"),
+    ("poisson", "writes do not cluster"),
+    ("fill-70%", "70% of the device is filled"),
+    ("fill-50%", "half of the device is filled"),
+    ("hot", "nine in ten requests go to two thousandths of the device"),
 ];
 
+/// A variant of the sweep.
+fn changed(volume: &str, change: &str, schedule: &str) -> String {
+    format!("{volume}-{change}/{schedule}")
+}
+
+/// How busy planes are, a line a change.
+fn planes_busy(reader: &Reader<'_>) -> String {
+    let mut table = String::from("| changed | planes busy |\n|---|--:|\n");
+    for (change, words) in CHANGES {
+        let busy = of(PlaneUtilisation, SWEEP, changed("mds_0", change, "io-parallel"));
+        let _ = writeln!(table, "| {words} | {} |", reader.say(&busy, Unit::Percent));
+    }
+    table
+}
+
+/// Mean response times of two volumes under each schedule.
+fn by_schedule(reader: &Reader<'_>) -> String {
+    let schedules = ["blocking", "io-parallel", "preemptive", "preemptive-io-parallel"];
+    let mut table = format!("| volume | {} |\n|---|--:|--:|--:|--:|\n", schedules.join(" | "));
+    for volume in ["mds_0", "proj_0"] {
+        let mean =
+            |schedule| reader.say(&of(Mean, SWEEP, changed(volume, "as-calibrated", schedule)), Unit::Ns);
+        let _ = writeln!(table, "| {volume} | {} |", schedules.map(mean).join(" | "));
+    }
+    table
+}
+
 fn sweep(reader: &Reader<'_>) -> Finding {
-    let volumes = ["mds_0"];
-    let name = |volume: &str, change: &str, schedule: &str| format!("{volume}-{change}/{schedule}");
-    let calibrated = |volume: &str, schedule: &str| {
-        reader.say(&of(Mean, SWEEP, name(volume, "as-calibrated", schedule)), Unit::Ns)
-    };
-    let busy = |change: &str| {
-        reader.say(&of(PlaneUtilisation, SWEEP, name("mds_0", change, "io-parallel")), Unit::Percent)
-    };
     let preempts = |volume: &str| {
-        let name = |schedule: &str| name(volume, "as-calibrated", schedule);
+        let name = |schedule: &str| changed(volume, "as-calibrated", schedule);
         ratio(Mean, SWEEP, &name("preemptive"), &name("io-parallel"))
     };
     let chart = |title: &str, unit: &str, schedules: &[&str], of: &dyn Fn(&str, &str) -> Measure| {
         reader.chart(
             &Shape::lines(title, "what is changed", unit).kinds().scaled(1.0),
-            &CHANGES,
+            &CHANGES.map(|(change, _)| change),
             schedules,
             of,
         )
@@ -393,43 +421,19 @@ fn sweep(reader: &Reader<'_>) -> Finding {
     Finding {
         id: "die-sweep",
         question: "What decides how much the other planes can do?".into(),
-        text: format!(
-            "mds_0 with one thing changed at a time. Under io-parallel the planes of a die that collects are busy {} as \
-             calibrated; {} and {} if collection starts at 2% and at 10% of free blocks; {} with four victims an event; {} and \
-             {} with four and with sixteen open blocks a plane; {} and {} with bursts of 500 and of 50,000 writes, {} if writes \
-             do not cluster; {} and {} if 70% and half of the device are filled; {} if nine in ten requests go to two \
-             thousandths of it. A request of mds_0 takes {} under the baseline, {} under io-parallel, {} if the host \
-             interrupts the collection and {} if it does both; one of proj_0 {}, {}, {} and {}.",
-            busy("as-calibrated"),
-            busy("start-2%"),
-            busy("start-10%"),
-            busy("victims-4"),
-            busy("open-4"),
-            busy("open-16"),
-            busy("burst-500"),
-            busy("burst-50000"),
-            busy("poisson"),
-            busy("fill-70%"),
-            busy("fill-50%"),
-            busy("hot"),
-            calibrated("mds_0", "blocking"),
-            calibrated("mds_0", "io-parallel"),
-            calibrated("mds_0", "preemptive"),
-            calibrated("mds_0", "preemptive-io-parallel"),
-            calibrated("proj_0", "blocking"),
-            calibrated("proj_0", "io-parallel"),
-            calibrated("proj_0", "preemptive"),
-            calibrated("proj_0", "preemptive-io-parallel"),
-        ),
+        text: "The first table changes one thing of mds_0 at a time. It shows how busy the planes of a die that collects are \
+               under io-parallel. The second table gives the mean response time under each schedule, as calibrated."
+            .into(),
+        table: format!("{}\n{}", planes_busy(reader), by_schedule(reader)),
         conclusions: vec![(
             reader.below(&preempts("mds_0"), 0.5) && reader.below(&preempts("proj_0"), 0.5),
-            "To interrupt the collection is worth far more than to join it.".into(),
+            "Interrupting the collection gains far more than joining it.".into(),
         ), (
-            reader.above(&of(WritesPerMove, SWEEP, name("mds_0", "fill-50%", "io-parallel")), 100.0)
-                && reader.below(&of(PlaneUtilisation, SWEEP, name("mds_0", "fill-50%", "io-parallel")), 52.0),
-            "With half of the device filled the host writes several pages for each that a collection moves, and the other \
-             planes do no more, at this load: what is missing is not writes in the long run but writes that wait, one \
-             after the other without a gap, when a collection begins."
+            reader.above(&of(WritesPerMove, SWEEP, changed("mds_0", "fill-50%", "io-parallel")), 100.0)
+                && reader.below(&of(PlaneUtilisation, SWEEP, changed("mds_0", "fill-50%", "io-parallel")), 52.0),
+            "The other planes lack writes that wait, one after the other without a gap, when a collection \
+             starts. They do not lack writes in the long run. With half of the device filled the host writes \
+             several pages for each page that a collection moves, and the other planes do no more, at this load."
                 .into(),
         )],
         figures: vec![
@@ -437,14 +441,14 @@ fn sweep(reader: &Reader<'_>) -> Finding {
                 "Utilisation of the planes of a die that collects",
                 "%",
                 &["io-parallel", "preemptive-io-parallel"],
-                &|schedule, change| of(PlaneUtilisation, SWEEP, name(volumes[0], change, schedule)),
+                &|schedule, change| of(PlaneUtilisation, SWEEP, changed("mds_0", change, schedule)),
             ),
             chart(
                 "How much lower the mean of all requests is than under the baseline",
                 "%",
                 &["io-parallel", "preemptive", "preemptive-io-parallel"],
                 &|schedule, change| {
-                    let variant = |schedule| name(volumes[0], change, schedule);
+                    let variant = |schedule| changed("mds_0", change, schedule);
                     lowered(Mean, SWEEP, &variant("blocking"), &variant(schedule))
                 },
             ),

@@ -58,10 +58,10 @@ pub(super) fn finding(reader: &Reader<'_>) -> Finding {
         (Quantity::Erases, "erases"),
     ];
     let mut text = format!(
-        "Both papers describe a scheme in which the controller gathers the members' state and picks the moment, and \
-         evaluate neither form of it. Ours is held against every other scheme on every load; a difference counts if the \
-         interval of the paired differences leaves 0 out and it is at least {MATTERS}%. By chance alone one pairing in twenty would \
-         leave 0 out."
+        "Both papers on global collection describe a scheme in which the controller gathers the members' state \
+         and picks the moment. They evaluate neither form of it. Here it runs against every other scheme on \
+         every load. A difference counts if the interval of the paired differences excludes 0 and the \
+         difference is at least {MATTERS}%. By chance alone one pairing in twenty would exclude 0."
     );
     let mut figures = Vec::new();
     for (quantity, name) in asked {
@@ -86,7 +86,7 @@ pub(super) fn finding(reader: &Reader<'_>) -> Finding {
         };
         let _ = write!(
             text,
-            " On the {name} it wins {} of {} pairings and loses {}.",
+            " By {name} it wins {} of {} pairings and loses {}.",
             count(Outcome::Wins),
             LOADS.len() * OTHERS.len() - count(Outcome::Missing),
             count(Outcome::Loses)
@@ -103,19 +103,20 @@ pub(super) fn finding(reader: &Reader<'_>) -> Finding {
     let conclusions = vec![
         (
             wins_all,
-            "It is faster than both reactive schemes on every load: it begins to collect in a gap just before a request \
-             would have stepped on the threshold, so that fewer requests wait for a whole collection."
+            "Proactive-soft-limit is faster than both reactive schemes on every load. It starts to collect in a \
+             gap, just before a request would have reached the threshold. So fewer requests wait for a whole \
+             collection."
                 .into(),
         ),
         (
             lost == [("hpc-w-burst-m", "idle"), ("hpc-w-burst-h", "idle")],
-            "Of the schemes that can be built, only proactive-idle under bursts is faster: the silence between bursts is \
-             long enough to collect ahead for the next one, which this scheme does not do."
+            "Of the schemes that can be built, only proactive-idle under bursts is faster. The silence between \
+             bursts is long enough to collect ahead for the next one, which proactive-soft-limit does not do."
                 .into(),
         ),
         (
             outcomes(Quantity::Erases, &reactive, Outcome::Loses).is_empty(),
-            "It costs no more erases than they do.".into(),
+            "It costs no more erases than the reactive schemes.".into(),
         ),
     ];
     Finding {

@@ -50,8 +50,8 @@ pub(super) fn victims(reader: &Reader<'_>) -> Finding {
         id: "victims",
         question: "How much should a device collect at a time?".into(),
         text: format!(
-            "With 1, 4 and 16 blocks at a time, the mean is {}, {} and {} without coordination and {}, {} and {} under \
-             global collection.",
+            "With 1, 4 and 16 blocks at a time, the mean is {}, {} and {} without coordination. It is {}, {} \
+             and {} under global collection.",
             mean("1", "local"),
             mean("4", "local"),
             mean("16", "local"),
@@ -62,8 +62,8 @@ pub(super) fn victims(reader: &Reader<'_>) -> Finding {
         conclusions: vec![(
             ["local", "inclusive"].iter().all(|policy| reader.above(&smallest_step(policy), 0.0))
                 && !reader.below(&ratio(Erases, "victims", "16/inclusive", "1/inclusive"), 1.0),
-            "Longer collections lengthen the waits and save no erases that the seeds would settle: one block at a time is \
-             best, with and without coordination."
+            "One block at a time is best, with and without coordination. Longer collections lengthen the waits, \
+             and the seeds show no erases saved."
                 .into(),
         )],
         figures: sweep(
@@ -90,7 +90,8 @@ pub(super) fn message_latency(reader: &Reader<'_>) -> Finding {
         id: "message-latency",
         question: "How fast must messages be?".into(),
         text: format!(
-            "Global collection gains {} with messages that take no time, {} at 100 us, {} at 1 ms and {} at 10 ms.",
+            "Global collection cuts the mean by {} with messages that take no time, by {} at 100 us, by {} at 1 \
+             ms and by {} at 10 ms.",
             reader.say(&gain("0"), Unit::Percent),
             reader.say(&gain("100us"), Unit::Percent),
             reader.say(&gain("1ms"), Unit::Percent),
@@ -99,15 +100,15 @@ pub(super) fn message_latency(reader: &Reader<'_>) -> Finding {
         conclusions: vec![
             (
                 reader.above(&Measure::Over(Box::new(gain("10ms")), Box::new(gain("0"))), 0.75),
-                "Even messages that take nearly as long as a collection leave most of the gain: who starts late still \
-                 overlaps."
+                "Messages may be slow. If they take nearly as long as a collection, most of the gain remains, \
+                 because collections that start late still overlap."
                     .into(),
             ),
             (
                 reader.below(&soft_limit("1ms"), 1.0) && reader.below(&soft_limit("10ms"), 1.0),
                 format!(
-                    "Proactive-soft-limit's mean is {} that of selective at 1 ms and {} at 10 ms: who decides ahead of \
-                     the threshold has time for messages.",
+                    "The mean of proactive-soft-limit is {} that of reactive-selective at 1 ms and {} at 10 ms. \
+                     A scheme that decides ahead of the threshold has time for messages.",
                     reader.say(&soft_limit("1ms"), Unit::Times),
                     reader.say(&soft_limit("10ms"), Unit::Times),
                 ),
@@ -135,8 +136,8 @@ pub(super) fn mixed(reader: &Reader<'_>) -> Finding {
         id: "mixed",
         question: "What is left of coordination if some members cannot take part?".into(),
         text: format!(
-            "Of eight members, with none incapable a request takes {} under reactive-inclusive, with one {}, with four \
-             {} and with all {}.",
+            "With eight members, the mean under reactive-inclusive is {} if all can take part, {} if one \
+             cannot, {} if four cannot and {} if none can.",
             mean("0"),
             mean("1"),
             mean("4"),
@@ -145,8 +146,8 @@ pub(super) fn mixed(reader: &Reader<'_>) -> Finding {
         conclusions: vec![(
             reader.above(&rising("mixed", &steps), 0.0)
                 && reader.interval(&last).is_some_and(|value| value.mean == 0.0),
-            "Every incapable member takes its share of the gain away. The last capable one changes nothing: it has nobody \
-             to collect with."
+            "Every incapable member takes its share of the gain away. A single capable member changes nothing, \
+             because it has nobody to collect with."
                 .into(),
         )],
         figures: sweep(
@@ -177,8 +178,8 @@ pub(super) fn idle_threshold(reader: &Reader<'_>) -> Finding {
         id: "idle-threshold",
         question: "How long must the array be silent before it is idle?".into(),
         text: format!(
-            "With thresholds of 1 ms, 10 ms and 100 ms the mean is {}, {} and {} under HPC(W), and {}, {} and {} under \
-             bursts at ten times its rate.",
+            "With idle thresholds of 1 ms, 10 ms and 100 ms the mean is {}, {} and {} under HPC(W). Under \
+             bursts at ten times its rate it is {}, {} and {}.",
             mean("hpc-w", "1ms"),
             mean("hpc-w", "10ms"),
             mean("hpc-w", "100ms"),
@@ -192,13 +193,14 @@ pub(super) fn idle_threshold(reader: &Reader<'_>) -> Finding {
                     &Measure::Lowest(["1ms", "3ms"].map(|threshold| over_default("hpc-w", threshold)).to_vec()),
                     2.0,
                 ),
-                "Under HPC(W), whose gaps are mostly shorter than a collection, a threshold of 1 or 3 ms more than \
-                 doubles the mean: the next request meets what was begun in the gap, and members fall out of step."
+                "Under HPC(W) a threshold of 1 or 3 ms more than doubles the mean. Most gaps there are shorter \
+                 than a collection. The next request meets the collection that started in the gap, and members \
+                 fall out of step."
                     .into(),
             ),
             (
                 !settled("hpc-w-burst-m") && !settled("hpc-w-burst-h"),
-                "Under bursts the seeds settle no difference between 1 ms and 10 ms.".into(),
+                "Under bursts the seeds show no difference between 1 ms and 10 ms.".into(),
             ),
         ],
         figures: sweep(
@@ -226,8 +228,8 @@ pub(super) fn soft_threshold(reader: &Reader<'_>) -> Finding {
         id: "soft-threshold",
         question: "How early should a member register?".into(),
         text: format!(
-            "Under skewed load reactive-selective's mean is {} with soft = hard + 1, {} with hard + 4 and {} with hard + \
-             16; at hard + 16 it erases {} as much as at hard + 1.",
+            "Under skewed load the mean of reactive-selective is {} with soft = hard + 1, {} with hard + 4 and \
+             {} with hard + 16. At hard + 16 it erases {} as many blocks as at hard + 1.",
             say(Mean, "hard+1", Unit::Ns),
             say(Mean, "hard+4", Unit::Ns),
             say(Mean, "hard+16", Unit::Ns),
@@ -243,8 +245,8 @@ pub(super) fn soft_threshold(reader: &Reader<'_>) -> Finding {
                 );
                 reader.interval(&response).is_some_and(|value| value.low() > 0.999 && value.high() < 1.001)
             }) && reader.above(&ratio(Erases, "soft-threshold", "skew-all/hard+16", "skew-all/hard+1"), 1.0),
-            "It matters little: under an even load all members are registered anyway when one reaches hard, and under a \
-             skewed one a higher soft threshold only adds erases."
+            "The soft threshold matters little. Under an even load all members are registered anyway when one \
+             reaches hard. Under a skewed load a higher soft threshold only adds erases."
                 .into(),
         )],
         figures: sweep(

@@ -11,13 +11,13 @@ use super::GENERATED;
 const STREAMS: &str = r#"
 ## Loads of several streams, and files
 
-A load may consist of streams, each with its own arrivals, sizes, directions and part of the space, merged by time:
+A load may consist of streams, which are merged by time. Each has its own arrivals, sizes, directions and part of the space:
 
 ```toml
 [workload]
 requests = 200000
 
-[workload.stream.log]                # random numbers hang on the name: a stream that is added shifts nobody
+[workload.stream.log]                # random numbers depend on the name: an added stream changes no other
 arrival.rate = 500
 size.mean = "4KiB"
 address = { pattern = "sequential", footprint = 0.05 }
@@ -32,18 +32,19 @@ address = { pattern = "files", file_size = "16MiB", deletes = "oldest", footprin
 fill = 0                             # an empty device: nothing was ever written
 ```
 
-Parts lie one behind the other in the order of the names, and what they leave of the space is not addressed. `workload.requests`,
-`duration`, `warmup`, `align` and `time_scale` are those of the whole load; `--set workload.stream.log.arrival.rate=900` changes
-one key of one stream, also where a preset brings the streams. A closed loop and skew stand alone, without streams.
+Parts lie one after the other in the order of the names. The rest of the space is not addressed. `workload.requests`, `duration`,
+`warmup`, `align` and `time_scale` are those of the whole load. `--set workload.stream.log.arrival.rate=900` changes one key of
+one stream, even where a preset defines the streams. A closed loop and skew cannot be combined with streams.
 
-With `pattern = "files"` a **write** appends to the file that grows, or creates one; a **read** takes complete files; a **trim**
-deletes a whole file. There is room for footprint / `file_size` files. When a new one finds none, its write deletes an old one
-instead, so with files of one size what is live at steady state is the footprint. A share of trims (`trim_fraction`)
-deletes besides, room or not. With any other pattern, trims go where writes might, to what was written or not.
+With `pattern = "files"` a **write** appends to the growing file, or creates one. A **read** takes complete files. A **trim**
+deletes a whole file. There is room for footprint / `file_size` files. If a new file finds no room, its write deletes an old
+file instead. So with files of one size, the live data at steady state equals the footprint. A share of trims
+(`trim_fraction`) deletes more files, whether there is room or not. With any other pattern, trims go where writes might go,
+to written and unwritten places.
 
-A device that starts empty fills as the load writes: the share of blocks that are not empty rises to where collection holds it,
-however little of it is live. `precondition.fill` above 0 maps the first part of the space beforehand, and what the load
-does not address of it stays mapped.
+A device that starts empty fills as the load writes. The share of blocks that are not empty rises to the level at which
+collection holds it, however little of the data is live. `precondition.fill` above 0 maps the first part of the space before the
+run. Where the load does not address that part, it stays mapped.
 "#;
 
 /// `docs/scenario.md`.
@@ -51,10 +52,11 @@ pub fn scenario() -> String {
     let mut page = String::from("# Scenario keys\n\n");
     page.push_str(GENERATED);
     page.push_str(
-        "A scenario is a TOML file; `harmonia presets` lists the built-in ones and `harmonia check FILE` prints any \
+        "A scenario is a TOML file. `harmonia presets` lists the built-in ones, and `harmonia check FILE` prints any \
          scenario with every key written out. `--set key=value` changes a key. Quantities carry their unit: `25us`, \
          `4KiB` (1024), `510.53KB` (1000), `300MB/s`, `5%`. An unknown key is an error that names the nearest known \
-         one. `preset` as a default means: what the device preset says (see [presets](presets.md)).\n",
+         one. Where the default is `preset`, the value comes from the [device preset](presets.md). The \
+         [glossary](glossary.md) explains the terms.\n",
     );
     let mut table = None;
     for key in KEYS {
@@ -76,7 +78,7 @@ pub fn scenario() -> String {
     }
     page.push_str(STREAMS);
     page.push_str(
-        "\nA coordination policy may have keys of its own in `[array.coordination]`: see [policies](policies.md).\n",
+        "\nA coordination policy may have keys of its own in `[array.coordination]`: their pages list them ([policies](policies.md)).\n",
     );
     page
 }
@@ -86,8 +88,10 @@ pub fn presets() -> String {
     let mut page = String::from("# Presets and where their figures come from\n\n");
     page.push_str(GENERATED);
     page.push_str(
-        "*found*: stated by a paper, a data sheet or a simulator's source; *inferred*: our reading where none states \
-         it; *invented*: made up for tests.\n",
+        "A preset is a named scenario, load or device. Each figure of a device has one of three origins:\n\n\
+         - *found*: a paper, a data sheet or a simulator's source states it.\n\
+         - *inferred*: no source states it; it is our reading.\n\
+         - *invented*: it was made up for tests.\n",
     );
     for preset in presets::list() {
         let kind = format!("{:?}", preset.kind).to_lowercase();

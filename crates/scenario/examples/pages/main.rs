@@ -1,6 +1,6 @@
 //! Writes the generated pages of the documentation: `cargo run -p harmonia-scenario --example pages`.
 //!
-//! * `policies`: what a policy's file says of itself at its top *is* its published page;
+//! * `policies`: what a policy's file says of itself at its top *is* its published page; `terms` links it to the glossary;
 //! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`; its section on
 //!   parity is `parity`, drawn by `rows` and `held`;
 //! * `formats`: trace formats, from their registry;
@@ -19,6 +19,7 @@ mod policies;
 mod rows;
 pub(crate) mod runs;
 mod svg;
+mod terms;
 mod timeline;
 
 use std::path::Path;

@@ -7,6 +7,7 @@ use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::Entry;
 
 use super::own_keys::{own_keys, shared_modules};
+use super::terms::linked;
 use super::{GENERATED, root};
 
 /// A kind of policies.
@@ -86,12 +87,15 @@ fn path(kind: &Kind, policy: &Policy) -> String {
 fn index(kinds: &[Kind]) -> String {
     let mut page = format!("# Policies\n\n{GENERATED}");
     page.push_str(
-        "What decides about garbage collection, one page each: the rule, its source, what it leaves out, its keys. \
-         The kinds are independent of one another, and of where and when collection starts (`ssd.gc.domain`, \
-         `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md)): every combination runs. [What \
-         garbage collection does](concepts.md) explains the words.\n\nTheir sources: paper A is *Coordinating Garbage \
-         Collection for Arrays of Solid-State Drives* (IEEE TC 2012), paper B *Harmonia* (MSST 2011), paper C \
-         on parallel garbage collection and I/O (HPDC 2018), paper E on adaptive concurrency (Electronics 2025).\n",
+        "A policy decides one thing about garbage collection. Each has a page with its rule, its source, what it leaves \
+         out, and its keys. There are four kinds, and every combination runs. `ssd.gc.domain`, `ssd.gc.trigger` and the \
+         thresholds in the [scenario keys](scenario.md) are independent of them too. [Concepts](concepts.md) introduces the \
+         subject, and the [glossary](glossary.md) explains the terms.\n\nMost policies come from these papers:\n\n\
+         - IEEE TC 2012: *Coordinating Garbage Collection for Arrays of Solid-state Drives*.\n\
+         - MSST 2011: *Harmonia: A Globally Coordinated Garbage Collector for Arrays of Solid-state Drives*.\n\
+         - HPDC 2018: *Parallelizing Garbage Collection with I/O to Improve Flash Resource Utilization*.\n\
+         - Electronics 2025: *Adaptive Channel-Aware Garbage Collection Control for Multi-Channel SSDs*.\n\
+         - IEEE Access 2019: *A Real-Time Dependable Flash Storage System* (for comparison only).\n",
     );
     for kind in kinds {
         let title = kind.name[..1].to_uppercase() + &kind.name[1..];
@@ -103,9 +107,9 @@ fn index(kinds: &[Kind]) -> String {
         }
     }
     page.push_str(
-        "\n`ideal` in `harmonia compare` is coordination `local` with the schedule `ideal`: the lower bound.\n\nA \
-         policy is one file and one line in its registry: [CONTRIBUTING.md](../CONTRIBUTING.md) shows how to add \
-         one. Its page appears here by itself.\n",
+        "\nIn `harmonia compare` the name `ideal` means coordination `local` with the schedule `ideal`. It is the lower \
+         bound.\n\nA policy is one file and one line in its registry. [CONTRIBUTING.md](../CONTRIBUTING.md) shows how to \
+         add one. Its page then appears here.\n",
     );
     page
 }
@@ -117,7 +121,7 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     let shared: Vec<_> =
         shared_modules(&source).map(|module| format!("{}/{module}.rs", kind.folder)).collect();
     let mut page = format!("# `{}` ({})\n\n{GENERATED}", policy.name, kind.name);
-    page.push_str(&module_text(&source));
+    page.push_str(&linked(&module_text(&source), "../glossary.md"));
     page.push_str("\n## Keys\n\n");
     if policy.keys.is_empty() {
         page.push_str("None of its own.\n");
@@ -137,7 +141,7 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     for file in shared {
         let _ = write!(page, ", [{file}](../../{file})");
     }
-    page.push_str(". Others: [policies](../policies.md).\n");
+    page.push_str(". See also: [all policies](../policies.md), [glossary](../glossary.md).\n");
     page
 }
 

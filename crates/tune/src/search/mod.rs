@@ -40,7 +40,7 @@ pub const TRIFLE: f64 = 0.001;
 const PARENTS: usize = 4;
 /// Points that run with held-out seeds: the best, the plainest, the runner-up and the scenario as it stands.
 const FINALISTS: u64 = 4;
-/// Numbers of values with which the first grid is tried, the finest that the budget bears.
+/// Numbers of values with which the first grid is tried, the finest that the budget allows.
 const COARSE: [u32; 5] = [9, 5, 4, 3, 2];
 
 /// How many values a key has.
@@ -210,7 +210,7 @@ fn grid_points(dimensions: &[Dimension], values: u32) -> u64 {
 /// If the budget is below [`least_budget`], there are fewer than two seeds, or the oracle forgets a trial.
 pub fn search<E>(plan: &Plan, oracle: &mut Oracle<'_, E>) -> Result<Found, E> {
     assert!(plan.seeds >= 2, "one seed has no interval");
-    assert!(plan.budget >= least_budget(&plan.dimensions, plan.seeds), "the budget bears no grid");
+    assert!(plan.budget >= least_budget(&plan.dimensions, plan.seeds), "the budget is too small for a grid");
     let mut race = Race::new(plan);
     race.measure(&[0], plan.seeds, oracle)?;
     let mut next = race.coarse_grid();
@@ -261,7 +261,7 @@ impl<'p> Race<'p> {
         }
     }
 
-    /// The finest grid of which half the budget bears the first seeds.
+    /// The finest grid whose first seeds fit half of the budget.
     fn coarse_grid(&mut self) -> Vec<Point> {
         let Plan { dimensions, seeds, budget, .. } = self.plan;
         let most = (budget - reserve(*seeds)) / 2 / first(*seeds) as u64;

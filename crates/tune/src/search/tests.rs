@@ -211,7 +211,7 @@ fn seeds_are_asked_for_in_pairs() {
 }
 
 #[test]
-fn the_first_grid_is_the_finest_that_half_the_budget_bears() {
+fn the_first_grid_is_the_finest_that_half_the_budget_allows() {
     let grid = |dimensions: &[Dimension], budget: u64| {
         let plan = Plan { budget, ..plan(dimensions) };
         let mut race = Race::new(&plan);

@@ -9,14 +9,18 @@
 //!              0    low       high     1
 //! ```
 //!
-//! Nothing is collected below `low`, not even for a threshold or a directive, but by a die down to its last free block.
+//! Here u is the utilisation: the share of blocks that are not erased. Below `low` nothing is collected, not even at a
+//! threshold or by order of the array. The exception is a die down to its last free block.
 //!
-//! Source: Electronics 2025, 4.1: low 0.5, high 0.85, at most half of eight channels. Only its section 4 was at hand; how
-//! the steps of the ramp are rounded is our reading, hence `ramp`: `floor`, `ceil`, or `scaled`, which takes all
-//! channels for the slope and cuts at `max_channels`: min(max_channels, floor(channels (u - low) / (high - low))). Nor does
-//! it say which of several channels goes first whose victims have equally many invalid pages: `ties` is `lowest`, or
-//! `turn`, the next one after that which started last. Where files are deleted whole nearly all victims are equal.
-//! Leaves out: how urgent a single channel is; what the host does.
+//! `ramp` says how the steps are rounded: `floor`, `ceil` or `scaled`. `scaled` uses all channels for the slope and stops at
+//! `max_channels`: min(max_channels, floor(channels (u - low) / (high - low))). `ties` says which channel goes first if the
+//! victims of several have equally many invalid pages: the `lowest`, or the next in `turn` after the one that started last.
+//! Nearly all victims are equal where files are deleted whole.
+//!
+//! Source: Electronics 2025, 4.1, with low 0.5, high 0.85 and at most half of eight channels. Only its section 4 was at hand.
+//! It says neither how steps are rounded nor how ties are broken, so these two keys are our reading.
+//!
+//! Leaves out: how urgent a single channel is, and the host's activity.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -32,11 +36,11 @@ struct Config {
     low: f64,
     /// Utilisation from which `max_channels` collect.
     high: f64,
-    /// Half of the channels by default.
+    /// Channels that collect at once, at most; half of the channels by default.
     max_channels: Option<u32>,
     /// How the steps of the ramp are rounded.
     ramp: Ramp,
-    /// Which channel starts where victims are equal.
+    /// Which channel goes first if victims are equal.
     ties: Ties,
 }
 

@@ -1,4 +1,5 @@
-//! The three conventional schemes that the paper compares its adaptive one with: the policy `fixed` with its figures.
+//! The three conventional schemes that the paper compares its adaptive scheme with. Each is the policy `fixed` with the
+//! paper's figures.
 //!
 //! ```text
 //!                     of themselves from    channels at once
@@ -8,8 +9,10 @@
 //! ```
 //!
 //! Source: Electronics 2025, 4.3: Conv_0_AllCh, Conv_0.7_AllCh, Conv_0.7_HalfCh. The paper says that Conv_0.7_AllCh puts
-//! garbage collection ahead of user reads, and of the others nothing: that is the schedule's business here
-//! (`blocking` is ahead of them, `after-reads` behind). Leaves out: nothing else the text names.
+//! garbage collection ahead of user reads, and does not say it of the others. Here the schedule decides that: `blocking`
+//! collects ahead of reads, `after-reads` behind them.
+//!
+//! Leaves out: nothing else that the text names.
 
 use harmonia_types::registry::Entry;
 

@@ -1,4 +1,4 @@
-//! At most so many channels collect at once; from some utilisation on they do so of themselves.
+//! At most `channels` channels collect at once. From utilisation `start` on, dies collect without being asked.
 //!
 //! ```text
 //! channels ┤          ┌──────────    may start of themselves
@@ -6,11 +6,13 @@
 //!          0        start      1     utilisation
 //! ```
 //!
-//! Below `start` only what thresholds or directives ask for is collected, by as many channels; with `start = 1` that is
-//! all there is, so the policy is a plain limit.
+//! Utilisation is the share of blocks that are not erased. Below `start` the device collects only what thresholds and the
+//! array ask for, with the same limit on channels. With `start = 1` dies never start on their own, and the policy is a plain
+//! limit.
 //!
-//! Source: the conventional schemes of the paper on adaptive concurrency (Electronics 2025, 4.3) without their figures.
-//! Leaves out: any response to how full the device is beyond `start`.
+//! Source: the conventional schemes of Electronics 2025 (4.3), without their figures.
+//!
+//! Leaves out: any response to utilisation other than `start`.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -22,7 +24,7 @@ use super::{Build, Concurrency, Limit, Load, Parameters, utilisation};
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Utilisation from which dies start of themselves.
+    /// Utilisation from which dies start on their own.
     start: f64,
     /// Channels that collect at once; all of them by default.
     channels: Option<u32>,
@@ -48,7 +50,7 @@ impl Concurrency for Fixed {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "fixed",
-    summary: "at most so many channels collect at once, of themselves from a utilisation on",
+    summary: "a fixed limit on the channels that collect at once; from a given utilisation on dies start on their own",
     source: "Electronics 2025, 4.3, its conventional schemes",
     keys: &["start", "channels"],
     build: |parameters: &Parameters<'_>| {

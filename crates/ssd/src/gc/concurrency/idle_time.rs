@@ -1,4 +1,4 @@
-//! Channels collect when the host has left them alone for a time; a device that fills up collects all the same.
+//! Channels collect when the host has left them alone for a time. A device that fills up collects anyway.
 //!
 //! ```text
 //! host       ▬▬▬ ▬                         ▬▬▬
@@ -6,12 +6,13 @@
 //! channel                      [ victim ][ victim ]     the one under way is finished
 //! ```
 //!
-//! `scope = "device"`: the whole device must have been idle; `"channel"`: each channel for itself. Below `low` nothing is
-//! collected, from `high` on idleness does not matter, and never more than `max_channels` collect at once.
+//! With `scope = "device"` the whole device must have been idle; with `"channel"` each channel on its own. Below utilisation
+//! `low` nothing is collected. From `high` on, idleness does not matter. At most `max_channels` collect at once.
 //!
-//! Source: ours; the ramp of `adaptive` with another control signal between the same two utilisations. Idle-time
-//! collection of a single channel as in many flash translation layers. Leaves out: any prediction of how long the
-//! host stays away.
+//! Source: ours. It is the ramp of `adaptive` with another control signal between the same two utilisations. Many flash
+//! translation layers collect in the idle time of a single channel.
+//!
+//! Leaves out: any prediction of how long the host stays away.
 
 use harmonia_types::registry::Entry;
 use harmonia_types::{SimDuration, SimTime};
@@ -27,11 +28,11 @@ struct Config {
     low: f64,
     /// Utilisation from which idleness does not matter.
     high: f64,
-    /// Half of the channels by default.
+    /// Channels that collect at once, at most; half of the channels by default.
     max_channels: Option<u32>,
     /// How long the host must have been away.
     idle: SimDuration,
-    /// What must have been idle.
+    /// What must have been idle: the whole device, or the channel itself.
     scope: Scope,
 }
 

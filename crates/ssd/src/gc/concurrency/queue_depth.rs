@@ -1,4 +1,4 @@
-//! The more the host has waiting, the fewer channels collect; a device that fills up collects all the same.
+//! The more host operations are at the device, the fewer channels collect. A device that fills up collects anyway.
 //!
 //! ```text
 //! utilisation    below low   none
@@ -6,10 +6,13 @@
 //!                from high   max_channels
 //! ```
 //!
-//! Queue depth: host page operations at the device, waiting or served.
+//! The queue depth counts host page operations at the device, waiting or in service. Utilisation is the share of blocks that
+//! are not erased.
 //!
-//! Source: ours; the ramp of `adaptive` with another control signal between the same two utilisations, to see which of
-//! them is worth more. Leaves out: which channels the operations are at.
+//! Source: ours. It is the ramp of `adaptive` with another control signal between the same two utilisations, to see which
+//! signal is worth more.
+//!
+//! Leaves out: the channels at which the operations are.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -25,9 +28,9 @@ struct Config {
     low: f64,
     /// Utilisation from which the queue does not matter.
     high: f64,
-    /// Half of the channels by default.
+    /// Channels that collect at once, at most; half of the channels by default.
     max_channels: Option<u32>,
-    /// Host page operations at the device that keep all channels from collecting.
+    /// With this many host page operations at the device no channel collects.
     depth: u32,
 }
 

@@ -7,13 +7,14 @@
 //! die 3                         [ victim ]
 //! ```
 //!
-//! `group = "device"`: one die of the device; `"channel"`: one die of every channel, each channel for itself. Who has
-//! nothing to collect is passed over, nobody is stopped. From utilisation `start` on dies take their turns of
-//! themselves.
+//! With `group = "device"` this is one die of the device. With `"channel"` it is one die of every channel, each channel on its
+//! own. A die that has nothing to collect is skipped. A collection that has started is not stopped. From utilisation `start`
+//! on, dies take their turns without being asked.
 //!
-//! Source: rotating garbage collection of TTFLASH (Yan et al., FAST 2017, 3.3), which allows one plane of a parity group at
-//! a time so that the others can rebuild what it holds. Leaves out: parity, and so the rebuilding; its planes are
-//! dies here.
+//! Source: the rotating garbage collection of TTFLASH (Yan et al., FAST 2017, 3.3). It allows one plane of a parity group to
+//! collect at a time, so that the others can rebuild what that plane holds.
+//!
+//! Leaves out: parity, and with it the rebuilding. The paper's planes are dies here.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -25,9 +26,9 @@ use super::{Build, Candidate, Concurrency, Limit, Load, Parameters, utilisation}
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Utilisation from which dies start of themselves.
+    /// Utilisation from which dies start on their own.
     start: f64,
-    /// Of what one die at a time collects.
+    /// Whether one die of the device, or one die of every channel, collects at a time.
     group: Group,
 }
 

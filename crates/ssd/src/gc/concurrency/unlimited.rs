@@ -1,6 +1,8 @@
-//! Every die that wants to collect does.
+//! Every die that wants to collect may do so.
 //!
-//! Source: the MSR SSD model, where elements know nothing of one another. Leaves out: everything.
+//! Source: the MSR SSD model, in which elements know nothing of one another.
+//!
+//! Leaves out: any limit.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -21,7 +23,7 @@ impl Concurrency for Unlimited {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "unlimited",
-    summary: "every die that wants to collect does",
+    summary: "every die that wants to collect may do so",
     source: "MSR SSD model",
     keys: &[],
     build: |_| Ok(Box::new(Unlimited)),

@@ -1,18 +1,20 @@
-//! Garbage collection behind user reads: an event begins when no read is waiting.
+//! Garbage collection goes behind user reads: an event starts when no read is waiting.
 //!
 //! ```text
 //! soft >= free > hard    read read read [ event ....................... ] read write
 //! free <= hard           [ event ....................... ] read read read
 //! ```
 //!
-//! The rule: while every unit of the die is above hard, reads that are ready go before an event begins, and, where it
-//! goes step by step, before its next victim is chosen; host writes wait as under `blocking`, and what has begun is
-//! not interrupted. At the hard threshold collection comes first. With a concurrency policy that hands out turns every
+//! While every unit of the die is above hard, reads that are ready go before an event starts. Where an event goes step by
+//! step, they also go before its next victim is chosen. Host writes wait as under `blocking`. A collection that has started is
+//! not interrupted. At the hard threshold collection comes first. With a concurrency policy that limits channels, every
 //! victim is an event of its own.
 //!
-//! Source: Electronics 2025, 4.3, which says of one of its schemes that "GC requests are prioritized ahead of user reads":
-//! `blocking` is that side of the switch, this the other. Where the reads come in - between blocks, as its garbage
-//! collection is one request a block - is our reading. Leaves out: reads between page moves, which `preemptive` has.
+//! Source: Electronics 2025, 4.3. It says of one of its schemes that "GC requests are prioritized ahead of user reads".
+//! `blocking` is that side of the switch, and this schedule is the other. In the paper a collection is one request a block, so
+//! here reads come in between blocks. That is our reading.
+//!
+//! Leaves out: reads between page moves, which `preemptive` has.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -43,7 +45,7 @@ impl Schedule for AfterReads {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "after-reads",
-    summary: "as blocking, but reads that wait go before an event begins, until a unit reaches its hard threshold",
+    summary: "as blocking, but waiting reads go before an event starts, until a unit reaches its hard threshold",
     source: "Electronics 2025, 4.3: the switch between collection ahead of user reads and behind them",
     keys: &[],
     build: || Box::new(AfterReads),

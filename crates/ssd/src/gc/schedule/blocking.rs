@@ -1,8 +1,10 @@
-//! Garbage collection first, and nothing else until it ends: the host enters only between events.
+//! A collection runs to its end before the die serves the host again.
 //!
-//! Source: the MSR SSD model (one call of the cleaner is one busy period of its element); paper A, section 3.1.
-//! Where page moves use a shared bus they take their slots page by page, and the die still serves no host operation.
-//! Leaves out: any use of the idle planes, any yielding.
+//! Where page moves use a shared bus, they take their slots page by page. The die still serves no host operation meanwhile.
+//!
+//! Source: the MSR SSD model, in which one call of the cleaner is one busy period of its element; IEEE TC 2012, section 3.1.
+//!
+//! Leaves out: any use of the idle planes, and any way for the host to go first.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;

@@ -1,7 +1,11 @@
-//! Garbage collection in zero time: the bookkeeping happens, nobody waits for it.
+//! Garbage collection takes no time. Nobody waits for it.
 //!
-//! Source: the "ideal" of paper A, section 5.2, the lower bound every scheme is measured against. Erases, moves and
-//! write amplification are counted as usual. Leaves out: all of garbage collection's time.
+//! Blocks are freed, and erases, moves and write amplification are counted as usual. No real device can do this. It is the
+//! lower bound that every scheme is measured against.
+//!
+//! Source: the "ideal" of IEEE TC 2012, section 5.2.
+//!
+//! Leaves out: all of garbage collection's time.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;

@@ -1,22 +1,24 @@
-//! I/O-parallelized garbage collection (GC-PAR): while one plane collects, its siblings serve the host in the very
-//! commands of the collection.
+//! While one plane collects, its sibling planes serve the host in the same multi-plane commands (GC-PAR).
 //!
 //! ```text
 //! plane 0   read C   program D   read E   program F ...   erase      the collection, alone as fast as ever
 //! plane 1   read I   program L      -     program N ...     -        host reads and writes that match
 //! ```
 //!
-//! The rule, for every page moved: its read takes along, for each sibling plane, the first waiting host read of the same
-//! page offset; its program takes along the first waiting host write of each sibling plane that has an open block with
-//! the destination's offset. Collection's data goes over the bus first. Everything else waits for the end of the event,
-//! and nothing is paired with an erase. At the start of an event every plane of the die opens a new block, so that
-//! offsets are equal; older ones are used up afterwards.
+//! This happens for every page that the collection moves. Its read takes along the first waiting host read of the same page
+//! offset in each sibling plane. Its program takes along the first waiting host write of each sibling plane that has an open
+//! block at the destination's offset. The collection's data goes over the bus first. All other operations wait for the end of
+//! the event. Nothing is paired with an erase.
 //!
-//! Source: HPDC 2018, 4.1 (Algorithm 2), 4.2 and 6.6 (one request for every sibling of four planes). Ours: a plane has
-//! two open blocks at most, as 4.2 says (`ssd.ftl.open_blocks`), so where both are partly written none is opened and the
-//! emptiest goes on; any of them may match. A block set aside counts as free, so opening another in its place brings
-//! no plane nearer to its threshold. Leaves out: the time the search takes in firmware (4.1 puts it at hundreds of
-//! nanoseconds).
+//! At the start of an event every plane of the die opens a new block, so that offsets are equal. Older open blocks are used up
+//! afterwards. A plane may have `ssd.ftl.open_blocks` open blocks (2). If all of them are partly written, it opens none and
+//! continues with the emptiest; any of them may match. A block set aside counts as free, so opening another block brings no
+//! plane nearer to its threshold.
+//!
+//! Source: HPDC 2018, 4.1 (Algorithm 2), 4.2 and 6.6 (one request for every sibling of four planes). The limit of two open
+//! blocks is from 4.2; the rule for when both are partly written is ours.
+//!
+//! Leaves out: the time the search takes in firmware (4.1 puts it at hundreds of nanoseconds).
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;

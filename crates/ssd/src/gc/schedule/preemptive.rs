@@ -1,22 +1,24 @@
-//! Garbage collection that lets the host go first, between any two of its steps, until space runs short.
+//! Host operations go before each step of a collection, until space runs short.
 //!
 //! ```text
 //! soft >= free > hard     read  [host]  program  [host]  read ...  [host]  erase      host operations go between
 //! free <= hard            read  program  read ...  erase                              nothing does
 //! ```
 //!
-//! The rule: events begin at the soft threshold. While every unit of the die is above hard, host operations that are
-//! ready go before the next step: before a page's read, between its read and its program (unless its data stays in the
-//! plane's register), and before the erase. No step is interrupted, except by reads where the part can suspend a program
-//! or an erase. A waiting operation on the page being moved merges with the move: its read is answered by the
-//! collection's own; its write, where it may go first, makes the move needless.
+//! Events start at the soft threshold. While every unit of the die is above hard, host operations that are ready go before the
+//! next step. The steps are a page's read, its program and the erase. If the page stays in the plane's register, its read and
+//! program are one step. No step is interrupted, except by reads where the part can suspend a program or an erase.
 //!
-//! Around another schedule it takes the steps that one would take alone, and leaves together what that one pairs: around
-//! io-parallel, what finds no partner preempts (HPDC 2018, 4.4).
+//! An operation that waits for the page being moved merges with the move. The collection's own read answers a host read. A
+//! host write, where it may go first, makes the move unnecessary.
 //!
-//! Source: Lee et al., ISPASS 2011; as IEEE Access 2019 (GAFTL) and HPDC 2018 (3.3) compare with it. Leaves out: a
-//! read of a page that collection has read into the controller and not programmed yet is served from flash, at the
-//! price of a read and a transfer, and not from the controller's copy; choosing among waiting operations by size or kind.
+//! Around another schedule it takes apart only the steps which that schedule would take alone. Around io-parallel, paired
+//! steps stay together, and host operations without a partner go first (HPDC 2018, 4.4).
+//!
+//! Source: Lee et al., ISPASS 2011, as IEEE Access 2019 and HPDC 2018 (3.3) compare with it.
+//!
+//! Leaves out: reads from the controller's copy. A host read of a page that the collection has read and not yet programmed
+//! goes to flash, at the price of a read and a transfer. It also leaves out choosing among waiting operations by size or kind.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -112,7 +114,7 @@ fn merged(now: SimTime, view: &DieView<'_>, job: &GcJob, step: Decision, yields:
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive",
-    summary: "host operations go between the steps of a collection until a unit reaches its hard threshold",
+    summary: "host operations go between the steps of a collection, until a unit reaches its hard threshold",
     source: "Lee et al., ISPASS 2011; IEEE Access 2019, VI; HPDC 2018, 3.3",
     keys: &[],
     build: || Box::new(Preemptive { inner: Blocking }),

@@ -1,11 +1,12 @@
-//! The composition of io-parallel and preemptive: what finds a partner goes along in the collection's commands, what finds
-//! none goes between them.
+//! Io-parallel combined with preemptive. A host operation that finds a partner shares the collection's command; one that finds
+//! none goes between its steps.
 //!
-//! Nothing of its own: [`Preemptive`] around [`IoParallel`]. A step that io-parallel pairs is not taken apart; a step it
-//! would take alone gives way to the host while every unit of the die is above its hard threshold.
+//! It has no rule of its own: it is `preemptive` around `io-parallel`. A step that io-parallel pairs stays together. A step
+//! that it would take alone lets the host go first while every unit of the die is above its hard threshold.
 //!
-//! Source: HPDC 2018, 4.4, which proposes it and does not evaluate it. Leaves out: waiting a little for a partner instead
-//! of preempting at once.
+//! Source: HPDC 2018, 4.4, which proposes it and does not evaluate it.
+//!
+//! Leaves out: waiting a little for a partner before the host goes first.
 
 use harmonia_types::registry::Entry;
 
@@ -15,7 +16,7 @@ use super::preemptive::Preemptive;
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive-io-parallel",
-    summary: "io-parallel, and what finds no partner goes between its steps until a unit reaches its hard threshold",
+    summary: "io-parallel; host operations without a partner go between its steps, until a unit reaches its hard threshold",
     source: "HPDC 2018, 4.4",
     keys: &[],
     build: || Box::new(Preemptive { inner: IoParallel }),

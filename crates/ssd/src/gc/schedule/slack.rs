@@ -1,4 +1,4 @@
-//! Garbage collection in steps, each taken when nobody's deadline is lost by it.
+//! A step of a collection goes before the host if no deadline is missed because of it.
 //!
 //! ```text
 //!            | step |---- read A ----|-- write B --|      A's deadline ......|         B's deadline .....|
@@ -8,22 +8,28 @@
 //!            |---- read A ----| step |                    ^ only without the step before it: A goes first
 //! ```
 //!
-//! The rule: events begin at the soft threshold and go step by step as under preemptive. Before each step the die
-//! reckons, in the order of service, when everything that waits would be done if the step came first. If all of it
-//! meets its deadline, the step comes first. If something would miss it by the step alone, the host goes first, and the
-//! die waits for it even if its data is still on the link. If something is late anyway, the host goes first where it is
-//! ready. With nothing waiting collection goes on; at the hard threshold it yields to nobody. Where the part can suspend,
-//! it does only for a read that would otherwise be late.
+//! Events start at the soft threshold and go step by step, as under preemptive. Before each step the die estimates when
+//! everything that waits would be done, in the order of service, if the step went first. Then:
 //!
-//! Deadlines are those of the requests (`workload.deadline`); a request without one should be done `ssd.gc.slack`
-//! after its arrival. With a slack of 0 everything is late, and the schedule is preemptive.
+//! - If everything meets its deadline, the step goes first.
+//! - If an operation would miss its deadline only because of the step, the host goes first. The die waits for that operation
+//!   even if its data is still on the link.
+//! - If an operation is late anyway, the host goes first where it is ready.
+//! - If nothing waits, collection goes on.
+//! - At the hard threshold collection yields to nobody.
 //!
-//! Source: Jung et al., HIOS, ISCA 2014. Its abstract says that the scheduler knows of deadlines and of garbage
-//! collection, and spreads the cost of collecting over requests that are not critical; we could not read more of it than
-//! that. Steps within slack are our reading. The size of a step, the reckoning, and all about lateness, thresholds and
-//! suspension are ours. Leaves out: the paper's other half, host requests reordered so that they do not contend for a
-//! channel; requests of several pages, which are late as soon as one page is; and what
-//! [estimate.rs](../crates/ssd/src/device/estimate.rs) does not see coming.
+//! Where the part can suspend a step, only a read that would otherwise be late suspends it.
+//!
+//! Deadlines are those of the requests (`workload.deadline`). A request without one is due `ssd.gc.slack` after its arrival.
+//! With a slack of 0 everything is late, and the schedule equals preemptive.
+//!
+//! Source: Jung et al., HIOS, ISCA 2014. We could read its abstract only. It says that the scheduler knows deadlines and
+//! garbage collection, and spreads the cost of collecting over requests that are not critical. Steps within slack are our
+//! reading. The size of a step, the estimate, and all rules for lateness, thresholds and suspension are ours.
+//!
+//! Leaves out: the paper's other half, which reorders host requests so that they do not contend for a channel. Requests of
+//! several pages are late as soon as one page is. [estimate.rs](../crates/ssd/src/device/estimate.rs) says which delays the
+//! estimate does not see.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
@@ -111,7 +117,7 @@ fn outlook(now: SimTime, view: &DieView<'_>, ends: SimTime) -> Outlook {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "slack",
-    summary: "the next step of a collection waits where it would make a host operation miss its deadline (HIOS)",
+    summary: "a step of a collection waits if it would make a host operation miss its deadline (HIOS)",
     source: "Jung et al., ISCA 2014 (abstract)",
     keys: &["slack"],
     build: || Box::new(Slack { inner: Preemptive { inner: Blocking } }),

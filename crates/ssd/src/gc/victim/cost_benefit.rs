@@ -1,16 +1,19 @@
-//! The closed block with the largest age x (1 - u) / 2u: what collecting wins, times how long that will last, per cost.
+//! The closed block with the largest age x (1 - u) / 2u: the space gained, times how long the gain lasts, for its cost.
 //!
-//! `u` is the share of the block's data pages that is valid: moving them costs a read and a write each, 2u in all,
-//! and wins 1 - u of a block. A block without a valid page comes before all others.
+//! `u` is the share of the block's data pages that is valid. Moving them costs a read and a write each, 2u in all, and gains
+//! 1 - u of a block. A block without a valid page comes before all others.
 //!
-//! *Age* here is the number of blocks its unit has closed from this one on, itself included. So age is counted in
-//! writing, not in seconds (time without writes makes no data colder), and it runs from the block's last write on,
-//! as the age of a segment does in the log-structured file system (the time of its youngest data). Kawaguchi et al.
-//! count from the last invalidation instead, which would take a table of its own and a write to it per overwrite.
+//! *Age* is the number of blocks that its unit has closed since this one, itself included. So age counts writes, not seconds:
+//! time without writes makes no data colder. It runs from the block's last write, as the age of a segment does in the
+//! log-structured file system (the time of its youngest data). Kawaguchi et al. count from the last invalidation instead. That
+//! would need another table and a write to it for every overwrite.
 //!
-//! Source: Kawaguchi et al., USENIX 1995 (formula for flash); Rosenblum and Ousterhout, SOSP 1991
-//! (formula and age for disks). Equal values go to the least worn, then to the lowest index. Leaves out: sorting what
-//! it moves by age, which in both sources is half of the effect; a block filled by collection counts as young.
+//! Equal values go to the least worn block, then to the lowest index.
+//!
+//! Source: Kawaguchi et al., USENIX 1995 (formula for flash); Rosenblum and Ousterhout, SOSP 1991 (formula and age for disks).
+//!
+//! Leaves out: sorting the moved pages by age, which in both sources is half of the effect. A block filled by collection counts
+//! as young.
 
 use std::cmp::Ordering;
 
@@ -64,7 +67,7 @@ impl Victim for CostBenefit {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "cost-benefit",
-    summary: "most won, for the longest time, at the least cost: age x (1 - u) / 2u",
+    summary: "the most space gained, for the longest time, at the least cost: age x (1 - u) / 2u",
     source: "Kawaguchi et al., USENIX 1995; Rosenblum and Ousterhout, SOSP 1991",
     keys: &[],
     build: |_| Box::new(CostBenefit),

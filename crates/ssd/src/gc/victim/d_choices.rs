@@ -1,8 +1,12 @@
-//! The best of `victim_d` closed blocks drawn at random: greedy's quality at a constant cost.
+//! The block with the fewest valid pages among `victim_d` closed blocks drawn at random. This is nearly as good as greedy, at a
+//! constant cost.
 //!
-//! Source: Van Houdt, SIGMETRICS 2013; Li et al., SIGMETRICS 2013. Drawn with replacement among all
-//! closed blocks; ties go to the block drawn first, which is any of them alike, as the source's mean-field model assumes. If all those drawn are full, a full one is taken, so the hard
-//! threshold must be at least 1. Leaves out: wear.
+//! Blocks are drawn with replacement. Ties go to the block drawn first, as the mean-field model of the source assumes. If all
+//! drawn blocks are full, a full one is taken. So the hard threshold must be at least 1.
+//!
+//! Source: Van Houdt, SIGMETRICS 2013; Li et al., SIGMETRICS 2013.
+//!
+//! Leaves out: wear.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;

@@ -1,8 +1,11 @@
 //! The block that was closed first, whatever it holds.
 //!
-//! Source: closed form by Desnoyers, SYSTOR 2012, section 3 (LRU cleaning). Blocks without an invalid page are passed
-//! over, because collecting them frees nothing. The closed form collects them all the same: where they are common, with
-//! small blocks and little spare, its write amplification is higher. No two blocks close at once, so there are no ties.
+//! Blocks without an invalid page are skipped, because collecting them frees nothing. The closed form collects them anyway.
+//! Where such blocks are common, with small blocks and little over-provisioning, the closed form's write amplification is
+//! higher. No two blocks close at once, so there are no ties.
+//!
+//! Source: the closed form by Desnoyers, SYSTOR 2012, section 3 (LRU cleaning).
+//!
 //! Leaves out: everything but age.
 
 use harmonia_engine::Rng;

@@ -1,7 +1,9 @@
-//! The closed block with the fewest valid pages; ties go to the least worn, then to the lowest index.
+//! The closed block with the fewest valid pages. Ties go to the least worn block, then to the lowest index.
 //!
-//! Source: the MSR SSD model's cleaner (Agrawal et al., USENIX ATC 2008, section 3.4); the wear-aware tie break is
-//! paper C's (HPDC 2018, Table 1). Leaves out: any regard for data age or for the load on the block's plane.
+//! Source: the cleaner of the MSR SSD model (Agrawal et al., USENIX ATC 2008, section 3.4). The tie break by wear is that of
+//! HPDC 2018 (Table 1).
+//!
+//! Leaves out: the age of the data, and the load on the block's plane.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;

@@ -1,9 +1,11 @@
-//! Any closed block, each with the same probability, full ones too.
+//! Any closed block, each with the same probability, full ones included.
 //!
-//! A full victim fills a block before it frees one, so a device needs a free block when collection starts: a hard
-//! threshold of at least 1.
+//! Collecting a full victim fills a block before it frees one. So a device needs a free block when collection starts, and the
+//! hard threshold must be at least 1.
 //!
-//! Source: closed form 1/(1 - rho) (Van Houdt, SIGMETRICS 2013, d = 1). Leaves out: everything.
+//! Source: the closed form 1/(1 - rho) (Van Houdt, SIGMETRICS 2013, d = 1).
+//!
+//! Leaves out: everything that distinguishes blocks.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;

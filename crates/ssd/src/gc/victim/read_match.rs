@@ -1,11 +1,13 @@
-//! Of the blocks with the fewest valid pages, the one whose valid pages most waiting reads would pair with (GC-VIC).
+//! Of the blocks with the fewest valid pages, the one that can be paired with the most waiting reads (GC-VIC).
 //!
-//! A read pairs with a valid page of the same page offset in another plane; with several valid pages at hand each read
-//! counts once. At most ten candidates are looked at: the one greedy would take and the first others in the order of
-//! their index. Ties go to greedy's, then to the least worn, then to the first; so without reads it is greedy.
+//! A waiting read pairs with a valid page of the same page offset in another plane. If several valid pages fit, the read
+//! counts once. At most ten candidates are examined: the block that greedy would take, and the first others in the order of
+//! their index. Ties go to greedy's block, then to the least worn, then to the first. So without reads the policy is greedy.
 //!
-//! Source: HPDC 2018, 4.3 (Algorithm 3; "the maximum number of candidate blocks is at most 10"). Leaves out: the time
-//! the choice takes in firmware (4.3 puts it at a few microseconds); reads that arrive after the choice.
+//! Source: HPDC 2018, 4.3 (Algorithm 3; "the maximum number of candidate blocks is at most 10").
+//!
+//! Leaves out: the time the choice takes in firmware (4.3 puts it at a few microseconds), and reads that arrive after the
+//! choice.
 
 use std::cmp::Reverse;
 
@@ -58,7 +60,7 @@ fn matches(view: &VictimView<'_>, block: BlockId) -> u32 {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "read-match",
-    summary: "of the blocks with the fewest valid pages the one that pairs with most waiting reads (GC-VIC)",
+    summary: "of the blocks with the fewest valid pages, the one that can be paired with the most waiting reads (GC-VIC)",
     source: "HPDC 2018, 4.3 (Algorithm 3)",
     keys: &[],
     build: |_| Box::new(ReadMatch),
