@@ -28,8 +28,6 @@ pub(super) struct Part<'a> {
     pub comparison: Cow<'a, Comparison>,
     /// One report a variant.
     pub runs: Vec<Report>,
-    /// By run, how much the median response grew over the run.
-    pub growth: Vec<Option<f64>>,
     /// What each run is called within its load.
     choices: Vec<String>,
 }
@@ -53,7 +51,6 @@ pub(super) fn parts<'a>(
     comparison: &'a Comparison,
     cross: &Cross,
     runs: &[Report],
-    growth: &[Option<f64>],
 ) -> Vec<Part<'a>> {
     let mut loads: Vec<(String, Vec<usize>)> = Vec::new();
     for run in 0..runs.len() {
@@ -81,7 +78,6 @@ pub(super) fn parts<'a>(
             name: if is_only { String::new() } else { name },
             comparison,
             runs: indices.iter().map(|&run| runs[run].clone()).collect(),
-            growth: indices.iter().map(|&run| growth.get(run).copied().flatten()).collect(),
             choices: indices.iter().map(choice).collect(),
             indices,
         }
@@ -135,6 +131,6 @@ fn field(part: &Part<'_>, choice: &str, change: Change, winner: fn(&Winners) -> 
         Some(versus) => tables::change(change(versus).as_ref()),
         None => ("baseline".to_owned(), String::new()),
     };
-    let winner = winner(&part.comparison.winners).as_ref().filter(|winner| !winner.is_tie());
-    Field { change, wins: winner.is_some_and(|winner| winner.labels.first() == Some(&part.runs[at].label)) }
+    let winner = winner(&part.comparison.winners).as_ref().and_then(|winner| winner.name());
+    Field { change, wins: winner == Some(tables::label(&part.runs[at])) }
 }

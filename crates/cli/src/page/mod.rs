@@ -70,10 +70,8 @@ pub(crate) fn render(
 ) -> String {
     let runs = &tables::means(comparison);
     let intervals = &comparison.intervals;
-    let growth: Vec<Option<f64>> =
-        (0..runs.len()).map(|run| recordings.get(run)?.as_ref()?.growth()).collect();
-    let parts = loads::parts(comparison, cross, runs, &growth);
-    let words = words::of(comparison, runs, &growth, &parts);
+    let parts = loads::parts(comparison, cross, runs);
+    let words = words::of(comparison, runs, &parts);
     let marks = marks::marks(cross, runs);
     let shown = shown::shown(&parts, &words.spoken_of, runs.len());
     let drawn: Vec<Report> =

@@ -36,7 +36,7 @@ pub(crate) use rest::{Rest, left_out};
 pub(crate) use seeds::{change, heading, means};
 pub(crate) use tuned::tuned;
 pub(crate) use warnings::warned;
-pub(crate) use winners::{footnotes, lines as winner_lines};
+pub(crate) use winners::{footnotes, in_words, lines as winner_lines};
 
 /// Space and colour a table may use.
 #[derive(Debug, Clone, Copy)]

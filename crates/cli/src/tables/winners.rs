@@ -224,7 +224,7 @@ impl Said<'_> {
 }
 
 /// Why no winner is named, in a few words; the warning says more.
-fn in_words(code: &str) -> &str {
+pub(crate) fn in_words(code: &str) -> &str {
     use harmonia_metrics::judgement::{
         ALL_AT_ONCE, FEW_COLLECTIONS, FEW_REQUESTS, NOT_SETTLED, OVERLOAD, SHORT_WINDOW,
     };

@@ -25,7 +25,7 @@ use harmonia_metrics::{Comparison, Report};
 use super::html::named;
 use super::loads::Part;
 use crate::numbers;
-use crate::tables::label;
+use crate::tables::{self, label};
 use pair::Pair;
 
 /// Changes below this share are called none where no test of a difference exists, as of counts.
@@ -70,15 +70,13 @@ impl Default for Titles {
     }
 }
 
-/// What to say of these runs, load by load; `growth` has, by run, how much the median response grew from the first to
-/// the last quarter of the run, where that is known.
+/// What to say of these runs, load by load.
 pub(super) fn of(
     comparison: &Comparison,
     runs: &[Report],
-    growth: &[Option<f64>],
     parts: &[Part<'_>],
 ) -> Words {
-    let cautions = cautions::cautions(comparison, runs, growth);
+    let cautions = cautions::cautions(comparison, runs);
     let said = match parts {
         [only] => of_one(only),
         several => several::of(several),
@@ -96,6 +94,9 @@ pub(super) fn of(
 /// One load; none if no request completed.
 fn of_one(part: &Part<'_>) -> Option<Words> {
     let pair = Pair::of(part)?;
+    if let Some(code) = verdicts::void(part) {
+        return Some(of_nobody(&pair, code));
+    }
     let advice = advice::advice(&pair);
     Some(Words {
         headline: headline::headline(&pair),
@@ -105,6 +106,16 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
         titles: titles::titles(&pair),
         spoken_of: pair.spoken_of(),
     })
+}
+
+/// A load whose figures name nobody: what was run, and nothing about who is better.
+fn of_nobody(pair: &Pair<'_>, code: &str) -> Words {
+    Words {
+        headline: format!("No choice can be named: {}", tables::in_words(code)),
+        lead: vec!["The figures below stand as measured. They do not rank the choices.".to_owned()],
+        spoken_of: pair.spoken_of(),
+        ..Words::default()
+    }
 }
 
 fn name(run: &Report) -> String {

@@ -3,24 +3,19 @@
 //! Winners and ties are those of the comparison, which the tables and the report show too. What is asked here is the only
 //! thing to redirect when judging moves.
 
-use harmonia_metrics::{PerMetric, Report, Versus, Winner, Winners};
+use harmonia_metrics::judgement::{OVERLOAD, voids};
+use harmonia_metrics::{PerMetric, Report, Versus, Warning, Winner, Winners};
 
 use super::super::loads::Part;
-use super::{collected, mean};
-
-/// Fewer collected blocks than this over all members are few to judge a policy by.
-pub(super) const VICTIMS_FEW: u64 = 200;
-/// Fewer requests than this are few for a percentile.
-pub(super) const REQUESTS_FEW: u64 = 1_000;
-/// Median response of the last quarter over that of the first, from which the array is said not to keep up.
-const GROWTH_OVERLOADED: f64 = 3.0;
+use super::mean;
+use crate::tables::label;
 
 /// One figure of the comparison's winners.
 pub(super) type Figure = fn(&Winners) -> &Option<Winner>;
 
 /// Who has the lowest mean of those one could build (of bounds if there are only those), and who ties with it.
 pub(super) fn lowest_mean<'a>(part: &'a Part<'_>) -> Option<(&'a Report, Vec<&'a Report>)> {
-    if let Some(winner) = &part.comparison.winners.mean {
+    if let Some(winner) = part.comparison.winners.mean.as_ref().filter(|winner| winner.void.is_none()) {
         let mut lowest = winner.labels.iter().filter_map(|label| labelled(part, label));
         let best = lowest.next()?;
         return Some((best, lowest.filter(|run| !std::ptr::eq(*run, best)).collect()));
@@ -34,8 +29,7 @@ pub(super) fn lowest_mean<'a>(part: &'a Part<'_>) -> Option<(&'a Report, Vec<&'a
 
 /// The only winner of a figure; none where there is a tie or nothing to choose from.
 pub(super) fn lone_winner<'a>(part: &'a Part<'_>, figure: Figure) -> Option<&'a Report> {
-    let winner = figure(&part.comparison.winners).as_ref().filter(|winner| !winner.is_tie())?;
-    labelled(part, winner.labels.first()?)
+    labelled(part, figure(&part.comparison.winners).as_ref()?.name()?)
 }
 
 /// How a run differs from the baseline of its load; none for the baseline itself.
@@ -46,31 +40,29 @@ pub(super) fn versus<'a>(part: &'a Part<'_>, run: &Report) -> Option<&'a PerMetr
 
 /// Whether a test could not tell a difference from chance.
 pub(super) fn may_be_chance(versus: Option<Versus>) -> bool {
-    versus.is_some_and(|versus| versus.significant == Some(false))
+    versus.is_some_and(|versus| !versus.is_clear())
 }
 
-/// Whether responses do not grow throughout the run.
+/// The code of the warning for which nobody can be named; none where somebody can, or there is nothing to choose from.
+pub(super) fn void<'a>(part: &'a Part<'_>) -> Option<&'a str> {
+    part.comparison.winners.mean.as_ref().and_then(|winner| winner.void.as_deref())
+}
+
+/// Whether the array keeps up with the load in this run.
 pub(super) fn keeps_up(part: &Part<'_>, run: &Report) -> bool {
-    let index = part.runs.iter().position(|other| std::ptr::eq(other, run));
-    !index.is_some_and(|index| grows(part.growth.get(index).copied().flatten()))
-}
-
-/// Whether response times grow so much that the array does not keep up.
-pub(super) fn grows(growth: Option<f64>) -> bool {
-    growth.is_some_and(|growth| growth >= GROWTH_OVERLOADED)
+    !warned(part, run).any(|warning| warning.code == OVERLOAD)
 }
 
 /// Whether a run is too short, or collects too little, to choose a policy by.
 pub(super) fn proves_little(part: &Part<'_>, run: &Report) -> bool {
-    !keeps_up(part, run) || run.host.requests < REQUESTS_FEW || collected_few(run)
+    warned(part, run).any(|warning| voids(&warning.code))
 }
 
-/// Whether only few blocks were collected.
-pub(super) fn collected_few(run: &Report) -> bool {
-    let victims: u64 = run.devices.iter().map(|device| device.gc_victims).sum();
-    collected(run) && !run.is_ideal() && victims < VICTIMS_FEW
+fn warned<'a>(part: &'a Part<'_>, run: &'a Report) -> impl Iterator<Item = &'a Warning> {
+    let is_its = |warning: &&Warning| warning.labels.iter().any(|named| named == label(run));
+    part.comparison.warnings.iter().filter(is_its)
 }
 
 fn labelled<'a>(part: &'a Part<'_>, label: &str) -> Option<&'a Report> {
-    part.runs.iter().find(|run| run.label == label)
+    part.runs.iter().find(|run| crate::tables::label(run) == label)
 }
