@@ -476,7 +476,7 @@ pub(crate) struct ScenarioArguments {
     /// several files are read as one, merged by time
     #[arg(long = "trace", value_name = "FILE")]
     pub traces: Vec<PathBuf>,
-    /// The trace's format; detected if not given. See `harmonia formats`
+    /// The trace's format; found out if not given. See `harmonia formats`
     #[arg(long, value_name = "FORMAT", requires = "traces")]
     pub format: Option<String>,
 }
