@@ -47,11 +47,7 @@ impl Part<'_> {
 }
 
 /// The loads of a comparison, in the order in which they first appear.
-pub(super) fn parts<'a>(
-    comparison: &'a Comparison,
-    cross: &Cross,
-    runs: &[Report],
-) -> Vec<Part<'a>> {
+pub(super) fn parts<'a>(comparison: &'a Comparison, cross: &Cross, runs: &[Report]) -> Vec<Part<'a>> {
     let mut loads: Vec<(String, Vec<usize>)> = Vec::new();
     for run in 0..runs.len() {
         let name = cross.name_on(run, &|key| is_of_load(key));

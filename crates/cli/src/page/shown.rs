@@ -66,7 +66,7 @@ mod tests {
             run(&format!("run {at}"), "blocking", gc_us * 100, 5_000 - at as u64, &[1.0])
         });
         let comparison = Comparison::new(runs.collect(), 1);
-        let all = parts(&comparison, &Cross::default(), &comparison.runs, &[]);
+        let all = parts(&comparison, &Cross::default(), &comparison.runs);
         let of = |spoken_of: &[usize]| {
             let shown = shown(&all, spoken_of, 10);
             (0..10).filter(|&run| shown[run]).collect::<Vec<_>>()

@@ -1,5 +1,5 @@
 use harmonia_metrics::recording::{DiePlanes, Limits, MemberPlanes, PlaneSpan, Recorder};
-use harmonia_metrics::{Observer, Warning};
+use harmonia_metrics::{Observer, Warning, judgement};
 use harmonia_types::{Blame, Completion, DeviceId, GcWait, Operation, PlaneWork, RequestBlame, SimTime};
 
 use serde_json::json;
@@ -9,18 +9,31 @@ use crate::cross::Cross;
 use crate::cross::tests::axis;
 use crate::tables::tests::{four_runs, run};
 
-fn comparison(runs: Vec<Report>) -> Comparison {
+/// The comparison of runs that were judged one by one, as simulated ones are.
+fn comparison(mut runs: Vec<Report>) -> Comparison {
+    for run in &mut runs {
+        let judged = judgement::of_run(run);
+        run.warnings.extend(judged);
+    }
     Comparison::new(runs, 1)
 }
 
-fn words_of(comparison: &Comparison, cross: &Cross, growth: &[Option<f64>]) -> words::Words {
+/// The same run with responses that grow from batch to batch.
+fn overloaded(run: &Report) -> Report {
+    let mut run = run.clone();
+    run.host.arrivals_ns = Some(run.simulated_ns);
+    run.host.batches.mean = (1..=31).map(|batch| f64::from(batch) * 1e6).collect();
+    run
+}
+
+fn words_of(comparison: &Comparison, cross: &Cross) -> words::Words {
     let runs = tables::means(comparison);
-    words::of(comparison, &runs, growth, &loads::parts(comparison, cross, &runs, growth))
+    words::of(comparison, &runs, &loads::parts(comparison, cross, &runs))
 }
 
 /// Words as a reader meets them.
-fn said(comparison: &Comparison, growth: &[Option<f64>]) -> String {
-    said_of(words_of(comparison, &Cross::default(), growth))
+fn said(comparison: &Comparison) -> String {
+    said_of(words_of(comparison, &Cross::default()))
 }
 
 fn said_of(words: words::Words) -> String {
@@ -37,13 +50,13 @@ fn said_of(words: words::Words) -> String {
 #[test]
 fn the_page_repeats_the_warnings_of_the_scenarios() {
     let mut runs = four_runs();
-    let warning = |code: &str, text: &str| Warning { code: code.to_owned(), text: text.to_owned() };
+    let warning = |code: &str, text: &str| Warning::new(code, text);
     for run in &mut runs {
         run.warnings.push(warning("parity-resonance", "parity lies on few dies"));
         run.warnings.push(warning("address-space", "requests go to a part"));
     }
     runs[1].warnings.push(warning("keeps-apart", "gclock lets members wait"));
-    let text = said(&comparison(runs), &[None; 4]);
+    let text = said(&comparison(runs));
     assert!(text.contains("Note: Parity lies on few dies.\n"), "{text}");
     assert!(text.contains("Note: gclock lets members wait (reactive-inclusive).\n"), "{text}");
     assert!(!text.contains("requests go to a part"), "{text}");
@@ -82,7 +95,7 @@ fn with_tail(p99: f64, p999: f64) -> Comparison {
 #[test]
 fn the_words_follow_from_the_figures() {
     let four = four_runs();
-    let of = |runs: &[Report]| said(&comparison(runs.to_vec()), &[]);
+    let of = |runs: &[Report]| said(&comparison(runs.to_vec()));
     let mut unsteady = four[..2].to_vec();
     unsteady[1].precondition.steady = false;
     let mut dear = four.clone();
@@ -99,15 +112,15 @@ fn the_words_follow_from_the_figures() {
         ("one run", of(&four[..1])),
         ("one policy and the bound", of(&[four[0].clone(), four[3].clone()])),
         ("the baseline is best", of(&[four[1].clone(), four[0].clone()])),
-        ("maybe chance", said(&maybe_chance(), &[])),
-        ("p99.9 is no better", said(&with_tail(0.8, 1.0), &[])),
-        ("p99 is worse", said(&with_tail(1.2, 1.3), &[])),
+        ("maybe chance", said(&maybe_chance())),
+        ("p99.9 is no better", said(&with_tail(0.8, 1.0))),
+        ("p99 is worse", said(&with_tail(1.2, 1.3))),
         ("four times the erases", of(&dear)),
         ("a sweep", of(&apart)),
         ("few requests", of(&few)),
         ("no collections", of(&[without_collections("local"), without_collections("gclock")])),
-        ("one does not keep up", said(&comparison(unsteady), &[Some(7.0), None])),
-        ("none keeps up", said(&comparison(four[..1].to_vec()), &[Some(7.0)])),
+        ("one does not keep up", said(&comparison(vec![overloaded(&unsteady[0]), unsteady[1].clone()]))),
+        ("none keeps up", said(&comparison(vec![overloaded(&four[0])]))),
         ("no request", of(&[nothing])),
     ];
     let text: Vec<String> = text.iter().map(|(name, text)| format!("-- {name} --\n{text}\n")).collect();
@@ -132,7 +145,7 @@ fn two_loads(gc_us: [[u64; 2]; 2]) -> (Comparison, Cross) {
 fn a_winner_is_named_within_one_load_only() {
     let of = |gc_us: [[u64; 2]; 2]| {
         let (comparison, cross) = two_loads(gc_us);
-        (said_of(words_of(&comparison, &cross, &[])), render(&comparison, &cross, &[], ""))
+        (said_of(words_of(&comparison, &cross)), render(&comparison, &cross, &[], ""))
     };
     let (alike, page) = of([[9_000, 3_000], [90_000, 40_000]]);
     assert!(
@@ -289,11 +302,11 @@ fn a_degraded_request_is_written_with_all_its_phases() {
 #[test]
 fn ties_are_those_of_the_winners() {
     let mut comparison = comparison(four_runs()[..3].to_vec());
-    let words = words_of(&comparison, &Cross::default(), &[]);
+    let words = words_of(&comparison, &Cross::default());
     assert!(!escaped(&words.headline).contains("ties"), "{}", words.headline);
     let winner = comparison.winners.mean.as_mut().expect("a choice");
     winner.labels.push("reactive-selective".to_owned());
-    let words = words_of(&comparison, &Cross::default(), &[]);
+    let words = words_of(&comparison, &Cross::default());
     assert!(escaped(&words.headline).ends_with(" and ties with reactive-selective"), "{}", words.headline);
     assert!(escaped(&words.lead.join(" ")).contains("Choose reactive-inclusive or reactive-selective"));
     let mut more = four_runs()[..3].to_vec();
@@ -301,7 +314,7 @@ fn ties_are_those_of_the_winners() {
     let mut more = Comparison::new(more, 1);
     let labels = ["reactive-inclusive", "reactive-selective", "gcsync"].map(str::to_owned);
     more.winners.mean.as_mut().expect("a choice").labels = labels.to_vec();
-    let words = words_of(&more, &Cross::default(), &[]);
+    let words = words_of(&more, &Cross::default());
     assert!(words.headline.ends_with(" and ties with 2 others"), "{}", words.headline);
     assert!(
         escaped(&words.lead.join(" "))

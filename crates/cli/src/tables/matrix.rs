@@ -157,8 +157,8 @@ fn told(found: &Interaction, first: &str, second: &str) -> String {
     };
     let independent = numbers::change(1.0 + found.independent, 1.0).unwrap_or_default();
     format!(
-        "Mean response, the best of each axis alone: {first} {}, {second} {}; both {}. {} Once {second} is there, {first} changes the mean \
-         by {}; once {first} is there, {second} does by {}.",
+        "Mean response, the best value of each axis: {first} alone changes it by {}, {second} alone by {}, both by {}. {} With \
+         {second} in place, {first} changes the mean by {}; with {first} in place, {second} changes it by {}.",
         shown(&found.first),
         shown(&found.second),
         shown(&found.both),

@@ -8,6 +8,11 @@ use super::*;
 
 const STYLE: Style = Style { columns: 120, color: Color(false) };
 
+/// Batches that know a figure to about half a percent.
+fn around(figure: f64) -> Vec<f64> {
+    (0..31).map(|batch| figure * [0.99, 1.01, 1.0][batch % 3]).collect()
+}
+
 /// A run of 2,000 requests on four devices, of which every fourth waits `gc_us` for garbage collection.
 pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: &[f64]) -> Report {
     let requests = 2_000;
@@ -47,6 +52,8 @@ pub(crate) fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: 
         requests: 64,
         mean: responses.chunks_exact(64).map(mean).collect(),
         gc_affected: vec![if gc_us > 0 { 0.25 } else { 0.0 }; 31],
+        p99: around(report.host.response_ns.all.p99.unwrap_or_default() as f64),
+        erases: around(erases as f64),
         ..BatchReport::default()
     };
     report.host.response_cdf = response.cdf_points();
@@ -234,14 +241,24 @@ fn an_unsteady_array_is_a_warning_and_differing_ones_are_told_apart() {
         run.precondition.steady = false;
         run.precondition.write_amplification_windows = [Some(3.1), Some(4.2)];
     }
-    assert_eq!(warnings(&compared(four_runs())), "");
-    assert_eq!(warnings(&compared(runs.clone())).lines().count(), 1);
-    let text = plain(&compared(runs.clone()), STYLE);
-    assert!(text.contains("\nwarning: aged array: NOT steady, write amplification 3.10 -> 4.20;"), "{text}");
+    let judged = |runs: &[Report]| {
+        let mut runs = runs.to_vec();
+        for run in &mut runs {
+            run.warnings = harmonia_metrics::judgement::of_run(run);
+        }
+        plain(&compared(runs), STYLE).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(!judged(&four_runs()).contains("warning: "));
+    let text = judged(&runs);
+    assert!(text.contains("warning: the array was far from settled when the run began: write amplification went from 3.10 to 4.20"), "{text}");
+    assert!(text.contains("nobody no winner can be named: the array was not settled"), "{text}");
     runs[3].precondition.write_amplification_windows = [None, None];
-    let text = plain(&compared(runs.clone()), STYLE);
-    assert!(text.contains("aged array of local and 2 more: NOT steady"), "{text}");
-    assert!(text.contains("aged array of ideal: not known to be steady, ageing was too short"), "{text}");
+    let text = judged(&runs);
+    assert!(
+        text.contains("warning: local, reactive-inclusive and reactive-selective: the array was far"),
+        "{text}"
+    );
+    assert!(text.contains("warning: ideal: ageing was too short"), "{text}");
 }
 
 /// The four runs on arrays of such a level with so many usable bytes each.

@@ -71,11 +71,7 @@ impl Default for Titles {
 }
 
 /// What to say of these runs, load by load.
-pub(super) fn of(
-    comparison: &Comparison,
-    runs: &[Report],
-    parts: &[Part<'_>],
-) -> Words {
+pub(super) fn of(comparison: &Comparison, runs: &[Report], parts: &[Part<'_>]) -> Words {
     let cautions = cautions::cautions(comparison, runs);
     let said = match parts {
         [only] => of_one(only),
