@@ -152,6 +152,7 @@ pub(crate) fn sentence(
 fn told(found: &Interaction, first: &str, second: &str) -> String {
     let shown = |versus: &Versus| {
         let (change, behind) = seeds::change(Some(versus));
+        let behind = behind.replace("n.s.", "(may be chance)");
         let gap = if behind.is_empty() { "" } else { " " };
         format!("{change}{gap}{behind}")
     };
@@ -259,12 +260,12 @@ mod tests {
         };
         forget(&mut all, 3..4);
         let one = shown(&all).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(one.contains("too few requests to say of preemptive + reactive-selective"), "{one}");
+        assert!(one.contains("(left out: preemptive + reactive-selective)"), "{one}");
         assert!(one.contains("p99 against blocking + local, 76.81 ms"), "{one}");
         forget(&mut all, 0..6);
         let none = shown(&all).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(!none.contains("p99") && none.contains("Mean response against"), "{none}");
-        assert!(none.contains("no winner, all tie: ") && none.contains(" and 2 more"), "{none}");
+        assert!(none.contains("no difference beyond chance: ") && none.contains(" and 3 more"), "{none}");
         all.0.runs.iter_mut().for_each(|run| run.host = harmonia_metrics::HostReport::default());
         all.0 = Comparison::new(all.0.runs.clone(), 1);
         assert!(shown(&all).starts_with("no matrix"), "{}", shown(&all));

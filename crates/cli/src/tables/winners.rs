@@ -65,7 +65,7 @@ pub(crate) fn footnotes(comparison: &Comparison) -> Vec<String> {
     let ties = all.into_iter().flatten().any(Winner::is_tie);
     let tie = ties.then(|| {
         "Tie: the interval of the difference holds zero, or the difference is below 0.1%. All intervals of differences \
-         hold together with 95%."
+         together hold with 95% confidence."
             .to_owned()
     });
     let warned = comparison.warnings.iter().filter(|warning| FOOTNOTES.contains(&warning.code.as_str()));
@@ -143,7 +143,7 @@ impl Said<'_> {
         }
         if !winner.unknown.is_empty() {
             let names: Vec<String> = winner.unknown.iter().map(|label| (self.name)(label)).collect();
-            text.push_str(&format!(" (nothing can be said of {})", names.join(", ")));
+            text.push_str(&format!(" (left out: {})", names.join(", ")));
         }
         text
     }

@@ -53,15 +53,15 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
     if winners.wear_at_the_edge {
         found.push(Warning::new(
             WEAR_AT_THE_EDGE,
-            "some differences in erases are smaller than one collection of each SSD; they depend on when the run ended, so \
-             they count as ties",
+            "some differences in erases are smaller than one collection of each SSD. They depend on when the run ended, so they \
+             count as ties",
         ));
     }
     let is_alone = variants.iter().all(|runs| runs.len() == 1 && runs[0].seed == variants[0][0].seed);
     if variants.len() > 1 && is_alone {
         found.push(Warning::new(
             ONE_SEED,
-            "one seed: the intervals cover this load on this aged array only; --seeds 10 covers others too",
+            "one seed was run. The intervals cover this load on this aged array only. Use --seeds 10 to cover others",
         ));
     }
     found

@@ -71,7 +71,7 @@ fn ms(ns: f64) -> String {
 
 fn all_at_once(run: &Report) -> Option<String> {
     (run.host.arrivals_ns == Some(0) && run.host.requests > 1).then(|| {
-        "all requests arrive at the same moment, so response times only say how long it takes to serve them all; a trace \
+        "all requests arrive at the same moment, so response times only say how long it takes to serve them all. A trace \
          without times needs a closed loop (workload.replay = \"closed\")"
             .to_owned()
     })
@@ -81,11 +81,11 @@ fn all_at_once(run: &Report) -> Option<String> {
 fn overload(run: &Report) -> Option<String> {
     let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
-    let advice = "lower the arrival rate, or raise workload.time_scale of a trace";
+    let advice = "Its figures depend on the length of the run. Lower the arrival rate, or raise workload.time_scale of a trace";
     if let Some((first, last)) = growth(&run.host.batches.mean) {
         return Some(format!(
-            "the array does not keep up with the load: the mean response grew from {} in the first quarter of the run to {} \
-             in the last; its figures depend on the length of the run; {advice}",
+            "the array does not keep up with the load. The mean response grew from {} in the first quarter of the run to {} \
+             in the last. {advice}",
             ms(first),
             ms(last)
         ));
@@ -93,8 +93,8 @@ fn overload(run: &Report) -> Option<String> {
     let waiting = mean / arrivals_ns as f64;
     (waiting > WAITING).then(|| {
         format!(
-            "the array does not keep up with the load: on average {:.0}% of all requests of the run wait at the same time; \
-             its figures depend on the length of the run; {advice}",
+            "the array does not keep up with the load. On average {:.0}% of all requests of the run wait at the same time. \
+             {advice}",
             waiting * 100.0
         )
     })
@@ -116,7 +116,9 @@ fn growth(batches: &[f64]) -> Option<(f64, f64)> {
 fn few_requests(run: &Report) -> Option<String> {
     let requests = run.host.requests;
     (requests < REQUESTS_MIN).then(|| {
-        format!("only {requests} requests were measured: too few for a 99th percentile, and even the mean is rough")
+        format!(
+            "only {requests} requests were measured. That is too few for a p99, and even the mean is rough"
+        )
     })
 }
 
@@ -129,19 +131,17 @@ fn events(run: &Report) -> Option<f64> {
 }
 
 fn no_collection(run: &Report) -> Option<String> {
-    (events(run)? == 0.0).then(|| {
-        "no garbage was collected: the load is too short or too light to need it, so it says nothing about garbage \
-         collection"
-            .to_owned()
-    })
+    (events(run)? == 0.0)
+        .then(|| "no garbage was collected. The load is too short or too light to need it".to_owned())
 }
 
 fn short_window(run: &Report) -> Option<String> {
     let events = events(run)?;
     (0.0 < events && events < EVENTS_A_CYCLE).then(|| {
         format!(
-            "the run of {:.1} s is shorter than the time between two collections of an SSD (each collected {events:.1} times \
-             on average); whether one falls into it is chance; lengthen the load (workload.requests, workload.repeat)",
+            "the run of {:.1} s is shorter than the time between two collections of an SSD. Each collected {events:.1} times \
+             on average, and whether one falls into the run is chance. Lengthen the load (workload.requests, \
+             workload.repeat)",
             run.simulated_ns as f64 / 1e9
         )
     })
@@ -151,8 +151,8 @@ fn few_collections(run: &Report) -> Option<String> {
     let events = events(run)?;
     (EVENTS_A_CYCLE <= events && events < EVENTS_MIN).then(|| {
         format!(
-            "each SSD collected only {events:.1} times on average; {EVENTS_MIN:.0} collections are the fewest to judge a \
-             policy by; lengthen the load (workload.requests, workload.repeat)"
+            "each SSD collected only {events:.1} times on average. It takes at least {EVENTS_MIN:.0} collections to judge a \
+             policy. Lengthen the load (workload.requests, workload.repeat)"
         )
     })
 }
@@ -166,8 +166,8 @@ fn drift(run: &Report) -> Option<(f64, f64, f64)> {
 fn not_settled(run: &Report) -> Option<String> {
     let (older, newer, drift) = drift(run).filter(|&(_, _, drift)| drift >= UNSETTLED)?;
     Some(format!(
-        "the array was far from settled when the run began: write amplification went from {older:.2} to {newer:.2} \
-         ({:.0}%) in the last two windows of ageing; raise precondition.overwrite (now {})",
+        "the array was far from settled when the run began. Write amplification went from {older:.2} to {newer:.2} \
+         ({:.0}%) in the last two windows of ageing. Raise precondition.overwrite (now {})",
         drift * 100.0,
         run.precondition.overwrite
     ))
@@ -177,15 +177,15 @@ fn still_settling(run: &Report) -> Option<String> {
     let precondition = &run.precondition;
     match drift(run) {
         Some((older, newer, drift)) if drift < UNSETTLED => Some(format!(
-            "the array was still settling when the run began: write amplification went from {older:.2} to {newer:.2} in the \
-             last two windows of ageing; raise precondition.overwrite (now {})",
+            "the array was still settling when the run began. Write amplification went from {older:.2} to {newer:.2} in the \
+             last two windows of ageing. Raise precondition.overwrite (now {})",
             precondition.overwrite
         )),
         Some(_) => None,
         // Who starts with an empty array means it.
         None if precondition.steady || precondition.fill == 0.0 => None,
         None => Some(format!(
-            "ageing was too short to tell whether the array had settled (precondition.fill {}, precondition.overwrite {}); a \
+            "ageing was too short to tell whether the array had settled (precondition.fill {}, precondition.overwrite {}). A \
              drive in use may behave otherwise",
             precondition.fill, precondition.overwrite
         )),

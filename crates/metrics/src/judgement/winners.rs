@@ -46,7 +46,7 @@ pub struct Winner {
     pub values: Vec<f64>,
     /// The lowest held against the next that does not tie; null if all tie.
     pub next: Option<Against>,
-    /// The lowest held against the first variant; null if that is the lowest, or lacks the figure.
+    /// The lowest held against the first variant; null if that is the lowest, lacks the figure, or means nothing.
     pub baseline: Option<Against>,
     /// The lowest held against those that tie with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -143,7 +143,7 @@ impl<'a> Contest<'a> {
                 unknown,
                 void: Some(code.to_owned()),
             }),
-            None => Some(self.lowest(&sound, &void, unknown)),
+            None => Some(self.lowest(&sound, unknown)),
         }
     }
 
@@ -157,7 +157,7 @@ impl<'a> Contest<'a> {
         lower.or_else(|| doubtful.find(|_| sound.len() < 2)).and_then(code)
     }
 
-    fn lowest(&self, sound: &[Candidate<'a>], void: &[Candidate<'a>], unknown: Vec<String>) -> Winner {
+    fn lowest(&self, sound: &[Candidate<'a>], unknown: Vec<String>) -> Winner {
         let (best, _) = sound[0];
         let against = |runs: &[Report]| {
             let versus = self.figure.versus(best, runs, self.error)?;
@@ -166,11 +166,12 @@ impl<'a> Contest<'a> {
         let (tied, beaten): (Vec<Candidate<'a>>, Vec<Candidate<'a>>) =
             sound[1..].iter().copied().partition(|(runs, _)| self.is_tie(best, runs));
         let lowest = || std::iter::once(&sound[0]).chain(&tied);
-        let baseline = self.variants.first().copied().filter(|first| !std::ptr::eq(*first, best));
+        let is_other = |first: &&[Report]| !std::ptr::eq(*first, best) && void_of(first).is_none();
+        let baseline = self.variants.first().copied().filter(is_other);
         Winner {
             labels: lowest().map(|(runs, _)| label(runs)).collect(),
             values: lowest().map(|(_, value)| *value).collect(),
-            next: beaten.first().or(void.first()).and_then(|(runs, _)| against(runs)),
+            next: beaten.first().and_then(|(runs, _)| against(runs)),
             baseline: baseline.and_then(against),
             ties: tied.iter().filter_map(|(runs, _)| against(runs)).collect(),
             unknown,
@@ -365,7 +366,8 @@ mod tests {
     fn who_keeps_up_wins_over_who_does_not() {
         let (a, b) = (run("a", 100.0, 0, 0), run("b", 50.0, 0, 0));
         let winner = mean_of(&[warned(a.clone(), OVERLOAD), b.clone()]);
-        assert_eq!((winner.name(), relative(&winner.next)), (Some("b"), ("a", -0.5)));
+        assert_eq!((winner.name(), &winner.unknown[..]), (Some("b"), &["a".to_owned()][..]));
+        assert_eq!((winner.next, winner.baseline), (None, None), "no percentage of what grows without end");
         // Too few collections are another matter: nobody knows whether that one is better.
         let winner = mean_of(&[warned(a.clone(), FEW_COLLECTIONS), b.clone()]);
         assert_eq!((winner.name(), winner.void.as_deref()), (None, Some(FEW_COLLECTIONS)));

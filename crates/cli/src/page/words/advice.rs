@@ -50,7 +50,9 @@ fn price(pair: &Pair<'_>, other: &Report) -> String {
     let subject = if pair.tied.is_empty() { "It".to_owned() } else { name(pair.best) };
     match ratio {
         ratio
-            if (ratio - 1.0).abs() < ALIKE || verdicts::may_be_chance(pair.difference(|all| all.erases)) =>
+            if (ratio - 1.0).abs() < ALIKE
+                || verdicts::may_be_chance(pair.difference(|all| all.erases))
+                || pair.part.comparison.winners.wear_at_the_edge =>
         {
             format!("{subject} erases no more blocks than {}.", name(other))
         }

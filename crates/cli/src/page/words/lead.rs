@@ -17,6 +17,14 @@ pub(super) fn sentences(pair: &Pair<'_>) -> Vec<String> {
 
 pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
     let Pair { best, tied, .. } = pair;
+    if !verdicts::keeps_up(pair.part, other) {
+        return format!(
+            "The mean response time is {} under {}. Under {} it grows with the length of the run.",
+            ms(mean_ns(best)),
+            name(best),
+            name(other)
+        );
+    }
     let mut text = format!(
         "The mean response time is {} under {} and {} under {}",
         ms(mean_ns(best)),
@@ -30,7 +38,7 @@ pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
         _ if pair.is_tie => write!(text, ": {gain} less, which counts as a tie"),
         Some(relative) if relative.half_width.is_some() && relative.mean < 0.0 => write!(
             text,
-            ": {gain} less (95% confidence interval {} to {})",
+            ": {gain} less (confidence interval {} to {})",
             percent((-relative.high()).max(0.0)),
             percent(-relative.low())
         ),
