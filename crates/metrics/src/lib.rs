@@ -61,7 +61,7 @@ pub use redundancy::RedundancyReport;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };
-pub use trace::{Noted, TraceReport};
+pub use trace::{EventReport, EventsReport, Noted, TraceReport, warnings as trace_warnings};
 pub use warning::Warning;
 pub use wear::Wear;
 pub use winners::{Against, Winner, Winners};

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use harmonia_array::layout::Layout;
 use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, Noted, PreconditionReport, RedundancyReport,
-    Report, SCHEMA, TraceReport,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, EventReport, EventsReport, Noted,
+    PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport, Warning, trace_warnings,
 };
 use harmonia_workload::TraceAccount;
+use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
 use super::drive::Measured;
-use crate::Variant;
+use crate::{Scenario, Variant};
 
 /// Wall time, for the engine section alone: nothing else of a report may depend on it.
 #[expect(clippy::disallowed_types, reason = "the engine section reports how long a run took")]
@@ -56,6 +57,7 @@ pub(super) fn build(
         programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
     });
     let layout = scenario.array.layout();
+    let trace = measured.trace.map(self::trace);
     let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
     Report {
         schema: SCHEMA.to_owned(),
@@ -91,9 +93,15 @@ pub(super) fn build(
             overwrite: scenario.precondition.overwrite,
         },
         label: label(variant),
-        trace: measured.trace.map(trace),
-        warnings: scenario.warnings(),
+        warnings: warnings(scenario, trace.as_ref()),
+        trace,
     }
+}
+
+/// What a reader of the figures should know, of the scenario and of the trace.
+fn warnings(scenario: &Scenario, trace: Option<&TraceReport>) -> Vec<Warning> {
+    let of_trace = trace.map(|trace| trace_warnings(trace, true)).unwrap_or_default();
+    scenario.warnings().into_iter().chain(of_trace).collect()
 }
 
 /// What redundancy made of writes, if the level has any.
@@ -112,7 +120,8 @@ fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport>
 
 /// What was done to a trace, in the report's terms.
 fn trace(account: TraceAccount) -> TraceReport {
-    let TraceAccount { files, format, reason, rows, hash, log, remapped } = account;
+    let TraceAccount { files, format, reason, events, rows, span_ns, time_scale, hash, log, remapped } =
+        account;
     let noted = |list: Vec<harmonia_workload::trace::Noted>| {
         list.iter().map(|noted| Noted { reason: noted.reason.to_owned(), rows: noted.rows }).collect()
     };
@@ -129,6 +138,26 @@ fn trace(account: TraceAccount) -> TraceReport {
         moved: remapped.moved,
         cut: remapped.cut,
         widened: remapped.widened,
+        lost: log.lost,
+        span_ns: Some(span_ns),
+        // An exact comparison: 1 is the default and means "untouched".
+        time_scale: Some(time_scale).filter(|&scale| scale != 1.0),
+        events: events.map(events_read),
+    }
+}
+
+/// Which event of a trace was read, in the report's terms.
+fn events_read(events: EventsRead) -> EventsReport {
+    let EventsRead { read, asked, counts } = events;
+    let event = |action: Action| {
+        let EventCount { requests, bytes } = counts.of(action);
+        EventReport { event: action.name().to_owned(), requests, bytes }
+    };
+    EventsReport {
+        read: read.name().to_owned(),
+        asked,
+        share: counts.completeness(read),
+        all: counts.by_completeness().into_iter().map(event).collect(),
     }
 }
 
