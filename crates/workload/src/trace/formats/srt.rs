@@ -246,7 +246,7 @@ impl Srt {
         if time.contains(&b'.') || !self.layout.named {
             return decimal(time, self.setting.time_ns);
         }
-        let nanoseconds = u128::from(whole(time)?) * u128::from(NS) >> 32;
+        let nanoseconds = (u128::from(whole(time)?) * u128::from(NS)) >> 32;
         u64::try_from(nanoseconds).ok()
     }
 
