@@ -18,12 +18,17 @@ const ARRAY: ArrayGeometryForLoad =
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);
 
 /// Reads, describes and replays `data` as a trace of that format, whose rows are at least `shortest` bytes long.
+#[allow(dead_code, reason = "not of a table")]
 pub fn check(data: &[u8], format: &str, shortest: u64) {
+    check_as(data, TraceOptions::of_format(format), shortest);
+}
+
+/// As `check`, with more to be said about the file than its format.
+pub fn check_as(data: &[u8], strict: TraceOptions, shortest: u64) {
     let open = |options: &TraceOptions| Trace::from_bytes("fuzz", data.to_vec(), options);
     if let Ok(trace) = open(&TraceOptions::default()) {
         let _ = trace.info();
     }
-    let strict = TraceOptions::of_format(format);
     let Ok(trace) = open(&strict) else { return };
     let rows = read(&trace, shortest);
     assert_eq!(trace.info().map(|info| info.rows), rows);

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use harmonia_scenario::TraceFile;
-use harmonia_types::units::{parse_bytes, parse_duration};
-use harmonia_types::{Bytes, SimDuration};
-use harmonia_workload::TraceOptions;
-use harmonia_workload::trace::{AUTO, Action, UnitOptions};
+use harmonia_types::Bytes;
+use harmonia_types::units::parse_bytes;
+
+use crate::reading::Reading;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,7 +28,7 @@ Examples:
   harmonia run hpc-w
   harmonia run my-array.toml --set array.coordination.policy=local --set workload.requests=20000
   harmonia run hpc-w --trace web_3.csv --format msr --out results
-  harmonia run hpc-w --trace 'usr_*.csv.gz' --set workload.start=2h --set workload.end=3h
+  harmonia run hpc-w --trace 'usr_*.csv.gz' --start 2h --end 3h
   harmonia run hpc-w --json | jq .host.response_ns.all.p99";
 
 const COMPARE_EXAMPLES: &str = "\
@@ -69,13 +69,14 @@ Examples:
   harmonia trace info web_3.csv
   harmonia trace info 'web_*.csv.gz' --volume web_3 --json
   harmonia trace info old.trace --format disksim --time-unit us --read-is 0
+  harmonia trace info log.csv --columns time,op,offset,size,- --time-unit us
 
 Sizes are in KiB (1024 bytes). Warnings name columns or units that look wrong; they change nothing.";
 
 const TRACE_HEAD_EXAMPLES: &str = "\
 Examples:
   harmonia trace head web_3.csv
-  harmonia trace head sda.blktrace.0 -n 100 --action queued
+  harmonia trace head sda.blktrace.0 -n 100 --action Q
   harmonia trace head web_3.csv -n 1000 --json | jq -r .offset
 
 Records are shown as they are replayed: in the order of time, in seconds since the first, in bytes.";
@@ -301,118 +302,14 @@ pub(crate) enum TraceCommand {
     },
 }
 
-/// Where the options of reading a trace stand in the help.
-const READING: &str = "Reading";
-
 /// A trace and how it is read.
 #[derive(Debug, Args)]
 pub(crate) struct TraceReading {
     /// The trace, plain or packed (gz, zst); several files or patterns ('web_*.csv') are read as one, merged by time
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Its format; found out from the content if not given. See `harmonia formats`
-    #[arg(long, value_name = "FORMAT", help_heading = READING)]
-    pub format: Option<String>,
-    /// Unit of the time column: ns, 100ns, us, ms, s or any duration (formats with such a column: disksim, mqsim, msr ..)
-    #[arg(long, value_name = "UNIT", value_parser = parse_time_unit, help_heading = READING)]
-    pub time_unit: Option<SimDuration>,
-    /// Unit of the address column, in bytes or as 4KiB (formats with such a column: disksim, mqsim, spc, msr ..)
-    #[arg(long, value_name = "SIZE", value_parser = parse_unit, help_heading = READING)]
-    pub address_unit: Option<Bytes>,
-    /// Unit of the size column, in bytes or as 4KiB (formats with such a column: disksim, mqsim, spc, msr ..)
-    #[arg(long, value_name = "SIZE", value_parser = parse_unit, help_heading = READING)]
-    pub size_unit: Option<Bytes>,
-    /// The value of the operation's column, or bit, that means read (formats that code it: disksim, mqsim, tencent ..)
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1), help_heading = READING)]
-    pub read_is: Option<u8>,
-    /// Which event of a request is its arrival: Q, D or C (blkparse, blktrace) [default: D, else Q, else C]
-    #[arg(long, value_name = "EVENT", help_heading = READING)]
-    pub action: Option<EventChoice>,
-    /// Sort in rows that come late by up to this, such as 10ms; a later one is malformed (all formats)
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = READING)]
-    pub sort_window: Option<SimDuration>,
-    /// Spread rows of one tick of a coarse clock evenly up to the next (all formats) [default: where it counts seconds]
-    #[arg(long, value_name = "true|false", help_heading = READING)]
-    pub spread: Option<bool>,
-    /// Whether a volume of the same name is the same volume in all files (all formats) [default: as the format says]
-    #[arg(long, value_name = "true|false", help_heading = READING)]
-    pub same_volumes: Option<bool>,
-    /// Only this volume: web_3, or 3 where one volume ends in it (formats with volumes)
-    #[arg(long, value_name = "NAME", help_heading = READING)]
-    pub volume: Option<String>,
-    /// Only what arrives at this time or later, counted from the first record (all formats)
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = READING)]
-    pub start: Option<SimDuration>,
-    /// Only what arrives before this time, counted from the first record (all formats)
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = READING)]
-    pub end: Option<SimDuration>,
-    /// Pass over so many malformed rows and count them; the next is an error (all formats)
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = READING)]
-    pub skip_bad: u64,
-}
-
-impl TraceReading {
-    /// The options as the trace room takes them.
-    pub(crate) fn options(&self) -> TraceOptions {
-        TraceOptions {
-            format: self.format.clone().unwrap_or_else(|| AUTO.to_owned()),
-            units: UnitOptions {
-                time_ns: self.time_unit.map(SimDuration::as_ns),
-                address: self.address_unit,
-                size: self.size_unit,
-                read_is: self.read_is,
-            },
-            action: self.action.map(Action::from),
-            sort_window: self.sort_window,
-            spread: self.spread,
-            same_volumes: self.same_volumes,
-            only: self.volume.clone(),
-            start: self.start,
-            end: self.end,
-            skip_bad: self.skip_bad,
-        }
-    }
-}
-
-/// An event in the life of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EventChoice {
-    /// Q: handed to the block layer
-    Queued,
-    /// D: handed to the device
-    Issued,
-    /// C: completed
-    Completed,
-}
-
-impl From<EventChoice> for Action {
-    fn from(choice: EventChoice) -> Self {
-        match choice {
-            EventChoice::Queued => Action::Queued,
-            EventChoice::Issued => Action::Issued,
-            EventChoice::Completed => Action::Completed,
-        }
-    }
-}
-
-/// A unit of time: a duration, or the name of one (`us` for `1us`).
-fn parse_time_unit(text: &str) -> Result<SimDuration, String> {
-    if text.starts_with(|c: char| c.is_ascii_digit()) {
-        return parse_duration(text);
-    }
-    parse_duration(&format!("1{text}")).map_err(|_| {
-        format!("`{text}` is not a unit of time: write ns, 100ns, us, ms, s or a duration such as 10us")
-    })
-}
-
-/// A unit of addresses or sizes: bytes as a plain number, or a size.
-fn parse_unit(text: &str) -> Result<Bytes, String> {
-    match text.parse() {
-        Ok(bytes) => Ok(bytes),
-        Err(_) => {
-            parse_bytes(text).map_err(|problem| format!("{problem}; or a number of bytes, such as 512"))
-        }
-    }
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 /// What a trace is converted to.
@@ -476,16 +373,19 @@ pub(crate) struct ScenarioArguments {
     /// several files are read as one, merged by time
     #[arg(long = "trace", value_name = "FILE")]
     pub traces: Vec<PathBuf>,
-    /// The trace's format; found out if not given. See `harmonia formats`
-    #[arg(long, value_name = "FORMAT", requires = "traces")]
-    pub format: Option<String>,
+    #[command(flatten)]
+    pub reading: Reading,
 }
 
 impl ScenarioArguments {
-    /// The trace and its format, as the scenario crate takes them.
+    /// The trace and how it is read, as the scenario crate takes them.
     pub(crate) fn trace(&self) -> Option<TraceFile> {
-        let paths = self.traces.clone();
-        (!paths.is_empty()).then(|| TraceFile { paths, format: self.format.clone() })
+        let trace = TraceFile {
+            paths: self.traces.clone(),
+            format: self.reading.format.clone(),
+            reading: self.reading.flags(),
+        };
+        (trace != TraceFile::default()).then_some(trace)
     }
 }
 
@@ -601,51 +501,6 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn units_are_names_numbers_or_quantities() {
-        let times =
-            ["ns", "100ns", "us", "ms", "s", "10us", "1.5ms"].map(|text| parse_time_unit(text).unwrap().0);
-        assert_eq!(times, [1, 100, 1000, 1_000_000, 1_000_000_000, 10_000, 1_500_000]);
-        assert_eq!(["512", "4KiB", "1B"].map(|text| parse_unit(text).unwrap()), [512, 4096, 1]);
-        for bad in ["", "10", "usec", "-1us", "1"] {
-            assert!(parse_time_unit(bad).unwrap_err().contains("ns, "), "{bad}");
-        }
-        assert!(parse_unit("4kb").unwrap_err().ends_with("or a number of bytes, such as 512"));
-    }
-
-    /// Every option arrives where it belongs.
-    #[test]
-    fn how_a_trace_is_read() {
-        let line = "harmonia trace info a b --format msr --time-unit us --address-unit 512 --size-unit 4KiB --read-is 1 \
-                    --action issued --sort-window 1ms --spread true --same-volumes false --volume web_3 --start 1s \
-                    --end 2s --skip-bad 7";
-        let Command::Trace(TraceCommand::Info { reading, .. }) =
-            Arguments::parse_from(line.split_whitespace()).command
-        else {
-            panic!("not trace info")
-        };
-        assert_eq!(reading.files, [PathBuf::from("a"), PathBuf::from("b")]);
-        let duration = |ns| Some(SimDuration(ns));
-        let expected = TraceOptions {
-            format: "msr".to_owned(),
-            units: UnitOptions {
-                time_ns: Some(1000),
-                address: Some(512),
-                size: Some(4096),
-                read_is: Some(1),
-            },
-            action: Some(Action::Issued),
-            sort_window: duration(1_000_000),
-            spread: Some(true),
-            same_volumes: Some(false),
-            only: Some("web_3".to_owned()),
-            start: duration(1_000_000_000),
-            end: duration(2_000_000_000),
-            skip_bad: 7,
-        };
-        assert_eq!(reading.options(), expected);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod numbers;
 mod output;
 mod page;
 mod progress;
+mod reading;
 mod tables;
 
 use std::ffi::OsString;

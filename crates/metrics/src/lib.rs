@@ -64,6 +64,6 @@ pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };
 pub use student::student_t;
-pub use trace::{Noted, TraceReport};
+pub use trace::{EventReport, EventsReport, Noted, TraceReport};
 pub use warning::Warning;
 pub use wear::Wear;

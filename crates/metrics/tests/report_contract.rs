@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceCounters,
-    DeviceReport, DistributionSummary, EngineReport, GcWaitsReport, HostReport, InsideCounters, Intervals,
-    Noted, OverTimeReport, Pairing, PreconditionReport, RedundancyReport, Report, ResourceSum,
-    ResponseReport, SCHEMA, TraceReport, Wear, Winners,
+    DeviceReport, DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport,
+    InsideCounters, Intervals, Noted, OverTimeReport, Pairing, PreconditionReport, RedundancyReport, Report,
+    ResourceSum, ResponseReport, SCHEMA, TraceReport, Wear, Winners,
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -176,6 +176,15 @@ fn trace() -> TraceReport {
         moved: 4,
         cut: 5,
         widened: 6,
+        lost: 7,
+        span_ns: Some(8),
+        time_scale: Some(0.5),
+        events: Some(EventsReport {
+            read: "D (issued)".to_owned(),
+            asked: true,
+            share: 0.25,
+            all: vec![EventReport { event: "Q (queued)".to_owned(), requests: 9, bytes: 10 }],
+        }),
     }
 }
 
@@ -239,7 +248,9 @@ fn what_was_done_to_a_trace_follows_the_label() {
         r#""label":"selective","trace":{"files":["a.csv"],"format":"msr","format_reason":null,"rows":9,"#,
         r#""hash":"00ff","skipped":[{"reason":"not a request","rows":1}],"#,
         r#""repaired":[{"reason":"out of order","rows":2}],"bad":3,"bad_examples":["a.csv:7: found"],"#,
-        r#""moved":4,"cut":5,"widened":6}}"#,
+        r#""moved":4,"cut":5,"widened":6,"lost":7,"span_ns":8,"time_scale":0.5,"#,
+        r#""events":{"read":"D (issued)","asked":true,"share":0.25,"#,
+        r#""all":[{"event":"Q (queued)","requests":9,"bytes":10}]}}}"#,
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");
@@ -309,6 +320,7 @@ fn a_trace_is_untouched_only_if_nothing_at_all_was_done() {
         TraceReport { moved: 1, ..none.clone() },
         TraceReport { cut: 1, ..none.clone() },
         TraceReport { widened: 1, ..none.clone() },
+        TraceReport { time_scale: Some(2.0), ..none.clone() },
     ] {
         assert!(!touched.is_untouched(), "{touched:?}");
     }

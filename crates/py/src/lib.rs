@@ -27,8 +27,11 @@ struct Source {
 
 impl Source {
     fn new((scenario, is_text): (String, bool), sets: Vec<String>, trace: Option<Trace>) -> Self {
-        let trace = trace
-            .map(|(paths, format)| TraceFile { paths: paths.into_iter().map(Into::into).collect(), format });
+        let trace = trace.map(|(paths, format)| TraceFile {
+            paths: paths.into_iter().map(Into::into).collect(),
+            format,
+            reading: Vec::new(),
+        });
         Source { scenario, is_text, sets, trace }
     }
 

@@ -100,6 +100,7 @@ impl Written<'_> {
                 Some(format!("--set {}", printable(self.sets.get(index).map_or("", |set| set), 200)))
             }
             Place::Trace => Some("--trace".to_owned()),
+            Place::Flag(flag) => Some(flag.to_owned()),
             Place::File(..) | Place::Nowhere => None,
         };
         if let Some(flag) = flag {

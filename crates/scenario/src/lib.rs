@@ -41,5 +41,5 @@ pub use run::{
     Stage, Unobserved, aged_arrays, compare, compare_seeds, compare_while, default_seeds, peak_rss_bytes,
     preflight, run, run_aged,
 };
-pub use scenario::{Precondition, Scenario, Template, TraceFile, Variant, sweep};
+pub use scenario::{FlagValue, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant, sweep};
 pub use set::{Axis, axes, values_of};

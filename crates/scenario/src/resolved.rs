@@ -7,7 +7,7 @@ use harmonia_array::{CoordinationConfig, MemberConfig, SmallWrite};
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
-use harmonia_workload::trace::Action;
+use harmonia_workload::trace::{Action, Columns};
 use harmonia_workload::{
     AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, StreamConfig, StreamsConfig,
     SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
@@ -396,6 +396,8 @@ struct TraceView<'a> {
     path: PathsView,
     format: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<Columns>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     time_unit: Option<SimDuration>,
     #[serde(skip_serializing_if = "Option::is_none")]
     address_unit: Option<String>,
@@ -452,6 +454,7 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
         TraceView {
             path: trace.paths.as_slice().into(),
             format: &options.format,
+            columns: options.columns,
             time_unit: options.units.time_ns.map(SimDuration),
             address_unit: options.units.address.map(units::format_bytes),
             size_unit: options.units.size.map(units::format_bytes),

@@ -56,14 +56,38 @@ pub struct Variant {
     pub scenario: Scenario,
 }
 
-/// A trace given on the command line, which replaces the scenario's load. What the scenario says about how to read files
-/// of its own (their format, units and the like) does not hold for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A trace given on the command line, which replaces the scenario's load, and how traces are read. What the scenario says
+/// about how to read files of its own (their format, units and the like) does not hold for the files given here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceFile {
-    /// Its files, or patterns of their names, relative to the current folder; at least one.
+    /// Its files, or patterns of their names, relative to the current folder. None beside options: those of the scenario.
     pub paths: Vec<PathBuf>,
     /// Its format; `auto` if not given.
     pub format: Option<String>,
+    /// How it is read otherwise.
+    pub reading: Vec<ReadingFlag>,
+}
+
+/// A flag that says how a trace is read: it overrides a key of `[workload]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadingFlag {
+    /// The flag as it is typed, such as `--time-unit`; errors name it.
+    pub flag: &'static str,
+    /// The key, such as `time_unit`.
+    pub key: &'static str,
+    /// Its value, as the key takes it.
+    pub value: FlagValue,
+}
+
+/// What a flag gives a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlagValue {
+    /// A word, a time or a size.
+    Text(String),
+    /// A whole number.
+    Number(u64),
+    /// Yes or no.
+    Boolean(bool),
 }
 
 impl Scenario {
@@ -235,7 +259,7 @@ impl Document {
             set::apply(&mut table, index, flag)?;
         }
         if let Some(trace) = trace {
-            workload::replace_by_trace(&mut table, &trace.paths, trace.format.as_deref());
+            workload::put_trace(&mut table, trace);
         }
         let root = Section::root(&table)?;
         let name = match root.field("name") {
@@ -257,7 +281,9 @@ impl Document {
         workload::fits(&root, &workload, &room)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.
-            config.paths = trace.paths.clone();
+            if !trace.paths.is_empty() {
+                config.paths = trace.paths.clone();
+            }
         }
         Ok(Scenario { name, seed, workload, space, deadlines, precondition, array })
     }

@@ -236,6 +236,12 @@ pub const KEYS: &[Key] = &[
     ),
     key("workload.format", "the name of a trace format", "auto", "trace: its format"),
     key(
+        "workload.columns",
+        "names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, response, - for any other",
+        "none",
+        "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are",
+    ),
+    key(
         "workload.time_unit",
         "\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h",
         "the format's",
@@ -251,8 +257,8 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.action",
-        "\"queued\" (Q), \"issued\" (D) or \"completed\" (C)",
-        "the format's rule",
+        "\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)",
+        "the most complete",
         "trace: the event of a request that is its arrival (blkparse, blktrace)",
     ),
     key(

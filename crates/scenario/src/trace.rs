@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use harmonia_types::SimDuration;
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_workload::trace::within;
-use harmonia_workload::trace::{AUTO, Action, FORMATS, TraceFormat, TraceOptions, UnitOptions};
+use harmonia_workload::trace::{AUTO, Action, CSV, Columns, FORMATS, TraceFormat, TraceOptions, UnitOptions};
 use harmonia_workload::{Limit, Remap, TraceConfig, Volumes};
 
 use crate::error::{Parsed, printable};
@@ -88,6 +88,7 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
                 .transpose()?
                 .map(|bit| bit as u8),
         },
+        columns: section.field("columns").map(|field| columns(&field)).transpose()?,
         action: section.field("action").map(|field| action(&field)).transpose()?,
         sort_window: time("sort_window", false)?,
         spread: boolean("spread")?,
@@ -108,16 +109,26 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
         let allowed = format!("a time later than {start}, or an earlier `start`");
         return Err(end.fault_allowing(format!("is not later than `start` = {start}"), allowed));
     }
-    if let Some(format) = FORMATS.iter().find(|known| known.name == format) {
-        belong(section, format)?;
+    if let Some(known) = FORMATS.iter().find(|known| known.name == format) {
+        belong(section, known)?;
+    }
+    if let (CSV, Some(field), None) = (format, section.field("format"), options.columns) {
+        let allowed = "workload.columns = \"time,op,offset,size\" beside it, with a name for each column";
+        return Err(field.fault_allowing("needs the names of the columns", allowed));
     }
     Ok(options)
+}
+
+/// The names of a table's columns.
+fn columns(field: &Field<'_>) -> Parsed<Columns> {
+    field.text()?.parse().map_err(|why: String| field.fault(printable(&why, 200)))
 }
 
 /// Refuses what the format leaves nothing to choose of.
 fn belong(section: &Section<'_>, format: &TraceFormat) -> Parsed<()> {
     type Has = fn(&TraceFormat) -> bool;
-    let keys: [(&str, &str, Has); 5] = [
+    let keys: [(&str, &str, Has); 6] = [
+        ("columns", "columns to name", |format| format.name == CSV),
         ("time_unit", "times whose unit could be chosen", |format| format.units.time_ns.is_some()),
         ("address_unit", "addresses whose unit could be chosen", |format| format.units.address.is_some()),
         ("size_unit", "sizes whose unit could be chosen", |format| format.units.size.is_some()),
@@ -136,9 +147,18 @@ fn belong(section: &Section<'_>, format: &TraceFormat) -> Parsed<()> {
     Ok(())
 }
 
-/// An event, for which a person may know blkparse's letter only.
+/// An event by its name, or by blkparse's letter for it.
 fn action(field: &Field<'_>) -> Parsed<Action> {
-    let names = [("queued", Action::Queued), ("issued", Action::Issued), ("completed", Action::Completed)];
+    let names = [
+        ("queued", Action::Queued),
+        ("inserted", Action::Inserted),
+        ("issued", Action::Issued),
+        ("completed", Action::Completed),
+        ("Q", Action::Queued),
+        ("I", Action::Inserted),
+        ("D", Action::Issued),
+        ("C", Action::Completed),
+    ];
     field.choice(&names).map_err(|fault| field.fault(fault.problem))
 }
 

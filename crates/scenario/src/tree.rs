@@ -16,6 +16,8 @@ pub(crate) enum Place {
     Set(usize),
     /// The `--trace` flag.
     Trace,
+    /// A flag that says how a trace is read, such as `--action`.
+    Flag(&'static str),
     /// Nowhere: the file as a whole.
     Nowhere,
 }

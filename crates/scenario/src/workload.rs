@@ -13,6 +13,7 @@ use crate::level::Room;
 use crate::presets::stand_in;
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::Section;
+use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
 use crate::tree::{Node, Place, Table, Value};
 use crate::{streams, trace};
 
@@ -24,6 +25,7 @@ const OF_A_STREAM: &[&str] = &["arrival", "size", "read_fraction", "trim_fractio
 const TRACE_ONLY: &[&str] = &[
     "path",
     "format",
+    "columns",
     "time_unit",
     "address_unit",
     "size_unit",
@@ -42,6 +44,7 @@ const TRACE_ONLY: &[&str] = &[
 /// Keys that say how the files named beside them are to be read: they hold for no other files.
 const OF_THE_FILES: &[&str] = &[
     "format",
+    "columns",
     "time_unit",
     "address_unit",
     "size_unit",
@@ -80,6 +83,10 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
                 "kind = \"trace\" or [workload.stream.NAME]; a load of one stream has `arrival.rate`";
             return Err(field.fault_allowing("is for traces and loads of several streams", allowed));
         }
+        if let Place::Flag(_) = field.node.place {
+            let allowed = "--trace FILE, or a scenario whose load is a trace";
+            return Err(field.fault_allowing("says how a trace is read, and the load is none", allowed));
+        }
         let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
         let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));
         return Err(field.fault_allowing(format!("does not belong to kind = \"{kind}\""), allowed));
@@ -111,15 +118,37 @@ pub(crate) fn deadlines(root: &Section<'_>) -> Parsed<Deadlines> {
     Ok(Deadlines { read: within("read")?, write: within("write")? })
 }
 
-/// Makes the load the trace given on the command line. Of a load of another kind only what flags say is kept, of another
-/// trace what does not describe its files.
-pub(crate) fn replace_by_trace(root: &mut Table, paths: &[PathBuf], format: Option<&str>) {
+/// Makes the load the trace given on the command line, and puts what flags say about reading it. Of a load of another kind
+/// only what flags say is kept, of another trace what does not describe its files.
+pub(crate) fn put_trace(root: &mut Table, trace: &TraceFile) {
     let mut table = match root.get("workload").map(|entry| &entry.node.value) {
         Some(Value::Table(table)) => table.clone(),
         // Not a table: `read` will say so.
         Some(_) => return,
         None => Table::default(),
     };
+    // Neither files nor options: a list of files that is empty, which `read` will refuse.
+    let says_nothing = trace.format.is_none() && trace.reading.is_empty();
+    if !trace.paths.is_empty() || says_nothing {
+        replace(&mut table, &trace.paths);
+    }
+    if let Some(format) = &trace.format {
+        table.put("format", Place::Flag("--format"), Value::Text(format.clone()));
+    }
+    for ReadingFlag { flag, key, value } in &trace.reading {
+        let value = match value {
+            FlagValue::Text(text) => Value::Text(text.clone()),
+            FlagValue::Number(number) => Value::Integer((*number).into()),
+            FlagValue::Boolean(is) => Value::Boolean(*is),
+        };
+        table.put(key, Place::Flag(flag), value);
+    }
+    let place = root.get("workload").map_or(Place::Trace, |entry| entry.node.place);
+    root.put("workload", place, Value::Table(table));
+}
+
+/// Makes a `[workload]` that of these files.
+fn replace(table: &mut Table, paths: &[PathBuf]) {
     let is_trace = table
         .get("kind")
         .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
@@ -134,11 +163,6 @@ pub(crate) fn replace_by_trace(root: &mut Table, paths: &[PathBuf], format: Opti
     };
     table.put("kind", Place::Trace, Value::Text("trace".into()));
     table.put("path", Place::Trace, names);
-    if let Some(format) = format {
-        table.put("format", Place::Trace, Value::Text(format.to_owned()));
-    }
-    let place = root.get("workload").map_or(Place::Trace, |entry| entry.node.place);
-    root.put("workload", place, Value::Table(table));
 }
 
 /// What `preset` may be.

@@ -22,7 +22,7 @@ fn synthetic(scenario: &Scenario) -> &harmonia_workload::SyntheticConfig {
 
 fn builtins() -> impl Iterator<Item = (&'static str, Scenario)> {
     presets::list().into_iter().filter(|preset| preset.kind == Kind::Scenario).map(|preset| {
-        let trace = TraceFile { paths: vec!["my.csv".into()], format: None };
+        let trace = TraceFile { paths: vec!["my.csv".into()], format: None, ..TraceFile::default() };
         let trace = preset.name.ends_with("-trace").then_some(&trace);
         let scenario = Scenario::load(preset.name, &[], trace);
         (preset.name, scenario.unwrap_or_else(|error| panic!("{error}")))
@@ -199,23 +199,26 @@ fn a_trace_is_found_beside_its_scenario_or_where_the_flag_says() {
     };
     assert_eq!(path(None, &[]).paths, [Path::new("runs/web.csv")]);
     assert_eq!(path(None, &["workload.path=web.csv"]).paths, [Path::new("web.csv")]);
-    let other = path(Some(&TraceFile { paths: vec!["other.csv".into()], format: None }), &[]);
+    let other =
+        path(Some(&TraceFile { paths: vec!["other.csv".into()], format: None, ..TraceFile::default() }), &[]);
     assert_eq!((other.paths[0].as_path(), other.options.format.as_str()), (Path::new("other.csv"), "auto"));
     assert_eq!((other.time_scale, other.limit), (0.1, Some(Limit::Requests(10))));
 }
 
 #[test]
 fn a_trace_replaces_a_synthetic_load_and_keeps_only_flags() {
-    let trace = TraceFile { paths: vec!["my.csv".into()], format: Some("msr".into()) };
+    let trace =
+        TraceFile { paths: vec!["my.csv".into()], format: Some("msr".into()), ..TraceFile::default() };
     let scenario = Scenario::load("hpc-w", &["workload.requests=7".into()], Some(&trace)).unwrap();
     let WorkloadConfig::Trace(load) = scenario.workload else { panic!("not a trace") };
     assert_eq!(
         (load.limit, load.warmup, load.options.format.as_str()),
         (Some(Limit::Requests(7)), Limit::Requests(0), "msr")
     );
-    let wrong = TraceFile { paths: vec!["my.csv".into()], format: Some("mrs".into()) };
+    let wrong =
+        TraceFile { paths: vec!["my.csv".into()], format: Some("mrs".into()), ..TraceFile::default() };
     let message = Scenario::load("hpc-w", &[], Some(&wrong)).unwrap_err().to_string();
-    assert!(message.contains("--trace") && message.contains("msr"), "{message}");
+    assert!(message.contains("--format") && message.contains("msr"), "{message}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use harmonia_scenario::{
     preflight, run,
 };
 use harmonia_types::{HostRequest, Operation, SimTime};
-use harmonia_workload::trace::{FORMATS, TraceFormat, Written};
+use harmonia_workload::trace::{CSV, FORMATS, TraceFormat, Written};
 use harmonia_workload::{ArrayGeometryForLoad, Next, Trace, TraceOptions, WorkloadConfig};
 
 /// Two small devices, 25.6 MiB together, aged in an instant; the page is 4 KiB and takes 1 us on the link.
@@ -175,7 +175,7 @@ fn several_files_are_one_trace_and_may_have_volumes_of_their_own() {
 }
 
 fn given(paths: &[PathBuf], format: Option<&str>) -> TraceFile {
-    TraceFile { paths: paths.to_vec(), format: format.map(str::to_owned) }
+    TraceFile { paths: paths.to_vec(), format: format.map(str::to_owned), ..TraceFile::default() }
 }
 
 /// What a scenario says about how its own files are read goes with them; what it wants of a trace stays.
@@ -301,9 +301,12 @@ fn runs_of_a_comparison_replay_the_same_trace() {
     other.scenario.array.coordination.policy = "reactive-inclusive".to_owned();
     let variants = [variant("a", ""), other, variant("scaled", "time_scale = 2.0"), variant("b", "")];
     let runs = compare(&variants, &RunOptions { threads: 3, ..options(&Silent) }).unwrap().runs;
-    let traces: Vec<&TraceReport> = runs.iter().map(|run| run.trace.as_ref().unwrap()).collect();
-    assert_eq!(traces[0].rows, 60);
-    assert!(traces.iter().all(|trace| trace == &traces[0]), "{traces:?}");
+    let scales: Vec<_> = runs.iter().map(|run| run.trace.as_ref().unwrap().time_scale).collect();
+    assert_eq!(scales, [None, None, Some(2.0), None]);
+    let unscaled = |run: &Report| TraceReport { time_scale: None, ..run.trace.clone().unwrap() };
+    let traces: Vec<TraceReport> = runs.iter().map(unscaled).collect();
+    assert_eq!((traces[0].rows, traces[0].span_ns), (60, Some(11_743_000)));
+    assert!(traces.iter().all(|trace| *trace == traces[0]), "{traces:?}");
     same_sections(&runs[0], &runs[3]);
     assert_ne!(runs[0].host, runs[2].host);
 }
@@ -549,9 +552,14 @@ fn every_format_that_is_read_converts_without_loss_where_nothing_is_changed() {
         let mut pairs = 0;
         for file in std::fs::read_dir(seeds.join(format!("{}_reader", source.name))).unwrap() {
             let file = file.unwrap().path();
-            let options = TraceOptions { skip_bad: 100, ..TraceOptions::of_format(source.name) };
+            // The first line of a table names its columns, which reading passes over as a header.
+            let names = std::fs::read_to_string(&file).ok().filter(|_| source.name == CSV);
+            let names = names.map(|text| text.lines().next().unwrap_or_default().to_owned());
+            let columns = names.as_ref().map(|names| names.parse().unwrap());
+            let options = TraceOptions { skip_bad: 100, columns, ..TraceOptions::of_format(source.name) };
             let Ok(trace) = Trace::open(std::slice::from_ref(&file), &options) else { continue };
-            let keys = format!("path = {file:?}\nformat = {:?}\n{wrap}", source.name);
+            let named = names.map(|names| format!("columns = {names:?}\n")).unwrap_or_default();
+            let keys = format!("path = {file:?}\nformat = {:?}\n{named}{wrap}", source.name);
             let Ok(expected) = run(&folder.scenario(&keys), &self::options(&Silent)) else { continue };
             for target in FORMATS {
                 let path = folder.path(&format!("converted.{}", target.name));

@@ -150,6 +150,7 @@ fn refuse_policy_key(sets: &[String]) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reading::Reading;
 
     fn message(result: Result<Vec<String>, Failure>) -> String {
         result.expect_err("refused").message().expect("said")
@@ -181,7 +182,12 @@ mod tests {
     fn labels(policies: &[&str], sets: &[&str]) -> Vec<String> {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let sets = [&owned(sets)[..], &["workload.requests=10".to_owned()]].concat();
-        let arguments = ScenarioArguments { scenario: "tiny".into(), sets, traces: Vec::new(), format: None };
+        let arguments = ScenarioArguments {
+            scenario: "tiny".into(),
+            sets,
+            traces: Vec::new(),
+            reading: Reading::default(),
+        };
         let policies = owned(policies);
         let crossed = crossed(&arguments, (!policies.is_empty()).then_some(&policies[..]));
         let crossed = crossed.unwrap_or_else(|failure| panic!("{:?}", failure.message()));

@@ -1,10 +1,10 @@
 //! What became of the load on its way to the array: rows of a trace that were not read as they stand, requests that were
 //! changed to fit, pages that had to be read because a write covers them in part. Nothing is said of what is not there.
 
-use harmonia_metrics::{Noted, Report, TraceReport};
+use harmonia_metrics::{EventReport, EventsReport, Noted, Report, TraceReport, Warning};
 
 use super::{Style, label, layout};
-use crate::numbers::count;
+use crate::numbers::{bytes, count};
 
 /// A paragraph a note; `None` without any.
 pub(super) fn section(runs: &[Report], style: Style) -> Option<String> {
@@ -16,6 +16,7 @@ pub(super) fn section(runs: &[Report], style: Style) -> Option<String> {
 /// All there is to say, a sentence each.
 pub(crate) fn notes(runs: &[Report]) -> Vec<String> {
     let mut notes = traces(runs);
+    notes.extend(trace_warnings(runs));
     notes.extend(partial_pages(runs));
     notes
 }
@@ -32,6 +33,22 @@ fn traces(runs: &[Report]) -> Vec<String> {
         .collect()
 }
 
+/// What is to be known about the traces, the same thing once.
+fn trace_warnings(runs: &[Report]) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    for Warning { text, .. } in runs
+        .iter()
+        .filter_map(|run| run.trace.as_ref())
+        .flat_map(|trace| harmonia_metrics::trace_warnings(trace, true))
+    {
+        let line = format!("warning: {text}");
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    told
+}
+
 /// The file, or the first and how many more.
 fn file(trace: &TraceReport) -> String {
     match trace.files.as_slice() {
@@ -44,6 +61,8 @@ fn file(trace: &TraceReport) -> String {
 fn treatment(trace: &TraceReport) -> String {
     let TraceReport { skipped, repaired, bad, bad_examples, moved, cut, widened, .. } = trace;
     let mut parts = Vec::new();
+    parts.extend(trace.time_scale.map(|scale| format!("times multiplied by {scale}")));
+    parts.extend(trace.events.as_ref().map(event));
     let sum = |list: &[Noted]| list.iter().map(|noted| noted.rows).sum::<u64>();
     if !skipped.is_empty() {
         parts.push(format!("{} passed over ({})", counted(sum(skipped), "row"), reasons(skipped)));
@@ -65,6 +84,18 @@ fn treatment(trace: &TraceReport) -> String {
         parts.push(format!("{} widened to whole pages", counted(*widened, "request")));
     }
     parts.join("; ")
+}
+
+/// Which event was read, and what the others have.
+fn event(events: &EventsReport) -> String {
+    let has =
+        |event: &EventReport| format!("{} of {}", counted(event.requests, "request"), bytes(event.bytes));
+    let (read, others): (Vec<_>, Vec<_>) = events.all.iter().partition(|event| event.event == events.read);
+    let read = read.first().map(|read| format!(", which has {}", has(read))).unwrap_or_default();
+    let others: Vec<String> =
+        others.iter().map(|other| format!("{} has {}", other.event, has(other))).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    format!("read by event {}{read}{others}", events.read)
 }
 
 /// Why, and how often where there is more than one reason.
@@ -126,6 +157,7 @@ mod tests {
         let mut all = plain();
         all.trace = Some(TraceReport {
             files: vec!["web.csv".to_owned(), "web2.csv".to_owned()],
+            rows: 1_000,
             skipped: vec![
                 noted("of another volume than the one asked for", 4_000),
                 noted("not a request", 1),
@@ -147,6 +179,30 @@ mod tests {
             "Writes that cover a page in part cost 1 page read before their programs.",
         ];
         assert_eq!(notes(&[all.clone(), all]), said);
+    }
+
+    #[test]
+    fn the_event_that_was_read_and_a_scale_of_times_are_told() {
+        let event = |event: &str, requests, bytes| EventReport { event: event.to_owned(), requests, bytes };
+        let mut run = plain();
+        let trace = run.trace.as_mut().expect("replayed");
+        trace.time_scale = Some(0.005);
+        let all = vec![event("Q (queued)", 15_524, 63_586_304), event("D (issued)", 1, 4096)];
+        trace.events = Some(EventsReport { read: "Q (queued)".to_owned(), asked: false, share: 1.0, all });
+        let said = "Trace web.csv: times multiplied by 0.005; read by event Q (queued), which has 15,524 requests of \
+                    60.6 MiB (D (issued) has 1 request of 4.00 KiB).";
+        assert_eq!(notes(&[run]), [said]);
+    }
+
+    #[test]
+    fn a_warning_about_the_trace_is_told_once() {
+        let mut run = plain();
+        run.trace.as_mut().expect("replayed").span_ns = Some(0);
+        let told = notes(&[run.clone(), run]);
+        assert!(
+            told.len() == 1 && told[0].starts_with("warning: all 10 requests of the trace arrive at the"),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -7,7 +7,10 @@ use super::*;
 #[test]
 fn what_cannot_be_understood_is_status_2_and_says_so() {
     refused(&["simulate"], &["unrecognized subcommand 'simulate'"]);
-    refused(&["run", "x", "--format", "msr"], &["--trace <FILE>"]);
+    refused(
+        &["run", "tiny", "--format", "msr"],
+        &["--format: `workload.format`", "--trace FILE, or a scenario"],
+    );
     refused(&["run", "x", "--threads", "0"], &["--threads <N>"]);
     refused(&["trace", "translate", "x"], &["unrecognized subcommand 'translate'"]);
 }

@@ -247,3 +247,83 @@ fn a_fitted_scenario_passes_check() {
     let one = path_of(folder.path(), "one.csv", b"1,web,0,Read,0,4096,1\n");
     refused(&["trace", "fit", &one, "-q"], &[&one, "has no span"]);
 }
+
+/// The options of reading that `trace info` has are those of a run, and what they do shows in its report.
+#[test]
+fn a_run_reads_a_trace_as_it_is_told() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let row = |i: u64| {
+        format!("{};java;{};{};8\n", i * 100, if i.is_multiple_of(4) { "R" } else { "W" }, i * 37 % 50 * 8)
+    };
+    let table = path_of(folder.path(), "log.csv", (0..40).map(row).collect::<String>().as_bytes());
+    let columns = [
+        "--columns",
+        "time;-;op;offset;size",
+        "--time-unit",
+        "us",
+        "--address-unit",
+        "512",
+        "--size-unit",
+        "512",
+    ];
+    let info = json(&[&["trace", "info", &table, "--json"], &columns[..]].concat());
+    assert_eq!(
+        (&info["format"], &info["rows"], &info["span_s"]),
+        (&"csv".into(), &40.into(), &0.0039.into())
+    );
+    let run = |more: &[&str]| json(&[&["run", "tiny", "--trace", &table, "--json", "-q"], more].concat());
+    let report = run(&columns);
+    let trace = &report["trace"];
+    assert_eq!(
+        (&trace["format"], &trace["rows"], &trace["span_ns"]),
+        (&"csv".into(), &40.into(), &3_900_000.into())
+    );
+    assert_eq!(report["host"]["bytes_written"], 30 * 4096);
+    assert!(report["warnings"].is_null(), "{}", report["warnings"]);
+    let timeless = run(&["--columns", "-;-;op;offset;size", "--size-unit", "512"]);
+    assert_eq!(timeless["warnings"][0]["code"], "all-at-once");
+}
+
+/// A recording of which D is there in part only: both commands say which event they read.
+#[test]
+fn the_event_that_is_read_is_told() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let queued = |i: u64| format!("8,0 0 {i} 0.{:09} 7 Q W {} + 8 [java]\n", i * 100_000, i * 8);
+    let text = (1..=50).map(queued).collect::<String>() + "8,0 0 51 0.006000000 7 D W 8 + 8 [java]\n";
+    let path = path_of(folder.path(), "t.blkparse", text.as_bytes());
+    let (_, text, _) = outcome(&mut harmonia(&["trace", "info", &path]));
+    assert!(
+        text.contains("event        Q (queued) 50 of 200 KiB, read by default; not read: D (issued) 1 of"),
+        "{text}"
+    );
+    let (_, text, _) = outcome(&mut harmonia(&["run", "tiny", "--trace", &path, "-q"]));
+    let text = text.replace('\n', " ");
+    assert!(text.contains("read by event Q (queued), which has 50 requests of 200 KiB"), "{text}");
+    let forced = json(&["run", "tiny", "--trace", &path, "--action", "D", "--json", "-q"]);
+    assert_eq!((&forced["trace"]["rows"], &forced["trace"]["events"]["share"]), (&1.into(), &0.02.into()));
+    assert_eq!(forced["warnings"][0]["code"], "incomplete-event");
+}
+
+#[test]
+fn a_scale_of_times_is_told() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = path_of(folder.path(), "web.csv", rows().as_bytes());
+    let (status, text, stderr) =
+        outcome(&mut harmonia(&["check", "tlc-trace", "--trace", &path, "--set", "workload.warmup=0"]));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(text.contains("time_scale = 0.005"), "{text}");
+    let scaled = [
+        "run",
+        "tiny",
+        "--trace",
+        &path,
+        "-q",
+        "--set",
+        "workload.time_scale=0.5",
+        "--set",
+        "workload.volumes=overlay",
+    ];
+    let (status, text, stderr) = outcome(&mut harmonia(&scaled));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(text.replace('\n', " ").contains("times multiplied by 0.5"), "{text}");
+}

@@ -1,6 +1,7 @@
 //! What makes the figures of one run say less than they seem to.
 
 use crate::report::Report;
+use crate::trace;
 use crate::warning::Warning;
 
 /// Requests arrive faster than they are served.
@@ -55,7 +56,8 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (STILL_SETTLING, still_settling(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
-    all.into_iter().filter_map(warning).collect()
+    let of_trace = run.trace.as_ref().map(trace::warnings).unwrap_or_default();
+    all.into_iter().filter_map(warning).chain(of_trace).collect()
 }
 
 /// Milliseconds with as many digits as matter.

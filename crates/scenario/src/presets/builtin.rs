@@ -51,5 +51,29 @@ pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "nvme-mixed", text: include_str!("../../../../examples/nvme-mixed.toml") },
     Builtin { name: "tiny", text: include_str!("../../../../examples/tiny.toml") },
     Builtin { name: "msr-trace", text: include_str!("../../../../examples/msr-trace.toml") },
+    Builtin { name: "tlc-trace", text: include_str!("../../../../examples/tlc-trace.toml") },
     Builtin { name: "raid6-trace", text: include_str!("../../../../examples/raid6-trace.toml") },
+    Builtin { name: "mds-array", text: include_str!("../../../../examples/mds-array.toml") },
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The header of an example names the command that runs it: `harmonia compare NAME`.
+    #[test]
+    fn every_example_is_built_in_under_its_name() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+        let files = std::fs::read_dir(folder).expect("examples").map(|entry| entry.expect("entry").path());
+        let mut examples: Vec<String> = files
+            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+            .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
+            .collect();
+        let mut built_in: Vec<&str> = names().collect();
+        examples.sort();
+        built_in.sort_unstable();
+        assert_eq!(examples, built_in);
+    }
+}

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use harmonia_array::layout::Layout;
 use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, HostReport, Noted, PreconditionReport,
-    RedundancyReport, Report, SCHEMA, TraceReport,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, EventReport, EventsReport, HostReport, Noted,
+    PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport,
 };
 use harmonia_workload::TraceAccount;
+use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
 use super::drive::Measured;
 use crate::Variant;
@@ -124,7 +125,8 @@ fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport>
 
 /// What was done to a trace, in the report's terms.
 fn trace(account: TraceAccount) -> TraceReport {
-    let TraceAccount { files, format, reason, rows, hash, log, remapped } = account;
+    let TraceAccount { files, format, reason, events, rows, span_ns, time_scale, hash, log, remapped } =
+        account;
     let noted = |list: Vec<harmonia_workload::trace::Noted>| {
         list.iter().map(|noted| Noted { reason: noted.reason.to_owned(), rows: noted.rows }).collect()
     };
@@ -141,6 +143,26 @@ fn trace(account: TraceAccount) -> TraceReport {
         moved: remapped.moved,
         cut: remapped.cut,
         widened: remapped.widened,
+        lost: log.lost,
+        span_ns: Some(span_ns),
+        // An exact comparison: 1 is the default and means "untouched".
+        time_scale: Some(time_scale).filter(|&scale| scale != 1.0),
+        events: events.map(events_read),
+    }
+}
+
+/// Which event of a trace was read, in the report's terms.
+fn events_read(events: EventsRead) -> EventsReport {
+    let EventsRead { read, asked, counts } = events;
+    let event = |action: Action| {
+        let EventCount { requests, bytes } = counts.of(action);
+        EventReport { event: action.name().to_owned(), requests, bytes }
+    };
+    EventsReport {
+        read: read.name().to_owned(),
+        asked,
+        share: counts.completeness(read),
+        all: counts.by_completeness().into_iter().map(event).collect(),
     }
 }
 

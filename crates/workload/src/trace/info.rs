@@ -17,7 +17,7 @@ use harmonia_types::{Bytes, Operation, SimDuration};
 use serde::Serialize;
 
 use super::footprint::Footprint;
-use super::{ReadLog, Trace, TraceError, TraceReader, TraceRecord};
+use super::{EventsRead, ReadLog, Trace, TraceError, TraceReader, TraceRecord};
 
 pub(super) const NS_PER_S: f64 = 1e9;
 const SECOND_NS: u64 = 1_000_000_000;
@@ -53,6 +53,9 @@ pub struct TraceInfo {
     pub format: &'static str,
     /// Why that format, if it was not named.
     pub decision: Option<String>,
+    /// Which event of a request was read, where the format records several, and how many requests each has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<EventsRead>,
     /// Number of requests.
     pub rows: u64,
     /// From the first arrival to the last, in seconds.
@@ -350,6 +353,7 @@ impl Summary {
             files: trace.inputs.len(),
             format: trace.format().name,
             decision: trace.decision(),
+            events: trace.events_read(reader.log()),
             rows: self.all.requests,
             span_s,
             read_percent: self.percent(self.read.requests),
@@ -394,10 +398,11 @@ impl Summary {
     }
 
     fn warnings(&self, trace: &Trace, reader: &TraceReader) -> Vec<String> {
+        let events = trace.events_read(reader.log()).and_then(|events| events.warning());
         let (times, operations) = (self.time_warning(), self.operation_warning(trace));
         let places = [self.address_warning(), self.size_warning(), self.volume_warning()];
         let clocks = [self.clock_warning(), self.spread_warning(reader), self.file_warning(trace, reader)];
-        [times, operations].into_iter().chain(places).chain(clocks).flatten().collect()
+        [events, times, operations].into_iter().chain(places).chain(clocks).flatten().collect()
     }
 
     fn time_warning(&self) -> Option<String> {

@@ -22,10 +22,13 @@
 //! Not modelled: the response times a trace recorded (its devices are not ours), waiting of one traced request for
 //! another.
 
+mod columns;
 mod convert;
+mod events;
 mod fit;
 mod footprint;
 mod formats;
+mod guess;
 mod hash;
 mod info;
 mod options;
@@ -37,11 +40,13 @@ mod volumes;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+pub use columns::Columns;
 pub use convert::{Conversion, ConvertError, Target, convert};
+pub use events::{EventCount, EventCounts, EventsRead};
 pub use fit::{Heat, TraceFit};
-pub use formats::{FORMATS, Spread, TraceFormat};
+pub use formats::{CSV, FORMATS, Spread, TraceFormat};
 pub use hash::TraceHash;
 pub use info::{MeanSizeBytes, Operations, TraceInfo, VolumeShare};
 pub use options::{Action, TraceOptions, UnitOptions, Units};
@@ -78,6 +83,8 @@ pub struct Trace {
     options: TraceOptions,
     /// Why `auto` decided as it did.
     reason: Option<String>,
+    /// The event of a request that is read, once that is known: to choose it, the files are read.
+    action: Arc<OnceLock<Action>>,
 }
 
 impl Trace {
@@ -118,14 +125,19 @@ impl Trace {
             });
         };
         inputs.iter().try_for_each(|input| input.refuse_wrapped())?;
-        let (format, reason) = if options.format == AUTO {
+        let (format, reason) = if options.format == AUTO && options.columns.is_some() {
+            (named(first, CSV)?, None)
+        } else if options.format == AUTO {
             let (format, reason) = detect(&inputs, options)?;
             (format, Some(reason))
         } else {
             (named(first, &options.format)?, None)
         };
-        Setting::new(format, options).map_err(|problem| first.error(problem))?;
-        Ok(Trace { inputs, format, options: options.clone(), reason })
+        Setting::new(format, options).map_err(|problem| match options.columns {
+            None if format.name == CSV => first.error(problem + &or_empty(suggestion(first))),
+            _ => first.error(problem),
+        })?;
+        Ok(Trace { inputs, format, options: options.clone(), reason, action: Arc::default() })
     }
 
     /// The format it is read as.
@@ -151,9 +163,9 @@ impl Trace {
     /// # Errors
     /// If a file is not what its format says from its first bytes on.
     pub fn records(&self) -> Result<TraceReader, TraceError> {
-        self.inputs.iter().for_each(|input| input.restart());
         let Trace { format, options, .. } = self;
         let setting = self.setting()?;
+        self.inputs.iter().for_each(|input| input.restart());
         let open = |input: &Arc<TraceInput>| {
             let rows = (format.open)(input, setting).map_err(|problem| input.error(problem))?;
             let clock = Clock { tick_ns: setting.time_ns, coarse: format.spread == Spread::ByItself };
@@ -248,8 +260,15 @@ impl Trace {
             return Ok(setting);
         }
         // One event for all files: decided one by one, a request may be read as Q in one and as C in the next.
-        let action = formats::first_action(&self.inputs, self.format, setting);
-        Ok(Setting { action: Some(action), ..setting })
+        let choose = || formats::most_complete_action(&self.inputs, self.format, setting);
+        Ok(Setting { action: Some(*self.action.get_or_init(choose)), ..setting })
+    }
+
+    /// Which event of a request a reader with this log read, if the format records several.
+    pub(crate) fn events_read(&self, log: &ReadLog) -> Option<EventsRead> {
+        let asked = self.options.action;
+        let read = asked.or_else(|| self.action.get().copied()).filter(|_| self.format.has_actions)?;
+        Some(EventsRead { read, asked: asked.is_some(), counts: log.events })
     }
 }
 
@@ -304,6 +323,17 @@ fn detect(
     }
 }
 
+/// What a file's columns may be called, if it looks like a table.
+fn suggestion(input: &Arc<TraceInput>) -> Option<String> {
+    let bytes = input.head(SNIFF_BYTES).ok()?;
+    guess::suggestion(&Head { bytes: &bytes, complete: false, options: &TraceOptions::default() })
+}
+
+/// A further half of a sentence, if there is one.
+fn or_empty(more: Option<String>) -> String {
+    more.map(|more| format!("; {more}")).unwrap_or_default()
+}
+
 /// The one format of `formats` that `head` fits, and why.
 fn choose<'a>(formats: &'a [TraceFormat], head: &Head<'_>) -> Result<(&'a TraceFormat, String), String> {
     let mut fitting = Vec::new();
@@ -324,19 +354,25 @@ fn choose<'a>(formats: &'a [TraceFormat], head: &Head<'_>) -> Result<(&'a TraceF
     match (&mut fitting[..], closest) {
         ([_], _) => Ok(fitting.remove(0)),
         ([], Some((_, format, problem))) => Err(format!(
-            "its content is in none of the known trace formats ({}); {} comes closest, but {problem}",
+            "its content is in none of the known trace formats ({}); {} comes closest, but {problem}{}",
             names(formats),
-            format.name
+            format.name,
+            or_empty(guess::suggestion(head))
         )),
         ([], None) => Err(format!(
-            "its first line `{}` is in none of the known trace formats ({}): name the format to see what is wrong",
+            "its first line `{}` is in none of the known trace formats ({}): name the format to see what is wrong{}",
             excerpt(first_line(head.bytes)),
-            names(formats)
+            names(formats),
+            or_empty(guess::suggestion(head))
         )),
-        _ => Err(format!(
-            "its content fits more than one format ({}): name the one meant",
-            names(fitting.into_iter().map(|(format, _)| format))
-        )),
+        _ => {
+            let names: Vec<&str> = fitting.into_iter().map(|(format, _)| format.name).collect();
+            Err(format!(
+                "its content fits more than one format ({}): name the one meant, with --format {} (workload.format)",
+                names.join(", "),
+                names.join(" or --format ")
+            ))
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use harmonia_types::{Bytes, SimDuration};
 use serde::Serialize;
 
 use super::AUTO;
-use super::formats::{Spread, TraceFormat};
+use super::columns::Columns;
+use super::formats::{CSV, Spread, TraceFormat};
 
 /// What its reader is told about a trace beside the files. `None` leaves a matter to the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -14,6 +15,8 @@ pub struct TraceOptions {
     pub format: String,
     /// Units and polarity of columns, where the file has others than its format says.
     pub units: UnitOptions,
+    /// Format csv, which is meant where columns are named: what its columns are.
+    pub columns: Option<Columns>,
     /// blkparse and blktrace: which event of a request is its arrival.
     pub action: Option<Action>,
     /// Rows that come later than their time by up to this are sorted in; a row later than that is malformed.
@@ -51,6 +54,8 @@ pub struct UnitOptions {
 pub enum Action {
     /// Q: handed to the block layer; the application's view.
     Queued,
+    /// I: inserted into the queue of the I/O scheduler.
+    Inserted,
     /// D: handed to the device.
     Issued,
     /// C: completed.
@@ -62,6 +67,7 @@ impl Default for TraceOptions {
         TraceOptions {
             format: AUTO.to_owned(),
             units: UnitOptions::default(),
+            columns: None,
             action: None,
             sort_window: None,
             spread: None,
@@ -110,6 +116,8 @@ pub(super) struct Setting {
     pub(super) asked_time_ns: Option<u64>,
     /// The event asked for; `None` leaves the choice to the format's rule.
     pub(super) action: Option<Action>,
+    /// What the columns of a table are.
+    pub(super) columns: Option<Columns>,
 }
 
 /// Units beyond these are misunderstandings.
@@ -146,6 +154,12 @@ impl Setting {
                 "format `{name}` has no events to choose from: only blkparse and blktrace have"
             ));
         }
+        if options.columns.is_some() != (*name == CSV) {
+            return Err(match *name {
+                CSV => "format `csv` needs the names of its columns: --columns time,op,offset,size (workload.columns)".to_owned(),
+                _ => format!("format `{name}` has columns of its own: only those of format `csv` are named"),
+            });
+        }
         if options.spread == Some(true) && format.spread == Spread::Never {
             return Err(format!(
                 "format `{name}` has no ticks to spread requests over: its times have fractions or are exact"
@@ -164,6 +178,7 @@ impl Setting {
             },
             asked_time_ns: time_ns,
             action: options.action,
+            columns: options.columns,
         })
     }
 }

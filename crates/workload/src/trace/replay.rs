@@ -20,7 +20,7 @@ use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
 use super::hash::TraceHash;
 use super::remap::Remapper;
 use super::volumes::{Ends, Regions};
-use super::{ASK_EVERY, ReadLog, Step, Trace, TraceError, TraceReader, TraceRecord};
+use super::{ASK_EVERY, EventsRead, ReadLog, Step, Trace, TraceError, TraceReader, TraceRecord};
 use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig, Volumes};
 
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
@@ -38,7 +38,7 @@ pub struct RemapCounts {
 }
 
 /// What was replayed of a trace so far, and what was done to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TraceAccount {
     /// Its files, as they were named or found.
     pub files: Vec<String>,
@@ -46,8 +46,14 @@ pub struct TraceAccount {
     pub format: &'static str,
     /// Why `auto` decided on that format; `None` where it was named.
     pub reason: Option<String>,
+    /// Which event of a request was read, where the format records several.
+    pub events: Option<EventsRead>,
     /// Records replayed.
     pub rows: u64,
+    /// When the last of them arrives, in ns behind the first, as the trace has it; before `time_scale`.
+    pub span_ns: u64,
+    /// What times are multiplied by.
+    pub time_scale: f64,
     /// Of the records replayed: see [`TraceHash`].
     pub hash: String,
     /// What was done to the rows beside reading them.
@@ -124,6 +130,7 @@ impl Replay {
             remapper: Remapper { remap: config.remap, array: *array, trace_end: regions.end },
             limit: config.limit,
             issued: 0,
+            span: None,
             hash: TraceHash::default(),
             counts: RemapCounts::default(),
             finished: None,
@@ -149,6 +156,8 @@ pub struct TraceSource {
     remapper: Remapper,
     limit: Option<Limit>,
     issued: u64,
+    /// When the first and the last record of those issued arrive, as the trace has it.
+    span: Option<(u64, u64)>,
     hash: TraceHash,
     counts: RemapCounts,
     /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
@@ -189,6 +198,7 @@ impl TraceSource {
         }
         let (offset, length) = self.place(&record)?;
         self.hash.add(&record);
+        self.span = Some((self.span.map_or(record.time_ns, |(first, _)| first), record.time_ns));
         let TraceRecord { operation, volume, .. } = record;
         let request =
             HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
@@ -260,7 +270,10 @@ impl Source for TraceSource {
             files: self.trace.files().map(str::to_owned).collect(),
             format: self.trace.format().name,
             reason: self.trace.reason().map(str::to_owned),
+            events: self.trace.events_read(self.log()),
             rows: self.issued,
+            span_ns: self.span.map_or(0, |(first, last)| last - first),
+            time_scale: self.time_scale,
             hash: self.hash.text(),
             log: self.log().clone(),
             remapped: self.counts,

@@ -1,6 +1,7 @@
 //! `harmonia trace info`: what a block trace holds.
 
 use harmonia_workload::TraceInfo;
+use harmonia_workload::trace::{Action, EventsRead};
 
 use super::{Session, bad_input, log_lines};
 use crate::failure::Failure;
@@ -30,10 +31,11 @@ pub(super) fn info(session: &Session, json: bool, output: &Output) -> Result<(),
 fn text(info: &TraceInfo) -> String {
     let size = &info.mean_size_bytes;
     let kib = |mean: Option<f64>| or_none(mean, |mean| format!("{:.1}", mean / 1024.0));
-    let mut rows = vec![
-        ("format", info.format.to_owned()),
+    let mut rows = vec![("format", info.format.to_owned())];
+    rows.extend(info.events.as_ref().map(|events| ("event", event(events))));
+    rows.extend([
         ("requests", count(info.rows)),
-        ("span", format!("{} s", seconds(info.span_s))),
+        ("span", span(info.span_s)),
         ("rate", or_none(info.rate_per_s, |rate| format!("{rate:.4} requests/s"))),
         ("bandwidth", bandwidth(info)),
         (
@@ -41,7 +43,7 @@ fn text(info: &TraceInfo) -> String {
             or_none(info.interarrival_cv, |cv| format!("coefficient of variation {cv:.2} (Poisson: 1)")),
         ),
         ("reads", format!("{:.1}%", info.read_percent)),
-    ];
+    ]);
     for (name, requests) in [("trims", info.operations.trims), ("flushes", info.operations.flushes)] {
         if requests > 0 {
             rows.push((name, count(requests)));
@@ -67,6 +69,30 @@ fn text(info: &TraceInfo) -> String {
     rows.extend(log_lines(&info.log));
     let lines = rows.into_iter().map(|(name, value)| format!("  {name:<12} {value}\n"));
     format!("{}\n{}", info.file, lines.collect::<String>())
+}
+
+/// Which event of a request was read, and what the others have.
+fn event(events: &EventsRead) -> String {
+    let EventsRead { read, asked, counts } = events;
+    let has = |action: Action| {
+        let has = counts.of(action);
+        format!("{} {} of {}", action.name(), count(has.requests), bytes(has.bytes))
+    };
+    let others = counts.by_completeness().into_iter().filter(|action| action != read);
+    let others: Vec<String> = others.map(has).collect();
+    let why = if *asked { "as asked" } else { "by default" };
+    match others.join(", ").as_str() {
+        "" => format!("{}, read {why}", has(*read)),
+        others => format!("{}, read {why}; not read: {others}", has(*read)),
+    }
+}
+
+/// Seconds, and what they are in larger units.
+fn span(span_s: f64) -> String {
+    let units = [("days", 86_400.0), ("hours", 3600.0), ("minutes", 60.0)];
+    let larger = units.iter().find(|(_, unit)| span_s >= 2.0 * unit);
+    let larger = larger.map(|(name, unit)| format!(" ({:.1} {name})", span_s / unit)).unwrap_or_default();
+    format!("{} s{larger}", seconds(span_s))
 }
 
 fn bandwidth(info: &TraceInfo) -> String {
@@ -111,6 +137,26 @@ mod tests {
             format!("{},web,3,{kind},{},{},1\n", i * i * 1_000_000, i % 40 * 8192, 4096 + i % 2 * 512)
         };
         insta::assert_snapshot!(page((0..200).map(row).collect(), &TraceOptions::of_format("msr")));
+    }
+
+    #[test]
+    fn the_event_that_is_read_and_what_the_others_hold_are_told() {
+        let row = |i: u64| format!("8,0 0 {i} {}.000000000 7 Q W {} + 8 [java]\n", i * 100, i * 8);
+        let issued = "8,0 0 9 990.000000000 7 D W 8 + 8 [java]\n";
+        let text = (0..10).map(row).collect::<String>() + issued;
+        let chosen = page(text.clone(), &TraceOptions::default());
+        let line =
+            "event        Q (queued) 10 of 40.0 KiB, read by default; not read: D (issued) 1 of 4.00 KiB\n";
+        assert!(
+            chosen.contains(line) && chosen.contains("span         900.000 s (15.0 minutes)\n"),
+            "{chosen}"
+        );
+        let action = Some(harmonia_workload::trace::Action::Issued);
+        let asked = page(text, &TraceOptions { action, ..TraceOptions::default() });
+        assert!(
+            asked.contains("event        D (issued) 1 of 4.00 KiB, read as asked; not read: Q (queued) 10"),
+            "{asked}"
+        );
     }
 
     #[test]

@@ -51,13 +51,13 @@ struct Session {
 impl Session {
     /// Opens the trace and says what format was found in it, if it was not named.
     fn open(reading: &TraceReading, no_progress: bool, output: &Output) -> Result<Self, Failure> {
-        if let (Some(start), Some(end)) = (reading.start, reading.end)
+        if let (Some(start), Some(end)) = (reading.reading.start, reading.reading.end)
             && start >= end
         {
             let (start, end) = (format_duration(start), format_duration(end));
             return Err(Failure::BadInput(format!("--start {start}: is not before --end {end}")));
         }
-        let trace = Trace::open(&reading.files, &reading.options()).map_err(bad_input)?;
+        let trace = Trace::open(&reading.files, &reading.reading.options()).map_err(bad_input)?;
         if let Some(decision) = trace.decision() {
             output.notice(&decision);
         }

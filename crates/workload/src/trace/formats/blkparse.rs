@@ -21,7 +21,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR};
+use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread};
 use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
@@ -32,7 +32,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     grammar: "\
 major,minor cpu sequence seconds.nanoseconds pid event rwbs rest
   8,16   3        5     0.000025000  3645  D   R 2048000 + 256 [java]
-rest of a Q, D or C:  sector + sectors [process or error]   sector + sectors (time) [..]   anything else: no sectors
+rest of Q, I, D, C:   sector + sectors [process or error]   sector + sectors (time) [..]   anything else: no sectors
 rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: discard; N: no data",
     rules: &[
         ACTION_RULE,
@@ -140,7 +140,13 @@ impl Blkparse {
 
     /// The rest of a line that begins with this device.
     #[inline]
-    fn event(&mut self, device: &[u8], numbers: (u64, u64), mut words: Words<'_>) -> Result<Parsed, String> {
+    fn event(
+        &mut self,
+        device: &[u8],
+        numbers: (u64, u64),
+        mut words: Words<'_>,
+        log: &mut ReadLog,
+    ) -> Result<Parsed, String> {
         words.number(&CPU)?;
         sequence(words.word(&SEQUENCE)?)?;
         let time = words.word(&TIME)?;
@@ -150,16 +156,24 @@ impl Blkparse {
         let event = Event::lettered(event).ok_or_else(|| EVENT.misread(event))?;
         let rwbs = words.word(&RWBS)?;
         let rwbs = Rwbs::read(rwbs).ok_or_else(|| RWBS.misread(rwbs))?;
-        if let Some(reason) = self.choice.passes_over(event) {
+        let action = match event {
+            Event::Other(reason) => return Ok(Parsed::Skip(reason)),
+            Event::Of(action) => action,
+        };
+        if let Some(reason) = self.choice.passes_over(action) {
+            if !is_early(time_ns) {
+                count_unread(&mut log.events, action, place(words).and_then(|place| rwbs.asks(place)));
+            }
             return Ok(Parsed::Skip(reason));
         }
         let place = place(words)?;
         if is_early(time_ns) {
-            return Ok(Parsed::Skip(EARLY));
+            return Ok(Parsed::Lose(EARLY));
         }
         Ok(match rwbs.asks(place)? {
             Asked::Nothing(reason) => Parsed::Skip(reason),
             Asked::Request(operation, offset, length) => {
+                log.events.add(action, length);
                 let volume = self.volume(device, numbers)?;
                 Parsed::Row(Row { time_ns, operation, offset, length, volume })
             }
@@ -169,11 +183,11 @@ impl Blkparse {
 
 impl LineFormat for Blkparse {
     #[inline]
-    fn parse(&mut self, line: &[u8], _: &mut ReadLog) -> Result<Parsed, String> {
+    fn parse(&mut self, line: &[u8], log: &mut ReadLog) -> Result<Parsed, String> {
         let mut words = Words::new(line);
         let Some(device) = words.next() else { return Ok(Parsed::Nothing) };
         match numbers(device) {
-            Some(numbers) => self.event(device, numbers, words),
+            Some(numbers) => self.event(device, numbers, words, log),
             None if is_aside(line) => Ok(Parsed::Nothing),
             None => Err(DEVICE.misread(device)),
         }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::testing::{assert_refused, detected, read, read_with};
 use super::*;
 use crate::trace::options::Action;
-use crate::trace::{TraceOptions, TraceRecord};
+use crate::trace::{EventCount, EventCounts, EventsRead, Trace, TraceOptions, TraceRecord};
 
 /// A recording as blkparse prints it, from the files of a set to the summary, with every kind of line.
 const WHOLE: &[u8] = b"\
@@ -78,7 +78,7 @@ fn reads_what_was_issued_in_the_order_of_time() {
             ("event Q (queued) where D is read", 1),
             ("event G (request structure taken)", 1),
             ("event P (queue plugged)", 1),
-            ("event I (inserted into the queue)", 1),
+            ("event I (inserted) where D is read", 1),
             ("event UT (queue unplugged by its timer)", 1),
             ("a note (message, name of a process, time of day)", 1),
             ("event C (completed) where D is read", 1),
@@ -111,11 +111,42 @@ fn the_event_is_chosen_by_what_there_is() {
         // An event that gives no request does not count.
         ([Q, &D.replace(" R 2 + 1", " N")].concat(), 1),
         ([C, &D.replace("0.0", "1266874889.0")].concat(), 3),
-        // Nor does what comes too late.
-        ([&Q.repeat((1 << 20) / Q.len() + 1), D].concat(), 1),
+        // Nor does one that is there only in part.
+        ([&Q.repeat(9), D].concat(), 1),
+        ([D, &Q.repeat(9)].concat(), 1),
+        // Requests that were merged on their way are all there.
+        ([Q.repeat(10), D.replace("+ 1", "+ 9")].concat(), 2),
+        // What was only inserted into the queue is read where nothing else is.
+        ([C.replace(" C ", " G "), Q.replace(" Q ", " I ")].concat(), 1),
     ] {
         assert_eq!(read(text.as_bytes(), "blkparse").unwrap()[0].offset, sector * 512);
     }
+}
+
+/// A recording of which D is there in part only: a hundredth of what was queued.
+#[test]
+fn the_description_says_which_event_was_read_and_what_the_others_hold() {
+    let queued = |i: u64| format!("8,0 0 {i} 0.{i:09} 7 Q W {} + 8 [java]\n", i * 8);
+    let text: String = (1..=200).map(queued).collect::<String>()
+        + "8,0 0 201 0.000000300 7 D W 8 + 8 [java]\n8,0 0 202 0.000000301 7 D FN [java]\n";
+    let info = |options| Trace::from_bytes("t", text.clone().into_bytes(), &options).unwrap().info().unwrap();
+    let counts = EventCounts {
+        queued: EventCount { requests: 200, bytes: 200 * 4096 },
+        issued: EventCount { requests: 2, bytes: 4096 },
+        ..EventCounts::default()
+    };
+    let chosen = info(TraceOptions::default());
+    let read = EventsRead { read: Action::Queued, asked: false, counts };
+    assert_eq!((chosen.rows, chosen.events), (200, Some(read)));
+    assert!(!chosen.warnings.iter().any(|warning| warning.contains("event")), "{:?}", chosen.warnings);
+    let forced = info(of_action(Action::Issued));
+    assert_eq!(
+        (forced.rows, forced.events),
+        (2, Some(EventsRead { read: Action::Issued, asked: true, counts }))
+    );
+    let warning = "only 0.5% of the bytes are read: event D (issued) has 2 requests, event Q (queued) has 200: read that \
+                   with --action Q (workload.action)";
+    assert_eq!(forced.warnings[0], warning);
 }
 
 #[test]
@@ -231,7 +262,7 @@ fn malformed_input_is_refused_with_its_place() {
             (b"", "t: is empty"),
             (
                 b"\n# nothing\n",
-                "t: has no request with event D (issued), expected at least one: of the events that can be read it has none of Q, D and C",
+                "t: has no request with event D (issued), expected at least one: of the events that can be read it has none of Q, I, D and C",
             ),
         ],
     );
@@ -253,7 +284,7 @@ fn content_tells_blkparse() {
     assert_eq!(detected(WHOLE), Ok("blkparse"));
     assert_eq!(detected(&WHOLE.repeat(9)), Ok("blkparse"));
     assert_eq!(detected(b"  8,0    0        1     0.000000001     1  C   R 1 + 1 [0]\r\n"), Ok("blkparse"));
-    let error = detected(b"8,0 0 1 0.1 1 D R 1 + 1 [a]\n8,0 0 1 0.000000001 1 I R 1 + 1 [a]\n").unwrap_err();
+    let error = detected(b"8,0 0 1 0.1 1 D R 1 + 1 [a]\n8,0 0 1 0.000000001 1 G R 1 + 1 [a]\n").unwrap_err();
     assert!(error.contains("blkparse comes closest, but line 1: found `0.1`"), "{error}");
     // Comments are not blkparse's alone.
     let error = detected(b"# a comment\n\n# another\nrows\n").unwrap_err();
@@ -272,7 +303,7 @@ fn parse(line: &str, action: Action) -> Option<Line> {
     let setting = Setting { action: Some(action), ..super::super::plain(&FORMAT) };
     Some(match Blkparse::new(setting).parse(line.as_bytes(), &mut ReadLog::default()).ok()? {
         Parsed::Row(row) => Line::Row(row.time_ns, row.operation, row.offset, row.length),
-        Parsed::Skip(_) => Line::Skip,
+        Parsed::Skip(_) | Parsed::Lose(_) => Line::Skip,
         Parsed::Nothing => Line::Nothing,
     })
 }
@@ -381,7 +412,7 @@ proptest! {
 
     #[test]
     fn a_line_is_read_as_the_oracle_reads_it(line in line_like()) {
-        for (action, letter) in [(Action::Queued, "Q"), (Action::Issued, "D"), (Action::Completed, "C")] {
+        for (action, letter) in [(Action::Queued, "Q"), (Action::Inserted, "I"), (Action::Issued, "D"), (Action::Completed, "C")] {
             prop_assert_eq!(parse(&line, action), oracle(&line, letter), "{}", letter);
         }
     }

@@ -32,7 +32,7 @@ use super::super::options::{Setting, Units};
 use super::super::read::window::Window;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
-use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR};
+use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread};
 use super::{Fit, Head, Spread, TraceFormat};
 
 /// The registry's entry.
@@ -310,13 +310,23 @@ impl Blktrace {
 impl RowReader for Blktrace {
     fn next_row(&mut self, log: &mut ReadLog) -> Result<Option<Row>, Problem> {
         while let Some(record) = self.record()? {
-            if let Some(reason) = self.choice.passes_over(record.event()) {
+            let action = match record.event() {
+                Event::Of(action) => action,
+                Event::Other(reason) => {
+                    log.skip(reason);
+                    continue;
+                }
+            };
+            let asked = record.rwbs().asks(record.place());
+            if let Some(reason) = self.choice.passes_over(action) {
+                count_unread(&mut log.events, action, asked);
                 log.skip(reason);
                 continue;
             }
-            match record.rwbs().asks(record.place()).map_err(Problem::Row)? {
+            match asked.map_err(Problem::Row)? {
                 Asked::Nothing(reason) => log.skip(reason),
                 Asked::Request(operation, offset, length) => {
+                    log.events.add(action, length);
                     let volume = self.volume(record.device).map_err(Problem::Row)?;
                     return Ok(Some(Row { time_ns: record.time_ns, operation, offset, length, volume }));
                 }

@@ -1,12 +1,12 @@
 //! What blkparse and blktrace share: the events in the life of a request, which of them is read, and what it asks for.
 //!
 //! ```text
-//!   Q queued ──> G, I, M, ... ──> D issued to the device ──> C completed        one request, three events or more
+//!   Q queued ──> G, M, ... ──> I inserted ──> D issued to the device ──> C completed    one request, several events
 //! ```
 //!
-//! Reading all of them would count every request three times, so exactly one is read: D where nobody chose, the load
-//! the device saw; Q (the application's view, before requests are merged) if there is no D; C if there is neither.
-//! "There is" means within the first [`LOOK_BYTES`] of any of the files, as they are not read twice.
+//! Reading all of them would count every request several times, so exactly one is read. Where nobody chose it is the most
+//! complete of Q, I, D and C over all files, judged by at most [`LOOK_REQUESTS`] requests of each ([`super::super::events`]
+//! has the rule). All four are counted while the trace is read, so that the choice can be checked against the whole.
 //!
 //! Not modelled: a request that the device sent back (event R) is issued, and read, again.
 //!
@@ -16,49 +16,44 @@ use std::sync::Arc;
 
 use harmonia_types::{Bytes, Operation};
 
+use super::super::events::{EventCounts, PREFERENCE};
 use super::super::options::{Action, Setting};
 use super::super::read::fields::extent;
 use super::super::read::{Problem, ReadLog, TraceInput};
 use super::TraceFormat;
 
 /// The rule, for the pages of both formats.
-pub(super) const ACTION_RULE: &str = "One event of a request is read (`action`): if not told, D (issued) where the first MiB of a file has one, else Q (queued), else C (completed). All others are skipped and counted.";
+pub(super) const ACTION_RULE: &str = "One event of a request is read (`action`): if not told, the first of D (issued), Q (queued), I (inserted) and C (completed) whose requests ask for at least 90% of the bytes that those of any of the four ask for, judged by the first million requests of each file. All others are skipped and counted; the description of a trace and the report of a run say which was read and what each of the four holds.";
 /// How operations are told apart, for the pages of both formats.
 pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim. What has no sectors is a flush if it is marked so (F before the operation), else it is skipped and counted, as are passthrough commands. FUA, sync, readahead and metadata change nothing; a write that flushes first is a write.";
 
-/// So much of a file is searched for the event to read.
-const LOOK_BYTES: usize = 1 << 20;
-/// Where nobody chose: the first of these that occurs.
-const PREFERENCE: [Action; 3] = [Action::Issued, Action::Queued, Action::Completed];
+/// So many requests of a file are counted to choose the event to read; all of most recordings.
+const LOOK_REQUESTS: u64 = 1 << 20;
 /// A sector has 512 bytes, whatever the device.
 pub(super) const SECTOR: Bytes = 512;
 /// The kernel counts the bytes of a request in 32 bits; discards use them up.
 const MAX_TRIM: Bytes = u32::MAX as Bytes;
 
 /// Finds the event to read where nobody chose.
-pub(in crate::trace) fn first_action(
+pub(in crate::trace) fn most_complete_action(
     inputs: &[Arc<TraceInput>],
     format: &TraceFormat,
     setting: Setting,
 ) -> Action {
-    let occurs = |action: &Action| {
-        let setting = Setting { action: Some(*action), ..setting };
-        inputs.iter().any(|input| begins_with_row(input, format, setting))
-    };
-    PREFERENCE.into_iter().find(occurs).unwrap_or(PREFERENCE[0])
+    let mut log = ReadLog::default();
+    inputs.iter().for_each(|input| count(input, format, Setting { action: None, ..setting }, &mut log));
+    log.events.choice()
 }
 
-/// Whether the first part of a file gives a row. What is wrong with the file is the reader's to say.
-fn begins_with_row(input: &Arc<TraceInput>, format: &TraceFormat, setting: Setting) -> bool {
-    let Ok(head) = input.head(LOOK_BYTES) else { return false };
-    let Ok(head) = TraceInput::from_bytes(input.name(), head) else { return false };
-    let Ok(mut rows) = (format.open)(&Arc::new(head), setting) else { return false };
-    let mut log = ReadLog::default();
-    loop {
-        match rows.next_row(&mut log) {
-            Ok(row) => return row.is_some(),
+/// Counts the first requests of a file, whatever their event. What is wrong with the file is the reader's to say.
+fn count(input: &Arc<TraceInput>, format: &TraceFormat, setting: Setting, log: &mut ReadLog) {
+    let Ok(mut rows) = (format.open)(input, setting) else { return };
+    let mut requests = 0;
+    while requests < LOOK_REQUESTS {
+        match rows.next_row(log) {
+            Ok(Some(_)) => requests += 1,
             Err(Problem::Row(_)) => {}
-            Err(Problem::File(_)) => return false,
+            Ok(None) | Err(Problem::File(_)) => return,
         }
     }
 }
@@ -82,9 +77,9 @@ impl Event {
     pub(super) fn lettered(letters: &[u8]) -> Option<Self> {
         Some(match letters {
             b"Q" => Event::Of(Action::Queued),
+            b"I" => Event::Of(Action::Inserted),
             b"D" => Event::Of(Action::Issued),
             b"C" => Event::Of(Action::Completed),
-            b"I" => Event::Other("event I (inserted into the queue)"),
             b"M" => Event::Other("event M (merged at the back)"),
             b"F" => Event::Other("event F (merged at the front)"),
             b"G" => Event::Other("event G (request structure taken)"),
@@ -114,38 +109,42 @@ impl Event {
     pub(super) const NOTE: Event = Event::Other("a note (message, name of a process, time of day)");
 }
 
-/// Which event is read, and which of the three have occurred.
+/// Counts what an event that is not read asks for, if it can be told.
+#[inline]
+pub(super) fn count_unread(events: &mut EventCounts, action: Action, asked: Result<Asked, String>) {
+    if let Ok(Asked::Request(_, _, bytes)) = asked {
+        events.add(action, bytes);
+    }
+}
+
+/// Which event is read, and which of those that can be have occurred.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
-    /// `None`: any of the three, to recognise a file.
+    /// `None`: any that can be read, to recognise a file or to count.
     read: Option<Action>,
-    seen: [bool; 3],
+    seen: [bool; 4],
 }
 
 impl Choice {
     pub(super) fn new(setting: &Setting) -> Self {
-        Choice { read: setting.action, seen: [false; 3] }
+        Choice { read: setting.action, seen: [false; 4] }
     }
 
-    /// Why an event is passed over, if it is.
+    /// Why an event that can be read is passed over, if it is.
     #[inline]
-    pub(super) fn passes_over(&mut self, event: Event) -> Option<&'static str> {
-        match event {
-            Event::Other(reason) => Some(reason),
-            Event::Of(action) => {
-                self.seen[place(action)] = true;
-                let read = self.read.filter(|&read| read != action)?;
-                Some(instead(action, read))
-            }
-        }
+    pub(super) fn passes_over(&mut self, action: Action) -> Option<&'static str> {
+        self.seen[place(action)] = true;
+        let read = self.read.filter(|&read| read != action)?;
+        Some(instead(action, read))
     }
 
     /// Words for a file in which the event read does not occur.
     pub(super) fn missing(&self) -> String {
-        let read = name(self.read.unwrap_or(PREFERENCE[0]));
+        let read = self.read.unwrap_or(Action::Issued).name();
         let others: Vec<&str> =
-            PREFERENCE.into_iter().filter(|&action| self.seen[place(action)]).map(name).collect();
-        let others = if others.is_empty() { "none of Q, D and C".to_owned() } else { others.join(" and ") };
+            PREFERENCE.into_iter().filter(|&action| self.seen[place(action)]).map(Action::name).collect();
+        let others =
+            if others.is_empty() { "none of Q, I, D and C".to_owned() } else { others.join(" and ") };
         format!(
             "has no request with event {read}, expected at least one: of the events that can be read it has {others}"
         )
@@ -155,28 +154,27 @@ impl Choice {
 fn place(action: Action) -> usize {
     match action {
         Action::Queued => 0,
-        Action::Issued => 1,
-        Action::Completed => 2,
-    }
-}
-
-fn name(action: Action) -> &'static str {
-    match action {
-        Action::Queued => "Q (queued)",
-        Action::Issued => "D (issued)",
-        Action::Completed => "C (completed)",
+        Action::Inserted => 1,
+        Action::Issued => 2,
+        Action::Completed => 3,
     }
 }
 
 /// Why `action` is passed over where `read` is read, another one.
 fn instead(action: Action, read: Action) -> &'static str {
-    use Action::{Completed, Issued, Queued};
+    use Action::{Completed, Inserted, Issued, Queued};
     match (action, read) {
+        (Queued, Inserted) => "event Q (queued) where I is read",
         (Queued, Completed) => "event Q (queued) where C is read",
         (Queued, _) => "event Q (queued) where D is read",
-        (Issued, Completed) => "event D (issued) where C is read",
-        (Issued, _) => "event D (issued) where Q is read",
+        (Inserted, Queued) => "event I (inserted) where Q is read",
+        (Inserted, Completed) => "event I (inserted) where C is read",
+        (Inserted, _) => "event I (inserted) where D is read",
+        (Issued, Queued) => "event D (issued) where Q is read",
+        (Issued, Inserted) => "event D (issued) where I is read",
+        (Issued, _) => "event D (issued) where C is read",
         (Completed, Queued) => "event C (completed) where Q is read",
+        (Completed, Inserted) => "event C (completed) where I is read",
         (Completed, _) => "event C (completed) where D is read",
     }
 }

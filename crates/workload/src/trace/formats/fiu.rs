@@ -1,9 +1,14 @@
 //! FIU traces (IODedup, SRCMap).
 //!
 //! Block requests of department servers at Florida International University, with the content of each as an MD5: one a
-//! 512-byte block or one a 4096-byte block, run together in one field, which may be missing. One file a day; the clock,
+//! 512-byte block (homes) or one a 4096-byte block (mail, web-vm). They may be run together in one field, stand in
+//! fields of their own, or be missing. Addresses and sizes count 512-byte sectors in all of them; copies in 4 KiB blocks
+//! circulate, for which both units are chosen. One file a day; the clock,
 //! in ns, runs through all of them. The name of a process is what the kernel had for it and may hold blanks: then
 //! the fields behind it are found from the right.
+//!
+//! Not read: the traces of system calls that the same laboratory published in 2015 (they name files, not blocks). Its
+//! older recordings are blktrace's own files.
 //!
 //! Nothing says that rows are in order, and several processors wrote them: they may be late by a second. A last line cut
 //! off inside its MD5 or its minor number may pass for a whole one.
@@ -27,11 +32,12 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     summary: "FIU IODedup, SRCMap: time (ns) pid process lba size (512-byte sectors) W|R major minor [md5]",
     source: "Koller and Rangaswami, I/O Deduplication, FAST 2010; SNIA IOTTA set 391",
     grammar: "\
-time pid process lba size W|R major minor [md5]        blanks between, no header
+time pid process lba size W|R major minor [md5 ..]     blanks between, no header
 70000000000123 4321 gzip 283000184 8 R 6 0 00112233445566778899aabbccddeeff",
     rules: &[
-        "Eight fields or nine; process may hold blanks. A request has at most 1 GiB and may be empty.",
+        "Eight fields or nine, or more where each of several digests, of 32 hexadecimal digits, is a field; process may hold blanks. A request has at most 1 GiB and may be empty.",
         "Process and md5 are dropped; pid is checked and dropped.",
+        "Copies in 4 KiB blocks need `address_unit` and `size_unit` = 4096.",
         "A volume is a device, in all files the same: `6,0`.",
         "Rows may be a second late: the traces do not promise their order.",
     ],
@@ -91,7 +97,11 @@ impl Fiu {
             other => return Err(TYPE.misread(other)),
         };
         let device = (words.number(&MAJOR)?, words.number(&MINOR)?);
-        words.next();
+        if words.next().is_some_and(is_digest) {
+            while words.clone().next().is_some_and(is_digest) {
+                words.next();
+            }
+        }
         words.end(COLUMNS)?;
         let (offset, length) = extent(lba, address, sectors, size)?;
         Ok((Row { time_ns, operation, offset, length, volume: 0 }, device))
@@ -100,7 +110,9 @@ impl Fiu {
     /// The fields of a line if it is one in which the process has more than one word.
     #[cold]
     fn fields_behind_a_name_with_blanks(&self, line: &[u8]) -> Option<(Row, Device)> {
-        let words = Words::new(line).count();
+        // Of several digests all but the first are put aside.
+        let digests = Words::new(line).fold(0, |digests, word| if is_digest(word) { digests + 1 } else { 0 });
+        let words = Words::new(line).count() + 1 - usize::max(digests, 1);
         // At most one of the two fits: the third word from the right is a number in one and a letter in the other.
         [COLUMNS - 1, COLUMNS - 2].into_iter().find_map(|others| {
             let process_words = words.checked_sub(others).filter(|&process_words| process_words > 1)?;
@@ -138,6 +150,11 @@ impl LineFormat for Fiu {
     fn volumes(&self) -> &VolumeNames {
         &self.volumes
     }
+}
+
+/// Whether a word is an MD5.
+fn is_digest(word: &[u8]) -> bool {
+    word.len() == 32 && word.iter().all(u8::is_ascii_hexdigit)
 }
 
 #[cfg(test)]

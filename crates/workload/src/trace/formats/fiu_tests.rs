@@ -40,7 +40,8 @@ fn reads_ns_and_sectors_with_or_without_a_digest() {
 fn the_name_of_a_process_may_hold_blanks_and_numbers() {
     let expected = Row { time_ns: 5, operation: Write, offset: 4096, length: 512, volume: 0 };
     for name in ["x", "Web Content", "a 1 2 W 3", "7 7 7 R", "1 2 R 3 4", "\t x ", "R"] {
-        for digest in ["", " 56f11b711d91a065", " 12"] {
+        let several = " 00112233445566778899aabbccddeeff".repeat(8);
+        for digest in ["", " 56f11b711d91a065", " 12", &several] {
             let line = format!("5 2 {name} 8 1 W 6 0{digest}");
             assert_eq!(parse(line.as_bytes()), Ok(expected), "{line}");
         }

@@ -9,6 +9,7 @@ mod blkparse;
 mod blktrace;
 mod block_events;
 mod cloudphysics;
+pub(super) mod csv;
 mod disksim;
 mod fio;
 mod fiu;
@@ -17,6 +18,7 @@ mod harmonia;
 mod mqsim;
 mod msr;
 mod spc;
+mod srt;
 mod systor;
 mod tencent;
 #[cfg(test)]
@@ -25,7 +27,8 @@ pub(super) mod testing;
 use std::io;
 use std::sync::Arc;
 
-pub(super) use block_events::first_action;
+pub(super) use block_events::most_complete_action;
+pub use csv::NAME as CSV;
 
 use super::options::{Setting, TraceOptions, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
@@ -38,6 +41,7 @@ pub const FORMATS: &[TraceFormat] = &[
     blkparse::FORMAT,
     blktrace::FORMAT,
     cloudphysics::FORMAT,
+    csv::FORMAT,
     disksim::FORMAT,
     fio::FORMAT,
     fiu::FORMAT,
@@ -45,6 +49,7 @@ pub const FORMATS: &[TraceFormat] = &[
     mqsim::FORMAT,
     msr::FORMAT,
     spc::FORMAT,
+    srt::FORMAT,
     systor::FORMAT,
     tencent::FORMAT,
 ];
@@ -186,5 +191,6 @@ const fn plain(format: &TraceFormat) -> Setting {
         read_is,
         asked_time_ns: None,
         action: None,
+        columns: None,
     }
 }

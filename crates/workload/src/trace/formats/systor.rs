@@ -123,7 +123,7 @@ fn unknown(mut fields: Fields<'_>) -> Result<Parsed, String> {
         fields.padded(column)?;
     }
     fields.end(COLUMNS)?;
-    Ok(Parsed::Skip(UNKNOWN))
+    Ok(Parsed::Lose(UNKNOWN))
 }
 
 fn is_header(line: &[u8]) -> bool {

@@ -139,7 +139,7 @@ fn oracle(line: &str) -> Option<Parsed> {
     let operation = match kind.trim() {
         "R" | "r" => Read,
         "W" | "w" => Write,
-        "" => return Some(Parsed::Skip(UNKNOWN)),
+        "" => return Some(Parsed::Lose(UNKNOWN)),
         _ => return None,
     };
     number(lun)?;

@@ -346,13 +346,13 @@ fn any_decimal(text: &[u8], unit: u64) -> Option<u64> {
 }
 
 #[cold]
-fn missing(line: &[u8], column: &Column) -> String {
+pub(in crate::trace) fn missing(line: &[u8], column: &Column) -> String {
     let Column { place, name, holds } = column;
     format!("found the end of the line `{}`, expected field {place} ({name}): {holds}", excerpt(line))
 }
 
 #[cold]
-fn surplus(found: &[u8], columns: usize) -> String {
+pub(in crate::trace) fn surplus(found: &[u8], columns: usize) -> String {
     format!("found `{}` behind the last field, expected {columns} fields", excerpt(found))
 }
 

@@ -39,6 +39,8 @@ pub(in crate::trace) enum Parsed {
     Row(Row),
     /// Not a request, or not one that is asked for, for this reason; counted.
     Skip(&'static str),
+    /// A request that cannot be replayed, for this reason; counted, and missed.
+    Lose(&'static str),
     /// Part of the format but nothing to count: a header, a blank line.
     Nothing,
 }
@@ -165,6 +167,7 @@ impl<F: LineFormat> RowReader for Lines<F> {
             match parsed {
                 Ok(Parsed::Row(row)) => return Ok(Some(row)),
                 Ok(Parsed::Skip(reason)) => log.skip(reason),
+                Ok(Parsed::Lose(reason)) => log.lose(reason),
                 Ok(Parsed::Nothing) => {}
                 Err(_) if is_blank && self.rest_is_blank().map_err(Problem::File)? => log.skip(BLANK),
                 Err(problem) => return Err(self.malformed(problem, whole > length)),

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::super::events::EventCounts;
 use super::TraceError;
 
 /// Malformed rows that are kept word for word.
@@ -12,12 +13,17 @@ const EXAMPLES: usize = 5;
 pub struct ReadLog {
     /// Lines or records passed over by the format's rules: not requests, or not the event asked for.
     pub skipped: Vec<Noted>,
+    /// Of these, requests that the trace does not tell enough of: the load is smaller without them.
+    pub lost: u64,
     /// Requests that were mended: put into time order, spread over a second.
     pub repaired: Vec<Noted>,
     /// Malformed rows that were tolerated.
     pub bad: u64,
     /// The first of them, with file and place.
     pub bad_examples: Vec<String>,
+    /// The requests of each event, where a format records several events of a request.
+    #[serde(skip_serializing_if = "EventCounts::is_none")]
+    pub events: EventCounts,
 }
 
 /// A reason and how often it applied.
@@ -34,6 +40,13 @@ impl ReadLog {
     #[inline]
     pub(in crate::trace) fn skip(&mut self, reason: &'static str) {
         note(&mut self.skipped, reason, 1);
+    }
+
+    /// Counts a request that was passed over because the trace does not tell enough of it.
+    #[inline]
+    pub(in crate::trace) fn lose(&mut self, reason: &'static str) {
+        self.lost += 1;
+        self.skip(reason);
     }
 
     /// Counts a row that was mended.

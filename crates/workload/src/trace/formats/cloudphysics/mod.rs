@@ -93,9 +93,9 @@ impl Command {
             0x08 | 0x28 | 0x88 | 0xa8 => Operation::Read,
             0x0a | 0x2a | 0x8a | 0xaa | 0x2e | 0x8e | 0xae => Operation::Write,
             0x35 | 0x91 => Operation::Flush,
-            0x42 => return Ok(Parsed::Skip("SCSI UNMAP: the trace does not tell which blocks")),
+            0x42 => return Ok(Parsed::Lose("SCSI UNMAP: the trace does not tell which blocks")),
             0x41 | 0x93 => {
-                return Ok(Parsed::Skip("SCSI WRITE SAME: the trace does not tell how many blocks"));
+                return Ok(Parsed::Lose("SCSI WRITE SAME: the trace does not tell how many blocks"));
             }
             _ => return Ok(Parsed::Skip("SCSI command that neither reads, writes nor flushes")),
         };

@@ -180,6 +180,7 @@ impl RowReader for Vscsi {
                     return Ok(Some(row));
                 }
                 Parsed::Skip(reason) => log.skip(reason),
+                Parsed::Lose(reason) => log.lose(reason),
                 Parsed::Nothing => {}
             }
         }
