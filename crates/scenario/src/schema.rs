@@ -296,10 +296,30 @@ pub const KEYS: &[Key] = &[
         "trace: so many malformed rows are passed over and reported; the next is an error",
     ),
     key(
+        "workload.repeat",
+        "a whole number, 1 to 10^6",
+        "1",
+        "trace: it is replayed so many times, each copy one mean gap of the trace behind the last request of the copy before",
+    ),
+    key(
+        "workload.replay",
+        "\"open\", \"closed\" or \"think-times\"",
+        "open",
+        "trace: requests arrive when the trace says; or one for each that completes; or each after those of its volume that \
+         had completed before it in the trace, and as long after as then",
+    ),
+    key(
+        "workload.queue_depth",
+        "a whole number, 1 to 65536",
+        "1",
+        "trace: requests outstanding, in the trace's order (replay = \"closed\", which ignores its times)",
+    ),
+    key(
         "workload.time_scale",
         "a number above 0, at most 10^9",
         "1.0",
-        "trace or streams: arrival times are multiplied by this (0.1: ten times faster)",
+        "trace or streams: times are multiplied by this (0.1: ten times faster), arrivals or times to think; not with replay = \
+         \"closed\"",
     ),
     key(
         "workload.remap",

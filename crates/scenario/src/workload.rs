@@ -36,6 +36,9 @@ const TRACE_ONLY: &[&str] = &[
     "start",
     "end",
     "skip_bad",
+    "repeat",
+    "replay",
+    "queue_depth",
     "time_scale",
     "remap",
 ];
