@@ -493,6 +493,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("ssd.gc.soft_threshold", THRESHOLD, "preset", "free blocks at or below which a device registers"),
     key("ssd.gc.stop_threshold", THRESHOLD, "preset", "an event ends when free exceeds this"),
+    key(
+        "ssd.gc.begins_at",
+        "\"schedule\" or \"soft\"",
+        "preset",
+        "threshold at which collection begins: hard, or soft under schedules that let the host go first until hard, the device \
+         being aged at hard; or soft under every schedule, the device being aged at soft",
+    ),
     key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims an event takes at least"),
     key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
     key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "candidates of d-choices"),
