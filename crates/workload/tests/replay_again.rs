@@ -227,6 +227,33 @@ fn nothing_comes_before_what_it_waited_for_and_the_time_to_think() {
     }
 }
 
+/// Response times of all records of these files together, in ns.
+fn responses(format: &str, files: &[&str]) -> Vec<u64> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |(index, text): (usize, &&str)| {
+        let path = folder.path().join(format!("{index}.csv"));
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let paths: Vec<_> = files.iter().enumerate().map(path).collect();
+    let mut reader = Trace::open(&paths, &TraceOptions::of_format(format)).unwrap().records().unwrap();
+    std::iter::from_fn(|| reader.next_record().unwrap().map(|_| reader.response_ns())).collect()
+}
+
+/// Also where rows wait for others: sorted in, or merged with those of another file.
+#[test]
+fn response_times_are_those_of_their_rows() {
+    assert_eq!(responses("msr", &["0,h,0,Read,0,512,41286\n5,h,0,Write,0,512,0\n"]), [4_128_600, 0]);
+    let merged = ["0,h,0,Read,0,512,1\n20,h,0,Read,0,512,3\n", "10,h,1,Read,0,512,2\n"];
+    assert_eq!(responses("msr", &merged), [100, 200, 300]);
+    let systor = "5.000000000,0.000806000,R,4,0,512\n\
+                  4.500000000,0.5,W,4,0,512\n\
+                  6.000000000,,R,4,0,512\n\
+                  7.000000000,-0.25,R,4,0,512\n";
+    assert_eq!(responses("systor", &[systor]), [500_000_000, 806_000, 0, 0]);
+    assert_eq!(responses("spc", &["0,0,512,R,0.5\n"]), [0], "it has none");
+}
+
 #[test]
 fn a_closed_replay_keeps_so_many_out_in_the_trace_s_order() {
     let (trace, rows) = drawn(1, true);

@@ -68,7 +68,7 @@ impl Replay {
     /// Makes `trace` ready to be replayed as `config` says (its `paths` and `options` are the trace's already).
     ///
     /// # Errors
-    /// If the time scale is not a positive number or the array has no size; if what has to be read beforehand is
+    /// If the time scale is not a positive number, nothing may be outstanding or the array has no size; if what has to be read beforehand is
     /// malformed or does not fit the array, or its volumes together are longer than 2^64 bytes.
     pub fn new(trace: Trace, config: &TraceConfig, array: &ArrayGeometryForLoad) -> Result<Self, TraceError> {
         let replay = Self::new_while(trace.clone(), config, array, &|| true)?;
@@ -92,6 +92,10 @@ impl Replay {
                 config.time_scale
             );
             return Err(trace.error(problem));
+        }
+        if config.pacing == (Pacing::Closed { queue_depth: 0 }) {
+            let problem = "queue_depth = 0: a closed replay with nothing outstanding never starts";
+            return Err(trace.error(problem.to_owned()));
         }
         let ends = match (config.remap, config.volumes) {
             (Remap::Scale, _) => survey(&trace, None, config.time_scale, go_on)?,
