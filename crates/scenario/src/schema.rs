@@ -305,8 +305,8 @@ pub const KEYS: &[Key] = &[
         "workload.replay",
         "\"open\", \"closed\" or \"think-times\"",
         "open",
-        "trace: requests arrive when the trace says; or one for each that completes; or each after those of its volume that \
-         had completed before it in the trace, and as long after as then",
+        "trace: requests arrive at the times of the trace (open), one for each that completes (closed), or when what they \
+         waited for in the trace has completed and its pause has passed (think-times); see docs/traces.md",
     ),
     key(
         "workload.queue_depth",
@@ -497,8 +497,8 @@ pub const KEYS: &[Key] = &[
         "ssd.gc.begins_at",
         "\"schedule\" or \"soft\"",
         "preset",
-        "threshold at which collection begins: hard, or soft under schedules that let the host go first until hard, the device \
-         being aged at hard; or soft under every schedule, the device being aged at soft",
+        "threshold at which collection begins. schedule: hard, or soft under schedules that let the host go first until hard; \
+         the device is aged at hard. soft: soft under every schedule, and the device is aged there",
     ),
     key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims an event takes at least"),
     key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
