@@ -62,7 +62,7 @@ fn main() {
         return;
     }
     if argument == "profile-ageing" {
-        let drive = load("nvme-mixed", &["array.devices=1".into()]);
+        let drive = one_terabyte();
         println!("{:.1} ns per program", ageing(&drive));
         return;
     }
@@ -94,7 +94,7 @@ fn main() {
 
     let one = load("hpc-w", &["array.devices=1".into()]);
     row(&mut floor, "ageing one device from empty, per page program", |_| ageing(&one));
-    let drive = load("nvme-mixed", &["array.devices=1".into()]);
+    let drive = one_terabyte();
     row(&mut floor, "ageing one TLC drive of 1 TB from empty, per page program", |_| ageing(&drive));
     if argument == "ageing" {
         return;
@@ -146,6 +146,12 @@ fn inside_the_die(floor: &mut Floor) {
             row(floor, &name, |_| per_operation(&measure(&scenario, state.clone()), 20_000));
         }
     }
+}
+
+/// One TLC drive of 1 TB.
+fn one_terabyte() -> Scenario {
+    let geometry = ["ssd.geometry.channels=8", "ssd.geometry.chips_per_channel=4", "array.devices=1"];
+    load("nvme-mixed", &geometry.map(str::to_owned))
 }
 
 fn load(name: &str, sets: &[String]) -> Scenario {

@@ -243,7 +243,7 @@ fn age_device(
                 let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
                 let share = share_of(unit.index());
                 let filled = share.pages();
-                let aged = age_unit(&mut unit, &share, writes, shape.hard, goal, &*policy, rng);
+                let aged = age_unit(&mut unit, &share, writes, shape.ages_at, goal, &*policy, rng);
                 marks.add(&aged.map_err(|error| AgeingError::OutOfBlocks(device, error))?);
                 plan.pages_done.fetch_add(u64::from(filled) + writes, Ordering::Relaxed);
             }
@@ -292,7 +292,7 @@ fn age_dynamic(
             }
             None => ftl.home(lpn).unwrap_or(0),
         };
-        if ftl.free_blocks(unit) <= shape.hard {
+        if ftl.free_blocks(unit) <= shape.ages_at {
             ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
         }
         ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
@@ -339,13 +339,13 @@ fn age_unit(
     unit: &mut UnitMut<'_>,
     share: &Share,
     overwrites: u64,
-    hard: u32,
+    ages_at: u32,
     goal: Goal,
     policy: &dyn victim::Victim,
     mut rng: Rng,
 ) -> Result<Marks, OutOfBlocks> {
     let write = |unit: &mut UnitMut<'_>, lpn| {
-        if unit.free() <= hard {
+        if unit.free() <= ages_at {
             unit.collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
         }
         unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())

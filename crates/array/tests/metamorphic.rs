@@ -22,9 +22,9 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, DeviceCounters, Domain,
-    Frontiers, Ftl, FtlConfig, GcConfig, Order, Priority, QueueDepth, SsdConfig, SubCompletion, SubRequest,
-    Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, DeviceCounters,
+    Domain, Frontiers, Ftl, FtlConfig, GcConfig, Order, Priority, QueueDepth, SsdConfig, SubCompletion,
+    SubRequest, Trigger,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
@@ -89,6 +89,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
             hard_threshold: Amount::Blocks(1),
             soft_threshold: Amount::AboveHard(1 + rng.below(2) as u32),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(rng.below(2) as u32),
             min_victims: 1 + rng.below(2) as u32,
             victim: pick(rng, &victims).into(),

@@ -16,8 +16,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
-    GcConfig, Priority, SsdConfig, Tally, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
+    FtlConfig, GcConfig, Priority, SsdConfig, Tally, Trigger,
 };
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -49,6 +49,7 @@ fn device(domain: Domain) -> SsdConfig {
             trigger: Trigger::Foreground,
             hard_threshold: Amount::Percent(5.0),
             soft_threshold: Amount::AboveHard(1),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use harmonia_scenario::TraceFile;
-use harmonia_types::Bytes;
-use harmonia_types::units::parse_bytes;
+use harmonia_types::units::{parse_bytes, parse_duration};
+use harmonia_types::{Bytes, SimDuration};
 
 use crate::reading::Reading;
 

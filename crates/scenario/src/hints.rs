@@ -1,6 +1,7 @@
 //! What can be run and probably is not what was meant: one line each, to be shown beside a result.
 
 use harmonia_array::MemberConfig;
+use harmonia_ssd::BeginsAt;
 use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::find;
 
@@ -21,10 +22,13 @@ impl Scenario {
             return None;
         }
         let early = self.array.members.iter().find(|member| member.capable && begins_at_soft(member))?;
+        let begins = match early.ssd.gc.begins_at {
+            BeginsAt::Soft => "ssd.gc.begins_at = \"soft\"".to_owned(),
+            BeginsAt::Schedule => format!("ssd.gc.schedule = \"{}\"", early.ssd.gc.schedule),
+        };
         Some(format!(
-            "hint: reactive policies wait for a member to reach its hard threshold, and under ssd.gc.schedule = \"{}\", which \
-             begins to collect at soft, hardly any does; array.coordination.fire_at = \"soft\" coordinates them",
-            early.ssd.gc.schedule
+            "hint: reactive policies wait for a member to reach its hard threshold, and under {begins}, which \
+             begins to collect at soft, hardly any does; array.coordination.fire_at = \"soft\" coordinates them"
         ))
     }
 
@@ -52,8 +56,10 @@ impl Scenario {
 
 /// Whether a member's collections begin at its soft threshold.
 fn begins_at_soft(member: &MemberConfig) -> bool {
-    find(schedule::REGISTRY, &member.ssd.gc.schedule)
-        .is_some_and(|entry| (entry.build)().needs().begins_at_soft)
+    let is_said = member.ssd.gc.begins_at == BeginsAt::Soft;
+    is_said
+        || find(schedule::REGISTRY, &member.ssd.gc.schedule)
+            .is_some_and(|entry| (entry.build)().needs().begins_at_soft)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
 use harmonia_workload::trace::{Action, Columns};
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Remap, SizeDistribution, SkewRest, StreamConfig, StreamsConfig,
+    AddressPattern, Arrival, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamConfig, StreamsConfig,
     SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
 };
 use serde::{Serialize, Serializer};
@@ -419,7 +419,11 @@ struct TraceView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<SimDuration>,
     skip_bad: u64,
-    time_scale: f64,
+    repeat: u32,
+    #[serde(flatten)]
+    pacing: Pacing,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_scale: Option<f64>,
     remap: Remap,
     align: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -471,7 +475,9 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
             start: options.start,
             end: options.end,
             skip_bad: options.skip_bad,
-            time_scale: trace.time_scale,
+            repeat: trace.repeat,
+            pacing: trace.pacing,
+            time_scale: (!matches!(trace.pacing, Pacing::Closed { .. })).then_some(trace.time_scale),
             remap: trace.remap,
             align: trace.align,
             requests,

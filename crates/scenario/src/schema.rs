@@ -305,10 +305,30 @@ pub const KEYS: &[Key] = &[
         "trace: so many malformed rows are passed over and reported; the next is an error",
     ),
     key(
+        "workload.repeat",
+        "a whole number, 1 to 10^6",
+        "1",
+        "trace: it is replayed so many times, each copy one mean gap of the trace behind the last request of the copy before",
+    ),
+    key(
+        "workload.replay",
+        "\"open\", \"closed\" or \"think-times\"",
+        "open",
+        "trace: requests arrive at the times of the trace (open), one for each that completes (closed), or when what they \
+         waited for in the trace has completed and its pause has passed (think-times); see docs/traces.md",
+    ),
+    key(
+        "workload.queue_depth",
+        "a whole number, 1 to 65536",
+        "1",
+        "trace: requests outstanding, in the trace's order (replay = \"closed\", which ignores its times)",
+    ),
+    key(
         "workload.time_scale",
         "a number above 0, at most 10^9",
         "1.0",
-        "trace or streams: arrival times are multiplied by this (0.1: ten times faster)",
+        "trace or streams: times are multiplied by this (0.1: ten times faster), arrivals or times to think; not with replay = \
+         \"closed\"",
     ),
     key(
         "workload.remap",
@@ -517,6 +537,13 @@ pub const KEYS: &[Key] = &[
     ),
     key("ssd.gc.soft_threshold", THRESHOLD, "preset", "free blocks at or below which a device registers"),
     key("ssd.gc.stop_threshold", THRESHOLD, "preset", "an event ends when free exceeds this"),
+    key(
+        "ssd.gc.begins_at",
+        "\"schedule\" or \"soft\"",
+        "preset",
+        "threshold at which collection begins. schedule: hard, or soft under schedules that let the host go first until hard; \
+         the device is aged at hard. soft: soft under every schedule, and the device is aged there",
+    ),
     key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims an event takes at least"),
     key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
     key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "number of candidates of d-choices"),

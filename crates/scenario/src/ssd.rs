@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use harmonia_flash::Copyback;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, ConcurrencyConfig, Destination, Domain, Frontiers, Infeasible, Order,
-    Priority, Shape, SsdConfig, Trigger,
+    Allocation, AllocationUnit, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Infeasible,
+    Order, Priority, Shape, SsdConfig, Trigger,
 };
 use harmonia_types::{SimDuration, registry, units};
 
@@ -159,6 +159,8 @@ impl Draft {
         self.set(section, "hard_threshold", |c| &mut c.gc.hard_threshold, |f| f.amount(false))?;
         self.set(section, "soft_threshold", |c| &mut c.gc.soft_threshold, |f| f.amount(true))?;
         self.set(section, "stop_threshold", |c| &mut c.gc.stop_threshold, |f| f.amount(true))?;
+        let begins = [("schedule", BeginsAt::Schedule), ("soft", BeginsAt::Soft)];
+        self.set(section, "begins_at", |c| &mut c.gc.begins_at, |f| f.choice(&begins))?;
         self.set(section, "min_victims", |c| &mut c.gc.min_victims, |f| f.count(1, 65_536))?;
         self.set(section, "victim_d", |c| &mut c.gc.victim_d, |f| f.count(1, 1000))?;
         let victim = |f: &Field<'_>| f.name(registry::names(victim::REGISTRY)).map(str::to_owned);
@@ -269,7 +271,13 @@ impl Draft {
 /// Keys that may be as much at fault as `key`, if they were set and it was not.
 fn rivals(key: &str) -> &'static [&'static str] {
     match key {
-        "ssd.ftl.reserved_blocks" => &["ssd.gc.stop_threshold", "ssd.gc.hard_threshold", "ssd.ftl.frontiers"],
+        "ssd.ftl.reserved_blocks" => &[
+            "ssd.gc.stop_threshold",
+            "ssd.gc.soft_threshold",
+            "ssd.gc.begins_at",
+            "ssd.gc.hard_threshold",
+            "ssd.ftl.frontiers",
+        ],
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
         "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim"],
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],

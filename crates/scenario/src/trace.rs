@@ -6,22 +6,31 @@ use harmonia_types::SimDuration;
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_workload::trace::within;
 use harmonia_workload::trace::{AUTO, Action, CSV, Columns, FORMATS, TraceFormat, TraceOptions, UnitOptions};
-use harmonia_workload::{Limit, Remap, TraceConfig, Volumes};
+use harmonia_workload::{Limit, Pacing, Remap, TraceConfig, Volumes};
 
 use crate::error::{Parsed, printable};
 use crate::read::{Field, Section};
 use crate::tree::{Node, Place, Value};
-use crate::workload::{FASTEST, MOST_REQUESTS, limit, warmup};
+use crate::workload::{FASTEST, MOST_REQUESTS, foreign, limit, warmup};
 
 /// Units beyond these are misunderstandings; the readers of traces say so too.
 const LONGEST_TICK: SimDuration = SimDuration(3_600_000_000_000);
 const MOST_BYTES: u64 = 1 << 30;
+const MOST_COPIES: u32 = 1_000_000;
+const DEEPEST: u32 = 65_536;
+const DEFAULT_DEPTH: u32 = 1;
 
 /// Reads a trace; its names are taken relative to `folder`.
 pub(crate) fn read(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
     let paths = paths(&section.require("path", "name the trace here or with --trace FILE")?, folder)?;
     let mut options = options(section)?;
-    let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
+    let scale = section
+        .field("time_scale")
+        .map(|field| field.number(0.0, false, FASTEST))
+        .transpose()?
+        .unwrap_or(1.0);
+    let repeat = section.field("repeat").map(|field| field.count(1, MOST_COPIES)).transpose()?;
+    let pacing = pacing(section, scale)?;
     let remaps = [("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)];
     let remap = section.field("remap").map(|field| field.choice(&remaps)).transpose()?;
     let volumes = match section.field("volumes") {
@@ -37,13 +46,30 @@ pub(crate) fn read(section: &Section<'_>, folder: Option<&Path>) -> Parsed<Trace
     Ok(TraceConfig {
         paths,
         options,
-        time_scale: scale.unwrap_or(1.0),
+        repeat: repeat.unwrap_or(1),
+        pacing,
+        time_scale: scale,
         volumes,
         align: align.unwrap_or(false),
         remap: remap.unwrap_or(Remap::Reject),
         limit,
         warmup: warmup(section, limit)?.unwrap_or(Limit::Requests(0)),
     })
+}
+
+/// What decides when requests arrive. Keys that mean nothing beside it are refused.
+fn pacing(section: &Section<'_>, scale: f64) -> Parsed<Pacing> {
+    let depth = section.field("queue_depth").map(|field| field.count(1, DEEPEST)).transpose()?;
+    let closed = Pacing::Closed { queue_depth: depth.unwrap_or(DEFAULT_DEPTH) };
+    let names = [("open", Pacing::Open), ("closed", closed), ("think-times", Pacing::ThinkTimes)];
+    let pacing = section.field("replay").map(|field| field.choice(&names)).transpose()?.unwrap_or_default();
+    if pacing != closed {
+        foreign(section, "queue_depth", "a replay that is not closed", "only with replay = \"closed\"")?;
+    } else if scale != 1.0 {
+        let allowed = "1, or replay = \"open\" or \"think-times\"";
+        foreign(section, "time_scale", "replay = \"closed\", where completions set the pace", allowed)?;
+    }
+    Ok(pacing)
 }
 
 /// One name or a list of names; relative to `folder` where they stand in the scenario's file.

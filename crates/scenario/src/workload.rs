@@ -38,6 +38,9 @@ const TRACE_ONLY: &[&str] = &[
     "start",
     "end",
     "skip_bad",
+    "repeat",
+    "replay",
+    "queue_depth",
     "time_scale",
     "remap",
 ];

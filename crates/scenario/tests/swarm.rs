@@ -60,6 +60,7 @@ fn generate(seed: u64) -> Generated {
     let mut inside = Draw(Rng::stream(seed, "swarm/die"));
     let mut hurry = Draw(Rng::stream(seed, "swarm/deadlines"));
     let mut deletes = Draw(Rng::stream(seed, "swarm/deletes"));
+    let mut begins = Draw(Rng::stream(seed, "swarm/begins"));
     let (channels, chips, dies) = (d.range(1, 3), d.range(1, 2), d.range(1, 2));
     let (planes, per_plane, pages) = (d.range(1, 3), d.range(8, 24), d.range(2, 12));
     let page_size = [512, 4096, 8192][d.range(0, 2) as usize];
@@ -127,6 +128,10 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("[ssd.gc]\ndomain = \"{}\"", domain));
     put(format_args!("trigger = \"{}\"", d.pick(&["foreground", "background"])));
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
+    // A device that ages at soft has to come above it.
+    let can_begin = reserved >= soft.max(stop) + 2 + u64::from(separate) + 2 * u64::from(dynamic);
+    let begins = if can_begin { begins.pick(&["schedule", "soft"]) } else { "schedule" };
+    put(format_args!("begins_at = \"{begins}\""));
     put(format_args!("min_victims = {}", [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize]));
     // Policies that may move a full block need a free one, and are refused without.
     let victim = |d: &mut Draw| {
@@ -209,7 +214,15 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("kind = \"trace\"\nformat = \"{}\"", if spc { "spc" } else { "msr" }));
         put(format_args!("remap = \"{}\"", d.pick(&["wrap", "scale"])));
         put(format_args!("volumes = {}", d.pick(&["\"apart\"", "\"overlay\""])));
-        put(format_args!("time_scale = {}", [1.0, 0.3, 7.5][d.range(0, 2) as usize]));
+        let scale = [1.0, 0.3, 7.5][d.range(0, 2) as usize];
+        let mut paces = Draw(Rng::stream(seed, "swarm/paces"));
+        put(format_args!("repeat = {}", paces.range(1, 3)));
+        let pace = match paces.range(0, 3) {
+            0 => format!("replay = \"closed\"\nqueue_depth = {}", paces.range(1, 40)),
+            1 => format!("replay = \"think-times\"\ntime_scale = {scale}"),
+            _ => format!("time_scale = {scale}"),
+        };
+        put(format_args!("{pace}"));
         put(format_args!("align = {}", d.0.chance(0.3)));
         let mut trace = trace(&mut d, spc, requests, array_bytes, page_size, rate);
         let bad = if d.0.chance(0.3) { d.range(1, 5) } else { 0 };
@@ -416,7 +429,7 @@ fn trace(d: &mut Draw, spc: bool, requests: u64, array_bytes: u64, page_size: u6
                 ticks / 10_000_000,
                 ticks % 10_000_000
             ),
-            false => format!("{ticks},swarm,{volume},{kind},{offset},{length},0"),
+            false => format!("{ticks},swarm,{volume},{kind},{offset},{length},{}", ticks % 9973),
         };
         writeln!(rows, "{row}").expect("text grows");
         ticks += (d.0.exponential(1e7 / rate) as u64).min(10_000_000);
@@ -473,15 +486,16 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
 fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let host = &report.host;
     let submitted = match (&scenario.workload, &generated.trace) {
-        (_, Some(rows)) => {
+        (WorkloadConfig::Trace(load), Some(rows)) => {
+            let copies = u64::from(load.repeat);
             let bad = rows.matches(MALFORMED).count() as u64;
             let trace = report.trace.as_ref().expect("the load is a trace");
             assert_eq!(
                 (trace.bad, trace.bad_examples.len() as u64),
-                (bad, bad),
+                (bad * copies, bad),
                 "malformed rows are counted"
             );
-            let rows = rows.lines().count() as u64 - bad;
+            let rows = (rows.lines().count() as u64 - bad) * copies;
             assert_eq!((trace.rows, &trace.skipped, &trace.repaired), (rows, &vec![], &vec![]));
             rows
         }

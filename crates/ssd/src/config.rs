@@ -159,6 +159,9 @@ pub struct GcConfig {
     pub soft_threshold: Amount,
     /// An event ends when free exceeds this.
     pub stop_threshold: Amount,
+    /// Where events begin, while the device is aged and when it works.
+    #[serde(skip_serializing_if = "BeginsAt::is_schedule")]
+    pub begins_at: BeginsAt,
     /// Victims an event takes at least.
     pub min_victims: u32,
     /// Victim policy, a name in its registry.
@@ -217,6 +220,24 @@ pub enum Trigger {
     Background,
 }
 
+/// The threshold at which events begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BeginsAt {
+    /// The one that the schedule says: hard, or soft where it lets the host go first until hard. Ageing, which knows no
+    /// schedule, collects at hard.
+    #[default]
+    Schedule,
+    /// Soft under every schedule, and while the device is aged: a run goes on as the ageing left off.
+    Soft,
+}
+
+impl BeginsAt {
+    fn is_schedule(&self) -> bool {
+        *self == BeginsAt::Schedule
+    }
+}
+
 /// Where garbage collection moves pages to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -261,6 +282,8 @@ pub struct Shape {
     pub soft: u32,
     /// An event ends when free exceeds this.
     pub stop: u32,
+    /// Free blocks at or below which a unit collects while it is aged.
+    pub ages_at: u32,
     /// Which unit a logical page is in, where the allocation is static.
     pub(crate) odometer: Odometer,
 }
@@ -412,9 +435,11 @@ impl SsdConfig {
             Frontiers::Shared => 1,
             Frontiers::Separate => 2,
         };
-        // The pool must be able to stand above `stop` with every frontier open and one block's worth of invalid
+        // The pool must be able to stand above `stop`, and above where events begin while ageing, with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
-        let least = stop.max(hard) + 1 + frontiers;
+        let ages_at = if self.gc.begins_at == BeginsAt::Soft { soft } else { hard };
+        let (pool, rises_to) = if ages_at > stop { ("soft", ages_at) } else { ("stop", stop) };
+        let least = rises_to + 1 + frontiers;
         // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
         let dynamic = self.ftl.allocation == Allocation::Dynamic;
         let needed = least + u32::from(dynamic);
@@ -426,7 +451,7 @@ impl SsdConfig {
                 format!("{reserved} of {blocks} blocks leave no room for data; at most {} work", blocks - 1)
             } else {
                 format!(
-                    "{reserved} spare blocks per allocation unit are too few for stop = {stop} blocks free and \
+                    "{reserved} spare blocks per allocation unit are too few for {pool} = {rises_to} blocks free and \
                      {frontiers} write frontier(s); at least {needed} spare blocks ({percent}%) would work"
                 )
             };
@@ -471,6 +496,7 @@ impl SsdConfig {
             hard,
             soft,
             stop,
+            ages_at,
         })
     }
 }

@@ -16,8 +16,8 @@ mod slab;
 mod table;
 
 pub use config::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
-    GcConfig, Infeasible, Priority, Shape, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
+    FtlConfig, GcConfig, Infeasible, Priority, Shape, SsdConfig, Trigger,
 };
 pub use device::{
     Device, DeviceCounters, DeviceFailure, Pairing, Policies, QueueDepth, SubCompletion, SubRequest,

@@ -18,8 +18,8 @@ use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, Domain, Frontiers,
+    Ftl, FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime};
@@ -179,6 +179,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.

@@ -14,7 +14,7 @@ mod bench;
 
 use bench::*;
 use harmonia_flash::Copyback;
-use harmonia_ssd::{Allocation, Amount, Destination, DeviceCounters, SsdConfig};
+use harmonia_ssd::{Allocation, Amount, BeginsAt, Destination, DeviceCounters, SsdConfig};
 use harmonia_types::{Blame, IoCause, SimDuration};
 
 fn preemptive(copyback: Copyback) -> SsdConfig {
@@ -112,6 +112,9 @@ fn collecting_begins_at_soft_behind_what_is_ready() {
     let mut blocking = preemptive(Copyback::None);
     blocking.gc.schedule = "blocking".into();
     assert_eq!(Bench::with(&blocking, &[SPREAD]).read(0, 1, 12, 1).collected(), []);
+    // Unless the device begins at soft under any schedule: two moves and an erase at once.
+    blocking.gc.begins_at = BeginsAt::Soft;
+    assert_eq!(Bench::with(&blocking, &[SPREAD]).read(0, 1, 12, 1).collected(), [(0, 33_200)]);
 }
 
 /// No block of `TWO_FREE` is open: the first program opens one, and 1 free block is hard.

@@ -12,8 +12,8 @@ use harmonia_flash::presets;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, Domain, Frontiers,
+    Ftl, FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
 };
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime};
 
@@ -87,6 +87,7 @@ fn config() -> SsdConfig {
             trigger: Trigger::Foreground,
             hard_threshold: Amount::Blocks(2),
             soft_threshold: Amount::AboveHard(1),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),

@@ -271,7 +271,11 @@ pub struct TraceConfig {
     pub paths: Vec<PathBuf>,
     /// How they are read.
     pub options: TraceOptions,
-    /// Arrival times are multiplied by this (0.1: ten times faster).
+    /// How often it is replayed, one copy behind the other; at least 1.
+    pub repeat: u32,
+    /// What decides when its requests arrive.
+    pub pacing: Pacing,
+    /// Times of the trace are multiplied by this (0.1: ten times faster).
     pub time_scale: f64,
     /// Where its volumes lie.
     pub volumes: Volumes,
@@ -283,6 +287,22 @@ pub struct TraceConfig {
     pub limit: Option<Limit>,
     /// The first part, simulated and discarded.
     pub warmup: Limit,
+}
+
+/// What decides when the requests of a trace arrive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "replay", rename_all = "kebab-case")]
+pub enum Pacing {
+    /// The times of the trace.
+    #[default]
+    Open,
+    /// Completions: so many requests are kept outstanding, and the times of the trace are ignored.
+    Closed {
+        /// Requests outstanding; at least 1.
+        queue_depth: u32,
+    },
+    /// Completions, and the time that passed in the trace between a completion and the next request.
+    ThinkTimes,
 }
 
 /// Where the volumes of a trace (disk numbers, ASUs) lie in the array's address space.

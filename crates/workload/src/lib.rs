@@ -21,8 +21,8 @@ mod synthetic;
 pub mod trace;
 
 pub use config::{
-    AddressPattern, Arrival, FileDeletes, FilePattern, FileReads, Limit, Remap, SizeDistribution, SkewRest,
-    StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
+    AddressPattern, Arrival, FileDeletes, FilePattern, FileReads, Limit, Pacing, Remap, SizeDistribution,
+    SkewRest, StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};

@@ -5,8 +5,8 @@ use std::io::Write;
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
 use harmonia_workload::trace::{Place, RemapCounts};
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Remap, Replay, Source, SourceError, Trace, TraceConfig, TraceOptions,
-    TraceSource, Volumes, WorkloadConfig,
+    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Replay, Source, SourceError, Trace, TraceConfig,
+    TraceOptions, TraceSource, Volumes, WorkloadConfig,
 };
 
 const MIB: u64 = 1 << 20;
@@ -23,6 +23,8 @@ fn config(remap: Remap) -> TraceConfig {
     TraceConfig {
         paths: vec!["t.csv".into()],
         options: TraceOptions::of_format("msr"),
+        repeat: 1,
+        pacing: Pacing::Open,
         time_scale: 1.0,
         volumes: Volumes::Overlay,
         remap,

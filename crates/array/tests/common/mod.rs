@@ -8,8 +8,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
@@ -58,6 +58,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             trigger: Trigger::Foreground,
             hard_threshold: Amount::Blocks(0),
             soft_threshold: Amount::AboveHard(1),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),

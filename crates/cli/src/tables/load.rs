@@ -1,7 +1,7 @@
 //! What became of the load on its way to the array: rows of a trace that were not read as they stand, requests that were
 //! changed to fit, pages that had to be read because a write covers them in part. Nothing is said of what is not there.
 
-use harmonia_metrics::{EventReport, EventsReport, Noted, Report, TraceReport, Warning};
+use harmonia_metrics::{EventReport, EventsReport, Noted, Report, TraceReport};
 
 use super::{Style, label, layout};
 use crate::numbers::{bytes, count};
@@ -16,7 +16,6 @@ pub(super) fn section(runs: &[Report], style: Style) -> Option<String> {
 /// All there is to say, a sentence each.
 pub(crate) fn notes(runs: &[Report]) -> Vec<String> {
     let mut notes = traces(runs);
-    notes.extend(trace_warnings(runs));
     notes.extend(partial_pages(runs));
     notes
 }
@@ -31,22 +30,6 @@ fn traces(runs: &[Report]) -> Vec<String> {
         .filter(|(_, trace)| !trace.is_untouched())
         .map(|(run, trace)| format!("Trace {}{}: {}.", file(trace), of(run), treatment(trace)))
         .collect()
-}
-
-/// What is to be known about the traces, the same thing once.
-fn trace_warnings(runs: &[Report]) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
-    for Warning { text, .. } in runs
-        .iter()
-        .filter_map(|run| run.trace.as_ref())
-        .flat_map(|trace| harmonia_metrics::trace_warnings(trace, true))
-    {
-        let line = format!("warning: {text}");
-        if !told.contains(&line) {
-            told.push(line);
-        }
-    }
-    told
 }
 
 /// The file, or the first and how many more.

@@ -2,8 +2,8 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
-    GcConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
+    FtlConfig, GcConfig, Priority, SsdConfig, Trigger,
 };
 
 /// One device; its hardware has the same name.
@@ -19,9 +19,27 @@ pub(crate) struct DevicePreset {
     trigger: Trigger,
     /// Hard threshold in percent.
     hard: f64,
+    collects: Collects,
     /// Where each figure comes from, by key below `ssd.`.
     provenance: &'static [(&'static str, Provenance)],
 }
+
+/// How a device collects, and from where on.
+#[derive(Debug)]
+struct Collects {
+    schedule: &'static str,
+    begins_at: BeginsAt,
+    /// Soft threshold, in blocks above hard.
+    soft_above_hard: u32,
+}
+
+/// As the papers' simulators do: an event begins at hard and keeps the host out.
+const BLOCKING_AT_HARD: Collects =
+    Collects { schedule: "blocking", begins_at: BeginsAt::Schedule, soft_above_hard: 1 };
+
+/// As drives do: collection begins while there is room, and the host goes between its steps.
+const PREEMPTIVE_AT_SOFT: Collects =
+    Collects { schedule: "preemptive", begins_at: BeginsAt::Soft, soft_above_hard: 5 };
 
 /// All devices.
 pub(crate) const PRESETS: &[DevicePreset] =
@@ -41,6 +59,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     domain: Domain::Device,
     trigger: Trigger::Foreground,
     hard: 5.0,
+    collects: BLOCKING_AT_HARD,
     provenance: &[
         (
             "ftl.reserved_blocks",
@@ -82,9 +101,10 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
     allocation_unit: AllocationUnit::Plane,
     priority: Priority::Fifo,
     multi_plane: false,
-    domain: Domain::Die,
+    domain: Domain::Plane,
     trigger: Trigger::Background,
-    hard: 1.0,
+    hard: 0.5,
+    collects: PREEMPTIVE_AT_SOFT,
     provenance: &[
         ("ftl.reserved_blocks", CAPACITY),
         (
@@ -96,13 +116,25 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ("ftl.priority", Provenance::Inferred("the plainest; real firmware lets reads go first")),
         ("ftl.multi_plane", Provenance::Inferred("the plainest; real firmware joins planes where it can")),
         ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
-        ("gc.domain", Provenance::Inferred("the other dies have no reason to stop")),
+        (
+            "gc.domain",
+            Provenance::Found("MQSim (FAST 2018): every plane has a pool of free blocks, checked by itself"),
+        ),
         ("gc.trigger", Provenance::Inferred("a drive that is idle and low collects")),
         (
             "gc.hard_threshold",
-            Provenance::Inferred("a few blocks: with 12.7% spare every one kept free costs writes"),
+            Provenance::Found("MQSim (FAST 2018): 0.5%, where preemptible collection no longer gives way"),
         ),
-        ("gc.soft_threshold", Provenance::Inferred("as in msr-slc-32g")),
+        (
+            "gc.soft_threshold",
+            Provenance::Inferred(
+                "ten blocks: room for a burst above hard; MQSim's 5% would take 40% of a spare of 12.7%",
+            ),
+        ),
+        (
+            "gc.begins_at",
+            Provenance::Inferred("firmware collects before it has to, and has done so all the drive's life"),
+        ),
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g; a victim holds 16 MiB")),
         ("gc.victim", Provenance::Inferred("the usual model")),
@@ -110,7 +142,7 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
-            Provenance::Inferred("the plainest; real firmware lets reads in between, which shortens tails"),
+            Provenance::Found("MQSim (FAST 2018), a model of modern NVMe drives: preemptible by default"),
         ),
         ("gc.destination", Provenance::Inferred("pages stay where their number puts them")),
         ("gc.concurrency.policy", Provenance::Inferred("no vendor tells of a limit")),
@@ -130,6 +162,7 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
     domain: Domain::Plane,
     trigger: Trigger::Foreground,
     hard: 5.0,
+    collects: BLOCKING_AT_HARD,
     provenance: &[
         ("ftl.reserved_blocks", Provenance::Inferred("the paper states none; as in msr-slc-32g")),
         ("ftl.allocation", HPDC_5),
@@ -175,6 +208,7 @@ const MT29F_8CH: DevicePreset = DevicePreset {
     domain: Domain::Die,
     trigger: Trigger::Foreground,
     hard: 0.2,
+    collects: BLOCKING_AT_HARD,
     provenance: &[
         ("ftl.reserved_blocks", Provenance::Inferred("section 4 states none; as in msr-slc-32g")),
         (
@@ -232,6 +266,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
     domain: Domain::Device,
     trigger: Trigger::Foreground,
     hard: 5.0,
+    collects: BLOCKING_AT_HARD,
     provenance: &[
         ("ftl.reserved_blocks", FOR_TESTS),
         ("ftl.allocation", AS_MSR),
@@ -293,12 +328,13 @@ impl DevicePreset {
                 domain: self.domain,
                 trigger: self.trigger,
                 hard_threshold: Amount::Percent(self.hard),
-                soft_threshold: Amount::AboveHard(1),
+                soft_threshold: Amount::AboveHard(self.collects.soft_above_hard),
                 stop_threshold: Amount::AboveHard(0),
+                begins_at: self.collects.begins_at,
                 min_victims: 1,
                 victim: "greedy".into(),
                 victim_d: 3,
-                schedule: "blocking".into(),
+                schedule: self.collects.schedule.into(),
                 slack: harmonia_types::SimDuration::from_us(5_000),
                 destination: Destination::Unit,
                 concurrency: ConcurrencyConfig::named("unlimited"),

@@ -295,7 +295,7 @@ impl<P: Told> Drive<'_, P> {
                     "at {} of simulated time {} requests ({} pages) wait: the array cannot keep up with the load",
                     request.arrival, self.outstanding, self.outstanding_pages
                 ),
-                "a lower arrival rate, a larger time_scale of a trace, or arrival = { process = \"closed\" }",
+                "a lower arrival rate, a larger time_scale of a trace, or arrival = { process = \"closed\" } (a trace: replay = \"closed\")",
             ));
         }
         self.array.submit(request).map_err(out_of_blocks)?;

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex};
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim::{self, VictimParameters};
-use harmonia_ssd::{FtlConfig, GcConfig};
+use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig};
 use harmonia_types::SimTime;
 use harmonia_types::registry::find;
 use harmonia_workload::{Limit, Load, Next, WorkloadConfig};
@@ -301,6 +301,15 @@ fn ages_as(gc: &GcConfig) -> &str {
     policy.and_then(|policy| policy.ages_as()).unwrap_or(&gc.victim)
 }
 
+/// The threshold at which a device collects while it ages.
+fn ages_at(gc: &GcConfig) -> String {
+    let GcConfig { hard_threshold, soft_threshold, .. } = gc;
+    match gc.begins_at {
+        BeginsAt::Schedule => format!("{hard_threshold:?}"),
+        BeginsAt::Soft => format!("{hard_threshold:?} {soft_threshold:?}"),
+    }
+}
+
 /// Everything that ageing depends on: scenarios with equal keys share an aged state.
 fn ageing_key(scenario: &Scenario) -> String {
     let array = &scenario.array;
@@ -317,10 +326,10 @@ fn ageing_key(scenario: &Scenario) -> String {
             open_blocks: _,
         } = &ssd.ftl;
         format!(
-            "{:?} {:?} {:?} {:?} {} {} {}",
+            "{:?} {:?} {} {:?} {} {} {}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
-            gc.hard_threshold,
+            ages_at(gc),
             gc.stop_threshold,
             gc.min_victims,
             ages_as(gc),

@@ -273,7 +273,7 @@ impl<P: Probe> Device<P> {
                 link_latency: config.link.latency,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
-                start: if needs.begins_at_soft { shape.soft } else { shape.hard },
+                start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: global

@@ -11,8 +11,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Device, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, Domain, Frontiers,
+    Ftl, FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
 };
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
@@ -59,6 +59,7 @@ pub fn one_die() -> SsdConfig {
             trigger: Trigger::Foreground,
             hard_threshold: Amount::Blocks(1),
             soft_threshold: Amount::AboveHard(1),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),

@@ -6,8 +6,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, Policies, Priority, SsdConfig, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, Policies, Priority, SsdConfig, SubRequest, Trigger,
 };
 use harmonia_types::registry::find;
 use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
@@ -57,6 +57,7 @@ pub fn config(channels: u32) -> SsdConfig {
             trigger: Trigger::Foreground,
             hard_threshold: Amount::Blocks(2),
             soft_threshold: Amount::Blocks(6),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),

@@ -54,6 +54,20 @@ pub struct EventsRead {
 }
 
 impl EventCounts {
+    /// Adds those of another reading.
+    pub(super) fn absorb(&mut self, other: &EventCounts) {
+        let EventCounts { queued, inserted, issued, completed } = other;
+        for (sum, more) in [
+            (&mut self.queued, queued),
+            (&mut self.inserted, inserted),
+            (&mut self.issued, issued),
+            (&mut self.completed, completed),
+        ] {
+            sum.requests += more.requests;
+            sum.bytes += more.bytes;
+        }
+    }
+
     /// The requests of an event.
     pub fn of(&self, action: Action) -> EventCount {
         match action {

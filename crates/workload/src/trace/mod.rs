@@ -8,7 +8,8 @@
 //!   fit        a synthetic load with the statistics of a trace
 //!   write      a trace in another format (convert: from the first record to the last, packed or not)
 //!   hash       a fingerprint of what it says
-//!   replay     a trace as a workload (volumes: where its disks lie; remap: what does not fit the array)
+//!   replay     a trace as a workload (volumes: where its disks lie; remap: what does not fit the array; pace: when
+//!              requests arrive; repeat: one copy behind the other)
 //! ```
 //!
 //! **A new format = one file + one line in `formats`.** The command line's list, `format = "auto"`, the replay,
@@ -19,8 +20,7 @@
 //! names file and line, what stands there and what should; what is passed over, mended or tolerated is counted with its
 //! reason ([`ReadLog`]).
 //!
-//! Not modelled: the response times a trace recorded (its devices are not ours), waiting of one traced request for
-//! another.
+//! Not modelled: dependences between requests that a trace does not show.
 
 mod columns;
 mod convert;
@@ -32,9 +32,11 @@ mod guess;
 mod hash;
 mod info;
 mod options;
+mod pace;
 mod read;
 mod record;
 mod remap;
+mod repeat;
 mod replay;
 mod volumes;
 mod write;

@@ -11,20 +11,19 @@
 //! replays ([`Replay`]), and what is wrong with it is said before the first of them. A request of no bytes (SPC traces
 //! may have them) completes at once.
 //!
-//! Not modelled: a host that waits. Requests arrive when the trace says, however far the array is behind.
+//! When requests arrive is decided by [`super::pace`], and what comes behind the last request by [`super::repeat`].
 
 use std::sync::Arc;
 
 use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
 
 use super::hash::TraceHash;
+use super::pace::{Pace, scaled};
 use super::remap::Remapper;
+use super::repeat::Repeated;
 use super::volumes::{Ends, Regions};
-use super::{ASK_EVERY, EventsRead, ReadLog, Step, Trace, TraceError, TraceReader, TraceRecord};
-use crate::{ArrayGeometryForLoad, Limit, Next, Remap, Source, SourceError, TraceConfig, Volumes};
-
-/// 2^63 ns, 292 years: beyond it sums of times may overflow.
-const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
+use super::{ASK_EVERY, EventsRead, ReadLog, Step, Trace, TraceError, TraceRecord};
+use crate::{ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, SourceError, TraceConfig, Volumes};
 
 /// Requests that were changed so far to fit the array.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,7 +74,7 @@ impl Replay {
     /// Makes `trace` ready to be replayed as `config` says (its `paths` and `options` are the trace's already).
     ///
     /// # Errors
-    /// If the time scale is not a positive number or the array has no size; if what has to be read beforehand is
+    /// If the time scale is not a positive number, nothing may be outstanding or the array has no size; if what has to be read beforehand is
     /// malformed or does not fit the array, or its volumes together are longer than 2^64 bytes.
     pub fn new(trace: Trace, config: &TraceConfig, array: &ArrayGeometryForLoad) -> Result<Self, TraceError> {
         let replay = Self::new_while(trace.clone(), config, array, &|| true)?;
@@ -100,9 +99,13 @@ impl Replay {
             );
             return Err(trace.error(problem));
         }
+        if config.pacing == (Pacing::Closed { queue_depth: 0 }) {
+            let problem = "queue_depth = 0: a closed replay with nothing outstanding never starts";
+            return Err(trace.error(problem.to_owned()));
+        }
         let ends = match (config.remap, config.volumes) {
             (Remap::Scale, _) => survey(&trace, None, config.time_scale, go_on)?,
-            (_, Volumes::Apart) => survey(&trace, config.limit, config.time_scale, go_on)?,
+            (_, Volumes::Apart) => survey(&trace, limit_of_rows(config), config.time_scale, go_on)?,
             _ => Some(Ends::default()),
         };
         let Some(ends) = ends else { return Ok(None) };
@@ -120,17 +123,25 @@ impl Replay {
     /// # Errors
     /// If a file is not what its format says from its first bytes on.
     pub fn source(&self) -> Result<TraceSource, TraceError> {
-        let Replay { trace, config, array, regions } = self;
+        self.source_of(&self.config)
+    }
+
+    fn source_of(&self, config: &TraceConfig) -> Result<TraceSource, TraceError> {
+        let Replay { trace, array, regions, .. } = self;
         Ok(TraceSource {
-            reader: trace.records()?,
+            records: Repeated::new(trace, config.repeat)?,
             trace: trace.clone(),
-            time_scale: config.time_scale,
+            pacing: config.pacing,
+            pace: Pace::new(config.pacing, config.time_scale),
+            ahead: None,
             regions: Arc::clone(regions),
             align: config.align,
             remapper: Remapper { remap: config.remap, array: *array, trace_end: regions.end },
             limit: config.limit,
             issued: 0,
             span: None,
+            // A closed loop has times of its own.
+            time_scale: if matches!(config.pacing, Pacing::Closed { .. }) { 1.0 } else { config.time_scale },
             hash: TraceHash::default(),
             counts: RemapCounts::default(),
             finished: None,
@@ -140,8 +151,15 @@ impl Replay {
     /// Looks for the request that does not fit, to name it before anything is simulated.
     #[cold]
     fn try_all(&self, go_on: &dyn Fn() -> bool) -> Result<(), TraceError> {
-        let mut source = self.source()?;
-        while source.advance()?.is_some() && (!source.issued.is_multiple_of(ASK_EVERY) || go_on()) {}
+        // Later copies go to the same addresses, and nothing completes here.
+        let limit = limit_of_rows(&self.config);
+        let mut source =
+            self.source_of(&TraceConfig { repeat: 1, pacing: Pacing::Open, limit, ..self.config.clone() })?;
+        let mut advance = || source.advance(SimTime::ZERO).map(|next| matches!(next, Next::At(_)));
+        let mut tried = 0u64;
+        while advance()? && (!tried.is_multiple_of(ASK_EVERY) || go_on()) {
+            tried += 1;
+        }
         Ok(())
     }
 }
@@ -149,8 +167,11 @@ impl Replay {
 /// Replays a trace.
 pub struct TraceSource {
     trace: Trace,
-    reader: TraceReader,
-    time_scale: f64,
+    records: Repeated,
+    pacing: Pacing,
+    pace: Pace,
+    /// The record that is next, where it waits for a completion.
+    ahead: Option<TraceRecord>,
     regions: Arc<Regions>,
     align: bool,
     remapper: Remapper,
@@ -158,6 +179,8 @@ pub struct TraceSource {
     issued: u64,
     /// When the first and the last record of those issued arrive, as the trace has it.
     span: Option<(u64, u64)>,
+    /// What its times are multiplied by.
+    time_scale: f64,
     hash: TraceHash,
     counts: RemapCounts,
     /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
@@ -183,18 +206,22 @@ impl TraceSource {
     }
 
     /// What was done so far to the rows beside reading them.
-    pub fn log(&self) -> &ReadLog {
-        self.reader.log()
+    pub fn log(&self) -> ReadLog {
+        self.records.log()
     }
 
-    fn advance(&mut self) -> Result<Option<HostRequest>, TraceError> {
+    fn advance(&mut self, now: SimTime) -> Result<Next, TraceError> {
         if self.limit.is_some_and(|limit| matches!(limit, Limit::Requests(count) if self.issued >= count)) {
-            return Ok(None);
+            return Ok(Next::End);
         }
-        let Some(record) = self.reader.next_record()? else { return Ok(None) };
-        let arrival = self.scaled(record.time_ns)?;
+        let Some(record) = self.next_record()? else { return Ok(Next::End) };
+        let arrival = self.pace.arrival(now, &record).map_err(|problem| self.error(problem))?;
+        let Some(arrival) = arrival else {
+            self.ahead = Some(record);
+            return Ok(Next::AfterCompletion);
+        };
         if self.limit.is_some_and(|limit| matches!(limit, Limit::Duration(end) if arrival.0 >= end.0)) {
-            return Ok(None);
+            return Ok(Next::End);
         }
         let (offset, length) = self.place(&record)?;
         self.hash.add(&record);
@@ -203,16 +230,20 @@ impl TraceSource {
         let request =
             HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
         self.issued += 1;
-        Ok(Some(request))
+        Ok(Next::At(request))
     }
 
-    fn scaled(&self, time_ns: u64) -> Result<SimTime, TraceError> {
-        scaled(time_ns, self.time_scale).ok_or_else(|| {
-            self.error(format!(
-                "a request {time_ns} ns into the trace arrives after 2^63 ns (292 years) at time_scale = {}",
-                self.time_scale
-            ))
-        })
+    /// The record that waits, or else the next one, which the pace then knows.
+    #[inline]
+    fn next_record(&mut self) -> Result<Option<TraceRecord>, TraceError> {
+        if self.ahead.is_some() {
+            return Ok(self.ahead.take());
+        }
+        let record = self.records.next_record()?;
+        if let Some(record) = &record {
+            self.pace.meet(self.issued, record, self.records.reader().response_ns());
+        }
+        Ok(record)
     }
 
     /// Where a record goes.
@@ -226,7 +257,7 @@ impl TraceSource {
         let placed = self.remapper.place(offset, record.length).map_err(|problem| match start {
             0 => self.error(problem),
             _ => {
-                let name = &self.reader.volumes().names()[usize::from(record.volume)];
+                let name = &self.records.reader().volumes().names()[usize::from(record.volume)];
                 self.error(format!("{problem} (volume {name} begins at {start})"))
             }
         })?;
@@ -242,21 +273,22 @@ impl TraceSource {
 
     /// An error about the record just read.
     fn error(&self, problem: String) -> TraceError {
-        self.reader.error(problem)
+        self.records.error(problem)
     }
 }
 
 impl Source for TraceSource {
-    fn next(&mut self, _now: SimTime, _completed: &[Completion]) -> Result<Next, SourceError> {
+    fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
+        self.pace.complete(completed);
         if let Some(answer) = &self.finished {
             return answer.clone().map(|()| Next::End);
         }
-        match self.advance() {
-            Ok(Some(request)) => Ok(Next::At(request)),
-            Ok(None) => {
+        match self.advance(now) {
+            Ok(Next::End) => {
                 self.finished = Some(Ok(()));
                 Ok(Next::End)
             }
+            Ok(next) => Ok(next),
             Err(error) => {
                 let error = SourceError::from(error);
                 self.finished = Some(Err(error.clone()));
@@ -265,30 +297,29 @@ impl Source for TraceSource {
         }
     }
 
+    fn wants_completions(&self) -> bool {
+        self.pacing != Pacing::Open
+    }
+
     fn trace(&self) -> Option<TraceAccount> {
         Some(TraceAccount {
             files: self.trace.files().map(str::to_owned).collect(),
             format: self.trace.format().name,
             reason: self.trace.reason().map(str::to_owned),
-            events: self.trace.events_read(self.log()),
+            events: self.trace.events_read(&self.log()),
             rows: self.issued,
             span_ns: self.span.map_or(0, |(first, last)| last - first),
             time_scale: self.time_scale,
             hash: self.hash.text(),
-            log: self.log().clone(),
+            log: self.log(),
             remapped: self.counts,
         })
     }
 }
 
-/// A time of the trace as it is replayed; `None` beyond 2^63 ns.
-fn scaled(time_ns: u64, time_scale: f64) -> Option<SimTime> {
-    // An exact comparison: 1 is the default and means "untouched".
-    if time_scale == 1.0 && time_ns < LATEST_NS as u64 {
-        return Some(SimTime(time_ns));
-    }
-    let scaled = (time_ns as f64 * time_scale).round();
-    (scaled < LATEST_NS).then_some(SimTime(scaled as u64))
+/// How much of one copy of the trace may be replayed. Where completions set the pace a time says nothing of rows.
+fn limit_of_rows(config: &TraceConfig) -> Option<Limit> {
+    config.limit.filter(|limit| config.pacing == Pacing::Open || matches!(limit, Limit::Requests(_)))
 }
 
 /// How long the volumes are in the part of the trace up to `limit`; `None` if `go_on` says no.

@@ -6,8 +6,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Destination, Domain, Frontiers, FtlConfig,
-    GcConfig, Order, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
+    FtlConfig, GcConfig, Order, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -147,6 +147,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
+            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.

@@ -1,7 +1,7 @@
 //! MSR Cambridge csv.
 //!
 //! Timestamp is a Windows FILETIME, ticks of 100 ns since 1601: about 1.28e17, beyond what a double holds exactly. A
-//! last line cut off inside its response time cannot be told from a whole one, and matters to nothing.
+//! last line cut off inside its response time cannot be told from a whole one.
 //!
 //! Source: D. Narayanan, A. Donnelly, A. Rowstron, "Write Off-Loading: Practical Power Management for Enterprise
 //! Storage", FAST 2008; traces at SNIA IOTTA, set 388.
@@ -33,7 +33,7 @@ Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optio
         "Some copies have an index column before the first; it is passed over where the first line, header or row, has it.",
         "Seven fields; Type is Read or Write in any case; a request has 1 byte to 1 GiB.",
         "A volume is a disk of a host: `web_3`.",
-        "The response time is checked and dropped.",
+        "The response time counts the same ticks as Timestamp. Only `replay = \"think-times\"` uses it; 0 means that none was recorded.",
         "Written with times from 2007-02-22 17:00 UTC on, rounded down to 100 ns, and response times of 0; trims, flushes and empty requests are left out. A volume not named like `web_3` becomes disk 0 of a host of its name, or the first disk of it that is free.",
     ],
     units: Units { time_ns: Some(100), address: Some(1), size: Some(1), read_is: None },
@@ -70,6 +70,8 @@ struct Msr {
     volumes: VolumeNames,
     /// Host and disk of the row before as they are written (`web,3,`), and their volume: nearly always the next row's.
     last: (Vec<u8>, u16),
+    /// Of the row before, in ns.
+    response_ns: u64,
 }
 
 impl Msr {
@@ -80,6 +82,7 @@ impl Msr {
             indexed: false,
             volumes: VolumeNames::default(),
             last: (NO_ROW.to_vec(), 0),
+            response_ns: 0,
         }
     }
 
@@ -137,13 +140,14 @@ impl Msr {
         };
         let offset = fields.number(&OFFSET)?;
         let size = fields.number(&SIZE)?;
-        fields.number(&RESPONSE)?;
+        let response = fields.number(&RESPONSE)?;
         fields.end(COLUMNS)?;
         let time_ns = time.checked_mul(self.setting.time_ns).ok_or_else(|| too_late(time))?;
         if size == 0 {
             return Err(SIZE.misread(b"0") + ", at least 1");
         }
         let (offset, length) = extent(offset, self.setting.address, size, self.setting.size)?;
+        self.response_ns = response.saturating_mul(self.setting.time_ns);
         Ok(Row { time_ns, operation, offset, length, volume })
     }
 }
@@ -155,6 +159,10 @@ impl LineFormat for Msr {
             return self.unusual(line);
         }
         self.row(line).map(Parsed::Row)
+    }
+
+    fn response_ns(&self) -> u64 {
+        self.response_ns
     }
 
     fn volumes(&self) -> &VolumeNames {

@@ -33,7 +33,7 @@ Timestamp,Response,IOType,LUN,Offset,Size        header: optional, first line on
     rules: &[
         "Six fields; a request has at most 1 GiB and may be empty.",
         "A blank IOType (the response was lost, so what it was is not known): passed over and counted, whatever the fields behind it hold.",
-        "The response time is checked, if it is there, and dropped; digits of a timestamp behind the nanosecond are dropped.",
+        "The response time is checked, if it is there. Only `replay = \"think-times\"` uses it; one below zero counts as not recorded. Digits of a timestamp behind the nanosecond are dropped.",
         "Rows may be a minute late: the traces do not promise the order of their issue.",
         "A volume is a LUN, in all files the same.",
     ],
@@ -65,19 +65,21 @@ struct Systor {
     /// Whether the first line is still to come: only that may be a header.
     first: bool,
     volumes: VolumeNames,
+    /// Of the row before, in ns; 0 where it has none.
+    response_ns: u64,
 }
 
 impl Systor {
     fn new(setting: Setting) -> Self {
-        Systor { setting, first: true, volumes: VolumeNames::default() }
+        Systor { setting, first: true, volumes: VolumeNames::default(), response_ns: 0 }
     }
 
     #[inline]
     fn row(&mut self, line: &[u8]) -> Result<Parsed, String> {
-        let Setting { time_ns, address, size, .. } = self.setting;
+        let Setting { time_ns: unit_ns, address, size, .. } = self.setting;
         let mut fields = Fields::new(line);
         let timestamp = fields.padded(&TIMESTAMP)?;
-        let time_ns = decimal(timestamp, time_ns).ok_or_else(|| TIMESTAMP.misread(timestamp))?;
+        let time_ns = decimal(timestamp, unit_ns).ok_or_else(|| TIMESTAMP.misread(timestamp))?;
         let response = fields.padded(&RESPONSE)?;
         if !is_response(response) {
             return Err(RESPONSE.misread(response));
@@ -93,6 +95,8 @@ impl Systor {
         let length = fields.number(&SIZE)?;
         fields.end(COLUMNS)?;
         let (offset, length) = extent(offset, address, length, size)?;
+        // One below zero is a flaw of the capture, and no response time.
+        self.response_ns = decimal(response, unit_ns).unwrap_or(0);
         Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(lun)? }))
     }
 }
@@ -104,6 +108,10 @@ impl LineFormat for Systor {
             return Ok(HEADER);
         }
         self.row(line)
+    }
+
+    fn response_ns(&self) -> u64 {
+        self.response_ns
     }
 
     fn volumes(&self) -> &VolumeNames {

@@ -23,6 +23,11 @@ pub(in crate::trace) trait LineFormat: Send {
     /// are added.
     fn parse(&mut self, line: &[u8], log: &mut ReadLog) -> Result<Parsed, String>;
 
+    /// How long the request of the line before took when it was recorded, in ns; 0 where the line does not say.
+    fn response_ns(&self) -> u64 {
+        0
+    }
+
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
 
@@ -181,6 +186,10 @@ impl<F: LineFormat> RowReader for Lines<F> {
 
     fn no_rows(&self) -> String {
         self.format.no_rows()
+    }
+
+    fn response_ns(&self) -> u64 {
+        self.format.response_ns()
     }
 
     fn volumes(&self) -> &VolumeNames {

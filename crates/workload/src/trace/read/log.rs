@@ -55,6 +55,19 @@ impl ReadLog {
         note(&mut self.repaired, reason, 1);
     }
 
+    /// Adds what was done to the rows of another reading.
+    pub(in crate::trace) fn absorb(&mut self, other: &ReadLog) {
+        other.skipped.iter().for_each(|noted| note(&mut self.skipped, noted.reason, noted.rows));
+        other.repaired.iter().for_each(|noted| note(&mut self.repaired, noted.reason, noted.rows));
+        self.bad += other.bad;
+        self.lost += other.lost;
+        self.events.absorb(&other.events);
+        let room = EXAMPLES.saturating_sub(self.bad_examples.len());
+        let unknown = other.bad_examples.iter().filter(|example| !self.bad_examples.contains(example));
+        let unknown: Vec<String> = unknown.take(room).cloned().collect();
+        self.bad_examples.extend(unknown);
+    }
+
     #[cold]
     pub(super) fn tolerate(&mut self, error: &TraceError) {
         self.bad += 1;

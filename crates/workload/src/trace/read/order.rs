@@ -18,11 +18,12 @@ const HELD_MAX: usize = 1 << 22;
 const SORTED: &str = "out of order, sorted by time";
 const SPREAD: &str = "at the same tick of a coarse clock, spread evenly up to the next";
 
-/// A row that is held back, and where it stood.
+/// A row that is held back, where it stood, and how long it took when it was recorded.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     row: Row,
     place: Place,
+    response_ns: u64,
 }
 
 /// What all files of a trace share while they are read.
@@ -48,8 +49,8 @@ pub(super) struct Ordered {
     tick: VecDeque<Placed>,
     /// The first row behind them.
     ahead: Option<Placed>,
-    /// Where the row given last stood, if rows are held back.
-    at: Place,
+    /// Where the row given last stood and how long it took, if rows are held back.
+    at: (Place, u64),
 }
 
 /// A row held back: ordered by time, then by its place among the rows.
@@ -76,7 +77,7 @@ impl Ordered {
             ended: false,
             tick: VecDeque::new(),
             ahead: None,
-            at: Place::File,
+            at: (Place::File, 0),
         }
     }
 
@@ -102,7 +103,12 @@ impl Ordered {
 
     /// Where the row given last stood.
     pub(super) fn place(&self) -> Place {
-        if self.holds_back() { self.at } else { self.rows.place() }
+        if self.holds_back() { self.at.0 } else { self.rows.place() }
+    }
+
+    /// How long the row given last took when it was recorded, in ns; 0 where the file does not say.
+    pub(super) fn response_ns(&self) -> u64 {
+        if self.holds_back() { self.at.1 } else { self.rows.response_ns() }
     }
 
     /// The next row; times never go back.
@@ -127,7 +133,7 @@ impl Ordered {
     #[inline(never)]
     fn next_placed(&mut self, shared: &mut Tolerance) -> Result<Option<Row>, TraceError> {
         let placed = if self.tick_ns > 0 { self.next_spread(shared)? } else { self.next_sorted(shared)? };
-        self.at = placed.map_or(Place::File, |placed| placed.place);
+        self.at = placed.map_or((Place::File, 0), |placed| (placed.place, placed.response_ns));
         Ok(placed.map(|placed| placed.row))
     }
 
@@ -181,7 +187,12 @@ impl Ordered {
         }
         let row = self.next_well_formed(shared)?;
         self.latest_ns = row.map_or(self.latest_ns, |row| row.time_ns);
-        Ok(row.map(|row| Placed { row, place: self.rows.place() }))
+        Ok(row.map(|row| self.placed(row)))
+    }
+
+    /// The row just read, with what goes with it.
+    fn placed(&self, row: Row) -> Placed {
+        Placed { row, place: self.rows.place(), response_ns: self.rows.response_ns() }
     }
 
     fn next_held(&mut self, shared: &mut Tolerance) -> Result<Option<Placed>, TraceError> {
@@ -199,7 +210,7 @@ impl Ordered {
                 self.ended = true;
                 continue;
             };
-            let (time_ns, placed) = (row.time_ns, Placed { row, place: self.rows.place() });
+            let (time_ns, placed) = (row.time_ns, self.placed(row));
             if time_ns < self.latest_ns {
                 shared.log.repair(SORTED);
             }

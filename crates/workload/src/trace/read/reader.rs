@@ -29,8 +29,8 @@ pub struct TraceReader {
     /// The first record's time on the files' clock.
     first_ns: Option<u64>,
     given: u64,
-    /// File of the record given last and, where files are merged, its place.
-    at: (usize, Option<Place>),
+    /// File of the record given last and, where files are merged, its place and how long it took.
+    at: (usize, Option<(Place, u64)>),
     /// Set at the end (`Ok`) or at an error (`Err`): the answer from then on.
     finished: Option<Result<(), TraceError>>,
 }
@@ -60,7 +60,7 @@ const PAUSE_AFTER: u32 = 65_536;
 struct File {
     rows: Ordered,
     /// The row that is next where files are merged.
-    head: Option<(Row, Place)>,
+    head: Option<(Row, (Place, u64))>,
     /// Index in the trace's volumes, by index in the file's.
     volumes: Vec<u16>,
     /// What the names of its volumes begin with.
@@ -197,11 +197,18 @@ impl TraceReader {
         self.at.0
     }
 
+    /// How long the record given last took when it was recorded, in ns; 0 where the trace does not say.
+    #[inline]
+    pub fn response_ns(&self) -> u64 {
+        let (file, at) = self.at;
+        at.map_or_else(|| self.files[file].rows.response_ns(), |(_, response_ns)| response_ns)
+    }
+
     /// An error about the record given last.
     pub fn error(&self, problem: String) -> TraceError {
-        let (file, place) = self.at;
+        let (file, at) = self.at;
         let rows = &self.files[file].rows;
-        rows.error(place.unwrap_or_else(|| rows.place()), problem)
+        rows.error(at.map_or_else(|| rows.place(), |(place, _)| place), problem)
     }
 
     #[inline]
@@ -254,15 +261,16 @@ impl TraceReader {
             self.refill(index)?;
         }
         let Some(Reverse((_, index))) = self.queue.pop() else { return Ok(None) };
-        let Some((row, place)) = self.files[index].head.take() else { return Ok(None) };
+        let Some((row, at)) = self.files[index].head.take() else { return Ok(None) };
         self.taken = index..index + 1;
-        self.at = (index, Some(place));
+        self.at = (index, Some(at));
         Ok(Some(row))
     }
 
     fn refill(&mut self, index: usize) -> Result<(), TraceError> {
         let file = &mut self.files[index];
-        file.head = file.rows.next(&mut self.tolerance)?.map(|row| (row, file.rows.place()));
+        let row = file.rows.next(&mut self.tolerance)?;
+        file.head = row.map(|row| (row, (file.rows.place(), file.rows.response_ns())));
         if let Some((row, _)) = &file.head {
             self.queue.push(Reverse((row.time_ns, index)));
         }

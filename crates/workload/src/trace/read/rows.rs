@@ -15,6 +15,11 @@ pub(in crate::trace) trait RowReader: Send {
     /// Where the row stands that was returned, or complained of, last.
     fn place(&self) -> Place;
 
+    /// How long the row that was returned last took when it was recorded, in ns; 0 where the file does not say.
+    fn response_ns(&self) -> u64 {
+        0
+    }
+
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
 

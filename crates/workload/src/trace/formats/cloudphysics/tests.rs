@@ -68,6 +68,14 @@ fn csv_has_seconds_scsi_codes_bytes_and_sectors() {
 }
 
 #[test]
+fn records_of_vscsi_2_say_how_long_they_took() {
+    for (version, expected) in [(1, 0), (2, 777_000)] {
+        let (_, reader) = read_with(&file(&[(version, 0x28, 512, 8, 5); 3]), &options()).unwrap();
+        assert_eq!(reader.response_ns(), expected, "vscsi {version}");
+    }
+}
+
+#[test]
 fn the_header_names_the_columns() {
     let expected = [record(0, Read, 4096, 512)];
     for text in ["lbn,size,op,time\n8,512,28,5\n", "Op,Version,LBN,Time,Size\n28,1,8,5,512\n"] {

@@ -35,6 +35,8 @@ struct Record {
     size: u32,
     lbn: u64,
     time: u64,
+    /// Response time, in the unit of `time`; 0 where records have none.
+    rt: u64,
 }
 
 impl Version {
@@ -80,6 +82,10 @@ impl Version {
             size: u32::from_le_bytes(at(bytes, size)?),
             lbn: u64::from_le_bytes(at(bytes, 16)?),
             time: u64::from_le_bytes(at(bytes, 24)?),
+            rt: match self {
+                Version::One => 0,
+                Version::Two => u64::from_le_bytes(at(bytes, 32)?),
+            },
         })
     }
 }
@@ -107,6 +113,8 @@ pub(super) struct Vscsi {
     passed: u64,
     /// Where the record begins that was read last.
     byte: u64,
+    /// Of the row given last, in ns.
+    response_ns: u64,
 }
 
 impl Vscsi {
@@ -119,6 +127,7 @@ impl Vscsi {
             volumes: disk(),
             passed: 0,
             byte: 0,
+            response_ns: 0,
         })
     }
 
@@ -177,6 +186,7 @@ impl RowReader for Vscsi {
             };
             match self.parsed(&record).map_err(Problem::Row)? {
                 Parsed::Row(row) => {
+                    self.response_ns = record.rt.saturating_mul(self.time_ns);
                     return Ok(Some(row));
                 }
                 Parsed::Skip(reason) => log.skip(reason),
@@ -188,6 +198,10 @@ impl RowReader for Vscsi {
 
     fn place(&self) -> Place {
         Place::Record { number: self.passed, byte: self.byte }
+    }
+
+    fn response_ns(&self) -> u64 {
+        self.response_ns
     }
 
     fn volumes(&self) -> &VolumeNames {
