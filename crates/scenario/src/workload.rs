@@ -88,7 +88,7 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
         }
         if let Place::Flag(_) = field.node.place {
             let allowed = "--trace FILE, or a scenario whose load is a trace";
-            return Err(field.fault_allowing("says how a trace is read, and the load is none", allowed));
+            return Err(field.fault_allowing("says how a trace is read, and the load is not one", allowed));
         }
         let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
         let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));

@@ -1,6 +1,7 @@
 //! Tests of the reader of SRT's text: literal lines in both layouts, and a table of malformed input.
 
 use harmonia_types::Operation::{Read, Write};
+use proptest::prelude::*;
 
 use super::super::testing::{assert_refused, detected, read, read_with};
 use super::*;
@@ -109,5 +110,21 @@ fn malformed_input_is_refused_with_its_place() {
 fn content_tells_srt_from_other_columns() {
     for other in [&b"0.5 4 904265000 8 1\n"[..], b"5 2 x 8 1 W 6 0\n", b"# a comment\n1 2 3\n"] {
         assert!(!detected(other).is_ok_and(|name| name == "srt"), "{}", other.escape_ascii());
+    }
+}
+
+proptest! {
+    /// Names of columns, rows and other lines in any order: read or refused, never more.
+    #[test]
+    fn no_lines_make_it_panic(lines in prop::collection::vec(
+        prop_oneof![
+            4 => "[0-9]{1,4}\\.[0-9]{1,9} [0-9]{1,3} [0-9]{1,3} [0-9]{1,5} [RW] [0-9]{1,12} [0-9a-f]{1,4} null null [0-9]",
+            1 => "enter_driver( bytes| disk_offset| is_read| is_suspect| device_major| device_minor){2,9}",
+            2 => "[0-9TF. ]{0,30}",
+            1 => "# Extent, type='(Trace::BlockIO::HP-UX|other)'",
+        ],
+        0..20,
+    )) {
+        let _ = read(lines.join("\n").as_bytes(), "srt");
     }
 }
