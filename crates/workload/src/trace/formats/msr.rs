@@ -70,8 +70,8 @@ struct Msr {
     volumes: VolumeNames,
     /// Host and disk of the row before as they are written (`web,3,`), and their volume: nearly always the next row's.
     last: (Vec<u8>, u16),
-    /// Of the row before, in ns.
-    response_ns: u64,
+    /// Response time of the row before, in ticks.
+    response: u64,
 }
 
 impl Msr {
@@ -82,7 +82,7 @@ impl Msr {
             indexed: false,
             volumes: VolumeNames::default(),
             last: (NO_ROW.to_vec(), 0),
-            response_ns: 0,
+            response: 0,
         }
     }
 
@@ -147,7 +147,7 @@ impl Msr {
             return Err(SIZE.misread(b"0") + ", at least 1");
         }
         let (offset, length) = extent(offset, self.setting.address, size, self.setting.size)?;
-        self.response_ns = response.saturating_mul(self.setting.time_ns);
+        self.response = response;
         Ok(Row { time_ns, operation, offset, length, volume })
     }
 }
@@ -162,7 +162,7 @@ impl LineFormat for Msr {
     }
 
     fn response_ns(&self) -> u64 {
-        self.response_ns
+        self.response.saturating_mul(self.setting.time_ns)
     }
 
     fn volumes(&self) -> &VolumeNames {
