@@ -296,7 +296,7 @@ struct StreamView<'a> {
     read_fraction: f64,
     trim_fraction: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<u64>,
+    count: Option<CountView<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arrival: Option<&'a Arrival>,
     size: SizeView<'a>,
@@ -312,6 +312,14 @@ struct PartView {
     start: Option<Extent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     align: Option<String>,
+}
+
+/// One number, or one for each phase.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum CountView<'a> {
+    One(u64),
+    Phases(&'a [u64]),
 }
 
 /// What starts are multiples of, unless that is any byte.
@@ -339,7 +347,10 @@ impl<'a> From<&'a StreamConfig> for StreamView<'a> {
     fn from(stream: &'a StreamConfig) -> Self {
         let (count, arrival) = match &stream.arrival {
             StreamArrival::Own(arrival) => (None, Some(arrival)),
-            StreamArrival::Common(count) => (Some(*count), None),
+            StreamArrival::Common(counts) => match counts.as_slice() {
+                [one] => (Some(CountView::One(*one)), None),
+                counts => (Some(CountView::Phases(counts)), None),
+            },
         };
         StreamView {
             read_fraction: stream.read_fraction,

@@ -53,16 +53,16 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.arrival.process",
-        "\"poisson\", \"fixed\", \"on-off\", \"write-bursts\", \"choices\" or \"closed\"",
+        "\"poisson\", \"fixed\", \"on-off\", \"write-bursts\", \"choices\", \"phases\" or \"closed\"",
         "poisson",
-        "exponential or equal gaps, bursts, bursts of writes beside poisson reads, gaps from a list, or a fixed number of \
-         requests always out",
+        "exponential or equal gaps, bursts, bursts of writes beside poisson reads, gaps from a list, phases of \
+         different rates, or a fixed number of requests always out",
     ),
     key(
         "workload.arrival.rate",
         "requests a second, above 0, at most 10^9",
         "required",
-        "mean arrival rate (all but choices and closed)",
+        "mean arrival rate (all but choices, phases and closed)",
     ),
     key(
         "workload.arrival.burst_rate",
@@ -85,14 +85,15 @@ pub const KEYS: &[Key] = &[
     key(
         "workload.arrival.gaps",
         "a list of 1 to 1000 times such as [\"20us\", \"1.5ms\"]",
-        "required for choices",
-        "gaps between arrivals; the first request arrives at 0 (choices)",
+        "required for choices and phases",
+        "gaps between arrivals, the first request at 0 (choices); mean gaps of the phases, one after the other (phases)",
     ),
     key(
         "workload.arrival.counts",
         COUNTS,
-        "required for choices",
-        "how often each gap occurs: see `size.counts`",
+        "required for choices and phases",
+        "how often each gap occurs, as `size.counts` (choices); requests of each phase, which come at random within its \
+         time; behind the last phase comes the first (phases)",
     ),
     key(
         "workload.arrival.persistence",
@@ -194,7 +195,7 @@ pub const KEYS: &[Key] = &[
         "a number from 0.01 to 1000",
         "1",
         "other requests return to touched places: 1 to each alike, below 1 rather to those touched early, above 1 to those \
-         touched late (working-set)",
+         touched late; the earliest 1% share evenly (working-set)",
     ),
     key(
         "workload.address.file_size",
@@ -261,10 +262,10 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.stream.count",
-        "a whole number, 1 to 10^12; together with [workload.arrival], without `arrival`",
+        "a whole number, 1 to 10^12, or a list of one, 0 or more, for each of the phases of [workload.arrival]; without `arrival`",
         "none",
         "the stream takes part in the common arrivals of [workload.arrival]: so many are its own, dealt like cards in packs \
-         of the counts of all such streams",
+         of the counts of all such streams; in a list those of each phase",
     ),
     key(
         "workload.stream.size",

@@ -9,7 +9,7 @@ use crate::error::{Fault, Parsed};
 use crate::presets::stand_in;
 use crate::read::{Field, Section};
 use crate::tree::{Entry, Node, Place, Table, Value};
-use crate::workload::{self, FASTEST, MOST_REQUESTS};
+use crate::workload::{self, FASTEST, MOST_CHOICES, MOST_REQUESTS};
 
 /// Keys that a value of another key brings along: whoever chooses another process, distribution or pattern than the
 /// preset wants none of those.
@@ -101,6 +101,8 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
         (Some(_), Some(_)) => {
             let table = section.child("arrival", "workload.arrival")?;
             let arrival = workload::arrival(&table, None)?;
+            let phases = if let Arrival::Phases(phases) = &arrival { phases.len() } else { 1 };
+            streams.iter().try_for_each(|stream| counts_fit(stream, phases))?;
             let problem = match arrival {
                 Arrival::Closed { .. } => "does not go with streams: a closed loop stands alone",
                 Arrival::WriteBursts { .. } => {
@@ -109,8 +111,20 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
                 _ => return Ok(Some(arrival)),
             };
             let process = table.require("process", "it was just read")?;
-            Err(process.fault_allowing(problem, "poisson, fixed, on-off, choices"))
+            Err(process.fault_allowing(problem, "poisson, fixed, on-off, choices, phases"))
         }
+    }
+}
+
+/// Refuses counts that are neither one nor one for each phase.
+fn counts_fit(stream: &Section<'_>, phases: usize) -> Parsed<()> {
+    let Some(field) = stream.field("count") else { return Ok(()) };
+    match &field.node.value {
+        Value::List(counts) if counts.len() != phases => {
+            let problem = format!("has {} numbers; [workload.arrival] has {phases} phases", counts.len());
+            Err(field.fault_allowing(problem, "one number, or a list of one for each phase"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -148,7 +162,14 @@ fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival
         if stream.field("arrival").is_some() {
             return Err(count.fault("does not go with `arrival`: the stream has arrivals of its own"));
         }
-        return count.integer(1, MOST_REQUESTS).map(StreamArrival::Common);
+        let counts = match count.node.value {
+            Value::List(_) => count.list(MOST_CHOICES, |count| count.integer(0, MOST_REQUESTS))?,
+            _ => vec![count.integer(1, MOST_REQUESTS)?],
+        };
+        if counts.iter().all(|&count| count == 0) {
+            return Err(count.fault("leaves the stream nothing"));
+        }
+        return Ok(StreamArrival::Common(counts));
     }
     let arrival = workload::arrival(arrivals, None)?;
     if let (Arrival::Closed { .. }, Some(field)) = (&arrival, arrivals.field("process")) {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use harmonia_types::Deadlines;
 use harmonia_workload::{
-    AddressPattern, Arrival, Choices, Extent, FileDeletes, FilePattern, FileReads, Limit, SizeDistribution,
-    SkewRest, SyntheticConfig, WorkingSetPattern, WorkloadConfig,
+    AddressPattern, Arrival, Choices, Extent, FileDeletes, FilePattern, FileReads, Limit, Phase,
+    SizeDistribution, SkewRest, SyntheticConfig, WorkingSetPattern, WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
@@ -71,7 +71,7 @@ const STEEPEST: f64 = 10.0;
 const DEFAULT_HOT_SPACE: f64 = 0.2;
 const DEFAULT_HOT_TRAFFIC: f64 = 0.8;
 const LARGEST_BATCH: u32 = 1_000_000;
-const MOST_CHOICES: usize = 1000;
+pub(crate) const MOST_CHOICES: usize = 1000;
 const MOST_FIRST_TOUCHES: f64 = 1e6;
 const REUSE: (f64, f64) = (0.01, 1000.0);
 const LARGEST_ALIGN: u64 = 1 << 30;
@@ -255,6 +255,7 @@ enum Process {
     OnOff,
     WriteBursts,
     Choices,
+    Phases,
     Closed,
 }
 
@@ -272,6 +273,7 @@ fn process_of(arrival: &Arrival) -> Process {
         Arrival::OnOff { .. } => Process::OnOff,
         Arrival::WriteBursts { .. } => Process::WriteBursts,
         Arrival::Gaps(_) => Process::Choices,
+        Arrival::Phases(_) => Process::Phases,
         Arrival::Closed { .. } => Process::Closed,
     }
 }
@@ -284,16 +286,17 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
         ("on-off", Process::OnOff),
         ("write-bursts", Process::WriteBursts),
         ("choices", Process::Choices),
+        ("phases", Process::Phases),
         ("closed", Process::Closed),
     ];
     let written = table.field("process").map(|field| field.choice(&names)).transpose()?;
     let usual = preset.map(|preset| preset.arrival.clone());
     let process = written.or(usual.as_ref().map(process_of)).unwrap_or(Process::Poisson);
-    if process == Process::Choices {
+    if matches!(process, Process::Choices | Process::Phases) {
         for name in ["rate", "burst_rate", "burst_length", "queue_depth"] {
-            foreign(table, name, "process = \"choices\"", "`gaps` and `counts`, which set the pace")?;
+            foreign(table, name, "a list of gaps", "`gaps` and `counts`, which set the pace")?;
         }
-        return gaps(table);
+        return gaps(table, process == Process::Phases);
     }
     only_for_choices(table, "gaps", "process")?;
     if process == Process::Closed {
@@ -341,18 +344,26 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
             })
         }
         Process::Fixed => Ok(Arrival::Fixed { rate }),
-        Process::Poisson | Process::Choices | Process::Closed => Ok(Arrival::Poisson { rate }),
+        Process::Poisson | Process::Choices | Process::Phases | Process::Closed => {
+            Ok(Arrival::Poisson { rate })
+        }
     }
 }
 
-/// Gaps that are listed.
-fn gaps(table: &Section<'_>) -> Parsed<Arrival> {
+/// Gaps that are listed: those of phases, or to be chosen from.
+fn gaps(table: &Section<'_>, are_phases: bool) -> Parsed<Arrival> {
     let field = table.require("gaps", "they are what is chosen from")?;
     let gaps = field.list(MOST_CHOICES, |gap| gap.long_duration(false))?;
     if gaps.iter().all(|gap| gap.0 == 0) {
         return Err(field.fault("are all 0: everything would arrive at once"));
     }
-    choices(table, gaps).map(Arrival::Gaps)
+    let choices = choices(table, gaps)?;
+    if !are_phases {
+        return Ok(Arrival::Gaps(choices));
+    }
+    foreign(table, "persistence", "process = \"phases\"", "only with process = \"choices\"")?;
+    let phase = |(gap, count)| Phase { gap, count };
+    Ok(Arrival::Phases(choices.values.into_iter().zip(choices.counts).map(phase).collect()))
 }
 
 /// The counts and the persistence of these values.
@@ -377,7 +388,8 @@ pub(crate) fn persistence(table: &Section<'_>, name: &str) -> Parsed<f64> {
 /// Refuses the keys of choices where `of` chooses something else.
 fn only_for_choices(table: &Section<'_>, values: &str, of: &str) -> Parsed<()> {
     for name in [values, "counts", "persistence"] {
-        foreign(table, name, &format!("this {of}"), &format!("only with {of} = \"choices\""))?;
+        let phases = if of == "process" { " or \"phases\"" } else { "" };
+        foreign(table, name, &format!("this {of}"), &format!("only with {of} = \"choices\"{phases}"))?;
     }
     Ok(())
 }

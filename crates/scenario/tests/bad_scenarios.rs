@@ -155,6 +155,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload = { preset = \"hpc-w\", arrival = { process = \"choices\", gaps = [\"0s\"], counts = [1] } }", "workload.arrival.gaps", "times"),
     ("workload = { preset = \"hpc-w\", arrival = { process = \"choices\", gaps = [\"1s\"], rate = 5 } }", "workload.arrival.rate", "`gaps`"),
     ("workload = { preset = \"hpc-w\", arrival.gaps = [\"1s\"] }", "workload.arrival.gaps", "process = \"choices\""),
+    ("workload = { preset = \"hpc-w\", arrival = { process = \"phases\", gaps = [\"1s\"], counts = [1], persistence = 0.5 } }", "workload.arrival.persistence", "process = \"choices\""),
+    ("workload = { arrival = { process = \"phases\", gaps = [\"1s\"], counts = [5] }, stream.a = { count = [2, 3], size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.stream.a.count", "one for each phase"),
+    ("workload = { arrival = { process = \"phases\", gaps = [\"1s\"], counts = [5] }, stream.a = { count = [0], size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.stream.a.count", "1 to 10^12"),
     // Working sets, parts in bytes, common arrivals.
     ("workload = { preset = \"hpc-w\", address.pattern = \"working-set\" }", "workload.address.first_touch", "above 0"),
     ("workload = { preset = \"hpc-w\", address = { pattern = \"working-set\", first_touch = 0 } }", "workload.address.first_touch", "above 0"),

@@ -8,8 +8,8 @@ use harmonia_scenario::{Scenario, TraceFile, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, Order, Priority};
 use harmonia_types::SimDuration;
 use harmonia_workload::{
-    AddressPattern, Arrival, Choices, Extent, Limit, SizeDistribution, StreamArrival, WorkingSetPattern,
-    WorkloadConfig,
+    AddressPattern, Arrival, Choices, Extent, Limit, Phase, SizeDistribution, StreamArrival,
+    WorkingSetPattern, WorkloadConfig,
 };
 
 fn parse(text: &str) -> Scenario {
@@ -147,7 +147,7 @@ fn streams_of_choices_have_all_their_keys() {
     let sizes = Choices { values: vec![512, 65_536], counts: vec![299, 1], persistence: 0.1 };
     assert_eq!(
         (&reads.arrival, &reads.size),
-        (&StreamArrival::Common(300), &SizeDistribution::Choices(sizes))
+        (&StreamArrival::Common(vec![300]), &SizeDistribution::Choices(sizes))
     );
     let pattern = WorkingSetPattern { first_touch: 0.5, sequential: 0.25, reuse: 0.5 };
     assert_eq!(reads.address, AddressPattern::WorkingSet(pattern));
@@ -155,6 +155,29 @@ fn streams_of_choices_have_all_their_keys() {
     let writes = &load.streams["writes"];
     assert_eq!((reads.start_unit, writes.start_unit), (512, 4096));
     assert_eq!((writes.footprint, writes.start), (Extent::Share(0.5), Some(Extent::Bytes(1 << 30))));
+    assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
+}
+
+#[test]
+fn phases_are_read_and_printed() {
+    let scenario = parse(
+        r#"
+        [workload]
+        arrival = { process = "phases", gaps = ["1.5ms", "20us"], counts = [10, 90] }
+        [workload.stream.a]
+        count = [10, 30]
+        size.mean = "4KiB"
+        address.footprint = 0.5
+        [workload.stream.b]
+        count = [0, 60]
+        size.mean = "4KiB"
+        address.footprint = 0.5
+        "#,
+    );
+    let WorkloadConfig::Streams(load) = &scenario.workload else { panic!("streams") };
+    let phase = |gap, count| Phase { gap: SimDuration(gap), count };
+    assert_eq!(load.arrival, Some(Arrival::Phases(vec![phase(1_500_000, 10), phase(20_000, 90)])));
+    assert_eq!(load.streams["b"].arrival, StreamArrival::Common(vec![0, 60]));
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
 }
 

@@ -88,8 +88,8 @@ pub enum StreamArrival {
     /// By a process of its own; not a closed loop.
     Own(Arrival),
     /// With the common arrivals, of which so many are this stream's in each round of all that take part: dealt as
-    /// [`Choices`] are.
-    Common(u64),
+    /// [`Choices`] are. One number, or one for each phase of the arrivals, which may be 0.
+    Common(Vec<u64>),
 }
 
 /// One stream of a load: its own arrivals, sizes, directions and addresses.
@@ -186,11 +186,24 @@ pub enum Arrival {
     /// Gaps that are dealt like cards, the first behind the first request, which arrives at 0.
     #[serde(rename = "choices", serialize_with = "written_gaps")]
     Gaps(Choices<SimDuration>),
+    /// Phases one after the other, each of so many requests that come at random within the time their mean gap gives them;
+    /// then from the first again.
+    #[serde(serialize_with = "written_phases")]
+    Phases(Vec<Phase>),
     /// `queue_depth` requests always out: each completion issues the next.
     Closed {
         /// Requests outstanding.
         queue_depth: u32,
     },
+}
+
+/// A stretch of time in which requests come at one rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Phase {
+    /// Mean gap before a request.
+    pub gap: SimDuration,
+    /// Requests; at least 1.
+    pub count: u64,
 }
 
 /// How long synthetic requests are, in bytes before alignment; at least one byte.
@@ -272,7 +285,8 @@ pub struct WorkingSetPattern {
     /// Share of requests that go on where the one before ended, 0..=1.
     pub sequential: f64,
     /// Returns go to the place that is `u^(1/reuse)` of the way from the one touched first to the one touched last, for a
-    /// uniform `u`: 1 for each alike, below 1 rather those touched early, above 1 those touched late.
+    /// uniform `u`: 1 for each alike, below 1 rather those touched early, above 1 those touched late. The 1% touched first
+    /// share evenly what falls to them.
     pub reuse: f64,
 }
 
@@ -327,6 +341,17 @@ fn written_gaps<S: Serializer>(choices: &Choices<SimDuration>, serializer: S) ->
     Gaps { gaps: values, counts, persistence: *persistence }.serialize(serializer)
 }
 
+/// Phases as scenarios have them.
+fn written_phases<S: Serializer>(phases: &[Phase], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Phases {
+        gaps: Vec<SimDuration>,
+        counts: Vec<u64>,
+    }
+    let gaps = phases.iter().map(|phase| phase.gap).collect();
+    Phases { gaps, counts: phases.iter().map(|phase| phase.count).collect() }.serialize(serializer)
+}
+
 /// A size with its unit, as scenarios have it.
 fn written_bytes<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&units::format_bytes(*bytes))
@@ -349,6 +374,11 @@ impl Arrival {
             Arrival::Gaps(choices) => {
                 let scaled = |gap: &SimDuration| SimDuration((gap.0 as f64 * time_scale).round() as u64);
                 Arrival::Gaps(Choices { values: choices.values.iter().map(scaled).collect(), ..choices })
+            }
+            Arrival::Phases(phases) => {
+                let gap = |gap: SimDuration| SimDuration((gap.0 as f64 * time_scale).round() as u64);
+                let scaled = |phase: Phase| Phase { gap: gap(phase.gap), ..phase };
+                Arrival::Phases(phases.into_iter().map(scaled).collect())
             }
             closed @ Arrival::Closed { .. } => closed,
         }

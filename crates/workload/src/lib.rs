@@ -23,9 +23,9 @@ pub mod trace;
 
 pub use choices::Choices;
 pub use config::{
-    AddressPattern, Arrival, Extent, FileDeletes, FilePattern, FileReads, Limit, Remap, SizeDistribution,
-    SkewRest, StreamArrival, StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes,
-    WorkingSetPattern, WorkloadConfig,
+    AddressPattern, Arrival, Extent, FileDeletes, FilePattern, FileReads, Limit, Phase, Remap,
+    SizeDistribution, SkewRest, StreamArrival, StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig,
+    Volumes, WorkingSetPattern, WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};

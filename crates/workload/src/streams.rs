@@ -62,6 +62,9 @@ enum StreamLoad {
 struct Common {
     clock: Clock,
     deck: Deck,
+    /// What the deck deals in each phase of the arrivals, where that differs.
+    packs: Vec<Vec<u64>>,
+    phase: usize,
     /// The streams that take part, as the deck counts them.
     streams: Vec<usize>,
     ahead: Option<SimTime>,
@@ -207,10 +210,10 @@ impl StreamLoad {
 
 impl Common {
     /// The common arrivals, if there are.
-    fn new(config: &StreamsConfig, seed: u64) -> Result<Option<Self>, String> {
+    fn new<'a>(config: &'a StreamsConfig, seed: u64) -> Result<Option<Self>, String> {
         let Some(arrival) = &config.arrival else { return Ok(None) };
-        let count = |(index, stream): (usize, &StreamConfig)| match stream.arrival {
-            StreamArrival::Common(count) => Some((index, count)),
+        let count = |(index, stream): (usize, &'a StreamConfig)| match &stream.arrival {
+            StreamArrival::Common(counts) => Some((index, counts.as_slice())),
             StreamArrival::Own(_) => None,
         };
         let (streams, counts): (Vec<_>, Vec<_>) =
@@ -225,11 +228,11 @@ impl Common {
                 "arrival: common arrivals neither wait for completions nor know writes from reads".into()
             );
         }
-        check_counts("count of the streams", &counts)?;
+        let packs = packs(&counts, arrival)?;
         check_persistence("stream_persistence", config.persistence)?;
         let clock = Clock::new(&arrival.clone().scaled(config.time_scale), 0.0, seed)?;
-        let deck = Deck::new(counts, config.persistence, Rng::stream(seed, "workload/streams"));
-        Ok(Some(Common { clock, deck, streams, ahead: None }))
+        let deck = Deck::new(packs[0].clone(), config.persistence, Rng::stream(seed, "workload/streams"));
+        Ok(Some(Common { clock, deck, packs, phase: 0, streams, ahead: None }))
     }
 
     /// When the next request arrives.
@@ -245,8 +248,36 @@ impl Common {
     /// The stream of the request that was looked ahead to.
     fn deal(&mut self) -> usize {
         self.ahead = None;
+        let phase = self.clock.phase();
+        if phase != self.phase && self.packs.len() > 1 {
+            self.phase = phase;
+            self.deck.renew(self.packs[phase].clone());
+        }
         self.streams[self.deck.draw()]
     }
+}
+
+/// The cards of all streams, phase by phase where they say so.
+fn packs(counts: &[&[u64]], arrival: &Arrival) -> Result<Vec<Vec<u64>>, String> {
+    let phases = if let Arrival::Phases(phases) = arrival { phases.len() } else { 1 };
+    let packs = counts.iter().map(|counts| counts.len()).max().unwrap_or(1);
+    if let Some(wrong) = counts.iter().find(|counts| ![1, phases].contains(&counts.len())) {
+        let found = wrong.len();
+        return Err(format!("count: {found} numbers for {phases} phases: one, or one for each phase"));
+    }
+    let of = |phase: usize| {
+        let count = |counts: &&[u64]| counts[phase.min(counts.len() - 1)];
+        counts.iter().map(count).collect::<Vec<u64>>()
+    };
+    let packs: Vec<Vec<u64>> = (0..packs).map(of).collect();
+    for (phase, pack) in packs.iter().enumerate() {
+        let used: Vec<u64> = pack.iter().copied().filter(|&count| count > 0).collect();
+        if used.is_empty() {
+            return Err(format!("count: no stream has a request in phase {phase}, counted from 0"));
+        }
+        check_counts("count of the streams", &used)?;
+    }
+    Ok(packs)
 }
 
 /// The root of a stream's random numbers.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
 use harmonia_workload::{
     AddressPattern, ArrayGeometryForLoad, Arrival, Extent, FileDeletes, FilePattern, FileReads, Limit, Next,
-    SizeDistribution, Source, StreamArrival, StreamConfig, Streams, StreamsConfig,
+    Phase, SizeDistribution, Source, StreamArrival, StreamConfig, Streams, StreamsConfig,
 };
 use proptest::prelude::*;
 
@@ -356,7 +356,7 @@ fn what_no_streams_can_be_is_refused_with_the_stream() {
             "nobody takes part",
         ),
         (dealt([("a", common(5, 0.5, 0.6))], 0.0), "its start, 0.6, leaves less"),
-        (dealt([("a", common(0, 0.5, 0.0))], 0.0), "count of the streams has a 0"),
+        (dealt([("a", common(0, 0.5, 0.0))], 0.0), "no stream has a request in phase 0"),
         (StreamsConfig { time_scale: 0.0, ..load([("a", uniform())], 1) }, "time_scale = 0"),
     ];
     for (config, expected) in table {
@@ -368,7 +368,7 @@ fn what_no_streams_can_be_is_refused_with_the_stream() {
 /// A stream that takes part in common arrivals, on a part that begins at `start`.
 fn common(count: u64, footprint: f64, start: f64) -> StreamConfig {
     StreamConfig {
-        arrival: StreamArrival::Common(count),
+        arrival: StreamArrival::Common(vec![count]),
         start: Some(Extent::Share(start)),
         ..stream(AddressPattern::Uniform, footprint)
     }
@@ -397,6 +397,36 @@ fn common_arrivals_are_dealt_exactly_and_parts_may_overlap() {
             assert!(own.all(|request| (from..from + half).contains(&request.offset)));
         }
     }
+}
+
+/// Two phases over and over: each lasts as long as it says and has exactly its requests of either stream.
+#[test]
+fn phases_have_their_own_rates_and_shares() {
+    let phase = |gap, count| Phase { gap: SimDuration(gap), count };
+    let arrivals = |counts| StreamConfig { arrival: StreamArrival::Common(counts), ..common(1, 0.5, 0.0) };
+    let config = StreamsConfig {
+        arrival: Some(Arrival::Phases(vec![phase(1000, 90), phase(1_000_000, 10)])),
+        ..dealt([("a", arrivals(vec![30, 10])), ("b", arrivals(vec![60, 0]))], 0.5)
+    };
+    let requests = all(&config, 3);
+    for (round, pack) in requests.chunks(100).enumerate() {
+        let of = |part: &[HostRequest]| part.iter().filter(|request| request.volume == 0).count();
+        assert_eq!((of(&pack[..90]), of(&pack[90..])), (30, 10));
+        let begin = round as u64 * (90 * 1000 + 10 * 1_000_000);
+        // Whole ns, of which the sum of parts may miss one.
+        assert!(pack[89].arrival.0.abs_diff(begin + 90_000) <= 1, "{:?}", pack[89]);
+        assert!(pack[99].arrival.0.abs_diff(begin + 10_090_000) <= 1, "{:?}", pack[99]);
+    }
+    assert!(requests.windows(2).all(|pair| pair[0].arrival <= pair[1].arrival));
+    let gaps: Vec<u64> =
+        requests[..90].windows(2).map(|pair| pair[1].arrival.0 - pair[0].arrival.0).collect();
+    assert!(gaps.iter().max() > Some(&3000) && gaps.iter().min() < Some(&100), "at random: {gaps:?}");
+    let refusal = |config: &StreamsConfig| Streams::new(config, DEVICE, 1).map(|_| ()).unwrap_err();
+    let mut wrong = config.clone();
+    wrong.streams.insert("b".into(), arrivals(vec![1, 2, 3]));
+    assert!(refusal(&wrong).contains("3 numbers for 2 phases"));
+    wrong.streams = [("a".to_owned(), arrivals(vec![0, 1]))].into();
+    assert!(refusal(&wrong).contains("no stream has a request in phase 0"));
 }
 
 /// What is dealt and what comes by itself keep the order of time.

@@ -262,6 +262,6 @@ fn a_fit_is_checked_against_its_trace() {
         assert!(unwrapped.contains(&format!("all 100 requests of either {on}")), "{text}");
         assert!(text.contains("\n# mean response time "), "{text}");
     }
-    refused(&["trace", "fit", &path, "--check", "tyni"], &["tyni", "did you mean `tiny`?"]);
-    refused(&["trace", "fit", &path, "--check", "tiny", "--no-check"], &["cannot be used with"]);
+    refused(&["trace", "fit", &path, "--check", "tyni", "-q"], &["tyni", "did you mean `tiny`?"]);
+    refused(&["trace", "fit", &path, "--check", "tiny", "--no-check", "-q"], &["cannot be used with"]);
 }

@@ -18,6 +18,8 @@
 //!   say which requests are reads; where one and the other fall on the same ns, the write comes first.
 //! - *choices*: the first request at 0, then gaps dealt from a [`Deck`]: a load of one request more than there are cards
 //!   lasts exactly as long as they say together.
+//! - *phases*: so many requests at one mean gap, then so many at another. Within a phase they come at random, and the
+//!   last at its end: a phase lasts exactly as long as its mean gap says. Behind the last phase comes the first.
 //! - *closed*: the first `queue_depth` requests at 0, then one at the finish time of each completion.
 
 use std::cmp::Reverse;
@@ -27,7 +29,8 @@ use harmonia_engine::Rng;
 use harmonia_types::{Completion, SimDuration, SimTime};
 
 use super::deck::Deck;
-use crate::{Arrival, Choices};
+use crate::choices::check_counts;
+use crate::{Arrival, Choices, Phase};
 
 const NS_PER_S: f64 = 1e9;
 /// Streams of random gaps.
@@ -44,6 +47,7 @@ pub(crate) enum Clock {
     OnOff(OnOff),
     WriteBursts(WriteBursts),
     Dealt(DealtGaps),
+    Phased(PhasedGaps),
     Closed(ClosedLoop),
 }
 
@@ -61,6 +65,18 @@ pub(crate) struct DealtGaps {
 pub(crate) struct RandomTime {
     now_ns: u64,
     fraction_ns: f64,
+    rng: Rng,
+}
+
+/// Phases, in one of which the last request arrived.
+#[derive(Debug, Clone)]
+pub(crate) struct PhasedGaps {
+    phases: Vec<Phase>,
+    phase: usize,
+    /// Requests of the phase still to come, and the time until its end.
+    left: u64,
+    rest_ns: f64,
+    now_ns: f64,
     rng: Rng,
 }
 
@@ -116,6 +132,7 @@ impl Clock {
                 Err("arrival.queue_depth = 0: a closed loop with nothing outstanding never starts".into())
             }
             Arrival::Gaps(ref choices) => DealtGaps::new(choices, seed).map(Clock::Dealt),
+            Arrival::Phases(ref phases) => PhasedGaps::new(phases, seed).map(Clock::Phased),
             Arrival::Closed { queue_depth } => Ok(Clock::Closed(ClosedLoop {
                 initial: queue_depth,
                 ready: BinaryHeap::new(),
@@ -126,6 +143,14 @@ impl Clock {
 
     pub(super) fn is_closed(&self) -> bool {
         matches!(self, Clock::Closed(_))
+    }
+
+    /// The phase of the request that arrived last; 0 where there are none.
+    pub(crate) fn phase(&self) -> usize {
+        match self {
+            Clock::Phased(gaps) => gaps.phase,
+            _ => 0,
+        }
     }
 
     /// Whether the request that arrived last reads; `None` where arrivals do not say.
@@ -155,6 +180,7 @@ impl Clock {
             Clock::OnOff(bursts) => bursts.next_arrival().map(Some),
             Clock::WriteBursts(bursts) => bursts.next_arrival().map(Some),
             Clock::Dealt(gaps) => gaps.next_arrival().map(Some),
+            Clock::Phased(gaps) => gaps.next_arrival().map(Some),
             Clock::Closed(closed) => Ok(closed.next_arrival(now)),
         }
     }
@@ -256,6 +282,42 @@ impl DealtGaps {
         };
         representable(next_ns as f64)?;
         Ok(*self.last.insert(SimTime(next_ns)))
+    }
+}
+
+impl PhasedGaps {
+    fn new(phases: &[Phase], seed: u64) -> Result<Self, String> {
+        let counts: Vec<u64> = phases.iter().map(|phase| phase.count).collect();
+        check_counts("arrival.counts", &counts)?;
+        if phases.iter().all(|phase| phase.gap.0 == 0) {
+            return Err("arrival.gaps: all are 0, so that everything would arrive at once".into());
+        }
+        let rng = Rng::stream(seed, ARRIVAL);
+        let mut gaps =
+            PhasedGaps { phases: phases.to_vec(), phase: 0, left: 0, rest_ns: 0.0, now_ns: 0.0, rng };
+        gaps.begin(0);
+        Ok(gaps)
+    }
+
+    fn begin(&mut self, phase: usize) {
+        let Phase { gap, count } = self.phases[phase];
+        (self.phase, self.left, self.rest_ns) = (phase, count, gap.0 as f64 * count as f64);
+    }
+
+    /// Of the time that is left of a phase the next gap is the least of as many uniform parts as gaps are left.
+    fn next_arrival(&mut self) -> Result<SimTime, String> {
+        if self.left == 0 {
+            self.begin((self.phase + 1) % self.phases.len());
+        }
+        let part = match self.left {
+            1 => 1.0,
+            left => -libm::expm1(libm::log(1.0 - self.rng.unit()) / (left - 1) as f64),
+        };
+        let gap_ns = self.rest_ns * part;
+        self.left -= 1;
+        self.rest_ns -= gap_ns;
+        self.now_ns += gap_ns;
+        representable(self.now_ns)
     }
 }
 

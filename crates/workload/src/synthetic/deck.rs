@@ -20,6 +20,12 @@ impl Deck {
         Deck { left: vec![0; counts.len()], counts, persistence, left_in_all: 0, last: 0, rng }
     }
 
+    /// Another pack from now on, of as many values; none has to have a card but one.
+    pub(crate) fn renew(&mut self, counts: Vec<u64>) {
+        self.left_in_all = 0;
+        self.counts = counts;
+    }
+
     /// The next card.
     pub(crate) fn draw(&mut self) -> usize {
         let is_first = self.left_in_all == 0;

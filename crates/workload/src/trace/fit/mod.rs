@@ -14,19 +14,22 @@
 //! - *footprint* of each operation, and of all: each stream has a stretch of addresses as long as its distinct 4 KiB pages,
 //!   which it touches all of ([working set](crate::WorkingSetPattern)). The stretches overlap by as much as operations
 //!   share.
-//! - *arrivals*: gaps dealt like cards, one for each half octave of their lengths, and how often a gap is like the one
-//!   before. Gaps that are all equal are `fixed`; those that cannot be told from poisson are `poisson`.
+//! - *arrivals*: gaps that are all equal are `fixed`; those that cannot be told from poisson are `poisson`. Of others there
+//!   are two fits, of which the one is taken whose gaps and requests a second vary more like the trace's: gaps dealt like
+//!   cards, one for each half octave of their lengths, for many bursts of a kind ([`gaps`]); or up to a thousand
+//!   [`phases`] of one rate and one mixture of operations, for a load that changes.
 //! - *order*: how often an operation follows its like, and a size; the share of strictly sequential requests.
 //! - *heat*: the share of the traffic on the hottest fifth of the touched extents ([`Heat`]).
 //!
 //! One pass; memory does not grow with the trace, but for its footprint. The load is then generated once and measured by
 //! the same [`Ruler`], so that what a fit says of itself was counted.
 //!
-//! Lost: bursts longer than a run of like gaps, what size or place have to do with time, pages that are hot for reads and
-//! for writes, the distance after which places come again, change over time, flushes, volumes.
+//! Lost: what size or place have to do with time, pages that are hot for reads and for writes, the distance after which
+//! places come again, flushes, volumes; of phases the gaps within them, without phases all change over time.
 
 mod gaps;
 mod heat;
+mod phases;
 mod places;
 mod ruler;
 mod sizes;
@@ -38,8 +41,8 @@ use harmonia_types::{Bytes, SimTime};
 use super::info::{PAGE, Summary};
 use super::{ASK_EVERY, Trace, TraceError, TraceInfo, TraceRecord};
 use crate::{
-    AddressPattern, ArrayGeometryForLoad, Extent, Limit, Next, Source, StreamArrival, StreamConfig, Streams,
-    StreamsConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, Source, StreamArrival, StreamConfig,
+    Streams, StreamsConfig,
 };
 pub use heat::Heat;
 use ruler::{Kind, Ruler, Shared};
@@ -93,8 +96,37 @@ pub(super) fn fit(
     let (measured, shared) = ruler.measured(None);
     let squeezed = room.map(|room| room as f64 / measured.footprint_bytes as f64).filter(|&part| part < 1.0);
     let load = load(&ruler, &measured, shared, squeezed.unwrap_or(1.0)).map_err(at)?;
-    let Some(fitted) = generated(&load, &measured, go_on).map_err(at)? else { return Ok(None) };
+    let mut candidates = vec![load];
+    if matches!(candidates[0].arrival, Some(Arrival::Gaps(_))) {
+        candidates.push(phased(&candidates[0], &mut ruler));
+    }
+    let mut best: Option<(StreamsConfig, Measured)> = None;
+    for load in candidates {
+        let Some(fitted) = generated(&load, &measured, go_on).map_err(at)? else { return Ok(None) };
+        if best.as_ref().is_none_or(|(_, best)| unlike(&fitted, &measured) < unlike(best, &measured)) {
+            best = Some((load, fitted));
+        }
+    }
+    let (load, fitted) = best.expect("there is a candidate");
     Ok(Some(TraceFit { info, load, trace: measured, fitted, empty: ruler.empty, squeezed }))
+}
+
+/// The same load with its arrivals in phases.
+fn phased(load: &StreamsConfig, ruler: &mut Ruler) -> StreamsConfig {
+    let (arrival, [reads, writes, trims]) = ruler.phases.fit();
+    let mut load = StreamsConfig { arrival: Some(arrival), ..load.clone() };
+    for (name, counts) in [(READS, reads), (WRITES, writes), (TRIMS, trims)] {
+        if let Some(stream) = load.streams.get_mut(name) {
+            stream.arrival = StreamArrival::Common(counts);
+        }
+    }
+    load
+}
+
+/// How unlike the arrivals of a fit are: by what factors two measures of their bursts are off, as logarithms.
+fn unlike(fitted: &Measured, trace: &Measured) -> f64 {
+    let off = |fitted: f64, trace: f64| libm::log(fitted.max(0.01) / trace.max(0.01)).abs();
+    off(fitted.gap_cv, trace.gap_cv) + off(fitted.dispersion, trace.dispersion)
 }
 
 fn load(ruler: &Ruler, measured: &Measured, shared: Shared, squeezed: f64) -> Result<StreamsConfig, String> {
@@ -125,7 +157,7 @@ fn load(ruler: &Ruler, measured: &Measured, shared: Shared, squeezed: f64) -> Re
 fn stream(name: &str, kind: &Kind, measured: &MeasuredKind, start: Bytes, squeezed: f64) -> StreamConfig {
     let pages = |bytes: Bytes| (bytes as f64 / PAGE as f64 * squeezed) as u64 * PAGE;
     StreamConfig {
-        arrival: StreamArrival::Common(kind.requests),
+        arrival: StreamArrival::Common(vec![kind.requests]),
         size: kind.sizes.fit(&kind.size_repeats),
         read_fraction: f64::from(u8::from(name == READS)),
         trim_fraction: f64::from(u8::from(name == TRIMS)),

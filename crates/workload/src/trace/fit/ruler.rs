@@ -8,6 +8,7 @@ use super::super::footprint::Footprint;
 use super::super::info::{Moments, PAGE};
 use super::gaps::GapClasses;
 use super::heat::{Heat, Places};
+use super::phases::Phases;
 use super::sizes::SizeHistogram;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -166,6 +167,7 @@ pub(super) struct Ruler {
     pub(super) writes: Kind,
     pub(super) trims: Kind,
     pub(super) gaps: GapClasses,
+    pub(super) phases: Phases,
     pub(super) order: Repeats<Operation>,
     /// Requests without bytes.
     pub(super) empty: u64,
@@ -198,10 +200,12 @@ impl Ruler {
         kind.add(record);
         self.order.add(record.operation);
         let (first, last) = *self.times.get_or_insert((record.time_ns, record.time_ns));
+        let gap_ns = record.time_ns - last;
         if self.requests() > 1 {
-            self.gaps.add(record.time_ns - last);
-            self.spread.add((record.time_ns - last) as f64);
+            self.gaps.add(gap_ns);
+            self.spread.add(gap_ns as f64);
         }
+        self.phases.add(gap_ns, record.operation);
         self.seconds.add(record.time_ns - first);
         self.times = Some((first, record.time_ns));
     }

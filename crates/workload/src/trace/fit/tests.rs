@@ -129,12 +129,10 @@ fn bursts_keep_their_gaps() {
         (0..20_000)
             .map(|i| (i / 40 * 1_000_000_000 + i % 40 * 10_000, i % 4 == 0, mixed(i) % 5000 * 4096, 4096)),
     );
-    assert!(
-        (fit.fitted.gap_cv / fit.trace.gap_cv - 1.0).abs() < 0.01,
-        "{} {}",
-        fit.fitted.gap_cv,
-        fit.trace.gap_cv
-    );
+    let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.05;
+    assert!(near(fit.fitted.gap_cv, fit.trace.gap_cv), "{:?}", fit.fitted);
+    // Forty in every second: nothing varies, in the fit next to nothing.
+    assert!(fit.trace.dispersion < 0.01 && fit.fitted.dispersion < 0.2, "{:?}", fit.fitted);
     let poisson = |i: u64| ((mixed(i) % 1_000_000 + 1) as f64 / 1e6).ln() * -1e6;
     let mut now = 0.0;
     let rows = (0..20_000).map(|i| {
@@ -142,6 +140,21 @@ fn bursts_keep_their_gaps() {
         (now as u64, i % 4 == 0, mixed(i) % 5000 * 4096, 4096)
     });
     assert!(matches!(promised(rows).load.arrival, Some(Arrival::Poisson { .. })));
+}
+
+/// Hours at one request a second, then a minute of a thousand writes a second: no distribution of gaps says that.
+#[test]
+fn a_change_of_rate_is_kept_with_its_operations() {
+    let mut now = 0;
+    let rows = (0..30_000u64).map(|i| {
+        let is_busy = (10_000..20_000).contains(&i);
+        now += (if is_busy { 1_000_000 } else { 1_000_000_000 }) + mixed(i) % 500_000;
+        (now, !is_busy && i % 2 == 0, mixed(i) % 5000 * 4096, 4096)
+    });
+    let fit = promised(rows);
+    assert!(matches!(fit.load.arrival, Some(Arrival::Phases(_))));
+    let ratio = fit.fitted.dispersion / fit.trace.dispersion;
+    assert!((0.95..1.05).contains(&ratio), "{ratio}");
 }
 
 #[test]

@@ -170,9 +170,12 @@ fn lost(fit: &TraceFit) -> String {
         0 => String::new(),
         empty => format!(", {} requests without bytes such as flushes", count(empty)),
     };
+    let arrivals = match fit.load.arrival {
+        Some(Arrival::Phases(_)) => "how requests come within a phase",
+        _ => "bursts longer than a run of like gaps, change over time",
+    };
     format!(
-        "Lost: bursts longer than a run of like gaps, what sizes and places have to do with time and with one another, change \
-         over time, volumes{flushes}."
+        "Lost: {arrivals}, what sizes and places have to do with time and with one another, volumes{flushes}."
     )
 }
 
@@ -201,6 +204,12 @@ fn arrival(arrival: &Arrival) -> String {
             let shown = gaps.values.iter().map(|&gap| format_duration(gap)).collect();
             "process = \"choices\"\n".to_owned() + &choices("gaps", shown, gaps)
         }
+        Arrival::Phases(phases) => {
+            let gaps = phases.iter().map(|phase| format!("\"{}\"", format_duration(phase.gap)));
+            let counts = phases.iter().map(|phase| phase.count.to_string());
+            let (gaps, counts): (Vec<_>, Vec<_>) = (gaps.collect(), counts.collect());
+            "process = \"phases\"\n".to_owned() + &list("gaps", &gaps) + &list("counts", &counts)
+        }
         Arrival::OnOff { .. } | Arrival::WriteBursts { .. } | Arrival::Closed { .. } => {
             unreachable!("a trace is fitted by its gaps")
         }
@@ -226,8 +235,12 @@ fn list(key: &str, values: &[String]) -> String {
 
 fn stream(name: &str, stream: &StreamConfig) -> String {
     let mut text = format!("\n[workload.stream.{name}]\n");
-    if let StreamArrival::Common(count) = stream.arrival {
-        text += &format!("count = {count}\n");
+    match &stream.arrival {
+        StreamArrival::Common(counts) if counts.len() == 1 => text += &format!("count = {}\n", counts[0]),
+        StreamArrival::Common(counts) => {
+            text += &list("count", &counts.iter().map(u64::to_string).collect::<Vec<_>>());
+        }
+        StreamArrival::Own(_) => unreachable!("streams of a fit arrive together"),
     }
     text += match name {
         READS => "read_fraction = 1.0\n",
