@@ -95,7 +95,9 @@ Examples:
   harmonia trace fit web_3.csv
   harmonia trace fit web_3.csv --array-bytes 256GiB --out web_3.toml && harmonia compare web_3.toml
 
-Comments in the file say what was measured for each key, and what of the trace is lost.";
+The fit has the trace's requests, bytes and footprint, reads and writes apart. Both are then simulated on a small array:
+comments in the file say what trace and fit have in common and what is lost, and a warning where mean response times
+differ by more than a quarter.";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -341,14 +343,20 @@ pub(crate) struct FitArguments {
     /// Replace a file that is there
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// The array's logical size, to give the footprint as a share of it
+    /// The array's logical size: a larger footprint is squeezed into it
     #[arg(long, value_name = "SIZE", value_parser = parse_array_bytes)]
     pub array_bytes: Option<Bytes>,
+    /// Compare response times of trace and fit on the array of this scenario [default: four small aged drives]
+    #[arg(long, value_name = "SCENARIO", conflicts_with = "no_check")]
+    pub check: Option<String>,
+    /// Do not simulate trace and fit to compare their response times
+    #[arg(long)]
+    pub no_check: bool,
 }
 
 fn parse_array_bytes(text: &str) -> Result<Bytes, String> {
     match parse_bytes(text)? {
-        0 => Err("an array of no bytes has no share of them".to_owned()),
+        bytes if bytes < 4096 => Err("an array has at least a page of 4KiB".to_owned()),
         bytes => Ok(bytes),
     }
 }

@@ -240,6 +240,16 @@ impl Field<'_> {
         if value < 1000 { Err(self.fault("is out of range")) } else { Ok(value) }
     }
 
+    /// The values of a list of 1 to `most`, each read on its own.
+    pub fn list<T>(&self, most: usize, read: impl Fn(&Field<'_>) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let Value::List(nodes) = &self.node.value else { return Err(self.unlike("a list")) };
+        if nodes.is_empty() || nodes.len() > most {
+            return Err(self.fault(format!("has {} values, expected 1 to {most}", nodes.len())));
+        }
+        let value = |node| read(&Field { node, path: self.path.clone(), schema: self.schema.clone() });
+        nodes.iter().map(value).collect()
+    }
+
     /// A number of blocks, a share of them, or (if `relative`) hard and a distance.
     pub fn amount(&self, relative: bool) -> Parsed<Amount> {
         // No allocation unit has more blocks: 64 planes of 2^20.

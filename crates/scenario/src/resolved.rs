@@ -9,8 +9,8 @@ use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
 use harmonia_workload::trace::{Action, Columns};
 use harmonia_workload::{
-    AddressPattern, Arrival, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamConfig, StreamsConfig,
-    SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
+    AddressPattern, Arrival, Extent, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamArrival, StreamConfig,
+    StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
 };
 use serde::{Serialize, Serializer};
 
@@ -238,7 +238,7 @@ impl DeadlineView {
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 enum WorkloadView<'a> {
-    Synthetic(SyntheticView),
+    Synthetic(SyntheticView<'a>),
     #[serde(rename = "synthetic")]
     Streams(StreamsView<'a>),
     Trace(TraceView<'a>),
@@ -255,7 +255,7 @@ impl<'a> From<&'a WorkloadConfig> for WorkloadView<'a> {
 }
 
 #[derive(Serialize)]
-struct SyntheticView {
+struct SyntheticView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     requests: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -265,8 +265,8 @@ struct SyntheticView {
     #[serde(skip_serializing_if = "is_none")]
     trim_fraction: f64,
     align: bool,
-    arrival: Arrival,
-    size: SizeView,
+    arrival: &'a Arrival,
+    size: SizeView<'a>,
     address: AddressView,
 }
 
@@ -284,15 +284,22 @@ struct StreamsView<'a> {
     warmup: LimitView,
     align: bool,
     time_scale: f64,
-    stream: BTreeMap<&'a str, StreamView>,
+    #[serde(skip_serializing_if = "is_none")]
+    stream_persistence: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrival: Option<&'a Arrival>,
+    stream: BTreeMap<&'a str, StreamView<'a>>,
 }
 
 #[derive(Serialize)]
-struct StreamView {
+struct StreamView<'a> {
     read_fraction: f64,
     trim_fraction: f64,
-    arrival: Arrival,
-    size: SizeView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<CountView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrival: Option<&'a Arrival>,
+    size: SizeView<'a>,
     address: PartView,
 }
 
@@ -300,7 +307,24 @@ struct StreamView {
 struct PartView {
     #[serde(flatten)]
     pattern: AddressPattern,
-    footprint: f64,
+    footprint: Extent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start: Option<Extent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    align: Option<String>,
+}
+
+/// One number, or one for each phase.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum CountView<'a> {
+    One(u64),
+    Phases(&'a [u64]),
+}
+
+/// What starts are multiples of, unless that is any byte.
+fn align(start_unit: u64) -> Option<String> {
+    (start_unit > 1).then(|| units::format_bytes(start_unit))
 }
 
 impl<'a> From<&'a StreamsConfig> for StreamsView<'a> {
@@ -312,39 +336,62 @@ impl<'a> From<&'a StreamsConfig> for StreamsView<'a> {
             warmup: load.warmup.into(),
             align: load.align,
             time_scale: load.time_scale,
+            stream_persistence: load.persistence,
+            arrival: load.arrival.as_ref(),
             stream: load.streams.iter().map(|(name, stream)| (name.as_str(), stream.into())).collect(),
         }
     }
 }
 
-impl From<&StreamConfig> for StreamView {
-    fn from(stream: &StreamConfig) -> Self {
+impl<'a> From<&'a StreamConfig> for StreamView<'a> {
+    fn from(stream: &'a StreamConfig) -> Self {
+        let (count, arrival) = match &stream.arrival {
+            StreamArrival::Own(arrival) => (None, Some(arrival)),
+            StreamArrival::Common(counts) => match counts.as_slice() {
+                [one] => (Some(CountView::One(*one)), None),
+                counts => (Some(CountView::Phases(counts)), None),
+            },
+        };
         StreamView {
             read_fraction: stream.read_fraction,
             trim_fraction: stream.trim_fraction,
-            arrival: stream.arrival,
-            size: stream.size.into(),
-            address: PartView { pattern: stream.address, footprint: stream.footprint },
+            count,
+            arrival,
+            size: (&stream.size).into(),
+            address: PartView {
+                pattern: stream.address,
+                footprint: stream.footprint,
+                start: stream.start,
+                align: align(stream.start_unit),
+            },
         }
     }
 }
 
 #[derive(Serialize)]
-struct SizeView {
-    distribution: &'static str,
-    mean: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stddev: Option<String>,
+#[serde(tag = "distribution", rename_all = "kebab-case")]
+enum SizeView<'a> {
+    Fixed { mean: String },
+    Exponential { mean: String },
+    Normal { mean: String, stddev: String },
+    Choices { sizes: Vec<String>, counts: &'a [u64], persistence: f64 },
 }
 
-impl From<SizeDistribution> for SizeView {
-    fn from(size: SizeDistribution) -> Self {
-        let (distribution, mean, stddev) = match size {
-            SizeDistribution::Fixed { mean } => ("fixed", mean, None),
-            SizeDistribution::Exponential { mean } => ("exponential", mean, None),
-            SizeDistribution::Normal { mean, stddev } => ("normal", mean, Some(stddev)),
-        };
-        SizeView { distribution, mean: units::format_bytes(mean), stddev: stddev.map(units::format_bytes) }
+impl<'a> From<&'a SizeDistribution> for SizeView<'a> {
+    fn from(size: &'a SizeDistribution) -> Self {
+        let shown = units::format_bytes;
+        match size {
+            SizeDistribution::Fixed { mean } => SizeView::Fixed { mean: shown(*mean) },
+            SizeDistribution::Exponential { mean } => SizeView::Exponential { mean: shown(*mean) },
+            SizeDistribution::Normal { mean, stddev } => {
+                SizeView::Normal { mean: shown(*mean), stddev: shown(*stddev) }
+            }
+            SizeDistribution::Choices(choices) => SizeView::Choices {
+                sizes: choices.values.iter().copied().map(shown).collect(),
+                counts: &choices.counts,
+                persistence: choices.persistence,
+            },
+        }
     }
 }
 
@@ -352,7 +399,9 @@ impl From<SizeDistribution> for SizeView {
 struct AddressView {
     #[serde(flatten)]
     pattern: AddressPattern,
-    footprint: f64,
+    footprint: Extent,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    align: Option<String>,
     skew: f64,
     skew_member: u16,
     skew_rest: SkewRest,
@@ -367,8 +416,8 @@ fn limit_keys(limit: Option<Limit>) -> (Option<u64>, Option<SimDuration>) {
     }
 }
 
-impl From<&SyntheticConfig> for SyntheticView {
-    fn from(load: &SyntheticConfig) -> Self {
+impl<'a> From<&'a SyntheticConfig> for SyntheticView<'a> {
+    fn from(load: &'a SyntheticConfig) -> Self {
         let (requests, duration) = limit_keys(Some(load.limit));
         SyntheticView {
             requests,
@@ -377,11 +426,12 @@ impl From<&SyntheticConfig> for SyntheticView {
             read_fraction: load.read_fraction,
             trim_fraction: load.trim_fraction,
             align: load.align,
-            arrival: load.arrival,
-            size: load.size.into(),
+            arrival: &load.arrival,
+            size: (&load.size).into(),
             address: AddressView {
                 pattern: load.address,
                 footprint: load.footprint,
+                align: align(load.start_unit),
                 skew: load.skew_fraction,
                 skew_member: load.skew_member,
                 skew_rest: load.skew_rest,

@@ -27,6 +27,8 @@ const SIZE: &str = "a size such as \"4KiB\" or \"510.53KB\" (decimal), at least 
 const UNIT: &str = "a size such as \"512B\" or \"4KiB\", or a number of bytes; 1 byte to 1GiB";
 const REQUESTS: &str = "a whole number of requests, 1 to 10^12; not together with `duration`";
 const DURATION: &str = "a time such as \"60s\", above 0; not together with `requests`";
+const COUNTS: &str = "a list of as many whole numbers from 1 to 10^12";
+const PERSISTENCE: &str = "a number from 0 to below 1";
 const THRESHOLD: &str = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
 
 /// All keys, in the order they are documented.
@@ -51,16 +53,16 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.arrival.process",
-        "\"poisson\", \"fixed\", \"on-off\", \"write-bursts\" or \"closed\"",
+        "\"poisson\", \"fixed\", \"on-off\", \"write-bursts\", \"choices\", \"phases\" or \"closed\"",
         "poisson",
-        "exponential gaps, equal gaps, bursts, bursts of writes beside poisson reads, or a fixed number of \
-         outstanding requests",
+        "exponential gaps, equal gaps, bursts, bursts of writes beside poisson reads, gaps from a list, phases of different \
+         rates, or a fixed number of outstanding requests",
     ),
     key(
         "workload.arrival.rate",
         "requests a second, above 0, at most 10^9",
         "required",
-        "mean arrival rate (all but closed)",
+        "mean arrival rate (all but choices, phases and closed)",
     ),
     key(
         "workload.arrival.burst_rate",
@@ -81,6 +83,25 @@ pub const KEYS: &[Key] = &[
         "requests outstanding (closed)",
     ),
     key(
+        "workload.arrival.gaps",
+        "a list of 1 to 1000 times such as [\"20us\", \"1.5ms\"]",
+        "required for choices and phases",
+        "gaps between arrivals, the first request at 0 (choices); mean gaps of the phases, one after the other (phases)",
+    ),
+    key(
+        "workload.arrival.counts",
+        COUNTS,
+        "required for choices and phases",
+        "how often each gap occurs, as `size.counts` (choices); requests of each phase, which come at random within its \
+         time; behind the last phase comes the first (phases)",
+    ),
+    key(
+        "workload.arrival.persistence",
+        PERSISTENCE,
+        "0",
+        "share of gaps that repeat the one before (choices)",
+    ),
+    key(
         "workload.size",
         "a table such as { distribution = \"fixed\", mean = \"4KiB\" }",
         "required without a preset",
@@ -88,16 +109,35 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.size.distribution",
-        "\"fixed\", \"exponential\" or \"normal\"",
+        "\"fixed\", \"exponential\", \"normal\" or \"choices\"",
         "fixed",
-        "how sizes vary around their mean",
+        "how sizes vary around their mean, or that they are listed",
     ),
-    key("workload.size.mean", SIZE, "required", "mean size"),
+    key("workload.size.mean", SIZE, "required", "mean size (all but choices)"),
     key(
         "workload.size.stddev",
         "a size such as \"4KiB\"; 0B or more",
         "required for normal",
         "standard deviation (normal)",
+    ),
+    key(
+        "workload.size.sizes",
+        "a list of 1 to 1000 sizes such as [\"4KiB\", \"64KiB\"], each at least 1B",
+        "required for choices",
+        "sizes that occur (choices)",
+    ),
+    key(
+        "workload.size.counts",
+        COUNTS,
+        "required for choices",
+        "how often each size occurs: dealt like cards, so that in so many requests as there are cards every size occurs \
+         exactly so often; then a new pack begins (choices)",
+    ),
+    key(
+        "workload.size.persistence",
+        PERSISTENCE,
+        "0",
+        "share of requests as long as the one before (choices)",
     ),
     key("workload.read_fraction", "a number from 0 to 1", "0", "share of requests that read"),
     key(
@@ -114,10 +154,10 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.address.pattern",
-        "\"uniform\", \"sequential\", \"zipf\", \"hotspot\" or \"files\"",
+        "\"uniform\", \"sequential\", \"zipf\", \"hotspot\", \"working-set\" or \"files\"",
         "uniform",
-        "all positions equally likely; each request where the last one ended; pages by a zipf law; a hot part; or \
-         files that are appended to, read and deleted whole",
+        "all positions equally likely; each request where the last one ended; pages by a zipf law; a hot part; a footprint \
+         that is touched piece by piece and returned to; or files that are appended to, read and deleted whole",
     ),
     key(
         "workload.address.theta",
@@ -136,6 +176,26 @@ pub const KEYS: &[Key] = &[
         "a number from 0 to 1",
         "0.8",
         "share of requests that go there (hotspot)",
+    ),
+    key(
+        "workload.address.first_touch",
+        "a number above 0, at most 10^6",
+        "required for working-set",
+        "bytes touched for the first time, in pieces of 4 KiB, for each byte asked for, until all of the footprint has been: \
+         a load of `footprint` / `first_touch` bytes touches exactly the footprint (working-set)",
+    ),
+    key(
+        "workload.address.sequential",
+        "a number from 0 to 1",
+        "0",
+        "share of requests that go on where the last one ended (working-set)",
+    ),
+    key(
+        "workload.address.reuse",
+        "a number from 0.01 to 1000",
+        "1",
+        "other requests return to touched places: 1 to each alike, below 1 rather to those touched early, above 1 to those \
+         touched late; the earliest 1% share evenly (working-set)",
     ),
     key(
         "workload.address.file_size",
@@ -162,7 +222,24 @@ pub const KEYS: &[Key] = &[
         "1",
         "files deleted one after the other, each by one request, when a new file finds no room (files)",
     ),
-    key("workload.address.footprint", "a number above 0, at most 1", "1.0", "share of the space addressed"),
+    key(
+        "workload.address.footprint",
+        "a number above 0, at most 1, or a size such as \"2GiB\"",
+        "1.0",
+        "part of the space addressed: a share of it, or bytes",
+    ),
+    key(
+        "workload.address.start",
+        "a number from 0 to below 1, or a size such as \"1GiB\"; 0B is the beginning",
+        "behind the streams before it",
+        "streams: where the stream's part of the space begins; such parts may overlap",
+    ),
+    key(
+        "workload.address.align",
+        "a size, at least 1B and at most 1GiB; not together with `workload.align` = true",
+        "1B: at any byte",
+        "requests start at multiples of it and keep their length (all but files)",
+    ),
     key("workload.address.skew", "a number from 0 to 1", "0", "share of requests that lie on one member"),
     key("workload.address.skew_member", "the index of a member", "0", "the member skewed requests go to"),
     key(
@@ -180,8 +257,15 @@ pub const KEYS: &[Key] = &[
     key(
         "workload.stream.arrival",
         "a table as [workload.arrival], not closed",
-        "required without a preset",
+        "required without a preset or `count`",
         "when requests of the stream arrive",
+    ),
+    key(
+        "workload.stream.count",
+        "a whole number, 1 to 10^12, or a list of one, 0 or more, for each of the phases of [workload.arrival]; without `arrival`",
+        "none",
+        "the stream takes part in the common arrivals of [workload.arrival]: so many are its own, dealt like cards in packs \
+         of the counts of all such streams; in a list those of each phase",
     ),
     key(
         "workload.stream.size",
@@ -203,9 +287,15 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "workload.stream.address",
-        "a table as [workload.address], without skew; all footprints together at most 1",
+        "a table as [workload.address], without skew; all footprints without `start` together at most 1",
         "required without a preset",
         "where the stream's requests go within its part; `footprint` gives the size of that part",
+    ),
+    key(
+        "workload.stream_persistence",
+        PERSISTENCE,
+        "0",
+        "streams with `count`: share of requests that belong to the stream of the one before",
     ),
     key(
         "workload.space",

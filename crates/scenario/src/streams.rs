@@ -2,25 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_workload::{Arrival, StreamConfig, StreamsConfig};
+use harmonia_types::units;
+use harmonia_workload::{Arrival, Extent, StreamArrival, StreamConfig, StreamsConfig};
 
-use crate::error::Parsed;
+use crate::error::{Fault, Parsed};
 use crate::presets::stand_in;
-use crate::read::Section;
+use crate::read::{Field, Section};
 use crate::tree::{Entry, Node, Place, Table, Value};
-use crate::workload::{self, FASTEST};
+use crate::workload::{self, FASTEST, MOST_CHOICES, MOST_REQUESTS};
 
 /// Keys that a value of another key brings along: whoever chooses another process, distribution or pattern than the
 /// preset wants none of those.
 const BROUGHT_ALONG: &[(&str, &[&str])] = &[
-    ("process", &["burst_rate", "burst_length"]),
-    ("distribution", &["stddev"]),
+    ("process", &["burst_rate", "burst_length", "gaps", "counts", "persistence"]),
+    ("distribution", &["stddev", "sizes", "counts", "persistence"]),
     (
         "pattern",
         &[
             "theta",
             "hot_space",
             "hot_traffic",
+            "first_touch",
+            "sequential",
+            "reuse",
             "file_size",
             "file_size_min",
             "reads",
@@ -57,22 +61,77 @@ pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
     let (limit, warmup) = workload::length(section)?;
     let align = section.field("align").map(|field| field.boolean()).transpose()?;
     let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
+    let persistence = workload::persistence(section, "stream_persistence")?;
+    let align = align.unwrap_or(true);
     let tables = tables(section)?;
     let mut streams = BTreeMap::new();
     for stream in sections(&tables)? {
         let name = stream.path.rsplit('.').next().unwrap_or_default().to_owned();
-        streams.insert(name, read_one(&stream)?);
+        streams.insert(name, read_one(&stream, align)?);
     }
     Ok(StreamsConfig {
         limit,
         warmup,
-        align: align.unwrap_or(true),
+        align,
         time_scale: scale.unwrap_or(1.0),
+        arrival: common_arrivals(section, &tables)?,
+        persistence,
         streams,
     })
 }
 
-fn read_one(stream: &Section<'_>) -> Parsed<StreamConfig> {
+/// `[workload.arrival]` beside streams, which are those with a `count`.
+fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arrival>> {
+    let streams = sections(tables)?;
+    let taking_part = streams.iter().find_map(|stream| stream.field("count"));
+    match (section.field("arrival"), taking_part) {
+        (None, None) => match section.field("stream_persistence") {
+            Some(field) => {
+                Err(field.fault_allowing(NOBODY, "streams with `count` beside [workload.arrival]"))
+            }
+            None => Ok(None),
+        },
+        (Some(field), None) => {
+            Err(field
+                .fault_allowing(NOBODY, "[workload.stream.NAME] with `count`, or with `arrival` of its own"))
+        }
+        (None, Some(count)) => {
+            Err(count.fault("has no arrivals to be counted: [workload.arrival] is missing"))
+        }
+        (Some(_), Some(_)) => {
+            let table = section.child("arrival", "workload.arrival")?;
+            let arrival = workload::arrival(&table, None)?;
+            let phases = if let Arrival::Phases(phases) = &arrival { phases.len() } else { 1 };
+            streams.iter().try_for_each(|stream| counts_fit(stream, phases))?;
+            let problem = match arrival {
+                Arrival::Closed { .. } => "does not go with streams: a closed loop stands alone",
+                Arrival::WriteBursts { .. } => {
+                    "does not go with streams in common: it says which requests write"
+                }
+                _ => return Ok(Some(arrival)),
+            };
+            let process = table.require("process", "it was just read")?;
+            Err(process.fault_allowing(problem, "poisson, fixed, on-off, choices, phases"))
+        }
+    }
+}
+
+/// Refuses counts that are neither one nor one for each phase.
+fn counts_fit(stream: &Section<'_>, phases: usize) -> Parsed<()> {
+    let Some(field) = stream.field("count") else { return Ok(()) };
+    match &field.node.value {
+        Value::List(counts) if counts.len() != phases => {
+            let problem = format!("has {} numbers; [workload.arrival] has {phases} phases", counts.len());
+            Err(field.fault_allowing(problem, "one number, or a list of one for each phase"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why arrivals beside streams are refused.
+const NOBODY: &str = "is for streams that have a `count`, and there is none";
+
+fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
     // All tables before any value, as for one load.
     let address = stream.child("address", "workload.address")?;
     let arrivals = stream.child("arrival", "workload.arrival")?;
@@ -84,44 +143,91 @@ fn read_one(stream: &Section<'_>) -> Parsed<StreamConfig> {
     let read_fraction = fraction.unwrap_or(0.0);
     let trim_fraction = workload::trims(stream, read_fraction)?;
     let pattern = workload::pattern(&address)?;
-    let footprint = address.require("footprint", "a stream has a part of the space to itself")?;
-    let arrival = workload::arrival(&arrivals, None)?;
-    if let (Arrival::Closed { .. }, Some(field)) = (arrival, arrivals.field("process")) {
-        let allowed = "poisson, fixed, on-off, write-bursts; closed in a load without streams";
-        return Err(field.fault_allowing("does not go with streams: a closed loop stands alone", allowed));
-    }
-    workload::has_writes(stream, arrival)?;
+    let footprint = footprint(&address)?;
     Ok(StreamConfig {
-        arrival,
+        arrival: arrival(stream, &arrivals)?,
         size: workload::size(&sizes, None)?,
         read_fraction,
         trim_fraction,
         address: pattern,
-        footprint: footprint.number(0.0, false, 1.0)?,
+        footprint: workload::extent(&footprint, false)?,
+        start: address.field("start").map(|field| workload::extent(&field, true)).transpose()?,
+        start_unit: workload::start_unit(&address, pattern, align)?,
     })
+}
+
+/// Arrivals of a stream's own, or its part in common ones.
+fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival> {
+    if let Some(count) = stream.field("count") {
+        if stream.field("arrival").is_some() {
+            return Err(count.fault("does not go with `arrival`: the stream has arrivals of its own"));
+        }
+        let counts = match count.node.value {
+            Value::List(_) => count.list(MOST_CHOICES, |count| count.integer(0, MOST_REQUESTS))?,
+            _ => vec![count.integer(1, MOST_REQUESTS)?],
+        };
+        if counts.iter().all(|&count| count == 0) {
+            return Err(count.fault("leaves the stream nothing"));
+        }
+        return Ok(StreamArrival::Common(counts));
+    }
+    let arrival = workload::arrival(arrivals, None)?;
+    if let (Arrival::Closed { .. }, Some(field)) = (&arrival, arrivals.field("process")) {
+        let allowed = "poisson, fixed, on-off, write-bursts, choices; closed in a load without streams";
+        return Err(field.fault_allowing("does not go with streams: a closed loop stands alone", allowed));
+    }
+    workload::has_writes(stream, &arrival)?;
+    Ok(StreamArrival::Own(arrival))
 }
 
 /// Checks streams against an array of so many bytes.
 pub(crate) fn fit(section: &Section<'_>, load: &StreamsConfig, array_bytes: u64) -> Parsed<()> {
     let tables = tables(section)?;
-    let mut left = 1.0;
+    let (mut left, mut left_bytes) = (1.0, array_bytes);
     let mut streams = sections(&tables)?;
     // In the order in which their parts lie.
     streams.sort_by(|a, b| a.path.cmp(&b.path));
     for (stream, config) in streams.iter().zip(load.streams.values()) {
-        if config.footprint > left + ROUNDING {
-            let address = stream.child("address", "workload.address")?;
-            let field = address.require("footprint", "a stream has a part of the space to itself")?;
-            let shown = (left * 1e9_f64).round() / 1e9;
-            let problem =
-                format!("is more than the streams before it leave, {shown}: together they exceed 1");
-            return Err(field.fault_allowing(problem, "footprints of all streams that add up to at most 1"));
+        let address = stream.child("address", "workload.address")?;
+        let bytes = config.footprint.of(array_bytes);
+        match (config.start, config.footprint) {
+            (Some(start), _) => {
+                let room = array_bytes.saturating_sub(start.of(array_bytes));
+                if bytes > room {
+                    return Err(too_long(&address, room, "is larger than what is left behind its `start`")?);
+                }
+            }
+            (None, Extent::Share(share)) if share > left + ROUNDING => {
+                let shown = (left * 1e9_f64).round() / 1e9;
+                let problem =
+                    format!("is more than the streams before it leave, {shown}: together they exceed 1");
+                let allowed = "footprints of all streams that add up to at most 1";
+                return Err(footprint(&address)?.fault_allowing(problem, allowed));
+            }
+            (None, Extent::Bytes(bytes)) if bytes > left_bytes => {
+                return Err(too_long(&address, left_bytes, "is more than the streams before it leave")?);
+            }
+            (None, _) => {
+                left -= match config.footprint {
+                    Extent::Share(share) => share,
+                    Extent::Bytes(bytes) => bytes as f64 / array_bytes as f64,
+                };
+                left_bytes = left_bytes.saturating_sub(bytes);
+            }
         }
-        left -= config.footprint;
-        let bytes = (array_bytes as f64 * config.footprint) as u64;
-        workload::requests_fit(stream, config.size, config.address, bytes, "")?;
+        workload::requests_fit(stream, &config.size, config.address, bytes, "")?;
     }
     Ok(())
+}
+
+fn footprint<'a>(address: &Section<'a>) -> Parsed<Field<'a>> {
+    address.require("footprint", "a stream has a part of the space")
+}
+
+/// A fault of a footprint for which there are only so many bytes.
+fn too_long(address: &Section<'_>, room: u64, problem: &str) -> Parsed<Box<Fault>> {
+    let room = units::format_bytes(room);
+    Ok(footprint(address)?.fault_allowing(format!("{problem}, {room}"), format!("at most {room}")))
 }
 
 /// The tables of all streams: those of the preset with what is written laid over them.
@@ -150,7 +256,7 @@ fn sections(tables: &Node) -> Parsed<Vec<Section<'_>>> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         if !(1..=LONGEST_NAME).contains(&name.len()) || !name.bytes().all(is_plain) {
             let allowed = format!("up to {LONGEST_NAME} letters, digits, `_` and `-`");
-            return Err(Box::new(crate::error::Fault {
+            return Err(Box::new(Fault {
                 place: entry.place,
                 key: "workload.stream".into(),
                 value: Some(crate::error::printable(name, 60)),
@@ -161,7 +267,7 @@ fn sections(tables: &Node) -> Parsed<Vec<Section<'_>>> {
         Section::of(node, path, "workload.stream", &[])
     };
     if table.entries.is_empty() {
-        return Err(Box::new(crate::error::Fault {
+        return Err(Box::new(Fault {
             place: tables.place,
             key: "workload.stream".into(),
             value: None,

@@ -41,11 +41,11 @@ impl Scenario {
     /// Whether its requests usually need more than one member.
     fn needs_several_members(&self) -> bool {
         let ArrayConfig { devices, level, stripe_unit, .. } = self.array;
-        let is_larger = |size: SizeDistribution| size.mean() > stripe_unit;
+        let is_larger = |size: &SizeDistribution| size.mean() > stripe_unit;
         // A write of a level with redundancy needs several, however short it is.
         let of_load = || match &self.workload {
-            WorkloadConfig::Synthetic(load) => is_larger(load.size),
-            WorkloadConfig::Streams(load) => load.streams.iter().any(|(_, stream)| is_larger(stream.size)),
+            WorkloadConfig::Synthetic(load) => is_larger(&load.size),
+            WorkloadConfig::Streams(load) => load.streams.iter().any(|(_, stream)| is_larger(&stream.size)),
             WorkloadConfig::Trace(_) => true,
         };
         devices > 1 && (level != Level::Raid0 || of_load())

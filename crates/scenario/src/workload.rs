@@ -4,24 +4,32 @@ use std::path::{Path, PathBuf};
 
 use harmonia_types::Deadlines;
 use harmonia_workload::{
-    AddressPattern, Arrival, FileDeletes, FilePattern, FileReads, Limit, SizeDistribution, SkewRest,
-    SyntheticConfig, WorkloadConfig,
+    AddressPattern, Arrival, Choices, Extent, FileDeletes, FilePattern, FileReads, Limit, Phase,
+    SizeDistribution, SkewRest, SyntheticConfig, WorkingSetPattern, WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
 use crate::level::Room;
 use crate::presets::stand_in;
 use crate::presets::workload::{self as presets, WorkloadPreset};
-use crate::read::Section;
+use crate::read::{Field, Section};
 use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
 use crate::tree::{Node, Place, Table, Value};
 use crate::{streams, trace};
 
 /// Keys that only one kind of load has.
-const SYNTHETIC_ONLY: &[&str] =
-    &["preset", "arrival", "size", "read_fraction", "trim_fraction", "address", "stream"];
+const SYNTHETIC_ONLY: &[&str] = &[
+    "preset",
+    "arrival",
+    "size",
+    "read_fraction",
+    "trim_fraction",
+    "address",
+    "stream",
+    "stream_persistence",
+];
 /// Of these, what a load of several streams has for each of them.
-const OF_A_STREAM: &[&str] = &["arrival", "size", "read_fraction", "trim_fraction", "address"];
+const OF_A_STREAM: &[&str] = &["size", "read_fraction", "trim_fraction", "address"];
 const TRACE_ONLY: &[&str] = &[
     "path",
     "format",
@@ -69,6 +77,10 @@ const STEEPEST: f64 = 10.0;
 const DEFAULT_HOT_SPACE: f64 = 0.2;
 const DEFAULT_HOT_TRAFFIC: f64 = 0.8;
 const LARGEST_BATCH: u32 = 1_000_000;
+pub(crate) const MOST_CHOICES: usize = 1000;
+const MOST_FIRST_TOUCHES: f64 = 1e6;
+const REUSE: (f64, f64) = (0.01, 1000.0);
+const LARGEST_ALIGN: u64 = 1 << 30;
 
 /// Reads `[workload]` of an array; a trace's path is taken relative to `folder`.
 pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Parsed<WorkloadConfig> {
@@ -104,6 +116,10 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
         }
         streams::read(&section).map(WorkloadConfig::Streams)
     } else {
+        if let Some(field) = section.field("stream_persistence") {
+            let allowed = "only beside [workload.stream.NAME]";
+            return Err(field.fault_allowing("does not belong to a load without streams", allowed));
+        }
         synthetic(&section, room).map(WorkloadConfig::Synthetic)
     }
 }
@@ -200,7 +216,7 @@ pub(crate) fn trims(section: &Section<'_>, read_fraction: f64) -> Parsed<f64> {
 }
 
 /// Bursts of writes need something that writes.
-pub(crate) fn has_writes(section: &Section<'_>, arrival: Arrival) -> Parsed<()> {
+pub(crate) fn has_writes(section: &Section<'_>, arrival: &Arrival) -> Parsed<()> {
     let Some(field) = section.field("read_fraction") else { return Ok(()) };
     if matches!(arrival, Arrival::WriteBursts { .. }) && field.number(0.0, true, 1.0)? == 1.0 {
         let allowed = "below 1, or process = \"on-off\" for bursts of reads";
@@ -224,14 +240,15 @@ fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
     let arrivals = section.child("arrival", "workload.arrival")?;
     let sizes = section.child("size", "workload.size")?;
     let pattern = pattern(&address)?;
-    let footprint = address.field("footprint").map(|field| field.number(0.0, false, 1.0)).transpose()?;
+    let footprint = address.field("footprint").map(|field| extent(&field, false)).transpose()?;
+    foreign(&address, "start", "a load without streams", "in [workload.stream.NAME.address]")?;
     let skew = address.field("skew").map(|field| field.number(0.0, true, 1.0)).transpose()?;
     let member = address.field("skew_member").map(|field| field.count(0, u32::from(u16::MAX))).transpose()?;
     let rests = [("others", SkewRest::Others), ("all", SkewRest::All)];
     let rest = address.field("skew_rest").map(|field| field.choice(&rests)).transpose()?;
     let align = section.field("align").map(|field| field.boolean()).transpose()?;
     let arrival = arrival(&arrivals, preset)?;
-    has_writes(section, arrival)?;
+    has_writes(section, &arrival)?;
     let read_fraction = fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction));
     Ok(SyntheticConfig {
         limit,
@@ -241,7 +258,8 @@ fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
         read_fraction,
         trim_fraction: trims(section, read_fraction)?,
         address: pattern,
-        footprint: footprint.unwrap_or(1.0),
+        footprint: footprint.unwrap_or(Extent::ALL),
+        start_unit: start_unit(&address, pattern, align.unwrap_or(true))?,
         skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
         skew_member: member.unwrap_or(0) as u16,
         skew_rest: rest.unwrap_or(if room.is_raid0() { SkewRest::Others } else { SkewRest::All }),
@@ -263,6 +281,8 @@ enum Process {
     Fixed,
     OnOff,
     WriteBursts,
+    Choices,
+    Phases,
     Closed,
 }
 
@@ -279,6 +299,8 @@ fn process_of(arrival: &Arrival) -> Process {
         Arrival::Fixed { .. } => Process::Fixed,
         Arrival::OnOff { .. } => Process::OnOff,
         Arrival::WriteBursts { .. } => Process::WriteBursts,
+        Arrival::Gaps(_) => Process::Choices,
+        Arrival::Phases(_) => Process::Phases,
         Arrival::Closed { .. } => Process::Closed,
     }
 }
@@ -290,11 +312,20 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
         ("fixed", Process::Fixed),
         ("on-off", Process::OnOff),
         ("write-bursts", Process::WriteBursts),
+        ("choices", Process::Choices),
+        ("phases", Process::Phases),
         ("closed", Process::Closed),
     ];
     let written = table.field("process").map(|field| field.choice(&names)).transpose()?;
-    let usual = preset.map(|preset| preset.arrival);
+    let usual = preset.map(|preset| preset.arrival.clone());
     let process = written.or(usual.as_ref().map(process_of)).unwrap_or(Process::Poisson);
+    if matches!(process, Process::Choices | Process::Phases) {
+        for name in ["rate", "burst_rate", "burst_length", "queue_depth"] {
+            foreign(table, name, "a list of gaps", "`gaps` and `counts`, which set the pace")?;
+        }
+        return gaps(table, process == Process::Phases);
+    }
+    only_for_choices(table, "gaps", "process")?;
     if process == Process::Closed {
         for name in ["rate", "burst_rate", "burst_length"] {
             foreign(table, name, "process = \"closed\"", "`queue_depth`: completions set the pace")?;
@@ -319,7 +350,7 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
             )?;
         }
     }
-    let rate = match (table.field("rate"), usual) {
+    let rate = match (table.field("rate"), &usual) {
         (
             None,
             Some(
@@ -328,29 +359,75 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
                 | Arrival::OnOff { rate, .. }
                 | Arrival::WriteBursts { rate, .. },
             ),
-        ) => rate,
+        ) => *rate,
         _ => table.require("rate", "there is no usual rate")?.number(0.0, false, FASTEST)?,
     };
     match process {
         Process::OnOff | Process::WriteBursts => {
-            let (burst_rate, burst_length) = bursts(table, rate, usual)?;
+            let (burst_rate, burst_length) = bursts(table, rate, usual.as_ref())?;
             Ok(match process {
                 Process::WriteBursts => Arrival::WriteBursts { rate, burst_rate, burst_length },
                 _ => Arrival::OnOff { rate, burst_rate, burst_length },
             })
         }
         Process::Fixed => Ok(Arrival::Fixed { rate }),
-        Process::Poisson | Process::Closed => Ok(Arrival::Poisson { rate }),
+        Process::Poisson | Process::Choices | Process::Phases | Process::Closed => {
+            Ok(Arrival::Poisson { rate })
+        }
     }
 }
 
+/// Gaps that are listed: those of phases, or to be chosen from.
+fn gaps(table: &Section<'_>, are_phases: bool) -> Parsed<Arrival> {
+    let field = table.require("gaps", "they are what is chosen from")?;
+    let gaps = field.list(MOST_CHOICES, |gap| gap.long_duration(false))?;
+    if gaps.iter().all(|gap| gap.0 == 0) {
+        return Err(field.fault("are all 0: everything would arrive at once"));
+    }
+    let choices = choices(table, gaps)?;
+    if !are_phases {
+        return Ok(Arrival::Gaps(choices));
+    }
+    foreign(table, "persistence", "process = \"phases\"", "only with process = \"choices\"")?;
+    let phase = |(gap, count)| Phase { gap, count };
+    Ok(Arrival::Phases(choices.values.into_iter().zip(choices.counts).map(phase).collect()))
+}
+
+/// The counts and the persistence of these values.
+fn choices<T>(table: &Section<'_>, values: Vec<T>) -> Parsed<Choices<T>> {
+    let field = table.require("counts", "how often each of them occurs")?;
+    let counts = field.list(MOST_CHOICES, |count| count.integer(1, MOST_REQUESTS))?;
+    if counts.len() != values.len() {
+        return Err(field.fault(format!("has {} numbers for {} values", counts.len(), values.len())));
+    }
+    Ok(Choices { values, counts, persistence: persistence(table, "persistence")? })
+}
+
+/// A share of draws that repeat the one before.
+pub(crate) fn persistence(table: &Section<'_>, name: &str) -> Parsed<f64> {
+    let Some(field) = table.field(name) else { return Ok(0.0) };
+    match field.number(0.0, true, 1.0)? {
+        1.0 => Err(field.fault("leaves nothing but the first value")),
+        share => Ok(share),
+    }
+}
+
+/// Refuses the keys of choices where `of` chooses something else.
+fn only_for_choices(table: &Section<'_>, values: &str, of: &str) -> Parsed<()> {
+    for name in [values, "counts", "persistence"] {
+        let phases = if of == "process" { " or \"phases\"" } else { "" };
+        foreign(table, name, &format!("this {of}"), &format!("only with {of} = \"choices\"{phases}"))?;
+    }
+    Ok(())
+}
+
 /// What bursts have besides their long-run rate: the rate within, and how many requests.
-fn bursts(table: &Section<'_>, rate: f64, usual: Option<Arrival>) -> Parsed<(f64, u32)> {
+fn bursts(table: &Section<'_>, rate: f64, usual: Option<&Arrival>) -> Parsed<(f64, u32)> {
     let usual = match usual {
         Some(
             Arrival::OnOff { burst_rate, burst_length, .. }
             | Arrival::WriteBursts { burst_rate, burst_length, .. },
-        ) => Some((burst_rate, burst_length)),
+        ) => Some((*burst_rate, *burst_length)),
         _ => None,
     };
     let length = table.field("burst_length").map(|field| field.count(2, LONGEST_BURST)).transpose()?;
@@ -393,15 +470,20 @@ pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
         ("sequential", AddressPattern::Sequential),
         ("zipf", zipf),
         ("hotspot", hotspot),
+        ("working-set", AddressPattern::WorkingSet(NO_WORKING_SET)),
         ("files", AddressPattern::Files(NO_FILES)),
     ];
     let written = table.field("pattern").map(|field| field.choice(&names)).transpose()?;
     let mut pattern = written.unwrap_or(AddressPattern::Uniform);
     let is_files = matches!(pattern, AddressPattern::Files(_));
+    let is_working_set = matches!(pattern, AddressPattern::WorkingSet(_));
     for (name, owner, is_owner) in [
         ("theta", "zipf", matches!(pattern, AddressPattern::Zipf { .. })),
         ("hot_space", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
         ("hot_traffic", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
+        ("first_touch", "working-set", is_working_set),
+        ("sequential", "working-set", is_working_set),
+        ("reuse", "working-set", is_working_set),
         ("file_size", "files", is_files),
         ("file_size_min", "files", is_files),
         ("reads", "files", is_files),
@@ -429,10 +511,51 @@ pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
                 *hot_traffic = field.number(0.0, true, 1.0)?;
             }
         }
+        AddressPattern::WorkingSet(pattern) => *pattern = working_set(table)?,
         AddressPattern::Files(pattern) => *pattern = files(table)?,
         AddressPattern::Uniform | AddressPattern::Sequential => {}
     }
     Ok(pattern)
+}
+
+/// Before its keys are read.
+const NO_WORKING_SET: WorkingSetPattern = WorkingSetPattern { first_touch: 1.0, sequential: 0.0, reuse: 1.0 };
+
+fn working_set(table: &Section<'_>) -> Parsed<WorkingSetPattern> {
+    let first_touch = table.require("first_touch", "how fast the footprint is touched")?;
+    let sequential = table.field("sequential").map(|field| field.number(0.0, true, 1.0)).transpose()?;
+    let reuse = table.field("reuse").map(|field| field.number(REUSE.0, true, REUSE.1)).transpose()?;
+    Ok(WorkingSetPattern {
+        first_touch: first_touch.number(0.0, false, MOST_FIRST_TOUCHES)?,
+        sequential: sequential.unwrap_or(NO_WORKING_SET.sequential),
+        reuse: reuse.unwrap_or(NO_WORKING_SET.reuse),
+    })
+}
+
+/// A part of the space: a share of it or bytes. Nothing and all of it only as a place, or only as a length.
+pub(crate) fn extent(field: &Field<'_>, is_place: bool) -> Parsed<Extent> {
+    if matches!(field.node.value, Value::Text(_)) {
+        return field.bytes(if is_place { 0 } else { 1 }).map(Extent::Bytes);
+    }
+    match field.number(0.0, is_place, 1.0)? {
+        1.0 if is_place => Err(field.fault("leaves nothing behind it")),
+        share => Ok(Extent::Share(share)),
+    }
+}
+
+/// What starts are multiples of.
+pub(crate) fn start_unit(address: &Section<'_>, pattern: AddressPattern, is_aligned: bool) -> Parsed<u64> {
+    let Some(field) = address.field("align") else { return Ok(1) };
+    if matches!(pattern, AddressPattern::Files(_)) {
+        return Err(field.fault("does not go with pattern = \"files\": files begin on whole pages"));
+    }
+    if is_aligned {
+        return Err(field.fault("does not go with `workload.align` = true: requests are whole pages"));
+    }
+    match field.bytes(1)? {
+        unit if unit <= LARGEST_ALIGN => Ok(unit),
+        _ => Err(field.fault("is out of range")),
+    }
 }
 
 /// Before its keys are read.
@@ -470,11 +593,26 @@ enum Shape {
     Fixed,
     Exponential,
     Normal,
+    Choices,
 }
 
 pub(crate) fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
-    let names = [("fixed", Shape::Fixed), ("exponential", Shape::Exponential), ("normal", Shape::Normal)];
+    let names = [
+        ("fixed", Shape::Fixed),
+        ("exponential", Shape::Exponential),
+        ("normal", Shape::Normal),
+        ("choices", Shape::Choices),
+    ];
     let shape = table.field("distribution").map(|field| field.choice(&names)).transpose()?;
+    if shape == Some(Shape::Choices) {
+        for name in ["mean", "stddev"] {
+            foreign(table, name, "distribution = \"choices\"", "`sizes` and `counts`")?;
+        }
+        let sizes = table.require("sizes", "they are what is chosen from")?;
+        let sizes = sizes.list(MOST_CHOICES, |size| size.bytes(1))?;
+        return choices(table, sizes).map(SizeDistribution::Choices);
+    }
+    only_for_choices(table, "sizes", "distribution")?;
     let mean = match (table.field("mean"), preset) {
         (Some(field), _) => field.bytes(1)?,
         (None, Some(preset)) => preset.size,
@@ -557,7 +695,22 @@ fn synthetic_fits(section: &Section<'_>, load: &SyntheticConfig, room: &Room) ->
         0.0 => (room.addressed_bytes(), ""),
         _ => (room.pinned_bytes(load.skew_member), " on one member"),
     };
-    requests_fit(section, load.size, load.address, (whole as f64 * load.footprint) as u64, on)
+    footprint_fits(&address, load.footprint, whole, on)?;
+    requests_fit(section, &load.size, load.address, load.footprint.of(whole), on)
+}
+
+/// Refuses a footprint in bytes for which there is no room.
+pub(crate) fn footprint_fits(address: &Section<'_>, footprint: Extent, room: u64, on: &str) -> Parsed<()> {
+    let shown = harmonia_types::units::format_bytes(room);
+    match footprint {
+        Extent::Bytes(bytes) if bytes > room => fail(
+            address,
+            "footprint",
+            format!("is larger than the space there is{on}, {shown}"),
+            format!("at most {shown}"),
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Skewed requests need a member with data for them, and others for the rest.
@@ -594,14 +747,11 @@ fn skew_fits(address: &Section<'_>, load: &SyntheticConfig, room: &Room) -> Pars
 /// Refuses a mean size, or files, for which there is no room in a footprint of so many bytes.
 pub(crate) fn requests_fit(
     section: &Section<'_>,
-    size: SizeDistribution,
+    size: &SizeDistribution,
     address: AddressPattern,
     footprint: u64,
     on: &str,
 ) -> Parsed<()> {
-    let (SizeDistribution::Fixed { mean }
-    | SizeDistribution::Exponential { mean }
-    | SizeDistribution::Normal { mean, .. }) = size;
     let shown = harmonia_types::units::format_bytes;
     let larger = |table: &Section<'_>, name: &str, what: &str, most: u64| {
         fail(
@@ -624,8 +774,9 @@ pub(crate) fn requests_fit(
         }
         _ => (footprint, "the footprint"),
     };
-    if mean > most {
-        return larger(&section.child("size", "workload.size")?, "mean", what, most);
+    if size.must_fit() > most {
+        let key = if matches!(size, SizeDistribution::Choices(_)) { "sizes" } else { "mean" };
+        return larger(&section.child("size", "workload.size")?, key, what, most);
     }
     Ok(())
 }

@@ -7,7 +7,10 @@ use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, TraceFile, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, Order, Priority};
 use harmonia_types::SimDuration;
-use harmonia_workload::{AddressPattern, Arrival, Limit, SizeDistribution, WorkloadConfig};
+use harmonia_workload::{
+    AddressPattern, Arrival, Choices, Extent, Limit, Phase, SizeDistribution, StreamArrival,
+    WorkingSetPattern, WorkloadConfig,
+};
 
 fn parse(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml", &[], None).unwrap_or_else(|error| panic!("{error}"))
@@ -109,8 +112,72 @@ fn a_synthetic_load_has_all_its_keys() {
     assert_eq!(load.warmup, Limit::Duration(SimDuration(1_500_000_000)));
     assert_eq!(load.arrival, Arrival::Closed { queue_depth: 64 });
     assert_eq!(load.size, SizeDistribution::Normal { mean: 510_530, stddev: 4096 });
-    assert_eq!((load.address, load.footprint), (AddressPattern::Sequential, 0.5));
+    assert_eq!((load.address, load.footprint), (AddressPattern::Sequential, Extent::Share(0.5)));
     assert_eq!((load.skew_fraction, load.skew_member, load.align), (0.25, 7, false));
+    assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
+}
+
+/// As `harmonia trace fit` writes it: read, printed and read again.
+#[test]
+fn streams_of_choices_have_all_their_keys() {
+    let scenario = parse(
+        r#"
+        [workload]
+        requests = 1000
+        warmup = 0
+        align = false
+        stream_persistence = 0.25
+        arrival = { process = "choices", gaps = ["0s", "1.5ms"], counts = [900, 99], persistence = 0.5 }
+        [workload.stream.reads]
+        count = 300
+        read_fraction = 1.0
+        size = { distribution = "choices", sizes = ["512B", "64KiB"], counts = [299, 1], persistence = 0.1 }
+        address = { pattern = "working-set", first_touch = 0.5, sequential = 0.25, reuse = 0.5, footprint = "2GiB", start = "0B", align = "512B" }
+        [workload.stream.writes]
+        count = 700
+        size.mean = "4KiB"
+        address = { footprint = 0.5, start = "1GiB", align = "4KiB" }
+        "#,
+    );
+    let WorkloadConfig::Streams(load) = &scenario.workload else { panic!("streams") };
+    let gaps = vec![SimDuration(0), SimDuration(1_500_000)];
+    let choices = Choices { values: gaps, counts: vec![900, 99], persistence: 0.5 };
+    assert_eq!((&load.arrival, load.persistence), (&Some(Arrival::Gaps(choices)), 0.25));
+    let reads = &load.streams["reads"];
+    let sizes = Choices { values: vec![512, 65_536], counts: vec![299, 1], persistence: 0.1 };
+    assert_eq!(
+        (&reads.arrival, &reads.size),
+        (&StreamArrival::Common(vec![300]), &SizeDistribution::Choices(sizes))
+    );
+    let pattern = WorkingSetPattern { first_touch: 0.5, sequential: 0.25, reuse: 0.5 };
+    assert_eq!(reads.address, AddressPattern::WorkingSet(pattern));
+    assert_eq!((reads.footprint, reads.start), (Extent::Bytes(2 << 30), Some(Extent::Bytes(0))));
+    let writes = &load.streams["writes"];
+    assert_eq!((reads.start_unit, writes.start_unit), (512, 4096));
+    assert_eq!((writes.footprint, writes.start), (Extent::Share(0.5), Some(Extent::Bytes(1 << 30))));
+    assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
+}
+
+#[test]
+fn phases_are_read_and_printed() {
+    let scenario = parse(
+        r#"
+        [workload]
+        arrival = { process = "phases", gaps = ["1.5ms", "20us"], counts = [10, 90] }
+        [workload.stream.a]
+        count = [10, 30]
+        size.mean = "4KiB"
+        address.footprint = 0.5
+        [workload.stream.b]
+        count = [0, 60]
+        size.mean = "4KiB"
+        address.footprint = 0.5
+        "#,
+    );
+    let WorkloadConfig::Streams(load) = &scenario.workload else { panic!("streams") };
+    let phase = |gap, count| Phase { gap: SimDuration(gap), count };
+    assert_eq!(load.arrival, Some(Arrival::Phases(vec![phase(1_500_000, 10), phase(20_000, 90)])));
+    assert_eq!(load.streams["b"].arrival, StreamArrival::Common(vec![0, 60]));
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
 }
 

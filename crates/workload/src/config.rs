@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use harmonia_types::{Bytes, SimDuration, units};
 use serde::{Serialize, Serializer};
 
+use crate::Choices;
 use crate::trace::TraceOptions;
 
 /// The `[workload]` table.
@@ -47,8 +48,10 @@ pub struct SyntheticConfig {
     pub trim_fraction: f64,
     /// Where they go.
     pub address: AddressPattern,
-    /// Share of the logical space that is addressed, from its start; in (0, 1].
-    pub footprint: f64,
+    /// The part of the logical space that is addressed, from its start.
+    pub footprint: Extent,
+    /// Requests start at a multiple of this, in bytes; 1 for any byte, and for whole pages where `align` is set.
+    pub start_unit: Bytes,
     /// Share of requests pinned to one member, 0..=1 (0: none). Such a request lies wholly on that member.
     pub skew_fraction: f64,
     /// The member skewed requests go to.
@@ -59,7 +62,7 @@ pub struct SyntheticConfig {
     pub align: bool,
 }
 
-/// Generated load of several streams, merged by time; each has a part of the logical space to itself.
+/// Generated load of several streams, merged by time. Each has a part of the logical space, to itself unless it says where.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StreamsConfig {
     /// How much load, all streams together, warm-up included.
@@ -70,15 +73,30 @@ pub struct StreamsConfig {
     pub align: bool,
     /// Arrival times are multiplied by this (0.1: ten times faster).
     pub time_scale: f64,
+    /// When the requests of those streams arrive that have no arrivals of their own.
+    pub arrival: Option<Arrival>,
+    /// Share of these requests that belong to the stream of the one before; see [`Choices`].
+    pub persistence: f64,
     /// By name; their parts lie one behind the other in this order.
     pub streams: BTreeMap<String, StreamConfig>,
+}
+
+/// When requests of a stream arrive.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StreamArrival {
+    /// By a process of its own; not a closed loop.
+    Own(Arrival),
+    /// With the common arrivals, of which so many are this stream's in each round of all that take part: dealt as
+    /// [`Choices`] are. One number, or one for each phase of the arrivals, which may be 0.
+    Common(Vec<u64>),
 }
 
 /// One stream of a load: its own arrivals, sizes, directions and addresses.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StreamConfig {
-    /// When its requests arrive; not a closed loop.
-    pub arrival: Arrival,
+    /// When its requests arrive.
+    pub arrival: StreamArrival,
     /// How long they are.
     pub size: SizeDistribution,
     /// Share of its requests that read, 0..=1.
@@ -87,8 +105,37 @@ pub struct StreamConfig {
     pub trim_fraction: f64,
     /// Where they go within its part.
     pub address: AddressPattern,
-    /// Its part, as a share of the logical space; in (0, 1], and at most 1 in all streams together.
-    pub footprint: f64,
+    /// How long its part is.
+    pub footprint: Extent,
+    /// Where its part begins; `None`: behind the parts of the streams before it that do not say either.
+    pub start: Option<Extent>,
+    /// As in [`SyntheticConfig`].
+    pub start_unit: Bytes,
+}
+
+/// A length in the logical space.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Extent {
+    /// As a share of it, 0..=1.
+    Share(f64),
+    /// In bytes.
+    #[serde(serialize_with = "written_bytes")]
+    Bytes(Bytes),
+}
+
+impl Extent {
+    /// All of it.
+    pub const ALL: Extent = Extent::Share(1.0);
+
+    /// In bytes, of a space of so many.
+    pub fn of(self, bytes: Bytes) -> Bytes {
+        match self {
+            // Exact enough: the product is far below 2^63.
+            Extent::Share(share) => (bytes as f64 * share) as Bytes,
+            Extent::Bytes(bytes) => bytes,
+        }
+    }
 }
 
 /// Where the requests of a skewed load go that are not pinned to its member. IEEE TC 2012, section 6, says "evenly
@@ -104,7 +151,7 @@ pub enum SkewRest {
 }
 
 /// When synthetic requests arrive.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "process", rename_all = "kebab-case")]
 pub enum Arrival {
     /// Exponential gaps, `rate` requests a second.
@@ -136,6 +183,13 @@ pub enum Arrival {
         /// Writes in a burst; at least 2.
         burst_length: u32,
     },
+    /// Gaps that are dealt like cards, the first behind the first request, which arrives at 0.
+    #[serde(rename = "choices", serialize_with = "written_gaps")]
+    Gaps(Choices<SimDuration>),
+    /// Phases one after the other, each of so many requests that come at random within the time their mean gap gives them;
+    /// then from the first again.
+    #[serde(serialize_with = "written_phases")]
+    Phases(Vec<Phase>),
     /// `queue_depth` requests always out: each completion issues the next.
     Closed {
         /// Requests outstanding.
@@ -143,8 +197,17 @@ pub enum Arrival {
     },
 }
 
+/// A stretch of time in which requests come at one rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Phase {
+    /// Mean gap before a request.
+    pub gap: SimDuration,
+    /// Requests; at least 1.
+    pub count: u64,
+}
+
 /// How long synthetic requests are, in bytes before alignment; at least one byte.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "distribution", rename_all = "kebab-case")]
 pub enum SizeDistribution {
     /// All the same.
@@ -164,15 +227,26 @@ pub enum SizeDistribution {
         /// Standard deviation in bytes.
         stddev: Bytes,
     },
+    /// Sizes that are dealt like cards.
+    Choices(Choices<Bytes>),
 }
 
 impl SizeDistribution {
-    /// The mean, before sizes are rounded up to whole pages. Unit: bytes.
+    /// The mean, in bytes.
     pub fn mean(&self) -> Bytes {
-        match *self {
+        match self {
             SizeDistribution::Fixed { mean }
             | SizeDistribution::Exponential { mean }
-            | SizeDistribution::Normal { mean, .. } => mean,
+            | SizeDistribution::Normal { mean, .. } => *mean,
+            SizeDistribution::Choices(choices) => choices.mean(|&size| size as f64).round() as Bytes,
+        }
+    }
+
+    /// A size for which there must be room: the largest that is known to occur, or else the mean.
+    pub fn must_fit(&self) -> Bytes {
+        match self {
+            SizeDistribution::Choices(choices) => choices.values.iter().copied().max().unwrap_or(0),
+            _ => self.mean(),
         }
     }
 }
@@ -197,8 +271,23 @@ pub enum AddressPattern {
         /// Share of requests that go there, 0..=1.
         hot_traffic: f64,
     },
+    /// Places touched for the first time at a steady pace until all of the footprint has been, and returns to them.
+    WorkingSet(WorkingSetPattern),
     /// Files that are created, appended to, read and deleted whole.
     Files(FilePattern),
+}
+
+/// How a footprint is touched, piece by piece of 4 KiB.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WorkingSetPattern {
+    /// Bytes touched for the first time for each byte asked for, until the footprint is used up; above 0.
+    pub first_touch: f64,
+    /// Share of requests that go on where the one before ended, 0..=1.
+    pub sequential: f64,
+    /// Returns go to the place that is `u^(1/reuse)` of the way from the one touched first to the one touched last, for a
+    /// uniform `u`: 1 for each alike, below 1 rather those touched early, above 1 those touched late. The 1% touched first
+    /// share evenly what falls to them.
+    pub reuse: f64,
 }
 
 /// Files in places of equal size, as many as the footprint has room for.
@@ -240,6 +329,29 @@ pub enum FileDeletes {
     Random,
 }
 
+/// Gaps as scenarios have them.
+fn written_gaps<S: Serializer>(choices: &Choices<SimDuration>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Gaps<'a> {
+        gaps: &'a [SimDuration],
+        counts: &'a [u64],
+        persistence: f64,
+    }
+    let Choices { values, counts, persistence } = choices;
+    Gaps { gaps: values, counts, persistence: *persistence }.serialize(serializer)
+}
+
+/// Phases as scenarios have them.
+fn written_phases<S: Serializer>(phases: &[Phase], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Phases {
+        gaps: Vec<SimDuration>,
+        counts: Vec<u64>,
+    }
+    let gaps = phases.iter().map(|phase| phase.gap).collect();
+    Phases { gaps, counts: phases.iter().map(|phase| phase.count).collect() }.serialize(serializer)
+}
+
 /// A size with its unit, as scenarios have it.
 fn written_bytes<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&units::format_bytes(*bytes))
@@ -258,6 +370,15 @@ impl Arrival {
             }
             Arrival::WriteBursts { rate, burst_rate, burst_length } => {
                 Arrival::WriteBursts { rate: scaled(rate), burst_rate: scaled(burst_rate), burst_length }
+            }
+            Arrival::Gaps(choices) => {
+                let scaled = |gap: &SimDuration| SimDuration((gap.0 as f64 * time_scale).round() as u64);
+                Arrival::Gaps(Choices { values: choices.values.iter().map(scaled).collect(), ..choices })
+            }
+            Arrival::Phases(phases) => {
+                let gap = |gap: SimDuration| SimDuration((gap.0 as f64 * time_scale).round() as u64);
+                let scaled = |phase: Phase| Phase { gap: gap(phase.gap), ..phase };
+                Arrival::Phases(phases.into_iter().map(scaled).collect())
             }
             closed @ Arrival::Closed { .. } => closed,
         }

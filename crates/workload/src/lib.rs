@@ -13,6 +13,7 @@
 //!
 //! Not modelled: correlation between a request and the one before it (other than a sequential address), a host that throttles an open-loop trace because it fell behind.
 
+mod choices;
 mod config;
 mod geometry;
 mod source;
@@ -20,9 +21,11 @@ mod streams;
 mod synthetic;
 pub mod trace;
 
+pub use choices::Choices;
 pub use config::{
-    AddressPattern, Arrival, FileDeletes, FilePattern, FileReads, Limit, Pacing, Remap, SizeDistribution,
-    SkewRest, StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
+    AddressPattern, Arrival, Extent, FileDeletes, FilePattern, FileReads, Limit, Pacing, Phase, Remap,
+    SizeDistribution, SkewRest, StreamArrival, StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig,
+    Volumes, WorkingSetPattern, WorkloadConfig,
 };
 pub use geometry::ArrayGeometryForLoad;
 pub use source::{Next, Source, SourceError};

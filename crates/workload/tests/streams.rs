@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
 use harmonia_workload::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, FileDeletes, FilePattern, FileReads, Limit, Next,
-    SizeDistribution, Source, StreamConfig, Streams, StreamsConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, FileDeletes, FilePattern, FileReads, Limit, Next,
+    Phase, SizeDistribution, Source, StreamArrival, StreamConfig, Streams, StreamsConfig,
 };
 use proptest::prelude::*;
 
@@ -36,12 +36,14 @@ const FILES: FilePattern = FilePattern {
 
 fn stream(address: AddressPattern, footprint: f64) -> StreamConfig {
     StreamConfig {
-        arrival: Arrival::Poisson { rate: 1000.0 },
+        arrival: StreamArrival::Own(Arrival::Poisson { rate: 1000.0 }),
         size: pages(2),
         read_fraction: 0.25,
         trim_fraction: 0.0,
         address,
-        footprint,
+        footprint: Extent::Share(footprint),
+        start: None,
+        start_unit: 1,
     }
 }
 
@@ -51,6 +53,8 @@ fn load<'a>(streams: impl IntoIterator<Item = (&'a str, StreamConfig)>, requests
         warmup: Limit::Requests(0),
         align: true,
         time_scale: 1.0,
+        arrival: None,
+        persistence: 0.0,
         streams: streams.into_iter().map(|(name, stream)| (name.to_owned(), stream)).collect(),
     }
 }
@@ -143,12 +147,14 @@ fn any_stream() -> impl Strategy<Value = StreamConfig> {
     let mean = 1..=6 * PAGE;
     (arrival, mean, 0.0..0.9, 0.0..1.0, any_files(), 0.02..0.33).prop_map(
         |(arrival, mean, read_fraction, trims, files, footprint)| StreamConfig {
-            arrival,
+            arrival: StreamArrival::Own(arrival),
             size: SizeDistribution::Exponential { mean: mean.min(files.largest) },
             read_fraction,
             trim_fraction: (1.0 - read_fraction) * trims * 0.9,
             address: AddressPattern::Files(files),
-            footprint,
+            footprint: Extent::Share(footprint),
+            start: None,
+            start_unit: 1,
         },
     )
 }
@@ -169,7 +175,7 @@ proptest! {
         config.align = align;
                 let mut begins = vec![0];
         for stream in &streams {
-            begins.push(begins.last().unwrap() + (PAGES as f64 * stream.footprint) as u64 * PAGE);
+            begins.push(begins.last().unwrap() + stream.footprint.of(PAGES) * PAGE);
         }
         let files = |stream: &StreamConfig| match stream.address {
             AddressPattern::Files(files) => files,
@@ -217,8 +223,9 @@ fn a_stream_that_is_added_changes_no_decision_of_another() {
 fn streams_have_their_rates() {
     let uniform = stream(AddressPattern::Uniform, 0.25);
     let bursts = Arrival::OnOff { rate: 2000.0, burst_rate: 20_000.0, burst_length: 20 };
-    let fixed = StreamConfig { arrival: Arrival::Fixed { rate: 1000.0 }, ..uniform.clone() };
-    let burst = StreamConfig { arrival: bursts, ..uniform.clone() };
+    let fixed =
+        StreamConfig { arrival: StreamArrival::Own(Arrival::Fixed { rate: 1000.0 }), ..uniform.clone() };
+    let burst = StreamConfig { arrival: StreamArrival::Own(bursts), ..uniform.clone() };
     let config = load([("fixed", fixed), ("poisson", uniform), ("burst", burst)], 200_000);
     for (time_scale, rate) in [(1.0, 4000.0), (0.5, 8000.0)] {
         let requests = all(&StreamsConfig { time_scale, ..config.clone() }, 3);
@@ -329,10 +336,11 @@ fn a_duration_ends_every_stream() {
 #[test]
 fn what_no_streams_can_be_is_refused_with_the_stream() {
     let uniform = || stream(AddressPattern::Uniform, 0.5);
-    let closed = StreamConfig { arrival: Arrival::Closed { queue_depth: 1 }, ..uniform() };
-    let tiny = StreamConfig { footprint: 1e-9, ..uniform() };
+    let closed =
+        StreamConfig { arrival: StreamArrival::Own(Arrival::Closed { queue_depth: 1 }), ..uniform() };
+    let tiny = StreamConfig { footprint: Extent::Share(1e-9), ..uniform() };
     let many_trims = StreamConfig { trim_fraction: 0.9, ..uniform() };
-    let large = StreamConfig { footprint: 0.75, ..uniform() };
+    let large = StreamConfig { footprint: Extent::Share(0.75), ..uniform() };
     let table = [
         (load([("a", closed)], 1), "stream \"a\": arrival.process = \"closed\""),
         (load([("a", tiny)], 1), "less than one page"),
@@ -342,10 +350,91 @@ fn what_no_streams_can_be_is_refused_with_the_stream() {
         ),
         (load([("a", many_trims)], 1), "trim_fraction = 0.9: with read_fraction = 0.25 it is at most 0.75"),
         (load([], 1), "at least one"),
+        (load([("a", common(5, 0.5, 0.0))], 1), "[workload.arrival] is missing"),
+        (
+            StreamsConfig { arrival: Some(Arrival::Fixed { rate: 1.0 }), ..load([("a", uniform())], 1) },
+            "nobody takes part",
+        ),
+        (dealt([("a", common(5, 0.5, 0.6))], 0.0), "its start, 0.6, leaves less"),
+        (dealt([("a", common(0, 0.5, 0.0))], 0.0), "no stream has a request in phase 0"),
         (StreamsConfig { time_scale: 0.0, ..load([("a", uniform())], 1) }, "time_scale = 0"),
     ];
     for (config, expected) in table {
         let refusal = Streams::new(&config, DEVICE, 1).map(|_| ()).unwrap_err();
         assert!(refusal.contains(expected), "{refusal}");
     }
+}
+
+/// A stream that takes part in common arrivals, on a part that begins at `start`.
+fn common(count: u64, footprint: f64, start: f64) -> StreamConfig {
+    StreamConfig {
+        arrival: StreamArrival::Common(vec![count]),
+        start: Some(Extent::Share(start)),
+        ..stream(AddressPattern::Uniform, footprint)
+    }
+}
+
+fn dealt<'a>(streams: impl IntoIterator<Item = (&'a str, StreamConfig)>, persistence: f64) -> StreamsConfig {
+    let arrival = Some(Arrival::Fixed { rate: 1000.0 });
+    StreamsConfig { arrival, persistence, ..load(streams, 1000) }
+}
+
+#[test]
+fn common_arrivals_are_dealt_exactly_and_parts_may_overlap() {
+    for persistence in [0.0, 0.9] {
+        let config = dealt([("a", common(30, 0.5, 0.25)), ("b", common(70, 0.5, 0.5))], persistence);
+        let requests = all(&config, 3);
+        assert!(requests.iter().enumerate().all(|(i, r)| r.arrival.0 == i as u64 * 1_000_000));
+        for pack in requests.chunks(100) {
+            assert_eq!(pack.iter().filter(|request| request.volume == 0).count(), 30);
+        }
+        let changes = requests.windows(2).filter(|pair| pair[0].volume != pair[1].volume).count();
+        // 0.42 of pairs differ by chance, a tenth of that under persistence.
+        assert!(if persistence > 0.0 { changes < 100 } else { changes > 350 }, "{changes}");
+        let (quarter, half) = (PAGES / 4 * PAGE, PAGES / 2 * PAGE);
+        for (volume, from) in [(0, quarter), (1, half)] {
+            let mut own = requests.iter().filter(|request| request.volume == volume);
+            assert!(own.all(|request| (from..from + half).contains(&request.offset)));
+        }
+    }
+}
+
+/// Two phases over and over: each lasts as long as it says and has exactly its requests of either stream.
+#[test]
+fn phases_have_their_own_rates_and_shares() {
+    let phase = |gap, count| Phase { gap: SimDuration(gap), count };
+    let arrivals = |counts| StreamConfig { arrival: StreamArrival::Common(counts), ..common(1, 0.5, 0.0) };
+    let config = StreamsConfig {
+        arrival: Some(Arrival::Phases(vec![phase(1000, 90), phase(1_000_000, 10)])),
+        ..dealt([("a", arrivals(vec![30, 10])), ("b", arrivals(vec![60, 0]))], 0.5)
+    };
+    let requests = all(&config, 3);
+    for (round, pack) in requests.chunks(100).enumerate() {
+        let of = |part: &[HostRequest]| part.iter().filter(|request| request.volume == 0).count();
+        assert_eq!((of(&pack[..90]), of(&pack[90..])), (30, 10));
+        let begin = round as u64 * (90 * 1000 + 10 * 1_000_000);
+        // Whole ns, of which the sum of parts may miss one.
+        assert!(pack[89].arrival.0.abs_diff(begin + 90_000) <= 1, "{:?}", pack[89]);
+        assert!(pack[99].arrival.0.abs_diff(begin + 10_090_000) <= 1, "{:?}", pack[99]);
+    }
+    assert!(requests.windows(2).all(|pair| pair[0].arrival <= pair[1].arrival));
+    let gaps: Vec<u64> =
+        requests[..90].windows(2).map(|pair| pair[1].arrival.0 - pair[0].arrival.0).collect();
+    assert!(gaps.iter().max() > Some(&3000) && gaps.iter().min() < Some(&100), "at random: {gaps:?}");
+    let refusal = |config: &StreamsConfig| Streams::new(config, DEVICE, 1).map(|_| ()).unwrap_err();
+    let mut wrong = config.clone();
+    wrong.streams.insert("b".into(), arrivals(vec![1, 2, 3]));
+    assert!(refusal(&wrong).contains("3 numbers for 2 phases"));
+    wrong.streams = [("a".to_owned(), arrivals(vec![0, 1]))].into();
+    assert!(refusal(&wrong).contains("no stream has a request in phase 0"));
+}
+
+/// What is dealt and what comes by itself keep the order of time.
+#[test]
+fn common_and_own_arrivals_are_merged() {
+    let own = stream(AddressPattern::Uniform, 0.25);
+    let config = dealt([("a", common(1, 0.5, 0.5)), ("b", own)], 0.0);
+    let requests = all(&config, 3);
+    assert!(requests.windows(2).all(|pair| pair[0].arrival <= pair[1].arrival));
+    assert_near("half is dealt", requests.iter().filter(|r| r.volume == 0).count() as f64, 500.0, 16.0);
 }

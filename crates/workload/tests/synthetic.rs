@@ -5,8 +5,8 @@
 
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, RequestBlame, SimDuration, SimTime};
 use harmonia_workload::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Limit, Next, SizeDistribution, SkewRest, Source,
-    Synthetic, SyntheticConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Choices, Extent, Limit, Next, SizeDistribution, SkewRest,
+    Source, Synthetic, SyntheticConfig, WorkingSetPattern,
 };
 
 const PAGE: u64 = 4096;
@@ -25,7 +25,8 @@ fn hpc() -> SyntheticConfig {
         read_fraction: 0.2012,
         trim_fraction: 0.0,
         address: AddressPattern::Uniform,
-        footprint: 1.0,
+        footprint: Extent::ALL,
+        start_unit: 1,
         skew_fraction: 0.0,
         skew_member: 0,
         skew_rest: SkewRest::Others,
@@ -231,7 +232,7 @@ fn sequential_requests_follow_each_other_and_wrap() {
     let config = SyntheticConfig {
         address: AddressPattern::Sequential,
         size: SizeDistribution::Fixed { mean: 2 * PAGE + 1 },
-        footprint,
+        footprint: Extent::Share(footprint),
         limit: Limit::Requests(5),
         ..hpc()
     };
@@ -241,7 +242,11 @@ fn sequential_requests_follow_each_other_and_wrap() {
 
 #[test]
 fn a_footprint_bounds_addresses_and_is_reached() {
-    let config = SyntheticConfig { footprint: 0.001, size: SizeDistribution::Fixed { mean: PAGE }, ..hpc() };
+    let config = SyntheticConfig {
+        footprint: Extent::Share(0.001),
+        size: SizeDistribution::Fixed { mean: PAGE },
+        ..hpc()
+    };
     // 0.001 of 2,097,152 pages, to the nearest page.
     let last = all(&config).iter().map(|r| r.offset / PAGE).max();
     assert_eq!(last, Some(2096));
@@ -256,7 +261,7 @@ fn zipf_pages_have_the_shares_of_the_law_wherever_they_lie() {
     let config = SyntheticConfig {
         address: AddressPattern::Zipf { theta },
         size: SizeDistribution::Fixed { mean: PAGE },
-        footprint,
+        footprint: Extent::Share(footprint),
         ..hpc()
     };
     let mut counts = [(0u32, 0u64); 1000];
@@ -282,7 +287,11 @@ fn zipf_pages_have_the_shares_of_the_law_wherever_they_lie() {
 /// Long requests stay inside the footprint, and unaligned ones start anywhere in a page.
 #[test]
 fn zipf_requests_stay_inside_and_may_be_unaligned() {
-    let config = SyntheticConfig { address: AddressPattern::Zipf { theta: 0.3 }, footprint: 0.0001, ..hpc() };
+    let config = SyntheticConfig {
+        address: AddressPattern::Zipf { theta: 0.3 },
+        footprint: Extent::Share(0.0001),
+        ..hpc()
+    };
     let end = 210 * PAGE;
     assert!(all(&config).iter().all(|r| r.offset % PAGE == 0 && r.offset + r.length <= end));
     let requests = all(&SyntheticConfig { align: false, ..config });
@@ -414,6 +423,112 @@ fn a_closed_loop_ends_with_its_duration() {
     assert_eq!(source.next(SimTime(100), &[]), Ok(Next::End));
 }
 
+fn choices(cards: &[(u64, u64)], persistence: f64) -> SizeDistribution {
+    let (values, counts) = cards.iter().copied().unzip();
+    SizeDistribution::Choices(Choices { values, counts, persistence })
+}
+
+fn gaps(cards: &[(u64, u64)]) -> Arrival {
+    let (values, counts) = cards.iter().map(|&(gap, count)| (SimDuration(gap), count)).unzip();
+    Arrival::Gaps(Choices { values, counts, persistence: 0.0 })
+}
+
+fn working_set(first_touch: f64, sequential: f64, reuse: f64) -> SyntheticConfig {
+    let pattern = WorkingSetPattern { first_touch, sequential, reuse };
+    SyntheticConfig { address: AddressPattern::WorkingSet(pattern), align: false, start_unit: PAGE, ..hpc() }
+}
+
+/// Two large sizes in a thousand, dealt: ten packs have them twenty times, whatever the seed.
+#[test]
+fn dealt_sizes_and_gaps_sum_up_exactly() {
+    let size = choices(&[(PAGE, 998), (64 << 20, 2)], 0.3);
+    let config = SyntheticConfig {
+        limit: Limit::Requests(10_000),
+        arrival: gaps(&[(100, 900), (1_000_000, 99)]),
+        size,
+        align: false,
+        ..hpc()
+    };
+    for seed in 0..5 {
+        let requests = try_all(&config, seed).unwrap();
+        assert_eq!(requests.iter().map(|r| r.length).sum::<u64>(), 10 * (998 * PAGE + (128 << 20)));
+        // The first at 0, and one gap for each other request.
+        assert_eq!(requests[999].arrival, SimTime(900 * 100 + 99 * 1_000_000));
+        assert_eq!(requests[0].arrival, SimTime(0));
+    }
+}
+
+/// Distinct 4 KiB pages that requests touch.
+fn touched(requests: &[HostRequest]) -> std::collections::BTreeSet<u64> {
+    requests.iter().flat_map(|r| r.offset / PAGE..(r.offset + r.length).div_ceil(PAGE)).collect()
+}
+
+/// As many bytes as it takes to touch a footprint of 64 MiB at the pace asked for.
+#[test]
+fn a_working_set_is_touched_whole_and_nothing_else() {
+    let footprint = 64u64 << 20;
+    for (first_touch, sequential, reuse) in
+        [(0.9, 0.0, 1.0), (0.5, 0.8, 0.2), (0.1, 0.99, 5.0), (0.02, 0.0, 1.0)]
+    {
+        for size in [choices(&[(PAGE, 1)], 0.0), choices(&[(PAGE, 95), (16 * PAGE, 4), (1 << 20, 1)], 0.5)] {
+            let requests = (footprint as f64 / first_touch / size.mean() as f64).ceil() as u64;
+            let config = SyntheticConfig {
+                limit: Limit::Requests(requests),
+                size,
+                footprint: Extent::Bytes(footprint),
+                ..working_set(first_touch, sequential, reuse)
+            };
+            let pages = touched(&all(&config));
+            let share = pages.len() as f64 * PAGE as f64 / footprint as f64;
+            assert!((0.97..=1.0).contains(&share), "{share} at {first_touch}, {sequential}, {reuse}");
+            assert!(*pages.last().unwrap() < footprint / PAGE);
+            // And at an even pace.
+            let half = touched(&all(&config)[..requests as usize / 2]);
+            let part = half.len() as f64 / pages.len() as f64;
+            assert!((0.42..0.65).contains(&part), "{part} of it by half of the requests");
+        }
+    }
+}
+
+/// Small requests far apart: each touches a page, and the pages are many times their bytes.
+#[test]
+fn a_working_set_may_be_larger_than_the_bytes_asked_for() {
+    let config = SyntheticConfig {
+        limit: Limit::Requests(10_000),
+        size: choices(&[(512, 1)], 0.0),
+        footprint: Extent::Bytes(10_000 * PAGE),
+        start_unit: 512,
+        ..working_set(8.0, 0.0, 1.0)
+    };
+    let pages = touched(&all(&config)).len();
+    assert!((9_900..=10_000).contains(&pages), "{pages}");
+}
+
+#[test]
+fn requests_start_where_they_are_aligned_to() {
+    for address in [
+        AddressPattern::Uniform,
+        AddressPattern::Sequential,
+        AddressPattern::Zipf { theta: 0.9 },
+        AddressPattern::Hotspot { hot_space: 0.2, hot_traffic: 0.8 },
+        AddressPattern::WorkingSet(WorkingSetPattern { first_touch: 0.5, sequential: 0.5, reuse: 1.0 }),
+    ] {
+        let size = choices(&[(700, 1), (5000, 1)], 0.0);
+        let config = SyntheticConfig {
+            size,
+            address,
+            align: false,
+            start_unit: 512,
+            limit: Limit::Requests(5000),
+            ..hpc()
+        };
+        let requests = all(&config);
+        assert!(requests.iter().all(|r| r.offset.is_multiple_of(512)), "{address:?}");
+        assert!(requests.iter().any(|r| !r.offset.is_multiple_of(PAGE)), "{address:?}");
+        assert_eq!(requests.iter().map(|r| r.length).sum::<u64>(), 2500 * 5700);
+    }
+}
+
 fn hot(hot_space: f64, hot_traffic: f64) -> SyntheticConfig {
     SyntheticConfig { address: AddressPattern::Hotspot { hot_space, hot_traffic }, ..hpc() }
 }
@@ -424,9 +539,9 @@ fn what_cannot_be_is_refused_with_value_and_reason() {
         (SyntheticConfig { read_fraction: 1.01, ..hpc() }, "read_fraction = 1.01: it is a share"),
         (SyntheticConfig { read_fraction: f64::NAN, ..hpc() }, "read_fraction = NaN"),
         (SyntheticConfig { skew_fraction: -0.1, ..hpc() }, "skew_fraction = -0.1"),
-        (SyntheticConfig { footprint: 0.0, ..hpc() }, "address.footprint = 0: "),
-        (SyntheticConfig { footprint: 1.1, ..hpc() }, "address.footprint = 1.1: "),
-        (SyntheticConfig { footprint: 1e-12, ..hpc() }, "less than one page"),
+        (SyntheticConfig { footprint: Extent::Share(0.0), ..hpc() }, "address.footprint = 0: "),
+        (SyntheticConfig { footprint: Extent::Share(1.1), ..hpc() }, "address.footprint = 1.1: "),
+        (SyntheticConfig { footprint: Extent::Share(1e-12), ..hpc() }, "less than one page"),
         (SyntheticConfig { arrival: Arrival::Poisson { rate: 0.0 }, ..hpc() }, "arrival.rate = 0:"),
         (SyntheticConfig { arrival: Arrival::Fixed { rate: f64::INFINITY }, ..hpc() }, "arrival.rate = inf:"),
         (SyntheticConfig { arrival: Arrival::Closed { queue_depth: 0 }, ..hpc() }, "queue_depth = 0"),
@@ -473,6 +588,25 @@ fn what_cannot_be_is_refused_with_value_and_reason() {
             SyntheticConfig { address: AddressPattern::Zipf { theta: f64::NAN }, ..hpc() },
             "address.theta = NaN",
         ),
+        (
+            SyntheticConfig { footprint: Extent::Bytes(9 * MEMBER), ..hpc() },
+            "it is a part of the logical space",
+        ),
+        (
+            SyntheticConfig { size: choices(&[(0, 1)], 0.0), ..hpc() },
+            "size.sizes has a 0: a request has at least one byte",
+        ),
+        (SyntheticConfig { size: choices(&[(1, 0)], 0.0), ..hpc() }, "size.counts has a 0"),
+        (SyntheticConfig { size: choices(&[(1, 1)], 1.0), ..hpc() }, "size.persistence = 1: it is a share"),
+        (SyntheticConfig { size: choices(&[], 0.0), ..hpc() }, "one for each, at least one"),
+        (
+            SyntheticConfig { size: choices(&[(1, 9), (9 * MEMBER, 1)], 0.0), ..hpc() },
+            "exceeds the addressed",
+        ),
+        (SyntheticConfig { arrival: gaps(&[(0, 5)]), ..hpc() }, "everything would arrive at once"),
+        (working_set(0.0, 0.5, 1.0), "address.first_touch = 0: it must be greater than 0"),
+        (working_set(1.0, 1.5, 1.0), "address.sequential = 1.5: it is a share"),
+        (working_set(1.0, 0.5, f64::NAN), "address.reuse = NaN"),
         (hot(0.0, 0.5), "address.hot_space = 0: it is a share"),
         (hot(1.0, 0.5), "address.hot_space = 1: it is a share"),
         (hot(0.5, 1.1), "address.hot_traffic = 1.1: it is a share"),

@@ -234,7 +234,7 @@ fn a_fitted_scenario_passes_check() {
     let path = path_of(folder.path(), "web.csv", rows().as_bytes());
     let out = folder.path().join("web.toml");
     let out = out.to_str().expect("UTF-8");
-    let fit = ["trace", "fit", &path, "-q", "--array-bytes", "1GiB"];
+    let fit = ["trace", "fit", &path, "-q", "--array-bytes", "1GiB", "--no-check"];
     let (status, text, stderr) = outcome(&mut harmonia(&fit));
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     let to_file = [&fit[..], &["--out", out]].concat();
@@ -243,7 +243,7 @@ fn a_fitted_scenario_passes_check() {
     refused(&to_file, &["exists; --force replaces it"]);
     let (status, resolved, stderr) = outcome(&mut harmonia(&["check", out]));
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
-    assert!(resolved.contains("read_fraction = 0.75"), "{resolved}");
+    assert!(resolved.contains("[workload.stream.reads]\nread_fraction = 1.0\n"), "{resolved}");
     let one = path_of(folder.path(), "one.csv", b"1,web,0,Read,0,4096,1\n");
     refused(&["trace", "fit", &one, "-q"], &[&one, "has no span"]);
 }
@@ -326,4 +326,22 @@ fn a_scale_of_times_is_told() {
     let (status, text, stderr) = outcome(&mut harmonia(&scaled));
     assert_eq!(status, Some(0), "{stderr}");
     assert!(text.replace('\n', " ").contains("times multiplied by 0.5"), "{text}");
+}
+
+/// A small trace on the built-in array, and on one of the user's.
+#[test]
+fn a_fit_is_checked_against_its_trace() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = path_of(folder.path(), "web.csv", rows().as_bytes());
+    for array in [&[][..], &["--check", "tiny"]] {
+        let (status, text, stderr) =
+            outcome(&mut harmonia(&[&["trace", "fit", &path, "-q"], array].concat()));
+        assert_eq!((status, stderr.as_str()), (Some(0), ""));
+        let unwrapped = text.replace("\n# ", " ");
+        let on = if array.is_empty() { "on four small aged drives" } else { "on the array of tiny" };
+        assert!(unwrapped.contains(&format!("all 100 requests of either {on}")), "{text}");
+        assert!(text.contains("\n# mean response time "), "{text}");
+    }
+    refused(&["trace", "fit", &path, "--check", "tyni", "-q"], &["tyni", "did you mean `tiny`?"]);
+    refused(&["trace", "fit", &path, "--check", "tiny", "--no-check", "-q"], &["cannot be used with"]);
 }

@@ -195,6 +195,9 @@ impl WorkloadPreset {
                     Provenance::Inferred("the paper does not say how long a burst is"),
                 ),
             ],
+            Arrival::Gaps(_) | Arrival::Phases(_) => {
+                unreachable!("no preset lists gaps: the papers print none")
+            }
             // No preset has them so far.
             Arrival::WriteBursts { rate: mean, burst_rate, burst_length } => vec![
                 process("write-bursts", "the papers do not say when writes come"),

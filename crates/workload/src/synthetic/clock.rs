@@ -16,15 +16,21 @@
 //!   ```
 //! - *write-bursts*: two processes side by side, in the proportion of `read_fraction`: writes on-off, reads poisson. They
 //!   say which requests are reads; where one and the other fall on the same ns, the write comes first.
+//! - *choices*: the first request at 0, then gaps dealt from a [`Deck`]: a load of one request more than there are cards
+//!   lasts exactly as long as they say together.
+//! - *phases*: so many requests at one mean gap, then so many at another. Within a phase they come at random, and the
+//!   last at its end: a phase lasts exactly as long as its mean gap says. Behind the last phase comes the first.
 //! - *closed*: the first `queue_depth` requests at 0, then one at the finish time of each completion.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use harmonia_engine::Rng;
-use harmonia_types::{Completion, SimTime};
+use harmonia_types::{Completion, SimDuration, SimTime};
 
-use crate::Arrival;
+use super::deck::Deck;
+use crate::choices::check_counts;
+use crate::{Arrival, Choices, Phase};
 
 const NS_PER_S: f64 = 1e9;
 /// Streams of random gaps.
@@ -35,25 +41,48 @@ const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
 
 /// The arrival process.
 #[derive(Debug, Clone)]
-pub(super) enum Clock {
+pub(crate) enum Clock {
     Fixed { gap_ns: f64, arrived: u64 },
     Poisson { gap_ns: f64, time: RandomTime },
     OnOff(OnOff),
     WriteBursts(WriteBursts),
+    Dealt(DealtGaps),
+    Phased(PhasedGaps),
     Closed(ClosedLoop),
+}
+
+/// Gaps one of which is dealt for each request but the first.
+#[derive(Debug, Clone)]
+pub(crate) struct DealtGaps {
+    gaps: Vec<SimDuration>,
+    deck: Deck,
+    /// When the last request arrived, if one has.
+    last: Option<SimTime>,
 }
 
 /// A time that exponential gaps move on: whole ns and the fraction of one that is left.
 #[derive(Debug, Clone)]
-pub(super) struct RandomTime {
+pub(crate) struct RandomTime {
     now_ns: u64,
     fraction_ns: f64,
     rng: Rng,
 }
 
+/// Phases, in one of which the last request arrived.
+#[derive(Debug, Clone)]
+pub(crate) struct PhasedGaps {
+    phases: Vec<Phase>,
+    phase: usize,
+    /// Requests of the phase still to come, and the time until its end.
+    left: u64,
+    rest_ns: f64,
+    now_ns: f64,
+    rng: Rng,
+}
+
 /// Bursts and the gaps between them.
 #[derive(Debug, Clone)]
-pub(super) struct OnOff {
+pub(crate) struct OnOff {
     within_ns: f64,
     between_ns: f64,
     burst_length: u32,
@@ -64,7 +93,7 @@ pub(super) struct OnOff {
 
 /// Writes in bursts and reads beside them.
 #[derive(Debug, Clone)]
-pub(super) struct WriteBursts {
+pub(crate) struct WriteBursts {
     writes: OnOff,
     /// Their mean gap and their time; `None` where nothing reads.
     reads: Option<(f64, RandomTime)>,
@@ -77,7 +106,7 @@ pub(super) struct WriteBursts {
 
 /// Requests that may be issued, by the time they may.
 #[derive(Debug, Clone)]
-pub(super) struct ClosedLoop {
+pub(crate) struct ClosedLoop {
     /// Requests of the initial queue not yet issued.
     initial: u32,
     /// Finish times whose successor is not yet issued.
@@ -87,8 +116,8 @@ pub(super) struct ClosedLoop {
 }
 
 impl Clock {
-    pub(super) fn new(arrival: Arrival, read_fraction: f64, seed: u64) -> Result<Self, String> {
-        match arrival {
+    pub(crate) fn new(arrival: &Arrival, read_fraction: f64, seed: u64) -> Result<Self, String> {
+        match *arrival {
             Arrival::Fixed { rate } => Ok(Clock::Fixed { gap_ns: mean_gap_ns(rate)?, arrived: 0 }),
             Arrival::Poisson { rate } => {
                 Ok(Clock::Poisson { gap_ns: mean_gap_ns(rate)?, time: RandomTime::new(seed, ARRIVAL) })
@@ -102,6 +131,8 @@ impl Clock {
             Arrival::Closed { queue_depth: 0 } => {
                 Err("arrival.queue_depth = 0: a closed loop with nothing outstanding never starts".into())
             }
+            Arrival::Gaps(ref choices) => DealtGaps::new(choices, seed).map(Clock::Dealt),
+            Arrival::Phases(ref phases) => PhasedGaps::new(phases, seed).map(Clock::Phased),
             Arrival::Closed { queue_depth } => Ok(Clock::Closed(ClosedLoop {
                 initial: queue_depth,
                 ready: BinaryHeap::new(),
@@ -112,6 +143,14 @@ impl Clock {
 
     pub(super) fn is_closed(&self) -> bool {
         matches!(self, Clock::Closed(_))
+    }
+
+    /// The phase of the request that arrived last; 0 where there are none.
+    pub(crate) fn phase(&self) -> usize {
+        match self {
+            Clock::Phased(gaps) => gaps.phase,
+            _ => 0,
+        }
     }
 
     /// Whether the request that arrived last reads; `None` where arrivals do not say.
@@ -130,7 +169,7 @@ impl Clock {
     }
 
     /// The next arrival; `None` until something completes.
-    pub(super) fn next_arrival(&mut self, now: SimTime) -> Result<Option<SimTime>, String> {
+    pub(crate) fn next_arrival(&mut self, now: SimTime) -> Result<Option<SimTime>, String> {
         match self {
             Clock::Fixed { gap_ns, arrived } => {
                 let time_ns = (*arrived as f64 * *gap_ns).round();
@@ -140,6 +179,8 @@ impl Clock {
             Clock::Poisson { gap_ns, time } => time.after(*gap_ns).map(Some),
             Clock::OnOff(bursts) => bursts.next_arrival().map(Some),
             Clock::WriteBursts(bursts) => bursts.next_arrival().map(Some),
+            Clock::Dealt(gaps) => gaps.next_arrival().map(Some),
+            Clock::Phased(gaps) => gaps.next_arrival().map(Some),
             Clock::Closed(closed) => Ok(closed.next_arrival(now)),
         }
     }
@@ -220,6 +261,63 @@ impl WriteBursts {
         self.is_read = read.is_some_and(|read| read < write);
         let next = if self.is_read { &mut self.next_read } else { &mut self.next_write };
         Ok(next.take().expect("the earlier of both was drawn"))
+    }
+}
+
+impl DealtGaps {
+    fn new(choices: &Choices<SimDuration>, seed: u64) -> Result<Self, String> {
+        choices.check("arrival", "gaps")?;
+        if choices.mean(|gap| gap.0 as f64) <= 0.0 {
+            return Err("arrival.gaps: all are 0, so that everything would arrive at once".into());
+        }
+        let Choices { values, counts, persistence } = choices.clone();
+        let deck = Deck::new(counts, persistence, Rng::stream(seed, ARRIVAL));
+        Ok(DealtGaps { gaps: values, deck, last: None })
+    }
+
+    fn next_arrival(&mut self) -> Result<SimTime, String> {
+        let next_ns = match self.last {
+            None => 0,
+            Some(last) => last.0.saturating_add(self.gaps[self.deck.draw()].0),
+        };
+        representable(next_ns as f64)?;
+        Ok(*self.last.insert(SimTime(next_ns)))
+    }
+}
+
+impl PhasedGaps {
+    fn new(phases: &[Phase], seed: u64) -> Result<Self, String> {
+        let counts: Vec<u64> = phases.iter().map(|phase| phase.count).collect();
+        check_counts("arrival.counts", &counts)?;
+        if phases.iter().all(|phase| phase.gap.0 == 0) {
+            return Err("arrival.gaps: all are 0, so that everything would arrive at once".into());
+        }
+        let rng = Rng::stream(seed, ARRIVAL);
+        let mut gaps =
+            PhasedGaps { phases: phases.to_vec(), phase: 0, left: 0, rest_ns: 0.0, now_ns: 0.0, rng };
+        gaps.begin(0);
+        Ok(gaps)
+    }
+
+    fn begin(&mut self, phase: usize) {
+        let Phase { gap, count } = self.phases[phase];
+        (self.phase, self.left, self.rest_ns) = (phase, count, gap.0 as f64 * count as f64);
+    }
+
+    /// Of the time that is left of a phase the next gap is the least of as many uniform parts as gaps are left.
+    fn next_arrival(&mut self) -> Result<SimTime, String> {
+        if self.left == 0 {
+            self.begin((self.phase + 1) % self.phases.len());
+        }
+        let part = match self.left {
+            1 => 1.0,
+            left => -libm::expm1(libm::log(1.0 - self.rng.unit()) / (left - 1) as f64),
+        };
+        let gap_ns = self.rest_ns * part;
+        self.left -= 1;
+        self.rest_ns -= gap_ns;
+        self.now_ns += gap_ns;
+        representable(self.now_ns)
     }
 }
 

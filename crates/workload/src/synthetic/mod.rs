@@ -1,4 +1,5 @@
-//! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`], [`files`]), read, write or trim.
+//! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`], [`working_set`], [`files`]), read, write or
+//! trim.
 //!
 //! Each decision has its own random stream (`workload/arrival`, `/arrival-reads`, `/size`, `/address`, `/direction`, `/trim`, `/skew`, `/hot`,
 //! and of files `/file-size`, `/file-read`, `/file-deleted`),
@@ -11,17 +12,21 @@
 //! Not modelled: hot addresses that move, correlated sizes or directions, think time in closed loops.
 
 mod clock;
+mod deck;
 mod files;
 mod place;
 mod size;
+mod working_set;
 mod zipf;
 
 use harmonia_engine::Rng;
 use harmonia_types::{Completion, HostRequest, Operation, SimTime};
 
 use crate::{ArrayGeometryForLoad, Limit, Next, Source, SourceError, SyntheticConfig};
-use clock::Clock;
+pub(crate) use clock::Clock;
+pub(crate) use deck::Deck;
 use place::Placement;
+pub(crate) use place::{check_extent, shown};
 use size::Sizes;
 
 /// A generated workload.
@@ -29,13 +34,7 @@ use size::Sizes;
 pub struct Synthetic {
     limit: Limit,
     clock: Clock,
-    sizes: Sizes,
-    placement: Placement,
-    read_fraction: f64,
-    direction: Rng,
-    /// Share of the requests that do not read which trim, and what decides it.
-    trims: (f64, Rng),
-    issued: u64,
+    requests: Requests,
     /// Set when the limit is reached (`Ok`) or a request could not be made (`Err`): the answer from then on.
     finished: Option<Result<(), SourceError>>,
 }
@@ -47,57 +46,19 @@ impl Synthetic {
     /// If a share is outside its range, a rate, depth or size is not positive, the skewed member does not exist or
     /// has no other beside it, or the mean size exceeds the addressed space. The text gives the value and the limit.
     pub fn new(config: &SyntheticConfig, array: ArrayGeometryForLoad, seed: u64) -> Result<Self, String> {
-        array.check()?;
-        check_share("read_fraction", config.read_fraction)?;
-        check_share("trim_fraction", config.trim_fraction)?;
-        let placement = Placement::new(config, &array, seed)?;
-        let sizes = Sizes::new(config.size, seed)?;
-        placement.check_fits(sizes.mean())?;
+        let requests = Requests::new(config, &array, seed)?;
         Ok(Synthetic {
             limit: config.limit,
-            clock: Clock::new(config.arrival, config.read_fraction, seed)?,
-            sizes,
-            placement,
-            read_fraction: config.read_fraction,
-            direction: Rng::stream(seed, "workload/direction"),
-            trims: (trims_of_rest(config)?, Rng::stream(seed, "workload/trim")),
-            issued: 0,
+            clock: Clock::new(&config.arrival, config.read_fraction, seed)?,
+            requests,
             finished: None,
-        })
-    }
-
-    /// Everything about the next request but its time.
-    fn request(&mut self, arrival: SimTime) -> Result<HostRequest, SourceError> {
-        let length = self.sizes.draw();
-        let drawn = self.direction.chance(self.read_fraction);
-        let read = self.clock.is_read().unwrap_or(drawn);
-        let trim = self.trims.1.chance(self.trims.0);
-        let operation = match (read, trim) {
-            (true, _) => Operation::Read,
-            (false, true) => Operation::Trim,
-            (false, false) => Operation::Write,
-        };
-        let placed = self
-            .placement
-            .place(operation, length)
-            .map_err(|reason| SourceError(format!("synthetic request {}: {reason}", self.issued)))?;
-        let id = self.issued;
-        self.issued += 1;
-        Ok(HostRequest {
-            id,
-            arrival,
-            operation: placed.operation,
-            offset: placed.offset,
-            length: placed.length,
-            volume: 0,
-            member: placed.member,
         })
     }
 
     /// Whether a request arriving at `arrival` would be past the limit.
     fn past_limit(&self, arrival: SimTime) -> bool {
         match self.limit {
-            Limit::Requests(count) => self.issued >= count,
+            Limit::Requests(count) => self.requests.issued >= count,
             Limit::Duration(duration) => arrival.0 >= duration.0,
         }
     }
@@ -118,8 +79,8 @@ impl Source for Synthetic {
                 self.finished = Some(Ok(()));
                 return Ok(Next::End);
             }
-            Ok(Some(arrival)) => self.request(arrival),
-            Err(reason) => Err(SourceError(format!("synthetic request {}: {reason}", self.issued))),
+            Ok(Some(arrival)) => self.requests.next(arrival, self.clock.is_read()),
+            Err(reason) => Err(SourceError(format!("synthetic request {}: {reason}", self.requests.issued))),
         };
         if let Err(error) = &made {
             self.finished = Some(Err(error.clone()));
@@ -129,6 +90,72 @@ impl Source for Synthetic {
 
     fn wants_completions(&self) -> bool {
         self.clock.is_closed()
+    }
+}
+
+/// Everything about requests but their time.
+#[derive(Debug, Clone)]
+pub(crate) struct Requests {
+    sizes: Sizes,
+    placement: Placement,
+    read_fraction: f64,
+    direction: Rng,
+    /// Share of the requests that do not read which trim, and what decides it.
+    trims: (f64, Rng),
+    issued: u64,
+}
+
+impl Requests {
+    pub(crate) fn new(
+        config: &SyntheticConfig,
+        array: &ArrayGeometryForLoad,
+        seed: u64,
+    ) -> Result<Self, String> {
+        array.check()?;
+        check_share("read_fraction", config.read_fraction)?;
+        check_share("trim_fraction", config.trim_fraction)?;
+        let placement = Placement::new(config, array, seed)?;
+        let sizes = Sizes::new(&config.size, seed)?;
+        placement.check_fits(config.size.must_fit())?;
+        Ok(Requests {
+            sizes,
+            placement,
+            read_fraction: config.read_fraction,
+            direction: Rng::stream(seed, "workload/direction"),
+            trims: (trims_of_rest(config)?, Rng::stream(seed, "workload/trim")),
+            issued: 0,
+        })
+    }
+
+    /// The next request, which arrives at `arrival` and, if that is known, reads or not.
+    pub(crate) fn next(
+        &mut self,
+        arrival: SimTime,
+        is_read: Option<bool>,
+    ) -> Result<HostRequest, SourceError> {
+        let length = self.sizes.draw();
+        let drawn = self.direction.chance(self.read_fraction);
+        let trim = self.trims.1.chance(self.trims.0);
+        let operation = match (is_read.unwrap_or(drawn), trim) {
+            (true, _) => Operation::Read,
+            (false, true) => Operation::Trim,
+            (false, false) => Operation::Write,
+        };
+        let placed = self
+            .placement
+            .place(operation, length)
+            .map_err(|reason| SourceError(format!("synthetic request {}: {reason}", self.issued)))?;
+        let id = self.issued;
+        self.issued += 1;
+        Ok(HostRequest {
+            id,
+            arrival,
+            operation: placed.operation,
+            offset: placed.offset,
+            length: placed.length,
+            volume: 0,
+            member: placed.member,
+        })
     }
 }
 
@@ -182,7 +209,8 @@ mod tests {
             read_fraction: 0.5,
             trim_fraction: 0.2,
             address: AddressPattern::Uniform,
-            footprint: 1.0,
+            footprint: crate::Extent::ALL,
+            start_unit: 1,
             skew_fraction: 0.5,
             skew_member: 1,
             skew_rest: SkewRest::Others,

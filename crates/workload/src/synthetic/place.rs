@@ -2,7 +2,7 @@
 //!
 //! **Footprint**: the first `footprint` of the space, to the nearest whole page. **Alignment**: with `align` the
 //! length is rounded up to whole pages and the start drawn among page boundaries, so 510.53 KB is 125 pages of 4 KiB
-//! wherever it lands. **Skew**: a share of the requests is pinned to one member and lies wholly inside it; its
+//! wherever it lands. Without it lengths stay as they are, and starts are multiples of `start_unit`. **Skew**: a share of the requests is pinned to one member and lies wholly inside it; its
 //! offset is on that member. The others carry no member: the array lays them out over the *other* members, so the
 //! space they address is that of `members - 1` (or, with `skew_rest = "all"`, over all members as usual):
 //!
@@ -21,6 +21,7 @@
 //!   late as it fits instead.
 //! - *hotspot*: `hot_traffic` of the requests go to the first `hot_space` of the footprint, to the nearest page, and the
 //!   others to the rest; uniform within each, and never across the border.
+//! - *working-set*: see [`working_set`](super::working_set).
 //! - *files*: see [`files`](super::files). The only pattern that says what a request does as well as where.
 //!
 //! A trim of any other pattern goes where a write might, to what was written or not.
@@ -30,12 +31,14 @@
 //! after a warm-up of several times the hot pages.
 
 use harmonia_engine::Rng;
+use harmonia_types::units::format_bytes;
 use harmonia_types::{Bytes, DeviceId, Operation};
 
 use super::check_share;
 use super::files::Files;
+use super::working_set::WorkingSet;
 use super::zipf::Zipf;
-use crate::{AddressPattern, ArrayGeometryForLoad, SkewRest, SyntheticConfig};
+use crate::{AddressPattern, ArrayGeometryForLoad, Extent, SkewRest, SyntheticConfig};
 
 /// A request's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +53,10 @@ pub(super) struct Placed {
 #[derive(Debug, Clone)]
 pub(super) struct Placement {
     page_size: Bytes,
-    /// Starts and lengths are multiples of this: the page, or one byte.
+    /// Lengths are rounded up to multiples of this: the page, or one byte.
     unit: Bytes,
+    /// Starts are multiples of this.
+    start_unit: Bytes,
     rng: Rng,
     /// Whether a request is one of the hot ones, if the pattern has such.
     hot: Option<(f64, Rng)>,
@@ -87,6 +92,7 @@ enum Pattern {
         /// Where the hot bytes end.
         border: Bytes,
     },
+    WorkingSet(Box<WorkingSet>),
     Files(Box<Files>),
 }
 
@@ -97,13 +103,12 @@ impl Placement {
         seed: u64,
     ) -> Result<Self, String> {
         check_share("skew_fraction", config.skew_fraction)?;
-        if !(config.footprint > 0.0 && config.footprint <= 1.0) {
-            return Err(format!(
-                "address.footprint = {}: it is a share of the logical space, above 0 and at most 1",
-                config.footprint
-            ));
+        check_extent("address.footprint", config.footprint, array.logical_bytes)?;
+        if config.start_unit == 0 {
+            return Err("address.align = 0 bytes: requests start at multiples of it; 1 for any byte".into());
         }
-        let space = |bytes| Space::new(bytes, config, array.page_size, seed);
+        let start_unit = if config.align { array.page_size } else { config.start_unit };
+        let space = |bytes| Space::new(bytes, config, array.page_size, start_unit, seed);
         let mut logical = array.logical_bytes;
         let mut skew = None;
         if config.skew_fraction > 0.0 {
@@ -129,6 +134,7 @@ impl Placement {
         Ok(Placement {
             page_size: array.page_size,
             unit: if config.align { array.page_size } else { 1 },
+            start_unit,
             rng: Rng::stream(seed, "workload/address"),
             hot,
             striped: space(logical)?,
@@ -161,15 +167,19 @@ impl Placement {
             Pattern::Uniform | Pattern::Hotspot { .. } => {
                 // One draw a request, whatever its length: a 64-bit fraction of the starts that fit.
                 let fraction = self.rng.next_u64();
-                let starts = (end - start - length) / self.unit + 1;
-                start + ((u128::from(fraction) * u128::from(starts)) >> 64) as Bytes * self.unit
+                let starts = (end - start - length) / self.start_unit + 1;
+                start + ((u128::from(fraction) * u128::from(starts)) >> 64) as Bytes * self.start_unit
             }
-            Pattern::Sequential { cursor } => follow(cursor, length, end),
+            Pattern::Sequential { cursor } => follow(cursor, length, self.start_unit, end),
             Pattern::Zipf(zipf) => {
                 let page = zipf.draw(&mut self.rng) * self.page_size;
-                let inside = if self.unit == 1 { self.rng.below(self.page_size) } else { 0 };
-                (page + inside).min(end - length)
+                let inside = match self.page_size / self.start_unit {
+                    0 | 1 => 0,
+                    starts => self.rng.below(starts) * self.start_unit,
+                };
+                (page + inside).min((end - length) / self.start_unit * self.start_unit)
             }
+            Pattern::WorkingSet(set) => set.place(length, &mut self.rng),
             Pattern::Files(_) => unreachable!("placed above"),
         };
         Ok(Placed { operation, offset, length, member })
@@ -177,12 +187,28 @@ impl Placement {
 }
 
 impl Space {
-    fn new(bytes: Bytes, config: &SyntheticConfig, page_size: Bytes, seed: u64) -> Result<Self, String> {
-        let (pages, footprint) = (bytes / page_size, config.footprint);
-        let addressed = ((pages as f64 * footprint).round() as u64).min(pages);
+    fn new(
+        bytes: Bytes,
+        config: &SyntheticConfig,
+        page_size: Bytes,
+        start_unit: Bytes,
+        seed: u64,
+    ) -> Result<Self, String> {
+        if let AddressPattern::WorkingSet(pattern) = config.address {
+            let bytes = config.footprint.of(bytes).min(bytes);
+            let keys = Rng::stream(seed, "workload/scatter");
+            let set = WorkingSet::new(pattern, bytes, &config.size, start_unit, keys)?;
+            return Ok(Space { bytes, pattern: Pattern::WorkingSet(Box::new(set)) });
+        }
+        let pages = bytes / page_size;
+        let addressed = match config.footprint {
+            Extent::Share(share) => ((pages as f64 * share).round() as u64).min(pages),
+            Extent::Bytes(bytes) => bytes / page_size,
+        };
         if addressed == 0 {
             return Err(format!(
-                "address.footprint = {footprint} of {bytes} bytes is less than one page of {page_size} bytes"
+                "address.footprint = {} of {bytes} bytes is less than one page of {page_size} bytes",
+                shown(config.footprint)
             ));
         }
         let pattern = match config.address {
@@ -194,6 +220,7 @@ impl Space {
             AddressPattern::Hotspot { hot_space, .. } => {
                 Pattern::Hotspot { border: hot_pages(hot_space, addressed)? * page_size }
             }
+            AddressPattern::WorkingSet(_) => unreachable!("made above"),
             AddressPattern::Files(files) => {
                 let unit = if config.align { page_size } else { 1 };
                 Pattern::Files(Box::new(Files::new(files, addressed * page_size, page_size, unit, seed)?))
@@ -224,6 +251,25 @@ impl Space {
     }
 }
 
+/// Refuses a part of a space of so many bytes that is none of it or more than all.
+pub(crate) fn check_extent(key: &str, extent: Extent, space: Bytes) -> Result<(), String> {
+    let limits = match extent {
+        Extent::Share(share) if share > 0.0 && share <= 1.0 => return Ok(()),
+        Extent::Bytes(bytes) if (1..=space).contains(&bytes) => return Ok(()),
+        Extent::Share(_) => "it is a share of the logical space, above 0 and at most 1".to_owned(),
+        Extent::Bytes(_) => format!("it is a part of the logical space, which has {}", format_bytes(space)),
+    };
+    Err(format!("{key} = {}: {limits}", shown(extent)))
+}
+
+/// As scenarios have it.
+pub(crate) fn shown(extent: Extent) -> String {
+    match extent {
+        Extent::Share(share) => share.to_string(),
+        Extent::Bytes(bytes) => format_bytes(bytes),
+    }
+}
+
 /// `length` rounded up to whole units, if it fits into `space`.
 fn aligned(length: Bytes, unit: Bytes, space: Bytes) -> Result<Bytes, String> {
     let units = length.div_ceil(unit);
@@ -233,8 +279,9 @@ fn aligned(length: Bytes, unit: Bytes, space: Bytes) -> Result<Bytes, String> {
 }
 
 /// The start behind the last request, or 0 where that one would cross the end.
-fn follow(cursor: &mut Bytes, length: Bytes, end: Bytes) -> Bytes {
-    let start = if length <= end - *cursor { *cursor } else { 0 };
+fn follow(cursor: &mut Bytes, length: Bytes, unit: Bytes, end: Bytes) -> Bytes {
+    let next = cursor.next_multiple_of(unit);
+    let start = if next <= end && length <= end - next { next } else { 0 };
     *cursor = start + length;
     start
 }

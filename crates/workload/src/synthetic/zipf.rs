@@ -107,7 +107,7 @@ fn inverse(theta: f64, area: f64) -> f64 {
 
 /// A permutation of `0..n`.
 #[derive(Debug, Clone)]
-struct Scatter {
+pub(super) struct Scatter {
     n: u64,
     /// Bits of half a number.
     half: u32,
@@ -115,13 +115,13 @@ struct Scatter {
 }
 
 impl Scatter {
-    fn new(n: u64, mut rng: Rng) -> Self {
+    pub(super) fn new(n: u64, mut rng: Rng) -> Self {
         // The smallest even number of bits that holds n - 1, so at most 4 n numbers; at least 1 bit a half.
         let bits = u64::BITS - (n - 1).leading_zeros();
         Scatter { n, half: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.next_u64()) }
     }
 
-    fn apply(&self, index: u64) -> u64 {
+    pub(super) fn apply(&self, index: u64) -> u64 {
         debug_assert!(index < self.n);
         let mut walked = index;
         // The walk follows a cycle that `index` itself is on, so it comes back below n.

@@ -38,6 +38,20 @@ impl Footprint {
         (pages.saturating_mul(PAGE), volumes)
     }
 
+    /// Adds all of another, and says how many bytes lie in the pages of both.
+    pub(super) fn unite(&mut self, mut other: Footprint) -> Bytes {
+        self.enter();
+        other.enter();
+        if other.pages.len() > self.pages.len() {
+            std::mem::swap(&mut self.pages, &mut other.pages);
+        }
+        let shared = self.pages.iter().zip(&other.pages).map(|(mine, its)| mine.intersection_len(its)).sum();
+        for (mine, its) in self.pages.iter_mut().zip(other.pages) {
+            *mine |= its;
+        }
+        PAGE.saturating_mul(shared)
+    }
+
     fn enter(&mut self) {
         self.waiting.sort_unstable();
         for (volume, start, end) in self.waiting.drain(..) {
@@ -73,6 +87,13 @@ mod tests {
             let bytes = bitmap.iter().flatten().filter(|&&set| set).count() as u64 * 4096;
             let volumes = bitmap.iter().filter(|volume| volume.contains(&true)).count();
             prop_assert_eq!(footprint.total(), (bytes, volumes));
+            let mut more = Footprint::default();
+            let (volume, start, length) = touches[0];
+            more.touch(volume, start, start + length);
+            more.touch(5, 0, 1);
+            let shared = (start + length).div_ceil(PAGE) - start / PAGE;
+            prop_assert_eq!(footprint.unite(more), shared * PAGE);
+            prop_assert_eq!(footprint.total(), (bytes + PAGE, volumes + 1));
         }
     }
 }

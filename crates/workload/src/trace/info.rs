@@ -23,7 +23,7 @@ pub(super) const NS_PER_S: f64 = 1e9;
 const SECOND_NS: u64 = 1_000_000_000;
 const MILLISECOND_NS: u64 = 1_000_000;
 /// Unit of alignment, in bytes.
-const PAGE: Bytes = 4096;
+pub(super) const PAGE: Bytes = 4096;
 /// Volumes that are described by name.
 const VOLUMES_NAMED: usize = 8;
 
@@ -164,6 +164,16 @@ impl Moments {
         self.squares += delta * (value - self.mean);
     }
 
+    /// Adds 0 so many times.
+    pub(super) fn add_zeros(&mut self, count: u64) {
+        let all = (self.count + count) as f64;
+        if count > 0 {
+            self.squares += self.mean * self.mean * self.count as f64 * count as f64 / all;
+            self.mean *= self.count as f64 / all;
+            self.count += count;
+        }
+    }
+
     /// Coefficient of variation; `None` if the mean is 0.
     pub(super) fn cv(self) -> Option<f64> {
         (self.mean > 0.0).then(|| (self.squares / self.count as f64).sqrt() / self.mean)
@@ -279,9 +289,8 @@ impl Summary {
         Summary { files: (trace.inputs.len() > 1).then(FileTimes::default), ..Summary::default() }
     }
 
-    /// The gap to the request before, in ns, if there is one.
     #[inline]
-    pub(super) fn add(&mut self, record: &TraceRecord, file: usize) -> Option<u64> {
+    pub(super) fn add(&mut self, record: &TraceRecord, file: usize) {
         self.all.add(record);
         match record.operation {
             Operation::Read => self.read.add(record),
@@ -302,7 +311,7 @@ impl Summary {
         if let Some(files) = &mut self.files {
             files.add(record, file);
         }
-        self.add_time(record)
+        self.add_time(record);
     }
 
     #[inline]
@@ -319,7 +328,7 @@ impl Summary {
     }
 
     #[inline]
-    fn add_time(&mut self, record: &TraceRecord) -> Option<u64> {
+    fn add_time(&mut self, record: &TraceRecord) {
         let (first, last) = *self.times.get_or_insert((record.time_ns, record.time_ns));
         let since_first_ns = record.time_ns - first;
         self.seconds.add(since_first_ns, record.length);
@@ -328,9 +337,9 @@ impl Summary {
             self.clock_step_ns = if step_ns < MILLISECOND_NS { 1 } else { step_ns };
         }
         self.times = Some((first, record.time_ns));
-        let gap_ns = (self.all.requests > 1).then_some(record.time_ns - last)?;
-        self.gaps.add(gap_ns as f64);
-        Some(gap_ns)
+        if self.all.requests > 1 {
+            self.gaps.add((record.time_ns - last) as f64);
+        }
     }
 
     fn percent(&self, requests: u64) -> f64 {

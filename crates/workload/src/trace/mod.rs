@@ -44,10 +44,12 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use harmonia_types::Bytes;
+
 pub use columns::Columns;
 pub use convert::{Conversion, ConvertError, Target, convert};
 pub use events::{EventCount, EventCounts, EventsRead};
-pub use fit::{Heat, TraceFit};
+pub use fit::{Heat, Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
 pub use formats::{CSV, FORMATS, Spread, TraceFormat};
 pub use hash::TraceHash;
 pub use info::{MeanSizeBytes, Operations, TraceInfo, VolumeShare};
@@ -197,13 +199,17 @@ impl Trace {
         info::describe(self, go_on)
     }
 
-    /// Reads the whole trace once and fits a synthetic load to it; `None` if `go_on`, asked with the number of rows so
-    /// far every now and then, says no.
+    /// Reads the whole trace once and fits a synthetic load to it, whose footprint has at most `room` bytes; `None` if
+    /// `go_on`, asked with the number of rows so far every now and then, says no.
     ///
     /// # Errors
     /// If any of it is malformed, or it has no rate.
-    pub fn fit_while(&self, go_on: &mut dyn FnMut(u64) -> bool) -> Result<Option<TraceFit>, TraceError> {
-        fit::fit(self, go_on)
+    pub fn fit_while(
+        &self,
+        room: Option<Bytes>,
+        go_on: &mut dyn FnMut(u64) -> bool,
+    ) -> Result<Option<TraceFit>, TraceError> {
+        fit::fit(self, room, go_on)
     }
 
     /// Reads from the first record to the last, handing each to `take`. The answer is the reader behind the last, or
