@@ -9,8 +9,8 @@ use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
 use harmonia_workload::trace::{Action, Columns};
 use harmonia_workload::{
-    AddressPattern, Arrival, Extent, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamArrival, StreamConfig,
-    StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
+    AddressPattern, Arrival, Extent, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamArrival,
+    StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,
 };
 use serde::{Serialize, Serializer};
 

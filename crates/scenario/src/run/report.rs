@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use harmonia_array::layout::Layout;
 use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, EventReport, EventsReport, HostReport, Noted,
-    PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport,
+    ArrayReport, CoordinationReport, DeviceReport, EngineReport, EventReport, EventsReport, HostReport,
+    Noted, PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport,
 };
 use harmonia_workload::TraceAccount;
 use harmonia_workload::trace::{Action, EventCount, EventsRead};
