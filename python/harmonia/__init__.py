@@ -38,21 +38,26 @@ class Comparison(list[Report]):
     ``intervals`` is the section of that name of ``harmonia compare --json``: the ``method``, its ``confidence``, and
     for each of ``variants`` a mean with the half-width of its interval for every figure, and what it changes against
     the first, with whether that is ``significant``. ``winners`` is that section too: who has the lowest ``mean``,
-    ``p99``, ``read_p99`` and the fewest ``erases``; several ``labels`` are a tie. What cannot be said is None.
+    ``p99``, ``read_p99`` and the fewest ``erases``. Several ``labels`` are a tie. No labels mean that nobody can be
+    named; ``void`` has the code of the warning that says why. ``warnings`` is what to know before believing it, as
+    dictionaries of ``code`` and ``text``. What cannot be said is None.
     """
 
     intervals: dict[str, Any]
     winners: dict[str, Any]
+    warnings: list[dict[str, Any]]
 
     def __init__(
-        self, reports: Iterable[Report], intervals: dict[str, Any], winners: dict[str, Any]
+        self,
+        reports: Iterable[Report],
+        intervals: dict[str, Any],
+        winners: dict[str, Any],
+        warnings: list[dict[str, Any]],
     ) -> None:
         super().__init__(reports)
         self.intervals = intervals
         self.winners = winners
-
-
-_POLICIES = ("local", "reactive-inclusive", "reactive-selective", "ideal")
+        self.warnings = warnings
 
 
 def run(
@@ -85,8 +90,8 @@ def run(
 def compare(
     scenario: str | os.PathLike[str],
     *,
-    policies: Iterable[str] = _POLICIES,
-    seeds: int = 1,
+    policies: Iterable[str] | None = None,
+    seeds: int | None = None,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
@@ -96,13 +101,18 @@ def compare(
 ) -> Comparison:
     """Simulate one scenario under several coordination policies, all on copies of the same aged array.
 
-    ``ideal`` stands for local coordination with garbage collection that takes no time. Reports come in the order
-    of ``policies``; each has its name under ``label``. A comma in a set of a scenario file or built-in scenario
-    sweeps: each value becomes a report of its own. With several ``seeds``, each has an aged array of its own, reports
+    Without ``policies`` every coordination policy is tried that can win on this array. ``ideal`` stands for local
+    coordination with garbage collection that takes no time. Reports come in the order of ``policies``; each has its
+    name under ``label``. A comma in a set of a scenario file or built-in scenario
+    sweeps: each value becomes a report of its own. Without ``seeds`` a comparison that takes only seconds runs with
+    10, others with one. With several, each has an aged array of its own, reports
     come policy by policy, then by seed, and ``intervals`` are over seeds. Other arguments are those of `run`.
     """
-    names = list(policies)
-    return _comparison(scenario, names, seeds, _sets(sets), _trace(trace, format), threads, checked, cache)
+    if isinstance(policies, str):
+        raise TypeError(f"policies: a list of names such as [{policies!r}], not one string")
+    names = None if policies is None else list(policies)
+    chosen = (names, None if seeds is None else max(seeds, 0), False)
+    return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), threads, checked, cache)
 
 
 def replicate(
@@ -120,13 +130,13 @@ def replicate(
 
     Reports come in the order of their seeds, with ``intervals`` over them. Other arguments are those of `run`.
     """
-    return _comparison(scenario, None, seeds, _sets(sets), _trace(trace, format), threads, checked, cache)
+    alone = (None, max(seeds, 0), True)
+    return _comparison(scenario, alone, _sets(sets), _trace(trace, format), threads, checked, cache)
 
 
 def _comparison(
     scenario: str | os.PathLike[str],
-    policies: list[str] | None,
-    seeds: int,
+    runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
     threads: int | None,
@@ -134,10 +144,10 @@ def _comparison(
     cache: bool,
 ) -> Comparison:
     text = _native.compare(
-        _scenario(scenario), (policies, max(seeds, 0)), sets, trace, _threads(threads), checked, _cache(cache)
+        _scenario(scenario), runs, sets, trace, _threads(threads), checked, _cache(cache)
     )
     read = _dictionary(text)
-    return Comparison(read["runs"], read["intervals"], read["winners"])
+    return Comparison(read["runs"], read["intervals"], read["winners"], read["warnings"])
 
 
 def check(

@@ -9,7 +9,8 @@ class BadInput(ValueError):
     line: int | None
     column: int | None
 
-# A scenario is (what was written, whether that is text); a trace is (files, format); runs are (policies, seeds of each).
+# A scenario is (what was written, whether that is text); a trace is (files, format); runs are (policies,
+# seeds of each, whether the scenario's own policy alone is meant); None is the default of either.
 
 def run(
     scenario: tuple[str, bool],
@@ -21,7 +22,7 @@ def run(
 ) -> str: ...
 def compare(
     scenario: tuple[str, bool],
-    runs: tuple[list[str] | None, int],
+    runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
     threads: int,

@@ -61,11 +61,33 @@ def test_seeds_come_policy_by_policy_with_intervals_over_them() -> None:
     assert [without_engine(run)["host"] for run in alone] == [run["host"] for run in comparison[:2]]
 
 
-def test_one_seed_has_batches_and_no_interval_of_erases() -> None:
-    intervals = harmonia.compare("tiny", policies=["local"], sets=TINY).intervals
+def test_one_seed_has_batches_for_every_figure() -> None:
+    intervals = harmonia.compare("tiny", policies=["local"], seeds=1).intervals
     metrics = intervals["variants"][0]["metrics"]
-    assert intervals["method"] == "batch-means" and metrics["mean"]["half_width"] > 0
-    assert metrics["erases"]["half_width"] is None
+    assert intervals["method"] == "batch-means"
+    for figure in ("mean", "p99", "erases", "write_amplification_whole_cycles"):
+        assert metrics[figure]["half_width"] > 0, figure
+
+
+def test_a_comparison_without_policies_tries_those_that_can_win() -> None:
+    labels = [run["label"] for run in harmonia.compare("tiny", seeds=1, sets=TINY)]
+    assert labels[0] == "local" and labels[-1] == "ideal" and "proactive-soft-limit" in labels
+    assert "gclock" not in labels, "it can only lose on RAID-0"
+    alone = [run["label"] for run in harmonia.compare("tiny", seeds=1, sets={**TINY, "array.devices": 1})]
+    assert alone == ["local", "ideal"]
+    with pytest.raises(TypeError, match="a list of names"):
+        harmonia.compare("tiny", policies="local")
+
+
+def test_a_cheap_comparison_has_ten_seeds_and_what_means_nothing_has_no_winner() -> None:
+    policies = ["local", "reactive-inclusive"]
+    cheap = harmonia.compare("tiny", policies=policies)
+    assert len(cheap) == 20 and cheap.winners["mean"]["labels"] == ["reactive-inclusive"]
+    assert cheap.warnings == []
+    few = harmonia.compare("tiny", policies=policies, sets={"workload.requests": 800})
+    assert few.winners["mean"]["labels"] == [] and few.winners["mean"]["void"] == "few-requests"
+    assert few.warnings[0]["code"] == "few-requests" and "requests were measured" in few.warnings[0]["text"]
+    assert few[0]["warnings"][0]["code"] == "few-requests"
 
 
 @pytest.mark.parametrize("seeds", [0, -1, 10**9])
