@@ -123,12 +123,12 @@ fn a_preset_of_streams_is_changed_key_by_key() {
             other => panic!("not streams: {other:?}"),
         }
     };
-    use harmonia_workload::{AddressPattern, Arrival};
+    use harmonia_workload::{AddressPattern, Arrival, Extent, StreamArrival};
     let plain = load(&[]);
     let faster = load(&["workload.stream.tables.arrival.rate=200"]);
     assert!(matches!(
         faster.streams["tables"].arrival,
-        Arrival::OnOff { rate: 200.0, burst_rate: 500.0, .. }
+        StreamArrival::Own(Arrival::OnOff { rate: 200.0, burst_rate: 500.0, .. })
     ));
     assert_eq!(faster.streams["tables"].address, plain.streams["tables"].address);
     // Another process, another pattern: what belonged to those of the preset goes with them.
@@ -136,10 +136,10 @@ fn a_preset_of_streams_is_changed_key_by_key() {
         "workload.stream.tables.arrival.process=poisson",
         "workload.stream.tables.address.pattern=uniform",
     ]);
-    assert_eq!(other.streams["tables"].arrival, Arrival::Poisson { rate: 62.0 });
+    assert_eq!(other.streams["tables"].arrival, StreamArrival::Own(Arrival::Poisson { rate: 62.0 }));
     assert_eq!(
         (other.streams["tables"].address, other.streams["tables"].footprint),
-        (AddressPattern::Uniform, 0.75)
+        (AddressPattern::Uniform, Extent::Share(0.75))
     );
     let more =
         load(&["workload.stream.log={ arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.1 }"]);

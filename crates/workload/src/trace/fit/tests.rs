@@ -61,7 +61,7 @@ fn small_reads_and_large_writes_stay_apart() {
         let is_read = i % 10 < 9;
         (i * 1000, is_read, mixed(i) % 9973 * 4096, if is_read { 4096 } else { 256 << 10 })
     };
-    let fit = promised((0..20_000).map(row));
+    let fit = promised((0..20_000u64).map(row));
     let size = |name: &str| fit.load.streams[name].size.clone();
     assert_eq!(size(READS), SizeDistribution::Fixed { mean: 4096 });
     assert_eq!(size(WRITES), SizeDistribution::Fixed { mean: 256 << 10 });
@@ -72,7 +72,7 @@ fn small_reads_and_large_writes_stay_apart() {
 fn a_small_footprint_stays_small() {
     // Hundreds of requests for each page, on two stretches far apart that overlap by a quarter.
     let row = |i: u64| {
-        let is_read = mixed(i) % 3 == 0;
+        let is_read = mixed(i).is_multiple_of(3);
         let first = if is_read { 0 } else { 192 };
         (i * 1000 + mixed(i) % 999, is_read, (1 << 40) + (first + mixed(i + 7) % 256) * 4096, 4096)
     };
@@ -87,7 +87,7 @@ fn heavy_tails_keep_their_bytes() {
     // Three requests of 64 MiB among thousands of 512 bytes to 128 KiB: independent draws would be off by half.
     let row = |i: u64| {
         let size = if i % 3000 == 17 { 64 << 20 } else { (1 + mixed(i) % 256) * 512 };
-        (i * i, i % 4 == 0, mixed(i + 3) % 99_991 * 512, size)
+        (i * i, i.is_multiple_of(4), mixed(i + 3) % 99_991 * 512, size)
     };
     let fit = promised((0..9000).map(row));
     assert_eq!(fit.load.streams[WRITES].start_unit, 512);
@@ -95,8 +95,8 @@ fn heavy_tails_keep_their_bytes() {
 
 #[test]
 fn sequential_loads_stay_sequential() {
-    let row = |i: u64| (i * 1000, i % 2 == 0, (i % 2 * 1_000_000 + i / 2 * 4) * 4096, 16_384);
-    let fit = promised((0..20_000).map(row));
+    let row = |i: u64| (i * 1000, i.is_multiple_of(2), (i % 2 * 1_000_000 + i / 2 * 4) * 4096, 16_384);
+    let fit = promised((0..20_000u64).map(row));
     assert!(fit.fitted.reads.sequential_percent > 99.0, "{:?}", fit.fitted.reads);
     assert!(fit.fitted.writes.sequential_percent > 99.0, "{:?}", fit.fitted.writes);
 }
@@ -118,26 +118,25 @@ fn hot_places_stay_hot() {
     let heat = |load: &Measured| load.writes.heat.hottest_fifth;
     assert!((heat(&fit.trace) - 0.8).abs() < 0.02, "{}", heat(&fit.trace));
     assert!((heat(&fit.fitted) - 0.8).abs() < 0.08, "{}", heat(&fit.fitted));
-    let even = promised((0..100_000).map(|i| (i * 1000, false, mixed(i) % 2000 * 4096, 4096)));
+    let even = promised((0..100_000u64).map(|i| (i * 1000, false, mixed(i) % 2000 * 4096, 4096)));
     assert!(heat(&even.fitted) < 0.3, "{}", heat(&even.fitted));
 }
 
 #[test]
 fn bursts_keep_their_gaps() {
     // Forty requests 10 us apart, then a second of silence.
-    let fit = promised(
-        (0..20_000)
-            .map(|i| (i / 40 * 1_000_000_000 + i % 40 * 10_000, i % 4 == 0, mixed(i) % 5000 * 4096, 4096)),
-    );
+    let fit = promised((0..20_000u64).map(|i| {
+        (i / 40 * 1_000_000_000 + i % 40 * 10_000, i.is_multiple_of(4), mixed(i) % 5000 * 4096, 4096)
+    }));
     let near = |found: f64, expected: f64| (found / expected - 1.0).abs() < 0.05;
     assert!(near(fit.fitted.gap_cv, fit.trace.gap_cv), "{:?}", fit.fitted);
     // Forty in every second: nothing varies, in the fit next to nothing.
     assert!(fit.trace.dispersion < 0.01 && fit.fitted.dispersion < 0.2, "{:?}", fit.fitted);
-    let poisson = |i: u64| ((mixed(i) % 1_000_000 + 1) as f64 / 1e6).ln() * -1e6;
+    let poisson = |i: u64| libm::log((mixed(i) % 1_000_000 + 1) as f64 / 1e6) * -1e6;
     let mut now = 0.0;
-    let rows = (0..20_000).map(|i| {
+    let rows = (0..20_000u64).map(|i| {
         now += poisson(i);
-        (now as u64, i % 4 == 0, mixed(i) % 5000 * 4096, 4096)
+        (now as u64, i.is_multiple_of(4), mixed(i) % 5000 * 4096, 4096)
     });
     assert!(matches!(promised(rows).load.arrival, Some(Arrival::Poisson { .. })));
 }
@@ -149,7 +148,7 @@ fn a_change_of_rate_is_kept_with_its_operations() {
     let rows = (0..30_000u64).map(|i| {
         let is_busy = (10_000..20_000).contains(&i);
         now += (if is_busy { 1_000_000 } else { 1_000_000_000 }) + mixed(i) % 500_000;
-        (now, !is_busy && i % 2 == 0, mixed(i) % 5000 * 4096, 4096)
+        (now, !is_busy && i.is_multiple_of(2), mixed(i) % 5000 * 4096, 4096)
     });
     let fit = promised(rows);
     assert!(matches!(fit.load.arrival, Some(Arrival::Phases(_))));
@@ -159,7 +158,7 @@ fn a_change_of_rate_is_kept_with_its_operations() {
 
 #[test]
 fn a_footprint_is_squeezed_into_the_room_there_is() {
-    let rows = (0..20_000).map(|i| (i * 1000, i % 4 == 0, mixed(i) % 5000 * 4096, 4096));
+    let rows = (0..20_000u64).map(|i| (i * 1000, i.is_multiple_of(4), mixed(i) % 5000 * 4096, 4096));
     let fit = trace(rows).fit_while(Some(2500 * 4096), &mut |_| true).unwrap().unwrap();
     let part = fit.fitted.footprint_bytes as f64 / fit.trace.footprint_bytes as f64;
     assert!((part - fit.squeezed.unwrap()).abs() < 0.01, "{part}, not {:?}", fit.squeezed);
@@ -216,7 +215,7 @@ proptest! {
             let is_read = draw(0) % 10 < reads;
             // Mostly short, some long.
             let size = (1 + draw(1) % (1 + draw(2) % longest)) * 4096 - if unit == 512 { draw(3) % 8 * 512 } else { 0 };
-            let jumps = i % run == 0;
+            let jumps = i.is_multiple_of(run);
             let offset = if jumps { draw(4) % pages * 4096 + draw(5) % 8 * 512 / unit * unit } else { end };
             end = offset + size;
             (i * 1000 + draw(6) % 1000, is_read, offset, size)
