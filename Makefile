@@ -17,7 +17,8 @@ OPERATIONS ?= 1000000000
 SEED ?= 1
 
 .PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy sensitivity findings clean \
-	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose
+	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
+	judgement coverage
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
@@ -26,6 +27,8 @@ help:
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
+	@echo 'make judgement 40 small comparisons: winners where there are some, nobody where nothing is known (LONG=--long: against long runs)'
+	@echo 'make coverage how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
 	@echo 'make torture $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make reproduce run every experiment behind docs/findings.md (a quarter of an hour on two idle cores; goes on where it was stopped)'
@@ -36,7 +39,7 @@ help:
 
 demo: prerequisites
 	cargo install --path crates/cli --locked --force --quiet
-	"$(BIN)/harmonia" compare hpc-w --out demo
+	"$(BIN)/harmonia" compare hpc-w --policies local,reactive-inclusive,reactive-selective,ideal --out demo
 	@case ":$$PATH:" in \
 	*":$(BIN):"*) echo 'The harmonia command works from any folder.' ;; \
 	*) echo 'To use harmonia from any folder: export PATH="$(BIN):$$PATH"' ;; \
@@ -48,7 +51,7 @@ test: prerequisites
 
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser
-	@for step in fmt links prose clippy rustdoc test examples python browser newcomer demo; do \
+	@for step in fmt links prose clippy rustdoc test examples python judgement browser newcomer demo; do \
 		echo "== $$step ($$SECONDS s)"; $(MAKE) --no-print-directory $$step; \
 	done
 	@echo '== fuzz'; $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
@@ -99,6 +102,16 @@ python: prerequisites-python $(VENV)/ready
 	$(VENV)/bin/python -m pytest --quiet
 	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests
 	$(VENV)/bin/python -m mypy.stubtest harmonia
+
+# Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.
+judgement: prerequisites-python $(VENV)/ready
+	cargo build --quiet --locked -p harmonia-cli
+	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python tests/judgement.py $(TARGET)/debug/harmonia $(LONG)
+
+coverage: prerequisites
+	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-metrics --test coverage -- --nocapture
+	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test judgement intervals -- --nocapture
+	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-scenario --test judgement winner -- --nocapture
 
 $(BROWSER_VENV)/ready: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER_VENV)

@@ -40,7 +40,7 @@ ALL_AT_ONCE = "ALL_AT_ONCE"
 NOTHING: list[tuple[str, list[str]]] = [
     ("600 requests", ["tiny", "--policies", PAIR, *load(600)]),
     ("900 requests, half reads", ["tiny", "--policies", PAIR, *load(900, reads=0.5)]),
-    ("1,400 requests with 500 of warm-up", ["tiny", "--policies", PAIR, *load(1400)]),
+    ("1,050 requests, 500 of them warm-up", ["tiny", "--policies", PAIR, *load(1050)]),
     ("800 requests, schedules", ["tiny", *load(800), *swept("ssd.gc.schedule=blocking,preemptive")]),
     ("700 requests, levels", ["tiny", *load(700), *swept("array.level=raid0,raid5"), "--policies", "local"]),
     ("twice the rate it can serve", ["tiny", "--policies", PAIR, *load(rate=20000)]),
@@ -54,8 +54,8 @@ NOTHING: list[tuple[str, list[str]]] = [
     ("few collections, one seed", ["tiny", "--policies", PAIR, "--seeds", "1", *load(1700, reads=0.99)]),
     ("all reads", ["tiny", "--policies", PAIR, *load(reads=1.0)]),
     ("all reads, schedules", ["tiny", *load(reads=1.0), *swept("ssd.gc.schedule=blocking,preemptive")]),
-    ("not settled", ["tiny", "--policies", PAIR, *load(), *swept("precondition.overwrite=1.0")]),
-    ("not settled, victims", ["tiny", *load(), *swept("precondition.overwrite=1.0"), *swept("ssd.gc.victim=greedy,fifo"),
+    ("not settled", ["tiny", "--policies", PAIR, *load(), *swept("precondition.overwrite=1.2"), *swept("precondition.fill=0.7")]),
+    ("not settled, victims", ["tiny", *load(), *swept("precondition.overwrite=1.2"), *swept("precondition.fill=0.7"), *swept("ssd.gc.victim=greedy,fifo"),
                               "--policies", "local"]),
     ("all at once", ["tiny", "--policies", PAIR, "--trace", ALL_AT_ONCE]),
     ("all at once, schedules", ["tiny", "--trace", ALL_AT_ONCE, *swept("ssd.gc.schedule=blocking,preemptive")]),
@@ -65,7 +65,7 @@ SOMETHING: list[tuple[str, list[str]]] = [
     ("inclusive", ["tiny", "--policies", PAIR, *load()]),
     ("selective", ["tiny", "--policies", "local,reactive-selective", *load()]),
     ("soft limit", ["tiny", "--policies", "local,proactive-soft-limit", *load()]),
-    ("two SSDs", ["tiny", "--policies", PAIR, *load(devices=2)]),
+    ("two SSDs", ["tiny", "--policies", PAIR, *load(devices=2, rate=800)]),
     ("eight SSDs", ["tiny", "--policies", PAIR, *load(devices=8)]),
     ("half reads", ["tiny", "--policies", PAIR, *load(reads=0.5)]),
     ("all writes", ["tiny", "--policies", PAIR, *load(reads=0.0)]),
@@ -223,7 +223,128 @@ def run(harmonia: str, arguments: list[str], folder: Path) -> str:
 
 
 # What 20 seeds of ten times the length name; printed by --long.
-EXPECTED: dict[str, dict[str, str | None]] = {}
+EXPECTED: dict[str, dict[str, str | None]] = {
+    "inclusive": {
+        "mean": "reactive-inclusive",
+        "p99": "reactive-inclusive",
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "selective": {
+        "mean": "reactive-selective",
+        "p99": "reactive-selective",
+        "read_p99": "reactive-selective",
+        "erases": "local",
+    },
+    "soft limit": {
+        "mean": "proactive-soft-limit",
+        "p99": "proactive-soft-limit",
+        "read_p99": "proactive-soft-limit",
+        "erases": "local",
+    },
+    "two SSDs": {
+        "mean": "reactive-inclusive",
+        "p99": "reactive-inclusive",
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "eight SSDs": {
+        "mean": "reactive-inclusive",
+        "p99": "reactive-inclusive",
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "half reads": {
+        "mean": "reactive-inclusive",
+        "p99": None,
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "all writes": {
+        "mean": "reactive-inclusive",
+        "p99": "reactive-inclusive",
+        "read_p99": None,
+        "erases": "local",
+    },
+    "half the rate": {
+        "mean": "reactive-inclusive",
+        "p99": None,
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "a higher rate": {
+        "mean": "reactive-inclusive",
+        "p99": "reactive-inclusive",
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "one seed": {
+        "mean": "reactive-inclusive",
+        "p99": "reactive-inclusive",
+        "read_p99": "reactive-inclusive",
+        "erases": "local",
+    },
+    "schedules": {
+        "mean": "preemptive",
+        "p99": "preemptive",
+        "read_p99": "preemptive",
+        "erases": "blocking",
+    },
+    "schedules, half reads": {
+        "mean": "preemptive",
+        "p99": "preemptive",
+        "read_p99": "preemptive",
+        "erases": "blocking",
+    },
+    "schedules, all writes": {
+        "mean": "preemptive",
+        "p99": "preemptive",
+        "read_p99": None,
+        "erases": "blocking",
+    },
+    "schedules under coordination": {
+        "mean": "preemptive",
+        "p99": "preemptive",
+        "read_p99": "preemptive",
+        "erases": "blocking",
+    },
+    "victims": {
+        "mean": "greedy",
+        "p99": "greedy",
+        "read_p99": "greedy",
+        "erases": "greedy",
+    },
+    "victims, first in first out": {
+        "mean": "greedy",
+        "p99": "greedy",
+        "read_p99": "greedy",
+        "erases": "greedy",
+    },
+    "spare": {
+        "mean": "reserved_blocks=35%",
+        "p99": "reserved_blocks=35%",
+        "read_p99": "reserved_blocks=35%",
+        "erases": "reserved_blocks=35%",
+    },
+    "SSDs": {
+        "mean": "devices=8",
+        "p99": "devices=8",
+        "read_p99": "devices=8",
+        "erases": "devices=4",
+    },
+    "levels": {
+        "mean": "raid0",
+        "p99": "raid0",
+        "read_p99": "raid0",
+        "erases": "raid0",
+    },
+    "three policies": {
+        "mean": "proactive-soft-limit",
+        "p99": "proactive-soft-limit",
+        "read_p99": "proactive-soft-limit",
+        "erases": "local",
+    },
+}
 
 
 if __name__ == "__main__":

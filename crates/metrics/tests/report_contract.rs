@@ -210,17 +210,17 @@ fn the_json_is_the_contract() {
         r#""batches":{"requests":64,"mean":[1.5],"gc_affected":[0.25]},"#,
         r#""blame_phases_ns":{"data":{"gc":0,"queue":0,"flash":50,"bus":0,"link":40},"#,
         r#""parity":{"gc":0,"queue":1,"flash":2,"bus":3,"link":0},"#,
-        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0}}},"#,
+        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0}},"arrivals_ns":900},"#,
         r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
         r#""coordination":{"policy":"reactive-selective","forced":3,"messages":12},"#,
         r#""metadata_pages_programmed":11,"read_modify_write_reads":3,"#,
         r#""plane_utilisation_in_gc":0.25,"#,
         inside,
-        r#"},"#,
+        r#","write_amplification_whole_cycles":2.0},"#,
         r#""devices":[{"erases":3,"gc_victims":2,"gc_pages_moved":2,"gc_busy_ns":100,"write_amplification":1.5,"#,
         r#""plane_utilisation_in_gc":0.25,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
-        r#""host_pages_written":4,"host_pages_read":7,"#,
+        r#""host_pages_written":4,"host_pages_read":7,"gc_events":0,"#,
         inside,
         r#","over_time":{"bucket_ns":16384,"channels_in_gc":[0.5],"empty_blocks":[12.125],"queue_depth":[3.0],"#,
         r#""victims_erased":[2],"channels_in_gc_fraction":[0.5,0.5],"empty_blocks_least":11,"#,
@@ -229,7 +229,7 @@ fn the_json_is_the_contract() {
         r#""queue_depth_mean":3.0,"queue_depth_max":9},"gc_waits":{"requests":3,"ns":700}},"#,
         r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":2.3333333333333335,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
-        r#""host_pages_written":6,"host_pages_read":9,"inside":{"pairing":null,"merged_reads":0,"#,
+        r#""host_pages_written":6,"host_pages_read":9,"gc_events":0,"inside":{"pairing":null,"merged_reads":0,"#,
         r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
         r#""gc_waits":{"requests":0,"ns":0}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5},"#,
@@ -274,7 +274,7 @@ fn what_redundancy_costs_follows_the_inside_of_dies() {
     let expected = [
         r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"rows_read_modify_write":2,"#,
         r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"copy_pages_written":6,"#,
-        r#""trims_ignored_bytes":7}}"#,
+        r#""trims_ignored_bytes":7},"write_amplification_whole_cycles":null}"#,
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");

@@ -49,6 +49,18 @@ impl Source {
         }
     }
 
+    /// The policies that are tried where nobody names any. A key that is swept has its first value here.
+    fn defaults(&self) -> Result<Vec<String>, BadInput> {
+        let scenario = match self.is_text {
+            true => self.load()?,
+            false => {
+                let swept = harmonia_scenario::sweep(&self.scenario, &self.sets, self.trace.as_ref())?;
+                swept.into_iter().next().map_or_else(|| self.load(), |variant| Ok(variant.scenario))?
+            }
+        };
+        Ok(policies::choice(&scenario).names.into_iter().map(str::to_owned).collect())
+    }
+
     /// One variant for each policy and, where a set sweeps, each combination of values.
     fn variants(&self, names: &[String]) -> Result<Vec<Variant>, BadInput> {
         let mut variants = Vec::new();
@@ -101,14 +113,15 @@ mod native {
         errors::json(&report)
     }
 
-    /// The runs are (policies, seeds of each); without policies: the scenario's own alone.
+    /// The runs are (policies, seeds of each, whether the scenario's own policy alone is meant); `None` is the default of
+    /// either: every policy that can win, and as many seeds as are cheap.
     // Every argument of the package's function of that name; it has the defaults.
     #[allow(clippy::too_many_arguments)]
     #[pyfunction]
     fn compare(
         py: Python<'_>,
         scenario: (String, bool),
-        runs: (Option<Vec<String>>, u64),
+        runs: (Option<Vec<String>>, Option<u64>, bool),
         sets: Vec<String>,
         trace: Option<Trace>,
         threads: usize,
@@ -116,13 +129,15 @@ mod native {
         cache: Option<String>,
     ) -> PyResult<String> {
         let source = Source::new(scenario, sets, trace);
-        let (policies, seeds) = runs;
+        let (policies, seeds, alone) = runs;
         let variants = match policies {
             Some(policies) => source.variants(&policies),
-            None => source.load().map(|scenario| vec![Variant { label: String::new(), scenario }]),
+            None if alone => source.load().map(|scenario| vec![Variant { label: String::new(), scenario }]),
+            None => source.defaults().and_then(|policies| source.variants(&policies)),
         };
         let variants = variants.map_err(|error| errors::bad_input(py, &error))?;
         let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
+            let seeds = seeds.unwrap_or_else(|| harmonia_scenario::default_seeds(&variants));
             harmonia_scenario::compare_seeds(&variants, seeds, options)
         })?;
         errors::json(&comparison)

@@ -79,7 +79,7 @@ struct Kept(Mutex<Vec<(u64, u64, u64)>>);
 struct Keeping<'a>(&'a Kept);
 
 impl Observe for Kept {
-    fn observer(&self, _: usize) -> Option<Box<dyn Observer + '_>> {
+    fn observer(&self, _: harmonia_scenario::RunId) -> Option<Box<dyn Observer + '_>> {
         Some(Box::new(Keeping(self)))
     }
 }

@@ -91,7 +91,9 @@ impl<'a> Session<'a> {
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
         addresses.iter().for_each(|notice| self.output.notice(notice));
         let seeds = self.seeds(|| default_seeds(&variants));
-        if let Some(known) = seeds.known() {
+        // What is cheap is over before it is read.
+        let is_long = self.simulation.seeds.is_some() || seeds.known() == Some(1);
+        if let Some(known) = seeds.known().filter(|_| is_long) {
             announcement(&variants, known).iter().for_each(|text| self.output.notice(text));
         }
         let columns = self.columns(folder.as_ref());

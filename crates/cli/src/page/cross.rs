@@ -19,7 +19,9 @@ pub(super) fn winners(parts: &[Part<'_>]) -> String {
     match parts.len() {
         few if few <= LOADS_OPEN => all.concat(),
         _ if all.iter().all(String::is_empty) => String::new(),
-        many => format!("<details><summary>Winners under {many} loads</summary>{}</details>", all.concat()),
+        many => {
+            format!("<details><summary>Who is best under {many} loads</summary>{}</details>", all.concat())
+        }
     }
 }
 
@@ -30,7 +32,7 @@ fn winners_of(part: &Part<'_>) -> String {
         return String::new();
     }
     let load = if part.name.is_empty() { String::new() } else { format!(", {}", escaped(&part.name)) };
-    let mut text = format!("<h3>Winners{load}</h3>\n<dl class=\"winners\">\n");
+    let mut text = format!("<h3>Who is best{load}</h3>\n<dl class=\"winners\">\n");
     for line in lines {
         let _ =
             writeln!(text, "<dt>{}</dt><dd>{}</dd>", escaped(line.what), emphasised(&spelt_out(&line.text)));

@@ -156,7 +156,9 @@ fn a_winner_is_named_within_one_load_only() {
         alike.contains("- At rate=500 the mean is ") && alike.contains("- At rate=1000 the mean is "),
         "{alike}"
     );
-    assert!(page.contains("<h3>Winners, rate=500</h3>") && page.contains("<h3>Winners, rate=1000</h3>"));
+    assert!(
+        page.contains("<h3>Who is best, rate=500</h3>") && page.contains("<h3>Who is best, rate=1000</h3>")
+    );
     assert_eq!(page.matches("<td>baseline</td>").count(), 2, "each load has its baseline");
     assert!(page.contains("Mean response, against the baseline of each load"));
     let (differ, _) = of([[9_000, 3_000], [40_000, 90_000]]);
@@ -231,11 +233,11 @@ fn winners_and_the_matrix_of_a_cross_are_on_the_page() {
     let of = [40_000, 6_000, 5_000, 4_000].into_iter().enumerate();
     let runs = of.map(|(index, gc_us)| run(&cross.name(index), "blocking", gc_us, 9_000, &[0.9, 0.1]));
     let page = render(&Comparison::new(runs.collect(), 1), &cross, &[], "");
-    let part = page.split("<h3>Winners</h3>").nth(1).and_then(|rest| rest.split("</section>").next());
+    let part = page.split("<h3>Who is best</h3>").nth(1).and_then(|rest| rest.split("</section>").next());
     insta::assert_snapshot!(part.expect("winners"));
     assert!(page.contains("<th scope=\"col\">victim + policy</th>"));
     let alone = render(&comparison(four_runs()[..1].to_vec()), &Cross::default(), &[], "");
-    assert!(!alone.contains("Winners") && !alone.contains("class=\"matrices\""));
+    assert!(!alone.contains("Who is best") && !alone.contains("class=\"matrices\""));
 }
 
 /// The bytes of a small recording, worked out by hand.

@@ -178,17 +178,6 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_about_the_trace_is_told_once() {
-        let mut run = plain();
-        run.trace.as_mut().expect("replayed").span_ns = Some(0);
-        let told = notes(&[run.clone(), run]);
-        assert!(
-            told.len() == 1 && told[0].starts_with("warning: all 10 requests of the trace arrive at the"),
-            "{told:?}"
-        );
-    }
-
-    #[test]
     fn runs_that_differ_are_told_apart() {
         let mut other = Report { label: "scaled".to_owned(), ..plain() };
         if let Some(trace) = &mut other.trace {

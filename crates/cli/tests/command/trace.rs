@@ -248,6 +248,12 @@ fn a_fitted_scenario_passes_check() {
     refused(&["trace", "fit", &one, "-q"], &[&one, "has no span"]);
 }
 
+/// The codes of a report's warnings.
+fn codes(report: &serde_json::Value) -> Vec<String> {
+    let warnings = report["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+    warnings.iter().filter_map(|warning| Some(warning["code"].as_str()?.to_owned())).collect()
+}
+
 /// The options of reading that `trace info` has are those of a run, and what they do shows in its report.
 #[test]
 fn a_run_reads_a_trace_as_it_is_told() {
@@ -279,9 +285,9 @@ fn a_run_reads_a_trace_as_it_is_told() {
         (&"csv".into(), &40.into(), &3_900_000.into())
     );
     assert_eq!(report["host"]["bytes_written"], 30 * 4096);
-    assert!(report["warnings"].is_null(), "{}", report["warnings"]);
+    assert!(!codes(&report).contains(&"all-at-once".to_owned()), "{}", report["warnings"]);
     let timeless = run(&["--columns", "-;-;op;offset;size", "--size-unit", "512"]);
-    assert_eq!(timeless["warnings"][0]["code"], "all-at-once");
+    assert_eq!(codes(&timeless)[0], "all-at-once");
 }
 
 /// A recording of which D is there in part only: both commands say which event they read.
@@ -301,7 +307,7 @@ fn the_event_that_is_read_is_told() {
     assert!(text.contains("read by event Q (queued), which has 50 requests of 200 KiB"), "{text}");
     let forced = json(&["run", "tiny", "--trace", &path, "--action", "D", "--json", "-q"]);
     assert_eq!((&forced["trace"]["rows"], &forced["trace"]["events"]["share"]), (&1.into(), &0.02.into()));
-    assert_eq!(forced["warnings"][0]["code"], "incomplete-event");
+    assert!(codes(&forced).contains(&"incomplete-event".to_owned()), "{}", forced["warnings"]);
 }
 
 #[test]
