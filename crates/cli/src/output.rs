@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
+use crate::tables::wrapped;
 
 /// Columns of a table that goes to a file or pipe.
 const PIPE_COLUMNS: usize = 120;
@@ -78,7 +79,12 @@ impl Output {
     /// Writes one line to stderr unless the user wants quiet.
     pub(crate) fn notice(&self, text: &str) {
         if !self.quiet {
-            self.error_line(text);
+            match terminal_size::terminal_size_of(io::stderr()) {
+                Some((width, _)) if !text.contains('\n') => {
+                    self.error_line(wrapped(text, usize::from(width.0).max(COLUMNS_MIN)).trim_end());
+                }
+                _ => self.error_line(text),
+            }
         }
     }
 
@@ -139,10 +145,12 @@ impl Output {
         })
     }
 
-    /// Columns a table may take.
+    /// Columns a table may take: those of the terminal, or what COLUMNS says of a pipe.
+    #[expect(clippy::disallowed_methods, reason = "COLUMNS is the user's wish about this pipe")]
     pub(crate) fn columns(&self) -> usize {
-        let terminal = terminal_size::terminal_size_of(io::stdout());
-        terminal.map_or(PIPE_COLUMNS, |(width, _)| usize::from(width.0).max(COLUMNS_MIN))
+        let terminal = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+        let wished = || std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        terminal.or_else(wished).map_or(PIPE_COLUMNS, |columns: usize| columns.max(COLUMNS_MIN))
     }
 
     /// A closed stderr leaves nobody to tell.

@@ -68,7 +68,11 @@ fn load(runs: &[Report]) -> String {
     let rate = |run: &Report| run.host.requests as f64 / (run.simulated_ns as f64 / 1e9);
     let first = rate(&runs[0]);
     if first.is_finite() && runs.iter().all(|run| change(rate(run), first).abs() < ALIKE) {
-        let _ = write!(text, ", {} a second", figure(first));
+        // A week of a quiet volume has less than one in ten seconds.
+        let _ = match first {
+            rare if rare < 0.1 => write!(text, ", one every {} s", figure(1.0 / rare)),
+            _ => write!(text, ", {} a second", figure(first)),
+        };
     }
     text + ")"
 }
