@@ -70,6 +70,9 @@ pub struct DeviceReport {
     /// collects is counted by how often its dies did on average. Unit: count.
     #[serde(default)]
     pub gc_events: u64,
+    /// Write amplification over whole collection cycles; null without a victim. Unit: ratio.
+    #[serde(default)]
+    pub write_amplification_whole_cycles: Option<f64>,
     /// What garbage collection did with host operations inside the dies; absent in reports of before it was counted.
     #[serde(default)]
     pub inside: InsideReport,
@@ -163,6 +166,7 @@ impl DeviceReport {
             host_pages_written: counters.host_pages_written,
             host_pages_read: counters.host_pages_read,
             gc_events: 0,
+            write_amplification_whole_cycles: counters.write_amplification_whole_cycles(),
             inside: InsideReport::new(&counters.inside),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
@@ -267,6 +271,7 @@ mod tests {
             host_pages_written: 8,
             host_pages_read: 10,
             gc_events: 0,
+            write_amplification_whole_cycles: Some(4.5),
             inside: InsideReport::new(&COUNTED.inside),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),

@@ -169,7 +169,7 @@ mod tests {
         };
         assert_eq!(told(&read(0.9)), []);
         let text = "event D (issued) was read, which has 1.1% of what event Q (queued) asks for (170 requests beside \
-                    15524): part of the load is missing; workload.action chooses that event";
+                    15524). Part of the load is missing. Set workload.action to choose that event";
         assert_eq!(told(&read(0.011)), warning("incomplete-event", text));
     }
 }

@@ -27,8 +27,8 @@ impl Scenario {
             BeginsAt::Schedule => format!("ssd.gc.schedule = \"{}\"", early.ssd.gc.schedule),
         };
         Some(format!(
-            "hint: reactive policies wait for a member to reach its hard threshold, and under {begins}, which \
-             begins to collect at soft, hardly any does; array.coordination.fire_at = \"soft\" coordinates them"
+            "hint: reactive policies wake when a member reaches its hard threshold. Under {begins} members start to collect \
+             at soft and hardly ever reach hard. Set array.coordination.fire_at = \"soft\" to coordinate them"
         ))
     }
 

@@ -104,7 +104,7 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
             let phases = if let Arrival::Phases(phases) = &arrival { phases.len() } else { 1 };
             streams.iter().try_for_each(|stream| counts_fit(stream, phases))?;
             let problem = match arrival {
-                Arrival::Closed { .. } => "does not go with streams: a closed loop stands alone",
+                Arrival::Closed { .. } => "cannot be combined with streams",
                 Arrival::WriteBursts { .. } => {
                     "does not go with streams in common: it says which requests write"
                 }
@@ -174,7 +174,7 @@ fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival
     let arrival = workload::arrival(arrivals, None)?;
     if let (Arrival::Closed { .. }, Some(field)) = (&arrival, arrivals.field("process")) {
         let allowed = "poisson, fixed, on-off, write-bursts, choices; closed in a load without streams";
-        return Err(field.fault_allowing("does not go with streams: a closed loop stands alone", allowed));
+        return Err(field.fault_allowing("cannot be combined with streams", allowed));
     }
     workload::has_writes(stream, &arrival)?;
     Ok(StreamArrival::Own(arrival))

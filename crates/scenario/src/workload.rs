@@ -360,7 +360,7 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
                 | Arrival::WriteBursts { rate, .. },
             ),
         ) => *rate,
-        _ => table.require("rate", "there is no usual rate")?.number(0.0, false, FASTEST)?,
+        _ => table.require("rate", "there is no default rate")?.number(0.0, false, FASTEST)?,
     };
     match process {
         Process::OnOff | Process::WriteBursts => {

@@ -307,7 +307,7 @@ fn alone(
     arrival: &Arrival,
 ) -> Result<SyntheticConfig, String> {
     if matches!(arrival, Arrival::Closed { .. }) {
-        return Err("arrival.process = \"closed\": a closed loop stands alone, without streams".into());
+        return Err("arrival.process = \"closed\": a closed loop cannot be combined with streams".into());
     }
     Ok(SyntheticConfig {
         // Requests are counted over all streams.

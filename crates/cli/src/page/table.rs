@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::{Intervals, Method, Report, VariantIntervals, Versus};
+use harmonia_metrics::{Intervals, Method, Report, VariantIntervals, Versus, Winner, Winners};
 
 use super::html::{escaped, in_parts};
 use super::loads::Part;
@@ -13,64 +13,47 @@ use crate::tables::label;
 /// From so many runs on, rows are sorted and scrolled.
 const MANY: usize = 12;
 
-/// What a column shows of a run, and whether less of it is better.
+/// What a column shows of a run, and who has won it where that is judged.
 struct Column {
     heading: &'static str,
     show: fn(&Report) -> String,
-    /// What is compared to find the best.
-    figure: Option<fn(&Report) -> Option<f64>>,
+    winner: Option<fn(&Winners) -> &Option<Winner>>,
 }
 
 const COLUMNS: [Column; 9] = [
     Column {
         heading: "mean<br>ms",
         show: |run| or_none(run.host.response_ns.all.mean, numbers::ms),
-        figure: Some(|run| run.host.response_ns.all.mean),
+        winner: Some(|winners| &winners.mean),
     },
-    Column {
-        heading: "median (p50)<br>ms",
-        show: |run| shown(run.host.response_ns.all.p50),
-        figure: Some(|run| figure(run.host.response_ns.all.p50)),
-    },
+    Column { heading: "median (p50)<br>ms", show: |run| shown(run.host.response_ns.all.p50), winner: None },
     Column {
         heading: "p99<br>ms",
         show: |run| shown(run.host.response_ns.all.p99),
-        figure: Some(|run| figure(run.host.response_ns.all.p99)),
+        winner: Some(|winners| &winners.p99),
     },
-    Column {
-        heading: "p99.9<br>ms",
-        show: |run| shown(run.host.response_ns.all.p999),
-        figure: Some(|run| figure(run.host.response_ns.all.p999)),
-    },
-    Column {
-        heading: "max<br>ms",
-        show: |run| shown(run.host.response_ns.all.max),
-        figure: Some(|run| figure(run.host.response_ns.all.max)),
-    },
-    Column { heading: "GC-affected<br>requests", show: met_gc, figure: None },
+    Column { heading: "p99.9<br>ms", show: |run| shown(run.host.response_ns.all.p999), winner: None },
+    Column { heading: "max<br>ms", show: |run| shown(run.host.response_ns.all.max), winner: None },
+    Column { heading: "GC-affected<br>requests", show: met_gc, winner: None },
     Column {
         heading: "erases",
         show: |run| numbers::count(run.array.erases),
-        figure: Some(|run| Some(run.array.erases as f64)),
+        winner: Some(|winners| &winners.erases),
     },
     Column {
         heading: "write<br>amplification",
-        show: |run| or_none(run.array.write_amplification, |ratio| format!("{ratio:.2}")),
-        figure: Some(|run| run.array.write_amplification),
+        show: |run| or_none(run.array.write_amplification_whole_cycles, |ratio| format!("{ratio:.2}")),
+        winner: None,
     },
     Column {
         heading: "time with<br>GC",
         show: |run| numbers::percent(1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)),
-        figure: None,
+        winner: None,
     },
 ];
 
 fn shown(ns: Option<u64>) -> String {
     or_none(ns, |ns| numbers::ms(ns as f64))
-}
-
-fn figure(ns: Option<u64>) -> Option<f64> {
-    ns.map(|ns| ns as f64)
 }
 
 /// Share of all requests that met garbage collection.
@@ -126,7 +109,8 @@ fn order(part: &Part<'_>, sorted: bool) -> Vec<usize> {
 }
 
 fn rows(text: &mut String, part: &Part<'_>, marks: &[Mark], sorted: bool, has_choice: bool) {
-    let lowest = COLUMNS.each_ref().map(|column| column.figure.and_then(|figure| lowest(&part.runs, figure)));
+    let winners = &part.comparison.winners;
+    let winning = COLUMNS.each_ref().map(|column| column.winner.and_then(|of| of(winners).as_ref()?.name()));
     for row in order(part, sorted) {
         let (run, position) = (&part.runs[row], part.indices[row]);
         let variant = part.comparison.intervals.variants.get(row);
@@ -137,10 +121,8 @@ fn rows(text: &mut String, part: &Part<'_>, marks: &[Mark], sorted: bool, has_ch
             marks.get(position).map(Mark::swatch).unwrap_or_default(),
             in_parts(label(run))
         );
-        for (index, (column, lowest)) in COLUMNS.iter().zip(lowest).enumerate() {
-            let value = column.figure.and_then(|figure| figure(run));
-            let best = !run.is_ideal() && value.is_some() && value == lowest;
-            let class = if best { " class=\"best\"" } else { "" };
+        for (index, (column, winner)) in COLUMNS.iter().zip(winning).enumerate() {
+            let class = if winner == Some(label(run)) { " class=\"best\"" } else { "" };
             let mean = variant.filter(|_| index == 0).and_then(|variant| variant.metrics.mean?.half_width);
             let shown = (column.show)(run);
             let behind = mean.map(|ns| behind(&numbers::plus_minus(ns / 1e6, &shown))).unwrap_or_default();
@@ -152,13 +134,6 @@ fn rows(text: &mut String, part: &Part<'_>, marks: &[Mark], sorted: bool, has_ch
         }
         text.push_str("</tr>\n");
     }
-}
-
-/// The lowest figure of those one could build, if there is a choice between different ones.
-fn lowest(runs: &[Report], figure: fn(&Report) -> Option<f64>) -> Option<f64> {
-    let figures: Vec<f64> = runs.iter().filter(|run| !run.is_ideal()).filter_map(figure).collect();
-    let low = figures.iter().copied().min_by(f64::total_cmp)?;
-    figures.iter().any(|&figure| figure > low).then_some(low)
 }
 
 fn against_first(run: &Report, first: &Report, versus: Option<&Versus>) -> String {
@@ -187,12 +162,12 @@ pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals
     let mut text = String::from(
         "A response time runs from a request's arrival to the end of its last operation. A GC-affected request waited for \
          garbage collection or was served by one command with it. Write amplification is flash pages written for each \
-         page the host wrote. Time with GC is the share of time in which at least one SSD collects.",
+         page the host wrote, over whole collection cycles. Time with GC is the share of time in which at least one SSD collects.",
     );
     if parts.iter().any(|part| part.runs.len() > 1) {
         text.push_str(match parts.len() {
-            1 => " Underlined is the lowest figure of the runs one could build.",
-            _ => " Underlined is the lowest figure of the runs one could build, load by load.",
+            1 => " Underlined is the winner of mean, p99 and erases, where there is one.",
+            _ => " Underlined is the winner of mean, p99 and erases under each load, where there is one.",
         });
     }
     if is_long(parts) {

@@ -29,7 +29,7 @@ pub(super) fn section(run: &Report, style: Style) -> String {
             numbers::count(*gc_victims).into(),
             numbers::count(*gc_pages_moved).into(),
             numbers::duration(*gc_busy_ns).into(),
-            or_none(device.write_amplification, |ratio| format!("{ratio:.3}")).into(),
+            or_none(device.write_amplification_whole_cycles, |ratio| format!("{ratio:.3}")).into(),
             or_none(device.plane_utilisation_in_gc, numbers::percent).into(),
             format!("{:.2}", wear.mean).into(),
             format!("{}..{}", wear.min, wear.max).into(),

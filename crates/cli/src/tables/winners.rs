@@ -153,9 +153,10 @@ impl Said<'_> {
         let of_baseline = self.versus_baseline(&next.label, winner);
         let name = (self.name)(&next.label);
         match of_baseline {
-            Some(versus) if winner.labels[0] == self.baseline() => {
-                format!("; the next, {name}, has {} more", size(&versus))
-            }
+            Some(versus) if winner.labels[0] == self.baseline() => match times(&versus) {
+                Some(times) => format!("; the next, {name}, has {times} times that"),
+                None => format!("; the next, {name}, has {} more", size(&versus)),
+            },
             _ => format!("; the next is {name}"),
         }
     }
@@ -209,9 +210,10 @@ impl Said<'_> {
             Some(versus) if !versus.is_clear() => {
                 format!("no measurable difference in erases from {baseline}")
             }
-            Some(versus) if versus.difference.mean > 0.0 => {
-                format!("{} more erases than {baseline}", size(&versus))
-            }
+            Some(versus) if versus.difference.mean > 0.0 => match times(&versus) {
+                Some(times) => format!("{times} times the erases of {baseline}"),
+                None => format!("{} more erases than {baseline}", size(&versus)),
+            },
             Some(versus) => format!("{} fewer erases than {baseline}", size(&versus)),
             None => return None,
         };
@@ -245,23 +247,24 @@ fn below(versus: &Versus) -> String {
     format!("{} {word}", size(versus))
 }
 
-/// The size of a change, without its direction: "49.9% ±3.6", or "3.2 times" where it is large.
+/// How many times as large a figure is, where that is the plainer word.
+fn times(versus: &Versus) -> Option<String> {
+    let relative = versus.relative.filter(|relative| relative.mean >= 1.0)?;
+    let text = format!("{:.1}", 1.0 + relative.mean);
+    let behind = relative.half_width.map(|half| format!(" {}", numbers::plus_minus(half, &text)));
+    Some(text + &behind.unwrap_or_default())
+}
+
+/// The size of a change, without its direction: "49.9% ±3.6".
 fn size(versus: &Versus) -> String {
     let Some(relative) = versus.relative else { return numbers::count(versus.difference.mean.abs() as u64) };
-    let behind = |text: &str, scale: f64| {
-        let half_width = relative.half_width.filter(|half| half * scale < 1e4);
-        half_width.map_or_else(String::new, |half| format!(" {}", numbers::plus_minus(half * scale, text)))
-    };
     match relative.mean {
         mean if mean <= -0.9995 => ">99.9%".to_owned(),
-        mean if mean >= 2.0 => {
-            let text = format!("{mean:.1}");
-            format!("{text}{} times", behind(&text, 1.0))
-        }
         mean => {
             let text = format!("{:.1}%", mean.abs() * 100.0);
-            let behind = behind(&text, 100.0);
-            text + &behind
+            let half_width = relative.half_width.filter(|half| *half < 100.0);
+            let behind = half_width.map(|half| format!(" {}", numbers::plus_minus(half * 100.0, &text)));
+            text + &behind.unwrap_or_default()
         }
     }
 }
