@@ -43,8 +43,8 @@ def test_the_same_seed_is_the_same_report_on_any_number_of_threads() -> None:
 
 def test_a_comparison_keeps_its_order_and_sweeps() -> None:
     policies = ["ideal", "local"]
-    assert [run["label"] for run in harmonia.compare("tiny", policies=policies, sets=TINY)] == policies
-    swept = harmonia.compare("tiny", policies=["local"], sets=["workload.requests=2000", "seed=1,2"])
+    assert [run["label"] for run in harmonia.compare("tiny", policies=policies, seeds=1, sets=TINY)] == policies
+    swept = harmonia.compare("tiny", policies=["local"], seeds=1, sets=["workload.requests=2000", "seed=1,2"])
     assert [run["seed"] for run in swept] == [1, 2]
 
 
