@@ -71,7 +71,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
     written = {}
     for name, command in COMMANDS.items():
         command = [str(folder / "hostile.toml") if word == "HOSTILE" else word for word in command]
-        subprocess.run([harmonia, *command, "--quiet", "--out", str(folder / name)], check=True, stdout=subprocess.DEVNULL)
+        seeds = ["--seeds", "1"] if command[0] == "compare" and "--seeds" not in command else []
+        subprocess.run([harmonia, *command, *seeds, "--quiet", "--out", str(folder / name)], check=True, stdout=subprocess.DEVNULL)
         report = json.loads((folder / name / "report.json").read_text())
         written[name] = Written(folder / name / "report.html", report)
     return written

@@ -421,7 +421,8 @@ def test_the_words_agree_with_the_report(opened: Open) -> None:
     why = opened_page.page.locator("#why .text").inner_text()
     assert f"is {gc_share['local'] * 100:.0f}% and {gc_share[best] * 100:.0f}% of the response time" in why
     tied = opened_page.written.report["winners"]["mean"]["labels"][1:]
-    assert [f"ties with {label}" in headline for label in tied] == [True] * len(tied), "headline and winners agree"
+    ties = {0: "", 1: f"ties with {tied[0]}" if tied else ""}.get(len(tied), f"ties with {len(tied)} others")
+    assert ties in headline, "headline and winners agree"
     rows = opened_page.page.locator("#table tbody tr")
     for index, run in enumerate(runs):
         row = rows.nth(index).inner_text()

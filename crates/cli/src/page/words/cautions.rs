@@ -11,13 +11,13 @@ const KEEPS_APART: &str = "keeps-apart";
 /// The worst first. Space that a load leaves alone is noted beside the tables.
 pub(super) fn cautions(comparison: &Comparison, runs: &[Report]) -> Vec<String> {
     let warnings = comparison.warnings.iter().filter(|warning| warning.code != ADDRESS_SPACE);
-    warnings.map(|warning| sentence(warning, runs.len())).chain(notes(runs)).collect()
+    warnings.map(sentence).chain(notes(runs)).collect()
 }
 
 /// A text that begins with a name, of a policy or of the variants it is true of, keeps its letters.
-fn sentence(warning: &Warning, variants: usize) -> String {
-    let begins_with_a_name =
-        warning.code == KEEPS_APART || (!warning.labels.is_empty() && warning.labels.len() < variants);
+fn sentence(warning: &Warning) -> String {
+    let begins_with_a_name = warning.code == KEEPS_APART
+        || warning.labels.first().is_some_and(|first| warning.text.starts_with(first.as_str()));
     let text = if begins_with_a_name { warning.text.clone() } else { capital(&warning.text) };
     text + "."
 }
