@@ -67,7 +67,7 @@ pub struct DeviceReport {
     /// Pages read for the host. Unit: pages.
     pub host_pages_read: u64,
     /// Collections: times the device, all of its dies together, began to collect. A device of which some die always
-    /// collects is counted by how often its dies did on average. Unit: count.
+    /// collects is counted by how often its dies did on average, or by the victims of each allocation unit. Unit: count.
     #[serde(default)]
     pub gc_events: u64,
     /// Write amplification over whole collection cycles; null without a victim. Unit: ratio.

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use harmonia_array::layout::Layout;
 use harmonia_array::{ArrayCounters, Level, Steadiness};
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceReport, EngineReport, EventReport, EventsReport, HostReport,
-    Noted, PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport,
+    ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
+    HostReport, Noted, PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport,
 };
+use harmonia_ssd::SsdConfig;
 use harmonia_workload::TraceAccount;
 use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
@@ -57,11 +58,8 @@ pub(super) fn build(
         programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
     });
     let layout = scenario.array.layout();
-    let events = measured.gc_intervals.iter().zip(&measured.devices).zip(members).map(
-        |((&intervals, device), member)| {
-            intervals.max(device.inside.events / u64::from(member.ssd.geometry.dies()))
-        },
-    );
+    let counted = measured.gc_intervals.iter().zip(&measured.devices).zip(members);
+    let events = counted.map(|((&intervals, device), member)| intervals.max(rounds(device, &member.ssd)));
     let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
     let array = ArrayReport {
         usable_bytes: layout.logical_bytes(),
@@ -107,6 +105,15 @@ pub(super) fn build(
     };
     report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
     report
+}
+
+/// How often a device collected in all of its parts: by how often its dies began to, and, as one event may go on for long
+/// where the host is let in, by how many victims each of its allocation units gave.
+fn rounds(device: &DeviceCounters, ssd: &SsdConfig) -> u64 {
+    let dies = u64::from(ssd.geometry.dies());
+    let units = ssd.resolve().map_or(dies, |shape| u64::from(shape.units()));
+    let victims_a_round = units * u64::from(ssd.gc.min_victims.max(1));
+    (device.inside.events / dies).max(device.gc_victims / victims_a_round)
 }
 
 /// What redundancy made of writes, if the level has any.
