@@ -67,6 +67,11 @@ fn tail_besides(pair: &Pair<'_>, other: &Report) -> String {
         (Some(by), _) if by >= ALIKE_TAIL && !verdicts::may_be_chance(pair.difference(|all| all.p99)) => {
             format!(", but raises p99 by {}", percent(by))
         }
+        (Some(by), _)
+            if by > -ALIKE_TAIL && by < 0.0 && !verdicts::may_be_chance(pair.difference(|all| all.p99)) =>
+        {
+            format!(", but p99 by only {}", percent(by))
+        }
         (Some(by), _) if by > -ALIKE_TAIL => ", but not p99".to_owned(),
         (_, Some(by)) if by > -ALIKE_TAIL => ", but not p99.9".to_owned(),
         _ => String::new(),

@@ -81,10 +81,10 @@ fn direction(change: f64) -> i8 {
 }
 
 fn told(change: f64, chance: bool) -> String {
-    match direction(change) {
-        0 => ", no clear difference".to_owned(),
+    match change {
+        none if none == 0.0 => ", no difference".to_owned(),
         _ if chance => ", a difference that may be chance".to_owned(),
-        -1 => format!(" ({} less)", percent(change)),
+        less if less < 0.0 => format!(" ({} less)", percent(change)),
         _ => format!(" ({} more)", percent(change)),
     }
 }
