@@ -7,7 +7,7 @@
 
 use harmonia_types::{Operation, SimDuration, SimTime};
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Remap, Source, Trace, TraceConfig, TraceError, TraceOptions,
+    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, Trace, TraceConfig, TraceError, TraceOptions,
     TraceSource, Volumes,
 };
 
@@ -80,6 +80,8 @@ fn replay(trace: &Trace, shortest: u64, volumes: Volumes, remap: Remap) {
         align: volumes == Volumes::Overlay,
         limit: None,
         warmup: Limit::Requests(0),
+        pacing: Pacing::Open,
+        repeat: 1,
     };
     let Ok(mut source) = TraceSource::new(trace, &config, &ARRAY) else { return };
     let mut now = SimTime::ZERO;
