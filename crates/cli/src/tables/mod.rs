@@ -119,6 +119,12 @@ fn addressed(runs: &[Report], columns: usize) -> String {
     alike.into_iter().map(|entry| layout::wrapped(&line(entry), columns)).collect()
 }
 
+/// A text that begins a sentence.
+pub(crate) fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
 /// What a run is called: its label, or the policy of a run that has none.
 pub(crate) fn label(run: &Report) -> &str {
     if run.label.is_empty() { &run.array.coordination.policy } else { &run.label }

@@ -4,7 +4,7 @@
 
 use harmonia_metrics::{Against, Comparison, Report, Versus, Winner};
 
-use super::{Style, label, layout};
+use super::{Style, capital, label, layout};
 use crate::numbers;
 use crate::output::Emphasis;
 
@@ -102,11 +102,6 @@ fn milliseconds(ns: f64) -> String {
 
 fn erases(count: f64) -> String {
     numbers::count(count.round() as u64)
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
 /// A comparison, about to be put into words.

@@ -79,13 +79,13 @@ impl Winners {
         let error = difference_error(variants.len(), seeds);
         let contest =
             |figure: &'static Figure, edge: Edge| Contest { variants: &variants, figure, error, edge };
-        let erases = contest(&Figure::ERASES, one_collection);
+        let erases = contest(&Figure::ERASES, one_collection).decide();
         Winners {
             mean: contest(&Figure::MEAN, none).decide(),
             p99: contest(&Figure::P99, none).decide(),
             read_p99: contest(&Figure::READ_P99, none).decide(),
-            wear_at_the_edge: erases.has_edge(),
-            erases: erases.decide(),
+            wear_at_the_edge: erases.as_ref().is_some_and(Winner::has_clear_ties),
+            erases,
         }
     }
 }
@@ -187,18 +187,17 @@ impl<'a> Contest<'a> {
     fn is_at_the_edge(&self, best: &[Report], runs: &[Report], versus: &Versus) -> bool {
         versus.difference.mean.abs() < (self.edge)(best).max((self.edge)(runs))
     }
-
-    /// Whether somebody would have won but for the end of the window.
-    fn has_edge(&self) -> bool {
-        let Some(winner) = self.decide().filter(Winner::is_tie) else { return false };
-        winner.ties.iter().any(|against| against.versus.is_clear())
-    }
 }
 
 impl Winner {
     /// Whether several have the lowest figure, as far as one can tell.
     pub fn is_tie(&self) -> bool {
         self.labels.len() > 1
+    }
+
+    /// Whether some tie although their interval says that they differ: by less than the end of the window makes.
+    fn has_clear_ties(&self) -> bool {
+        self.ties.iter().any(|against| against.versus.is_clear())
     }
 
     /// The variant that has won.

@@ -89,23 +89,6 @@ pub struct Recording {
     pub planes: Option<MemberPlanes>,
 }
 
-impl Recording {
-    /// How many times as long the median request took in the last quarter as in the first; `None` unless it grew from
-    /// each quarter to the next, as it does in an array that cannot keep up.
-    pub fn growth(&self) -> Option<f64> {
-        let level = self.levels.last().filter(|level| level.slices.len() >= 8)?;
-        let quarter = |number: usize| {
-            let slices =
-                &level.slices[level.slices.len() * number / 4..level.slices.len() * (number + 1) / 4];
-            let count: u64 = slices.iter().map(|slice| slice.count).sum();
-            let sum: f64 = slices.iter().map(|slice| slices::cell_ns(slice.p50) * slice.count as f64).sum();
-            (count > 0).then(|| sum / count as f64)
-        };
-        let quarters = [quarter(0)?, quarter(1)?, quarter(2)?, quarter(3)?];
-        quarters.is_sorted_by(|a, b| a < b).then(|| quarters[3] / quarters[0])
-    }
-}
-
 impl Recorder {
     /// A recorder that keeps so much.
     ///

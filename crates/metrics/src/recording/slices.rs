@@ -49,13 +49,6 @@ pub(super) fn cell(ns: u64) -> u8 {
     ((octave - FIRST_OCTAVE) * CELLS_PER_OCTAVE + part).min(CELLS as u32 - 1) as u8
 }
 
-/// The middle of a cell. Unit: ns.
-pub(super) fn cell_ns(cell: u8) -> f64 {
-    let (octave, part) = (u32::from(cell) / CELLS_PER_OCTAVE, u32::from(cell) % CELLS_PER_OCTAVE);
-    let eighth = (1u64 << (octave + FIRST_OCTAVE)) as f64 / f64::from(CELLS_PER_OCTAVE);
-    (f64::from(CELLS_PER_OCTAVE + part) + 0.5) * eighth
-}
-
 pub(super) struct Slices {
     from: SimTime,
     width_ns: u64,

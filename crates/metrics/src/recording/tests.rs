@@ -130,15 +130,3 @@ fn parts_that_never_close_are_given_up() {
         assert_eq!(inside, window.last - window.first + 1, "every request of a window is kept");
     }
 }
-
-#[test]
-fn a_run_whose_responses_only_ever_grow_is_told_from_one_that_is_steady() {
-    let grown = |response_us: fn(u64) -> u64| {
-        let mut recorder = Recorder::new(SMALL);
-        recorder.begin(SimTime(0), 1);
-        (0..40_000).for_each(|id| recorder.completion(&request(id, id * 10, response_us(id))));
-        recorder.finish(SimTime(1)).growth()
-    };
-    assert!(grown(|id| 100 + id).is_some_and(|growth| growth > 5.0));
-    assert_eq!(grown(|id| 100 + id * 7_919 % 1_000), None);
-}

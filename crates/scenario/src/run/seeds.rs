@@ -79,11 +79,13 @@ pub fn compare_while(
             runs[job.id.variant].push(report);
         }
         done += next;
-        let comparison = Comparison::new(runs.iter().flatten().cloned().collect(), done as usize);
+        let comparison = Comparison::new(runs.iter_mut().flat_map(std::mem::take).collect(), done as usize);
         next = more(&comparison).min(MOST_SEEDS - done);
         if next == 0 {
             return Ok(comparison);
         }
+        let mut reports = comparison.runs.into_iter();
+        runs.iter_mut().for_each(|runs| runs.extend(reports.by_ref().take(done as usize)));
     }
 }
 

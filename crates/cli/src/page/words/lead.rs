@@ -82,7 +82,7 @@ fn direction(change: f64) -> i8 {
 
 fn told(change: f64, chance: bool) -> String {
     match change {
-        none if none == 0.0 => ", no difference".to_owned(),
+        0.0 => ", no difference".to_owned(),
         _ if chance => ", a difference that may be chance".to_owned(),
         less if less < 0.0 => format!(" ({} less)", percent(change)),
         _ => format!(" ({} more)", percent(change)),

@@ -25,7 +25,7 @@ use harmonia_metrics::{Comparison, Report};
 use super::html::named;
 use super::loads::Part;
 use crate::numbers;
-use crate::tables::{self, label};
+use crate::tables::{self, capital, label};
 use pair::Pair;
 
 /// Changes below this share are called none where no test of a difference exists, as of counts.
@@ -197,11 +197,6 @@ fn more_than(ratio: f64, what: &str) -> String {
         ratio if ratio >= 2.0 => format!("{ratio:.1} times as many {what} as"),
         ratio => format!("{} more {what} than", percent(ratio - 1.0)),
     }
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }
 
 /// "a", "a and b", "a, b and c", "a, b and 3 more".
