@@ -15,6 +15,8 @@ pub mod planner;
 mod stored;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
-pub use config::{ArrayConfig, CoordinationConfig, MemberConfig, SmallWrite};
+pub use config::{
+    ArrayConfig, Avoid, CoordinationConfig, Interface, Knowledge, MemberConfig, Reads, SmallWrite,
+};
 pub use controller::{Access, Array, ArrayCounters, ArrayFailure, MessageCounters, Parts, payload};
 pub use layout::Level;

@@ -13,7 +13,7 @@ use common::*;
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::NoPayload;
 use harmonia_array::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View};
-use harmonia_array::{Access, Array, ArrayConfig, Level, Parts};
+use harmonia_array::{Access, Array, ArrayConfig, Interface, Level, Parts};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Device, DeviceCounters, Trigger};
@@ -117,7 +117,11 @@ struct Ears {
 impl Coordinator for Ears {
     fn interests(&self) -> Interests {
         let listens = self.listens;
-        Interests { devices: listens, arrivals: listens, completions: listens }
+        Interests { devices: listens, arrivals: listens, completions: listens, answers: false }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {

@@ -14,8 +14,8 @@ use harmonia_array::planner::mirrored::MirroredPlanner;
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters,
-    Parts, SmallWrite, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig,
+    MessageCounters, Parts, SmallWrite, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -109,6 +109,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         level: Level::Raid0,
         stripe_unit: PAGE * (1 + rng.below(3)),
         small_write: SmallWrite::Fewest,
+        knowledge: Knowledge::default(),
         coordination: CoordinationConfig {
             policy: policy.into(),
             message_latency: SimDuration::ZERO,
@@ -609,6 +610,10 @@ struct Watcher;
 impl Coordinator for Watcher {
     fn interests(&self) -> Interests {
         Interests { devices: true, arrivals: true, completions: true }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, _: SimTime, _: &Event, _: &DeliveredView<'_>, _: &mut Vec<Action>) {}

@@ -9,8 +9,8 @@
 use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, MessageCounters,
-    SmallWrite, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Knowledge, Level, MemberConfig,
+    MessageCounters, SmallWrite, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
@@ -95,6 +95,7 @@ fn of_level(
         level,
         stripe_unit: PAGE,
         small_write: SmallWrite::Fewest,
+        knowledge: Knowledge::default(),
         coordination: CoordinationConfig {
             policy: policy.into(),
             message_latency,
@@ -318,7 +319,13 @@ fn the_load_of_an_incapable_member_is_activity_too() {
 #[test]
 fn every_coordinator_refuses_a_key_it_does_not_know() {
     let own = serde_json::Map::from_iter([("no_such_key".to_owned(), serde_json::Value::from(1))]);
-    let parameters = Parameters { devices: DEVICES, message_latency: SimDuration::ZERO, own: &own };
+    let parameters = Parameters {
+        devices: DEVICES,
+        redundancy: 0,
+        members: &[],
+        message_latency: SimDuration::ZERO,
+        own: &own,
+    };
     for entry in REGISTRY {
         assert!((entry.build)(&parameters).is_err(), "{} accepts any key", entry.name);
     }

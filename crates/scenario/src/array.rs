@@ -1,7 +1,7 @@
 //! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Knowledge, Level, MemberConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
@@ -24,8 +24,17 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
     let small_write = level::small_write(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape)?;
-    let coordination = coordination(&section, devices)?;
-    Ok((ArrayConfig { devices, level, stripe_unit, small_write, coordination, members }, room))
+    let coordination = coordination(&section, level, &members)?;
+    let config = ArrayConfig {
+        devices,
+        level,
+        stripe_unit,
+        small_write,
+        knowledge: Knowledge::default(),
+        coordination,
+        members,
+    };
+    Ok((config, room))
 }
 
 /// Reads every member's device. All must have one page size and one logical size; returns what they share.
@@ -101,7 +110,7 @@ fn alike(shapes: &[(Shape, Place, String)]) -> Parsed<()> {
 }
 
 /// Reads `[array.coordination]` and builds the policy once, so that its own keys are checked by the policy itself.
-fn coordination(array: &Section<'_>, devices: u16) -> Parsed<CoordinationConfig> {
+fn coordination(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<CoordinationConfig> {
     let table = PolicyTable {
         name: "coordination",
         schema: "array.coordination",
@@ -113,7 +122,11 @@ fn coordination(array: &Section<'_>, devices: u16) -> Parsed<CoordinationConfig>
         None => SimDuration::ZERO,
     };
     let own = table.keys(&section)?;
-    let build = |own: &Keys| (entry.build)(&Parameters { devices, message_latency, own }).map(drop);
+    let devices = members.len() as u16;
+    let redundancy = level.redundancy(devices);
+    let build = |own: &Keys| {
+        (entry.build)(&Parameters { devices, redundancy, members, message_latency, own }).map(drop)
+    };
     match build(&own) {
         Ok(()) => Ok(CoordinationConfig { policy: entry.name.to_owned(), message_latency, own }),
         Err(why) => Err(table.blame(&section, &own, &why, build)),

@@ -62,11 +62,17 @@ impl Scenario {
 
 /// Whether this policy lets members of the array collect one after the other.
 pub(crate) fn keeps_apart(array: &ArrayConfig, policy: &str) -> bool {
-    let ArrayConfig { devices, coordination, .. } = array;
+    let ArrayConfig { devices, level, members, coordination, .. } = array;
     // Another policy's own keys are not for this one.
     let none = Default::default();
     let own = if policy == coordination.policy { &coordination.own } else { &none };
-    let parameters = Parameters { devices: *devices, message_latency: coordination.message_latency, own };
+    let parameters = Parameters {
+        devices: *devices,
+        redundancy: level.redundancy(*devices),
+        members,
+        message_latency: coordination.message_latency,
+        own,
+    };
     let built = find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok());
     built.is_some_and(|coordinator| coordinator.keeps_apart())
 }

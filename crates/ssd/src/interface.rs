@@ -40,10 +40,14 @@ pub struct Status {
 pub enum Directive {
     /// FORCE_GC: every unit starts an event, low or not, unless its die collects already.
     Force(Stop),
-    /// Please do not collect in the background (advisory).
+    /// A deterministic window begins: no event starts above the hard threshold until another window, or none, is asked
+    /// for. At the hard threshold the device collects all the same, and says so.
     Hold,
-    /// Ends a hold.
+    /// No window any more: the device collects as it is configured to.
     Release,
+    /// A window to collect in begins (NVMe: non-deterministic window): events start from the soft threshold on, in the
+    /// background too, until another window, or none, is asked for.
+    Open,
 }
 
 /// When a forced event ends.
@@ -64,6 +68,8 @@ pub enum Notice {
     SoftThreshold,
     /// A check found a unit at or below its hard threshold, and the device began to collect on its own.
     HardThreshold,
+    /// In a deterministic window the device can take few more writes before it must collect; once a window.
+    WindowWarning,
     /// The first die began to collect.
     GcStarted,
     /// The last die stopped collecting. `registered` says whether the device still counts as a participant: an event

@@ -6,7 +6,7 @@ use bench::*;
 use harmonia_engine::Rng;
 use harmonia_flash::Copyback;
 use harmonia_ssd::interface::{Directive, Notice};
-use harmonia_ssd::{Allocation, AllocationUnit, Amount, Domain, SsdConfig, SubRequest, Trigger};
+use harmonia_ssd::{Allocation, AllocationUnit, Amount, Domain, SsdConfig, SubRefusal, SubRequest, Trigger};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 #[test]
@@ -690,10 +690,18 @@ fn a_fast_failing_operation_is_answered_at_once_while_its_die_collects() {
     bench.read(0, 1, 0, 1);
     let fast = |token, page| SubRequest { fast_fail: true, ..sub(token, Operation::Read, page, 1) };
     bench.submit(1_000, fast(2, 0)).submit(1_000, fast(3, 1));
-    let busy = bench.known_by(1_000, 2, 1_000, Blame::default());
-    assert_eq!(busy.busy, Some(SimDuration(25_000)));
-    let read = bench.known_at(2_300, 3, 2_370, read_blame());
-    assert_eq!(read.busy, None, "the other die does not collect");
+    let refusal = SubRefusal {
+        token: 2,
+        first: 0,
+        pages: 1,
+        at: SimTime(1_000),
+        left: SimDuration(25_000),
+        blame: Blame::default(),
+    };
+    assert_eq!(*bench.device.refusals(), [refusal]);
+    // The other die does not collect.
+    bench.known_at(2_300, 3, 2_370, read_blame());
     bench.advance(30_000);
+    assert!(bench.device.completions().iter().all(|done| done.token != 2), "nothing of it was done");
     assert_eq!(bench.device.counters().host_pages_read, 2, "the refused one did nothing");
 }

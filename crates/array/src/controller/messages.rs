@@ -46,6 +46,8 @@ pub struct MessageCounters {
     pub holds: u64,
     /// Releases.
     pub releases: u64,
+    /// Windows to collect in.
+    pub windows: u64,
 }
 
 impl MessageCounters {
@@ -59,6 +61,7 @@ impl MessageCounters {
             queries: self.queries - earlier.queries,
             holds: self.holds - earlier.holds,
             releases: self.releases - earlier.releases,
+            windows: self.windows - earlier.windows,
         }
     }
 }
@@ -99,6 +102,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                         self.counters.hard_notices += 1;
                         Event::HardThreshold(device)
                     }
+                    Notice::WindowWarning => Event::WindowWarning(device),
                     Notice::GcStarted => {
                         self.delivered[device.index()].collecting = true;
                         Event::GcStarted(device)
@@ -170,11 +174,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 }
             }
             Action::Timer(at, number) => self.agenda.push(at.max(now), Message::Timer(number)),
+            Action::Reserve(_) | Action::Return(_) | Action::Avoid(_) | Action::Use(_) => {}
             Action::Window { device, from, until } => {
                 if from > arrival {
                     self.send(arrival, device, Directive::Hold);
                 }
-                self.send(from.max(arrival), device, Directive::Release);
+                self.send(from.max(arrival), device, Directive::Open);
                 self.send(until.max(arrival), device, Directive::Hold);
             }
         }
@@ -187,6 +192,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 Directive::Force(_) => self.counters.forced += 1,
                 Directive::Hold => self.counters.holds += 1,
                 Directive::Release => self.counters.releases += 1,
+                Directive::Open => self.counters.windows += 1,
             }
             self.agenda.push(arrival, Message::Directive(device, directive));
         }

@@ -214,6 +214,8 @@ fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
         .ok_or_else(|| format!("unknown coordination policy `{policy}`"))?;
     (entry.build)(&Parameters {
         devices: config.devices,
+        redundancy: config.level.redundancy(config.devices),
+        members: &config.members,
         message_latency: config.coordination.message_latency,
         own: &config.coordination.own,
     })

@@ -283,7 +283,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let operation = &node.operation;
         self.outstanding[operation.device.index()] -= operation.length;
         self.coupled[operation.device.index()] -= u32::from(node.couples);
-        if C::ACTIVE && done.busy.is_none() {
+        if C::ACTIVE {
             self.tell_payload(node.owner, node.is_direct, |payload, owner| {
                 payload.done(owner, operation, done.token);
             });
@@ -291,9 +291,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if node.is_direct {
             self.direct_is_done(&node, done);
             return Ok(());
-        }
-        if let Some(left) = done.busy {
-            return self.refuse(node, Refusal::Busy(left), done.finish, &done.blame);
         }
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {

@@ -19,6 +19,7 @@ use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "gclock"`.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -72,6 +73,10 @@ impl GcLock {
 impl Coordinator for GcLock {
     fn interests(&self) -> Interests {
         Interests { devices: true, ..Interests::default() }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn keeps_apart(&self) -> bool {

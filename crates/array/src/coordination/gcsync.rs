@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "gcsync"`.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -108,6 +109,10 @@ impl GcSync {
 impl Coordinator for GcSync {
     fn interests(&self) -> Interests {
         Interests { devices: true, ..Interests::default() }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn keeps_apart(&self) -> bool {

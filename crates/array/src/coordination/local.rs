@@ -8,12 +8,17 @@ use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 struct Local;
 
 impl Coordinator for Local {
     fn interests(&self) -> Interests {
         Interests::default()
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Nothing
     }
 
     fn on(&mut self, _: SimTime, _: &Event, _: &DeliveredView<'_>, _: &mut Vec<Action>) {}

@@ -17,13 +17,18 @@ mod trigger;
 
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::Entry;
-use harmonia_types::{Completion, DeviceId, HostRequest, SimDuration, SimTime};
+use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
+
+use crate::config::{Interface, MemberConfig, Reads};
 
 /// Decides which members collect, and when.
 pub trait Coordinator: Send {
     /// Which kinds of events it wants; others are never delivered to it. Asked once, when the array is built.
     fn interests(&self) -> Interests;
+
+    /// What it needs members to reveal and accept.
+    fn interface(&self) -> Interface;
 
     /// Reacts to one event by appending actions, carried out in order.
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>);
@@ -32,6 +37,16 @@ pub trait Coordinator: Send {
     /// after the other, unless the planner can do without the one that collects.
     fn keeps_apart(&self) -> bool {
         false
+    }
+
+    /// What reads do about members that collect, if the policy has a rule of its own; otherwise `array.reads` says.
+    fn reads(&self) -> Option<Reads> {
+        None
+    }
+
+    /// What about its keys cannot work on these members, for the warnings of the run: a window that is too short, say.
+    fn cautions(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// What it has counted since the run began, for the report; the names are always the same and never those of
@@ -50,6 +65,8 @@ pub struct Interests {
     pub arrivals: bool,
     /// Every host request's completion.
     pub completions: bool,
+    /// How long a member took for each of its operations.
+    pub answers: bool,
 }
 
 /// Something that happened, as delivered to the controller.
@@ -70,6 +87,19 @@ pub enum Event {
         device: DeviceId,
         /// Still below soft.
         registered: bool,
+    },
+    /// A member in a deterministic window can take few more writes before it must collect.
+    WindowWarning(DeviceId),
+    /// A reserved member has no operation left.
+    Drained(DeviceId),
+    /// A member has answered an operation.
+    Answered {
+        /// The member.
+        device: DeviceId,
+        /// What it was.
+        operation: Operation,
+        /// From its submission to its answer.
+        latency: SimDuration,
     },
     /// The answer to a query; the status is in the view.
     Status(DeviceId),
@@ -99,6 +129,15 @@ pub enum Action {
     Query(DeviceId),
     /// Deliver [`Event::Timer`] with this number at that time.
     Timer(SimTime, u64),
+    /// Keep new operations from a member: reads are answered without it, writes are parked or wait. Once it has no
+    /// operation left, [`Event::Drained`] says so.
+    Reserve(DeviceId),
+    /// End a reservation.
+    Return(DeviceId),
+    /// Reads that can do without this member shall.
+    Avoid(DeviceId),
+    /// End that.
+    Use(DeviceId),
     /// Give a member a window to collect in: it holds outside `[from, until)`.
     Window {
         /// The member.
@@ -141,6 +180,10 @@ impl DeliveredView<'_> {
 pub struct Parameters<'a> {
     /// Number of members.
     pub devices: u16,
+    /// Members that reads can do without at once.
+    pub redundancy: u16,
+    /// The members.
+    pub members: &'a [MemberConfig],
     /// One-way message latency.
     pub message_latency: SimDuration,
     /// The policy's own keys as written in `[array.coordination]`.

@@ -28,6 +28,7 @@ use serde::Deserialize;
 
 use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "proactive-idle"`.
 #[derive(Debug, Deserialize)]
@@ -114,7 +115,11 @@ impl ProactiveIdle {
 
 impl Coordinator for ProactiveIdle {
     fn interests(&self) -> Interests {
-        Interests { devices: true, arrivals: true, completions: true }
+        Interests { devices: true, arrivals: true, completions: true, answers: false }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {

@@ -39,6 +39,7 @@ use serde::Deserialize;
 
 use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "proactive-soft-limit"`.
 #[derive(Debug, Clone, Deserialize)]
@@ -244,7 +245,11 @@ impl ProactiveSoftLimit {
 
 impl Coordinator for ProactiveSoftLimit {
     fn interests(&self) -> Interests {
-        Interests { devices: true, arrivals: true, completions: true }
+        Interests { devices: true, arrivals: true, completions: true, answers: false }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {

@@ -19,6 +19,7 @@ use harmonia_types::registry::Entry;
 
 use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 struct ReactiveInclusive {
     trigger: Trigger,
@@ -27,6 +28,10 @@ struct ReactiveInclusive {
 impl Coordinator for ReactiveInclusive {
     fn interests(&self) -> Interests {
         Interests { devices: true, ..Interests::default() }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {

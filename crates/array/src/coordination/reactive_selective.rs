@@ -18,6 +18,7 @@ use harmonia_types::registry::Entry;
 use super::participants::Participants;
 use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::Interface;
 
 struct ReactiveSelective {
     trigger: Trigger,
@@ -27,6 +28,10 @@ struct ReactiveSelective {
 impl Coordinator for ReactiveSelective {
     fn interests(&self) -> Interests {
         Interests { devices: true, ..Interests::default() }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {

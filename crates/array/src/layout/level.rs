@@ -68,6 +68,16 @@ impl Level {
         if self == Level::Raid1 { MOST_COPIES } else { u16::MAX }
     }
 
+    /// Members whose data the others still hold: so many can be missing at once.
+    pub fn redundancy(self, members: u16) -> u16 {
+        match self {
+            Level::Raid0 => 0,
+            Level::Raid1 => members - 1,
+            Level::Raid10(copies) => copies.count - 1,
+            Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) => self.parities(),
+        }
+    }
+
     /// Parity units of a stripe.
     pub fn parities(self) -> u16 {
         match self {

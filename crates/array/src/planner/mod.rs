@@ -174,6 +174,8 @@ impl PlannedOperation {
 pub enum Refusal {
     /// It collects garbage, for so long; only operations that ask to fail fast hear this.
     Busy(SimDuration),
+    /// It is better not read, as far as the controller knows; only reads that ask to fail fast hear this.
+    Avoided,
     /// It is kept free of new operations.
     Reserved,
     /// It has failed.
@@ -187,6 +189,12 @@ pub enum Answer {
     Patch,
     /// The transaction is planned anew once its operations under way are done, holding these rows if it holds none yet.
     Replan(Rows),
+    /// Another transaction of the same request does what this operation was for. This one does without it.
+    Instead(Transaction),
+    /// A write goes to NVRAM; where that is full, it waits for the member.
+    Park,
+    /// The operation waits until the member may be used again.
+    Wait,
 }
 
 /// What a parity planner counts.

@@ -3,7 +3,9 @@
 
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::Payload;
-use harmonia_array::{Array, ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite};
+use harmonia_array::{
+    Array, ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig, SmallWrite,
+};
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
@@ -83,6 +85,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         level,
         stripe_unit,
         small_write: SmallWrite::Fewest,
+        knowledge: Knowledge::default(),
         coordination: CoordinationConfig {
             policy: "local".into(),
             message_latency: SimDuration::ZERO,
@@ -134,6 +137,10 @@ pub struct Forces(pub Vec<(SimTime, u16)>);
 impl Coordinator for Forces {
     fn interests(&self) -> Interests {
         Interests::default()
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
     }
 
     fn on(&mut self, _: SimTime, event: &Event, _: &DeliveredView<'_>, actions: &mut Vec<Action>) {

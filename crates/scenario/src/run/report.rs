@@ -46,6 +46,7 @@ pub(super) fn build(
         ("queries".to_owned(), messages.queries),
         ("holds".to_owned(), messages.holds),
         ("releases".to_owned(), messages.releases),
+        ("windows".to_owned(), messages.windows),
     ]);
     counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
     let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);

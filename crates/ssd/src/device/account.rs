@@ -4,7 +4,7 @@ use harmonia_types::{Blame, IoCause, ParityPages, SimDuration, SimTime};
 
 use super::die::Command;
 use super::queue::OpKind;
-use super::{Device, SubCompletion, SubRequest};
+use super::{Device, SubCompletion, SubRefusal, SubRequest};
 use crate::probe::{Origin, Probe};
 
 /// A sub-request some of whose pages are not done.
@@ -59,13 +59,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// A sub-request without page operations is done; only the link's latency was spent.
-    pub(super) fn finish_at_once(
-        &mut self,
-        token: u64,
-        issued: SimTime,
-        now: SimTime,
-        busy: Option<SimDuration>,
-    ) {
+    pub(super) fn finish_at_once(&mut self, token: u64, issued: SimTime, now: SimTime) {
         let blame = Blame { link: (now - issued).0, ..Blame::default() };
         self.completions.push(SubCompletion {
             token,
@@ -73,7 +67,6 @@ impl<P: Probe> Device<P> {
             blame,
             gc_affected: false,
             is_parity: false,
-            busy,
         });
     }
 
@@ -137,16 +130,47 @@ impl<P: Probe> Device<P> {
         }
         sub.remaining -= 1;
         if sub.remaining == 0 {
+            self.close_sub(handle);
+        }
+    }
+
+    /// A page that asks to fail fast would wait for collection that goes on for `left`.
+    pub(super) fn refuse_page(&mut self, handle: u32, page: u32, left: SimDuration, now: SimTime) {
+        let sub = &mut self.subs[handle];
+        sub.remaining -= 1;
+        let blame = Blame { link: (now - sub.issued).0, ..Blame::default() };
+        let joins = |last: &&mut SubRefusal| {
+            (last.token, last.at, last.blame, last.first + last.pages) == (sub.token, now, blame, page)
+        };
+        match self.refusals.last_mut().filter(joins) {
+            Some(last) => {
+                last.pages += 1;
+                last.left = last.left.max(left);
+            }
+            None => {
+                let token = sub.token;
+                self.refusals.push(SubRefusal { token, first: page, pages: 1, at: now, left, blame });
+            }
+        }
+        if sub.remaining == 0 {
+            self.close_sub(handle);
+        }
+    }
+
+    /// All pages of a sub-request are served or refused.
+    fn close_sub(&mut self, handle: u32) {
+        let sub = &self.subs[handle];
+        let is_served = sub.last_page != u32::MAX;
+        if is_served {
             let done = SubCompletion {
                 token: sub.token,
                 finish: sub.finish,
                 blame: sub.blame,
                 gc_affected: sub.gc_affected,
                 is_parity: sub.parity.cause_of(sub.last_page) == IoCause::Parity,
-                busy: None,
             };
-            self.subs.release(handle);
             self.completions.push(done);
         }
+        self.subs.release(handle);
     }
 }

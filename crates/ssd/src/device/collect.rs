@@ -1,6 +1,6 @@
 //! When garbage collection starts and ends: checks, directives, atomic events and step-by-step jobs.
 
-use harmonia_types::{SimDuration, SimTime};
+use harmonia_types::{Bytes, SimDuration, SimTime};
 
 use super::die::{Activity, Command, Step};
 use super::{Device, DeviceFailure};
@@ -111,7 +111,8 @@ impl<P: Probe> Device<P> {
             }
             Directive::Force(Stop::AllReserve) => self.force_idle(now),
             Directive::Hold => self.held = true,
-            Directive::Release => {
+            // Until windows are built, one to collect in is none.
+            Directive::Release | Directive::Open => {
                 self.held = false;
                 // Dies that went idle while held were not looked at.
                 for die in 0..self.rules.shape.dies {
@@ -536,28 +537,34 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// The longest time any die of a range of pages will still collect; `None` if none collects or is about to.
-    pub(super) fn longest_collection(&self, first: u32, pages: u32, now: SimTime) -> Option<SimDuration> {
-        let mut longest = None;
-        for page in
-            first..first.saturating_add(pages.min(self.rules.shape.dies * self.rules.shape.units_per_die))
-        {
-            let die = if self.rules.shape.is_dynamic() {
-                // A write may go elsewhere, but what it would replace lies here.
-                let Some(home) = self.ftl.home(page) else { continue };
-                home / self.rules.shape.units_per_die
-            } else {
-                self.rules.shape.locate(page).0
-            };
-            let slot = &self.dies[die as usize];
-            let remaining = match slot.activity {
-                Activity::Event(_) => slot.gc_until.saturating_since(now),
-                _ if slot.job.is_some() || slot.is_admitted() => self.rules.timing.erase,
-                _ => continue,
-            };
-            longest = longest.max(Some(remaining));
+    /// How long a die is likely to collect yet; `None` if it does not and is not about to.
+    pub(super) fn collection_left(&self, die: u32, now: SimTime) -> Option<SimDuration> {
+        let slot = &self.dies[die as usize];
+        match slot.activity {
+            Activity::Event(_) => Some(slot.gc_until.saturating_since(now)),
+            _ if slot.job.is_some() || slot.is_admitted() => Some(self.rules.timing.erase),
+            _ => None,
         }
-        longest
+    }
+
+    /// The same for the die where a page lies under dynamic allocation. A write may go elsewhere, but what it would replace
+    /// lies here.
+    pub(super) fn collection_left_of(&self, lpn: u32, now: SimTime) -> Option<SimDuration> {
+        let home = self.ftl.home(lpn)?;
+        self.collection_left(home / self.rules.shape.units_per_die, now)
+    }
+
+    /// How long a range of bytes would be kept waiting by collection that goes on now; `None` if it would not.
+    pub fn collection_left_in(&self, offset: Bytes, length: Bytes, now: SimTime) -> Option<SimDuration> {
+        let page = u64::from(self.rules.shape.page_size);
+        let (first, end) = ((offset / page) as u32, (offset + length).div_ceil(page) as u32);
+        // Pages are dealt to allocation units in turn.
+        let pages = (end - first).min(self.rules.shape.units());
+        let left = |lpn| match self.rules.shape.is_dynamic() {
+            true => self.collection_left_of(lpn, now),
+            false => self.collection_left(self.rules.shape.locate(lpn).0, now),
+        };
+        (first..first + pages).filter_map(left).max()
     }
 }
 

@@ -86,7 +86,7 @@ pub struct SubRequest {
     pub offset: Bytes,
     /// Bytes; partial pages of a write cost a read before the program.
     pub length: Bytes,
-    /// Answer `Busy` at once instead of waiting for a die that collects.
+    /// Refuse pages that would wait for collection instead of letting them wait: see [`SubRefusal`].
     pub fast_fail: bool,
     /// When its request should be done, if the host said so.
     pub deadline: Option<SimTime>,
@@ -94,12 +94,12 @@ pub struct SubRequest {
     pub parity: ParityPages,
 }
 
-/// A sub-request that is done, or was refused by fast-fail.
+/// A sub-request of which every page is served or refused, and at least one is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubCompletion {
     /// The sub-request's token.
     pub token: u64,
-    /// When its last page operation finished, link included.
+    /// When its last page operation finished, link included; refused pages do not count.
     pub finish: SimTime,
     /// Where the time since submission went.
     pub blame: Blame,
@@ -107,8 +107,25 @@ pub struct SubCompletion {
     pub gc_affected: bool,
     /// The page that finished last is the array's parity.
     pub is_parity: bool,
-    /// Fast-failed: nothing was done, and the die would have been busy for so long.
-    pub busy: Option<SimDuration>,
+}
+
+/// Pages of a sub-request that asks to fail fast and would wait for collection: nothing of them was done, nothing will be.
+///
+/// Each page is refused by itself, when it arrives at a die that collects or is about to. The others are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SubRefusal {
+    /// The sub-request's token.
+    pub token: u64,
+    /// The first of the pages, counted from 0 in the sub-request.
+    pub first: u32,
+    /// How many, one behind the other.
+    pub pages: u32,
+    /// When they were refused.
+    pub at: SimTime,
+    /// For how long yet their dies are likely to collect; the longest of them.
+    pub left: SimDuration,
+    /// Where the time since submission went.
+    pub blame: Blame,
 }
 
 /// Why a device cannot go on.
@@ -193,6 +210,7 @@ pub struct Device<P: Probe = NoProbe> {
     /// Sub-requests still on their way (link latency).
     ingress: VecDeque<(SimTime, SubRequest, SimTime)>,
     completions: Vec<SubCompletion>,
+    refusals: Vec<SubRefusal>,
     notices: Vec<(SimTime, Notice)>,
     intervals: Vec<(SimTime, SimTime)>,
     /// Dies that collect now, and since when at least one does.
@@ -305,6 +323,7 @@ impl<P: Probe> Device<P> {
             buses: vec![Bus::default(); channels as usize],
             ingress: VecDeque::new(),
             completions: Vec::new(),
+            refusals: Vec::new(),
             notices: Vec::new(),
             intervals: Vec::new(),
             collecting: 0,
@@ -362,7 +381,7 @@ impl<P: Probe> Device<P> {
     pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
         let stop_at_completion = stop_at_notice && self.stops_at_completions;
         while (!stop_at_notice || self.notices.is_empty())
-            && (!stop_at_completion || self.completions.is_empty())
+            && (!stop_at_completion || (self.completions.is_empty() && self.refusals.is_empty()))
         {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
             let landing = self.next_landing();
@@ -415,6 +434,11 @@ impl<P: Probe> Device<P> {
     /// Sub-requests that completed, in the order they became known; the caller empties the vector.
     pub fn completions(&mut self) -> &mut Vec<SubCompletion> {
         &mut self.completions
+    }
+
+    /// Pages that were refused, in order of time, to be heard of before the completions; the caller empties it.
+    pub fn refusals(&mut self) -> &mut Vec<SubRefusal> {
+        &mut self.refusals
     }
 
     /// What the device has reported since they were last drained, in order of time.

@@ -250,10 +250,11 @@ impl<P: Probe> Device<P> {
     ) -> Result<(), DeviceFailure> {
         for page in 0..pages {
             let lpn = first + page;
+            let left = if sub.fast_fail { self.collection_left_of(lpn, now) } else { None };
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
-                    (kind, self.link.take(now, self.rules.link_page))
+                    (kind, if left.is_some() { now } else { self.link.take(now, self.rules.link_page) })
                 }
                 Operation::Trim if is_partial(page) => {
                     self.finish_page_at(handle, page, now);
@@ -268,6 +269,10 @@ impl<P: Probe> Device<P> {
                     (OpKind::Read, now)
                 }
             };
+            if let Some(left) = left {
+                self.refuse_page(handle, page, left, now);
+                continue;
+            }
             self.place_later(
                 PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready),
                 now,

@@ -120,16 +120,10 @@ impl<P: Probe> Device<P> {
         );
         if sub.operation == Operation::Flush || pages == 0 {
             // Every write is durable when it completes, so there is nothing to flush.
-            self.finish_at_once(sub.token, issued, now, None);
+            self.finish_at_once(sub.token, issued, now);
             return Ok(());
         }
         let (first, pages) = (first as u32, pages as u32);
-        if sub.fast_fail
-            && let Some(remaining) = self.longest_collection(first, pages, now)
-        {
-            self.finish_at_once(sub.token, issued, now, Some(remaining));
-            return Ok(());
-        }
         let handle = self.open_sub(&sub, issued, pages);
         self.last_activity = now;
         let partial_head = !sub.offset.is_multiple_of(page_size);
@@ -144,10 +138,12 @@ impl<P: Probe> Device<P> {
         }
         for (page, (die, unit, lpn)) in (0..).zip(self.rules.shape.walk(first, pages)) {
             let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
+            let left = if sub.fast_fail { self.collection_left(die, now) } else { None };
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
-                    (kind, self.link.take(now, self.rules.link_page))
+                    // What is refused does not go over the link.
+                    (kind, if left.is_some() { now } else { self.link.take(now, self.rules.link_page) })
                 }
                 Operation::Trim if edge => {
                     // A device may ignore the parts of pages at the edges of a trimmed range.
@@ -166,6 +162,10 @@ impl<P: Probe> Device<P> {
                     (OpKind::Read, now)
                 }
             };
+            if let Some(left) = left {
+                self.refuse_page(handle, page, left, now);
+                continue;
+            }
             self.enqueue(
                 die,
                 PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready),

@@ -1,7 +1,9 @@
 //! Random small arrays that collect garbage often, and random loads that collide.
 
 use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Level, MemberConfig, SmallWrite, coordination};
+use harmonia_array::{
+    ArrayConfig, CoordinationConfig, Knowledge, Level, MemberConfig, SmallWrite, coordination,
+};
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
@@ -77,6 +79,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         devices,
         level,
         stripe_unit,
+        knowledge: Knowledge::default(),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
