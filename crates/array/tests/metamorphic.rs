@@ -609,7 +609,7 @@ struct Watcher;
 
 impl Coordinator for Watcher {
     fn interests(&self) -> Interests {
-        Interests { devices: true, arrivals: true, completions: true }
+        Interests { devices: true, arrivals: true, completions: true, answers: false }
     }
 
     fn interface(&self) -> Interface {
