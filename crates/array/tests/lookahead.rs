@@ -56,7 +56,7 @@ impl Wild {
 }
 
 impl Planner for Wild {
-    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>) {
+    fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
         let mut rng = Rng::stream(self.seed ^ request.id << 20, "split");
         let base = Transaction::unlocked(request.operation, request.offset, request.length);
         for part in 0..1 + u64::from(rng.chance(0.2)) {

@@ -72,7 +72,7 @@ impl Script {
 }
 
 impl Planner for Script {
-    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>) {
+    fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
         let base = Transaction::unlocked(request.operation, request.offset, request.length);
         if request.operation == Operation::Flush {
             return into.push(base);

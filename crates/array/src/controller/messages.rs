@@ -2,10 +2,11 @@
 
 use harmonia_ssd::interface::{Directive, Notice};
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, DeviceId, SimTime};
+use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};
 
+use super::looking::Sight;
 use super::payload::Payload;
-use super::{Array, ArrayFailure};
+use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Action, DeliveredView, Event};
 use crate::planner::Refusal;
 
@@ -29,6 +30,22 @@ pub(super) enum Message {
     End(u32),
     /// A reserved or failed member did not take the operation with this token.
     Refused(u64, Refusal),
+    /// The operation with this token was answered from NVRAM.
+    Served(u64),
+    /// Another transaction has found out what the read with this token was to bring: how it came to that.
+    Won(u64, u32),
+    /// The read with this token should be done by now.
+    Hedge(u64),
+    /// A member has answered an operation: which, and how long it took.
+    Answered(DeviceId, Operation, SimDuration),
+    /// A reserved member has nothing left to do.
+    Drained(DeviceId),
+    /// A member may be used again.
+    Open(DeviceId),
+    /// What is parked for a member may go back.
+    Destage(DeviceId),
+    /// All members are asked for their status.
+    Poll,
 }
 
 /// Messages sent so far.
@@ -72,6 +89,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !self.started {
             self.started = true;
             self.consult(SimTime::ZERO, &Event::Start);
+            if self.sight == Sight::Answers && self.dodges {
+                self.agenda.push(SimTime::ZERO, Message::Poll);
+            }
         }
     }
 
@@ -91,6 +111,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Delivers the next message, due at `now`.
     pub(super) fn deliver(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let Some((now, message)) = self.agenda.pop_due(now) else { return Ok(()) };
+        self.latest = self.latest.max(now);
         match message {
             Message::Notice(device, notice) => {
                 let event = match notice {
@@ -109,6 +130,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                     }
                     Notice::GcEnded { registered } => {
                         self.delivered[device.index()].collecting = false;
+                        self.arrange_destage(device, now);
                         Event::GcEnded { device, registered }
                     }
                 };
@@ -132,7 +154,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 known.status = Some(status);
                 known.as_of = as_of;
                 known.collecting = status.gc_active;
-                self.consult(now, &Event::Status(device));
+                if self.asks {
+                    self.consult(now, &Event::Status(device));
+                }
             }
             Message::Completed(told) => {
                 let completion = self.told[told];
@@ -144,9 +168,36 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::End(transaction) => self.end(transaction, now)?,
             Message::Refused(token, refusal) => {
                 if let Some(node) = self.nodes.take(token) {
-                    self.refuse(node, refusal, now, &Blame::default())?;
+                    self.refuse(node, token, refusal, now, &Blame::default())?;
                 }
             }
+            Message::Served(token) => {
+                if let Some(node) = self.nodes.take(token) {
+                    if C::ACTIVE {
+                        self.tell_payload(node.owner, false, |payload, owner| {
+                            payload.done(owner, &node.operation, token);
+                        });
+                    }
+                    self.operation_is_done(&node, false, now, &Blame::default())?;
+                }
+            }
+            Message::Won(token, chain) => {
+                self.chains.release(chain);
+                self.race_is_over(token, self.chains[chain])?;
+            }
+            Message::Hedge(token) => self.hedge(token, now)?,
+            Message::Answered(device, operation, latency) => {
+                self.consult(now, &Event::Answered { device, operation, latency });
+            }
+            Message::Drained(device) => {
+                let index = device.index();
+                if self.access[index] == Access::Reserved && self.outstanding[index] == 0 {
+                    self.consult(now, &Event::Drained(device));
+                }
+            }
+            Message::Open(device) => self.readmit(device, now)?,
+            Message::Destage(device) => self.destage(device, now)?,
+            Message::Poll => self.poll(now),
         }
         Ok(())
     }
@@ -161,6 +212,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.actions = actions;
     }
 
+    /// Asks every member for its status, now and from time to time.
+    fn poll(&mut self, now: SimTime) {
+        for device in 0..self.devices.len() as u16 {
+            self.query(DeviceId(device), now + self.message_latency);
+        }
+        self.agenda.push(now + self.knowledge.poll, Message::Poll);
+    }
+
+    fn query(&mut self, device: DeviceId, arrival: SimTime) {
+        if self.delivered[device.index()].capable {
+            self.counters.queries += 1;
+            self.agenda.push(arrival, Message::Query(device));
+        }
+    }
+
     fn act(&mut self, now: SimTime, action: Action) {
         let arrival = now + self.message_latency;
         match action {
@@ -168,13 +234,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Action::Hold(device) => self.send(arrival, device, Directive::Hold),
             Action::Release(device) => self.send(arrival, device, Directive::Release),
             Action::Query(device) => {
-                if self.delivered[device.index()].capable {
-                    self.counters.queries += 1;
-                    self.agenda.push(arrival, Message::Query(device));
-                }
+                self.asks = true;
+                self.query(device, arrival);
             }
             Action::Timer(at, number) => self.agenda.push(at.max(now), Message::Timer(number)),
-            Action::Reserve(_) | Action::Return(_) | Action::Avoid(_) | Action::Use(_) => {}
+            Action::Reserve(device) => self.reserve(device, now),
+            Action::Return(device) => self.open(device, now),
+            Action::Avoid(device) => self.avoided[device.index()] = true,
+            Action::Use(device) => self.avoided[device.index()] = false,
             Action::Window { device, from, until } => {
                 if from > arrival {
                     self.send(arrival, device, Directive::Hold);

@@ -9,14 +9,36 @@
 //! * `transactions`: locked, planned, step by step, chains of blame;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
+//! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
+//! * `looking`: what can be seen of members that collect;
+//! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
 //! Not modelled: time of the controller itself; a link to the host that members share (each device has its own).
 
+/// What can be seen of the members now, without borrowing the whole array.
+macro_rules! looking {
+    ($array:ident, $now:expr) => {
+        crate::controller::looking::Looking {
+            devices: &$array.devices,
+            delivered: &$array.delivered,
+            access: &$array.access,
+            avoided: &$array.avoided,
+            nvram: $array.nvram.as_deref(),
+            sight: $array.sight,
+            now: $now,
+        }
+    };
+}
+
 mod locks;
+mod looking;
 mod messages;
+mod nvram;
+mod parking;
 pub mod payload;
+mod refusals;
 mod requests;
 mod tokens;
 mod transactions;
@@ -26,21 +48,24 @@ use std::collections::BTreeSet;
 use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
-use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion};
+use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::registry::find;
-use harmonia_types::{Completion, Deadlines, DeviceId, SimTime};
+use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime};
 
-use crate::config::ArrayConfig;
+use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::layout::Layout;
-use crate::planner::{self, Plan, Planner, PlannerCounters, Transaction};
+use crate::planner::{self, Dodge, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
 use locks::RowLocks;
+use looking::Sight;
 use messages::Message;
 pub use messages::MessageCounters;
+use nvram::Nvram;
+pub use nvram::NvramCounters;
 use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
 use tokens::Nodes;
-use transactions::Running;
+use transactions::{Chain, Running};
 
 /// A whole array of simulated SSDs.
 pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
@@ -53,7 +78,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     listens: bool,
     /// Requests need no transactions: see [`Planner::is_flat`]. Over as soon as a member may refuse operations.
     is_flat: bool,
-    message_latency: harmonia_types::SimDuration,
+    message_latency: SimDuration,
     /// Messages on their way, timers, and what follows the end of a step.
     agenda: EventQueue<Message>,
     delivered: Vec<Delivered>,
@@ -63,6 +88,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     requests: harmonia_ssd::Slab<RequestState>,
     transactions: harmonia_ssd::Slab<Running>,
     nodes: Nodes,
+    /// Transactions that found out what a read was to bring, on their way.
+    chains: harmonia_ssd::Slab<Chain>,
     locks: RowLocks,
     locks_rows: bool,
     /// Transactions that had to wait for rows so far.
@@ -75,6 +102,26 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     access: Vec<Access>,
     /// By member: bytes handed to it and not served yet.
     outstanding: Vec<u64>,
+    /// By member: the coordinator wants reads to do without it.
+    avoided: Vec<bool>,
+    /// By member: operations that wait until it may be used again, and since when.
+    held_back: Vec<Vec<(u32, SimTime)>>,
+    knowledge: Knowledge,
+    sight: Sight,
+    /// Members are told which operations may be refused.
+    fails_fast: bool,
+    /// Reads avoid members.
+    dodges: bool,
+    /// The coordinator has asked members for their status.
+    asks: bool,
+    /// After how long a read is begun a second time.
+    hedge: Option<SimDuration>,
+    hedges: u64,
+    hedges_won: u64,
+    nvram: Option<Box<Nvram>>,
+    page_size: Bytes,
+    /// The last moment at which a message was delivered, a request arrived, or a member refused something.
+    latest: SimTime,
     /// One slot a member: when it next has something to do.
     wakes: SlotQueue,
     /// By member: operations it has on which hangs what their transactions do next; and when those members that have any
@@ -98,6 +145,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     granted: Vec<u32>,
     actions: Vec<Action>,
     finished: Vec<SubCompletion>,
+    refused: Vec<SubRefusal>,
     started: bool,
 }
 
@@ -130,6 +178,10 @@ pub struct ArrayCounters {
     pub row_waits: u64,
     /// What the planner counted.
     pub planner: PlannerCounters,
+    /// Reads around members that collect.
+    pub reads: ReadCounters,
+    /// Writes parked in NVRAM.
+    pub nvram: NvramCounters,
 }
 
 impl ArrayCounters {
@@ -145,6 +197,8 @@ impl ArrayCounters {
                 pre_read_bytes: now.pre_read_bytes - then.pre_read_bytes,
                 trims_ignored_bytes: now.trims_ignored_bytes - then.trims_ignored_bytes,
             },
+            reads: self.reads.since(&start.reads),
+            nvram: self.nvram.since(&start.nvram),
         }
     }
 }
@@ -179,11 +233,10 @@ impl<P: Probe> Array<P, NoPayload> {
         probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let layout = laid_out(config, excluded);
-        let parts = Parts {
-            coordinator: coordinator(config)?,
-            planner: planner::of(&layout, config.small_write, config.page_size()),
-            payload: NoPayload,
-        };
+        let coordinator = coordinator(config)?;
+        let dodge = dodge(config, &*coordinator);
+        let planner = planner::of(&layout, config.small_write, config.page_size(), dodge);
+        let parts = Parts { coordinator, planner, payload: NoPayload };
         Self::build(config, layout, states, parts, probe)
     }
 }
@@ -221,6 +274,19 @@ fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
     })
 }
 
+/// What reads and writes do about members that collect: as the coordinator has it, or else the array.
+fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
+    let page_read = |member: &crate::MemberConfig| {
+        let timing = &member.ssd.timing;
+        timing.read + timing.transfer + member.ssd.link.page_time(member.ssd.geometry.page_size)
+    };
+    Dodge {
+        reads: coordinator.reads().unwrap_or(config.knowledge.reads),
+        parks: config.knowledge.nvram > 0,
+        page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
+    }
+}
+
 impl<P: Probe, C: Payload> Array<P, C> {
     /// As [`Array::new`], with somebody who hears of operations.
     ///
@@ -233,14 +299,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let layout = config.layout();
-        let planner = planner::of(&layout, config.small_write, config.page_size());
-        Self::build(
-            config,
-            layout,
-            states,
-            Parts { coordinator: coordinator(config)?, planner, payload },
-            probe,
-        )
+        let coordinator = coordinator(config)?;
+        let dodge = dodge(config, &*coordinator);
+        let planner = planner::of(&layout, config.small_write, config.page_size(), dodge);
+        Self::build(config, layout, states, Parts { coordinator, planner, payload }, probe)
     }
 
     /// As [`Array::new`], with parts that need not be registered.
@@ -281,6 +343,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
             capable: member.capable,
             collecting: false,
         };
+        let reads = coordinator.reads().unwrap_or(config.knowledge.reads);
+        let hedge = match reads {
+            Reads::Hedge(delay) => Some(delay),
+            Reads::Wait | Reads::Avoid(_) => None,
+        };
+        let no_time = SimDuration::ZERO;
+        let is_prompt = config.coordination.message_latency == no_time
+            && config.members.iter().all(|member| member.ssd.link.latency == no_time);
         let mut wakes = SlotQueue::new(devices.len());
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
@@ -297,6 +367,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
             flushes: Vec::new(),
             access: vec![Access::Open; devices.len()],
             outstanding: vec![0; devices.len()],
+            avoided: vec![false; devices.len()],
+            held_back: vec![Vec::new(); devices.len()],
+            sight: Sight::of(&config.knowledge, is_prompt),
+            fails_fast: config.knowledge.interface >= Interface::Busy,
+            dodges: matches!(reads, Reads::Avoid(_)),
+            asks: false,
+            hedge,
+            hedges: 0,
+            hedges_won: 0,
+            nvram: (config.knowledge.nvram > 0)
+                .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), devices.len()))),
+            knowledge: config.knowledge,
+            page_size: config.page_size(),
+            latest: SimTime::ZERO,
+            refused: Vec::new(),
             coupled: vec![0; devices.len()],
             coupled_wakes: SlotQueue::new(devices.len()),
             waiting: 0,
@@ -318,6 +403,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             delivered: config.members.iter().map(unknown).collect(),
             requests: harmonia_ssd::Slab::default(),
             nodes: Nodes::default(),
+            chains: harmonia_ssd::Slab::default(),
             deadlines: Deadlines::default(),
             completions: Vec::new(),
             intervals: Vec::new(),
@@ -345,7 +431,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If a member runs out of free blocks; the array must not be used again.
     pub fn advance_until(&mut self, until: SimTime) -> Result<(), ArrayFailure> {
         self.start();
-        let in_step = self.listens || self.interests.completions;
+        let in_step = self.listens || self.interests.completions || self.interests.answers;
+        // Of two answers to one read the first wins, whichever member it comes from.
+        let in_step = in_step || self.hedge.is_some();
         loop {
             let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
             if message.min(device) > until || message.min(device) == SimTime::NEVER {
@@ -384,6 +472,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         if !self.devices[device].notices().is_empty() {
             self.forward_notices(device);
+        }
+        // Before completions: of what a completion is of, some pages may have been refused.
+        if !self.devices[device].refusals().is_empty() {
+            let mut refused = std::mem::take(&mut self.refused);
+            std::mem::swap(&mut refused, self.devices[device].refusals());
+            for refusal in &refused {
+                self.pages_refused(refusal)?;
+            }
+            refused.clear();
+            self.refused = refused;
         }
         if !self.devices[device].completions().is_empty() {
             let mut finished = std::mem::take(&mut self.finished);
@@ -444,9 +542,25 @@ impl<P: Probe, C: Payload> Array<P, C> {
         &mut self.payload
     }
 
+    /// Checks what must always hold of parked writes.
+    ///
+    /// # Panics
+    /// Says what is broken.
+    pub fn audit(&self) {
+        if let Some(nvram) = &self.nvram {
+            nvram.audit();
+        }
+    }
+
     /// What an array with redundancy has counted so far.
     pub fn counters(&self) -> ArrayCounters {
-        ArrayCounters { row_waits: self.row_waits, planner: self.planner.counters() }
+        let (hedges, hedges_won) = (self.hedges, self.hedges_won);
+        ArrayCounters {
+            row_waits: self.row_waits,
+            planner: self.planner.counters(),
+            reads: ReadCounters { hedges, hedges_won, ..self.planner.read_counters() },
+            nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
+        }
     }
 
     /// Messages between controller and members so far.

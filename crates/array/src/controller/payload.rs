@@ -4,7 +4,7 @@
 //! token is: which transaction it belongs to, and when all the reads are done that a write's contents are made of. All
 //! operations of a step are announced at one moment, after everything of the step before is done.
 
-use harmonia_types::{Completion, HostRequest};
+use harmonia_types::{Completion, DeviceId, HostRequest};
 
 use crate::planner::{PlannedOperation, Transaction};
 
@@ -19,8 +19,16 @@ pub trait Payload: Send {
     fn submits(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
     /// It is done.
     fn done(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
-    /// Its member did not take it: nothing of it was done.
-    fn refused(&mut self, _of: Owner<'_>, _operation: &PlannedOperation) {}
+    /// Its member did not take it, or these pages of it: nothing of them was done.
+    fn refused(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// A write, or a part of one, goes to NVRAM instead. Its token is the one it was submitted with.
+    fn parks(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// A read, or a part of one, is answered from NVRAM; `done` follows.
+    fn finds_parked(&mut self, _operation: &PlannedOperation, _token: u64) {}
+    /// What is parked is written back to its member, instead of `submits`.
+    fn destages(&mut self, _operation: &PlannedOperation, _token: u64) {}
+    /// A page of a member is not parked any more.
+    fn unparks(&mut self, _device: DeviceId, _page: u64) {}
     /// The transaction is done and gives its rows back.
     fn ends(&mut self, _of: Owner<'_>) {}
     /// A request is complete.

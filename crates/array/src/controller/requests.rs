@@ -17,7 +17,7 @@ use crate::planner::{Transaction, View};
 pub(super) struct RequestState {
     pub request: HostRequest,
     /// Transactions that are not acknowledged; of a flat plan, operations that are not done.
-    remaining: u32,
+    pub remaining: u32,
     finish: SimTime,
     /// Which of them finished last so far; ties go to the lowest.
     last: u32,
@@ -64,6 +64,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn submit(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
         self.start();
         let now = request.arrival;
+        self.latest = self.latest.max(now);
         if self.interests.arrivals {
             self.consult(now, &Event::Arrival(request));
         }
@@ -75,7 +76,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let mut split = std::mem::take(&mut self.split);
         split.clear();
-        self.planner.split(&request, &mut split);
+        let look = looking!(self, now);
+        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
+        self.planner.split(&request, &view, &mut split);
         let handle = self.requests.insert(RequestState::new(request, split.len()));
         if split.is_empty() {
             self.complete(handle);
@@ -99,7 +102,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn submit_flat(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
-        let view = View { members: &self.delivered, outstanding: &self.outstanding };
+        let look = looking!(self, request.arrival);
+        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
         self.planner.plan(request.arrival, &whole(&request), &view, &mut plan);
         let owner = self.requests.insert(RequestState::new(request, plan.operations().len()));
         if plan.operations().is_empty() {

@@ -25,6 +25,12 @@ pub(super) struct Node {
     pub begins_step: bool,
     /// What its transaction does next hangs on it.
     pub couples: bool,
+    /// Another one was faster: nobody waits for it any more.
+    pub is_answered: bool,
+    /// Pages of it that its member refused.
+    pub refused: u32,
+    /// Of a write, the last change of NVRAM before it was submitted.
+    pub change: u32,
     /// Where the time before it went, if it began after its step did; otherwise the step says.
     pub before: u32,
 }
@@ -64,13 +70,17 @@ impl Nodes {
         &mut self.slab[handle]
     }
 
+    /// The place of the node that a token names; `None` if that was given up.
+    #[inline]
+    pub fn place(&self, token: u64) -> Option<u32> {
+        let (handle, generation) = (token as u32, (token >> 32) as u32);
+        (self.generations[handle as usize] == generation).then_some(handle)
+    }
+
     /// Takes out the node that a token names; `None` if that was given up.
     #[inline]
     pub fn take(&mut self, token: u64) -> Option<Node> {
-        let (handle, generation) = (token as u32, (token >> 32) as u32);
-        if self.generations[handle as usize] != generation {
-            return None;
-        }
+        let handle = self.place(token)?;
         self.release(handle);
         Some(self.slab[handle])
     }
@@ -85,6 +95,10 @@ impl Nodes {
     /// Keeps what the operations of a patch have behind them.
     pub fn keep_before(&mut self, before: RequestBlame) -> u32 {
         self.before.insert(before)
+    }
+
+    pub fn before(&self, handle: u32) -> &RequestBlame {
+        &self.before[handle]
     }
 
     pub fn take_before(&mut self, handle: u32) -> RequestBlame {
@@ -109,6 +123,9 @@ mod tests {
             next: NONE,
             begins_step: false,
             couples: false,
+            is_answered: false,
+            refused: 0,
+            change: 0,
             before: NONE,
         };
         let mut nodes = Nodes::default();

@@ -11,7 +11,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{Blame, DeviceId, GcWait, Phase, RequestBlame, SimTime};
+use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -19,6 +19,9 @@ use super::requests::whole;
 use super::tokens::{NONE, Node};
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+
+/// No token of a read.
+const NO_RACE: u64 = u64::MAX;
 
 /// The operations up to one that finished, and where their time went.
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,27 +36,31 @@ pub(super) struct Chain {
 #[derive(Debug, Clone)]
 pub(super) struct Running {
     /// `NONE` for background work, and once the request need not wait for it: by then that may be complete and forgotten.
-    request: u32,
+    pub request: u32,
     /// Its place among the transactions of its request.
-    position: u32,
-    spec: Transaction,
+    pub position: u32,
+    pub spec: Transaction,
     /// On its rows; `NONE` if it holds none.
     ticket: u32,
     /// Operations of the current step that are not done.
-    pending: u32,
+    pub pending: u32,
     /// Operations of all steps that the host waits for and that are not done.
-    awaited: u32,
+    pub awaited: u32,
     /// First operation of the steps that have not begun.
     later: u32,
-    operations: u32,
+    pub operations: u32,
     /// Members may refuse some of its operations.
     may_be_refused: bool,
     /// Its number among those acknowledged with operations under way; 0 if it is not one of them.
     unsettled: u64,
     /// It will be planned anew when its operations under way are done, holding these rows if it holds none.
     replan: Option<Rows>,
+    /// It writes back what is parked.
+    pub is_destage: bool,
+    /// It finds out what the read with this token is to bring; `NO_RACE` if it races nobody.
+    race: u64,
     /// Up to the beginning of the current step.
-    before: Chain,
+    pub before: Chain,
     /// Up to the operation of the current step that finished last so far.
     end: Chain,
     /// The same for operations the host waits for, where they are not all; only then is there something behind its back.
@@ -61,6 +68,27 @@ pub(super) struct Running {
 }
 
 impl Running {
+    fn new(spec: Transaction, before: Chain) -> Self {
+        Running {
+            request: NONE,
+            position: 0,
+            spec,
+            ticket: NONE,
+            pending: 0,
+            awaited: 0,
+            later: NONE,
+            operations: 0,
+            may_be_refused: false,
+            unsettled: 0,
+            replan: None,
+            is_destage: false,
+            race: NO_RACE,
+            before,
+            end: Chain { index: u32::MAX, ..before },
+            front: None,
+        }
+    }
+
     /// Whether something follows when its operations under way are done, but for giving back its rows.
     #[inline]
     fn goes_on(&self) -> bool {
@@ -78,6 +106,11 @@ impl Chain {
         Chain { index, finish, ..self }
     }
 
+    /// This chain as that of operation `index`.
+    pub fn at(self, index: u32) -> Chain {
+        Chain { index, ..self }
+    }
+
     /// Whether it ends after `other`; at equal times the lower operation counts as the later one.
     fn is_after(&self, other: &Chain) -> bool {
         self.finish > other.finish || (self.finish == other.finish && self.index < other.index)
@@ -87,7 +120,19 @@ impl Chain {
 /// An operation of a transaction, in the first step of its plan.
 pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation) -> Node {
     let (owner, next, before) = (transaction, NONE, NONE);
-    Node { owner, is_direct: false, index, operation, next, begins_step: false, couples: false, before }
+    Node {
+        owner,
+        is_direct: false,
+        index,
+        operation,
+        next,
+        begins_step: false,
+        couples: false,
+        is_answered: false,
+        refused: 0,
+        change: 0,
+        before,
+    }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -128,23 +173,45 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut before = Chain { finish: now, ..Chain::default() };
         // A flush that had to wait did so for writes of other requests.
         before.blame.data.queue_host = (now - arrival).0;
-        let handle = self.transactions.insert(Running {
-            request,
-            position,
-            spec,
-            ticket: NONE,
-            pending: 0,
-            awaited: 0,
-            later: NONE,
-            operations: 0,
-            may_be_refused: false,
-            unsettled: 0,
-            replan: None,
-            before,
-            end: before,
-            front: None,
-        });
+        self.begin_after(spec, request, position, before, now)
+    }
+
+    /// Begins a transaction that has something behind it.
+    pub(super) fn begin_after(
+        &mut self,
+        spec: Transaction,
+        request: u32,
+        position: u32,
+        before: Chain,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let handle = self.transactions.insert(Running { request, position, ..Running::new(spec, before) });
         if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
+    }
+
+    /// Begins a transaction that finds out what a read is to bring.
+    pub(super) fn begin_race(
+        &mut self,
+        spec: Transaction,
+        race: u64,
+        before: Chain,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let handle = self.transactions.insert(Running { race, ..Running::new(spec, before) });
+        if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
+    }
+
+    /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
+    pub(super) fn begin_destage(&mut self, spec: Transaction, now: SimTime) -> u32 {
+        let before = Chain { finish: now, ..Chain::default() };
+        self.transactions.insert(Running {
+            is_destage: true,
+            may_be_refused: true,
+            pending: 1,
+            awaited: 1,
+            operations: 1,
+            ..Running::new(spec, before)
+        })
     }
 
     /// Takes rows for a transaction that has none. `false` if it has to wait for them.
@@ -165,7 +232,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         plan.clear();
         let running = &self.transactions[handle];
         let (spec, mut index) = (running.spec, running.operations);
-        let view = View { members: &self.delivered, outstanding: &self.outstanding };
+        let look = looking!(self, now);
+        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
         self.planner.plan(now, &spec, &view, &mut plan);
         let mut steps = plan.steps();
         let first = steps.next().unwrap_or_default();
@@ -188,8 +256,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.operations = index;
         running.pending = first.len() as u32;
         running.awaited = (plan.operations().len() - behind) as u32;
-        running.may_be_refused =
-            self.refuses || plan.operations().iter().any(|operation| operation.fast_fail);
+        running.may_be_refused = self.refuses
+            || (self.fails_fast && plan.operations().iter().any(|operation| operation.fast_fail));
         running.end = Chain { index: u32::MAX, ..running.before };
         let has_behind = behind > 0 || running.front.is_some();
         running.front = has_behind.then(|| Box::new(running.end));
@@ -221,12 +289,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Hands an operation to its member, or has it refused.
-    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let (token, Node { operation, owner, is_direct, .. }) =
             (self.nodes.token(node), *self.nodes.get(node));
         let device = operation.device.index();
         let request = if is_direct { owner } else { self.transactions[owner].request };
-        if C::ACTIVE {
+        if C::ACTIVE && !is_direct && self.transactions[owner].is_destage {
+            self.payload.destages(&operation, token);
+        } else if C::ACTIVE {
             self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &operation, token));
         }
         let refusal = match self.access[device] {
@@ -240,6 +310,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
         self.outstanding[device] += operation.length;
+        self.write_begins(node);
+        if let Some(delay) = self.hedge.filter(|_| operation.operation == Operation::Read && request != NONE)
+        {
+            self.agenda.push(now + delay, Message::Hedge(token));
+        }
         let couples = !is_direct && self.transactions[owner].goes_on();
         if couples {
             self.nodes.get_mut(node).couples = true;
@@ -250,7 +325,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             operation: operation.operation,
             offset: operation.offset,
             length: operation.length,
-            fast_fail: operation.fast_fail,
+            fast_fail: operation.fast_fail && self.fails_fast && self.delivered[device].capable,
             deadline,
             parity: operation.parity,
         };
@@ -260,7 +335,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Lets the payload hear of an operation of a transaction, or of a request whose plan is flat.
-    fn tell_payload(&mut self, handle: u32, is_direct: bool, tell: impl FnOnce(&mut C, Owner<'_>)) {
+    pub(super) fn tell_payload(
+        &mut self,
+        handle: u32,
+        is_direct: bool,
+        tell: impl FnOnce(&mut C, Owner<'_>),
+    ) {
         if is_direct {
             let request = &self.requests[handle].request;
             tell(&mut self.payload, Owner { handle, transaction: &whole(request), request: Some(request) });
@@ -281,8 +361,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
-        self.outstanding[operation.device.index()] -= operation.length;
-        self.coupled[operation.device.index()] -= u32::from(node.couples);
+        self.is_done_with(operation.device.index(), operation.length, node.couples, done.finish);
+        self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
+        if node.is_answered {
+            return Ok(());
+        }
+        self.write_ends(&node, done.token, done.finish);
         if C::ACTIVE {
             self.tell_payload(node.owner, node.is_direct, |payload, owner| {
                 payload.done(owner, operation, done.token);
@@ -300,7 +384,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Takes note of an operation that needs nothing more.
-    fn operation_is_done(
+    pub(super) fn operation_is_done(
         &mut self,
         node: &Node,
         is_parity: bool,
@@ -309,16 +393,36 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let operation = &node.operation;
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
-        let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
-        let running = &mut self.transactions[node.owner];
+        let running = &self.transactions[node.owner];
         let is_later =
             |than: &Chain| finish > than.finish || (finish == than.finish && node.index < than.index);
-        let front = running.front.as_deref_mut().filter(|front| !operation.behind && is_later(front));
-        if front.is_some() || is_later(&running.end) {
-            let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
-            let chain = before.and(node.index, finish, operation.device, phase, blame);
-            front.into_iter().for_each(|front| *front = chain);
-            if is_later(&running.end) {
+        let front = running.front.as_deref().filter(|front| !operation.behind && is_later(front));
+        let counts = front.is_some() || is_later(&running.end);
+        let chain = counts.then(|| self.chain_with(node, finish, phase, blame));
+        if node.before != NONE {
+            self.nodes.take_before(node.before);
+        }
+        self.settle(node, chain)
+    }
+
+    /// What its transaction has behind it, and an operation that ended.
+    pub(super) fn chain_with(&self, node: &Node, finish: SimTime, phase: Phase, blame: &Blame) -> Chain {
+        let before = self.transactions[node.owner].before;
+        let taken = (node.before != NONE).then(|| *self.nodes.before(node.before));
+        let before = Chain { blame: taken.unwrap_or(before.blame), ..before };
+        before.and(node.index, finish, node.operation.device, phase, blame)
+    }
+
+    /// An operation needs nothing more; `chain` leads up to its end, if that may be the last one of its step.
+    pub(super) fn settle(&mut self, node: &Node, chain: Option<Chain>) -> Result<(), ArrayFailure> {
+        let operation = &node.operation;
+        let running = &mut self.transactions[node.owner];
+        if let Some(chain) = chain {
+            let front = running.front.as_deref_mut();
+            if let Some(front) = front.filter(|front| !operation.behind && chain.is_after(front)) {
+                *front = chain;
+            }
+            if chain.is_after(&running.end) {
                 running.end = chain;
             }
         }
@@ -337,6 +441,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn refuse(
         &mut self,
         node: Node,
+        token: u64,
         refusal: Refusal,
         at: SimTime,
         blame: &Blame,
@@ -344,9 +449,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
         if C::ACTIVE {
-            self.tell_payload(node.owner, false, |payload, owner| payload.refused(owner, &node.operation));
+            self.tell_payload(node.owner, false, |payload, owner| {
+                payload.refused(owner, &node.operation, token);
+            });
         }
-        let view = View { members: &self.delivered, outstanding: &self.outstanding };
+        if self.transactions[node.owner].is_destage {
+            self.patch = patch;
+            return self.destage_is_refused(&node, refusal, at, blame);
+        }
+        let look = looking!(self, at);
+        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
         let running = &self.transactions[node.owner];
         let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
         if let Answer::Replan(rows) = answer {
@@ -355,11 +467,26 @@ impl<P: Probe, C: Payload> Array<P, C> {
             *replan = replan.filter(|asked| asked.count > 0).or(Some(rows));
             patch.clear();
         }
-        let result = if patch.operations().is_empty() {
-            self.operation_is_done(&node, false, at, blame)
-        } else {
-            self.install_patch(&node, &patch, at, blame)
+        let result = match answer {
+            Answer::Instead(transaction) => self.instead(&node, transaction, at, blame),
+            Answer::Park => self.park(&node, token, refusal, at, blame),
+            Answer::Wait => {
+                self.hold_back(&node, at, blame);
+                Ok(())
+            }
+            _ if patch.operations().is_empty() => self.operation_is_done(&node, false, at, blame),
+            _ => self.install_patch(&node, &patch, at, blame),
         };
+        self.patch = patch;
+        result
+    }
+
+    /// A refused operation is tried again, and waits this time.
+    pub(super) fn insist(&mut self, node: &Node, at: SimTime, blame: &Blame) -> Result<(), ArrayFailure> {
+        let mut patch = std::mem::take(&mut self.patch);
+        patch.clear();
+        patch.push(PlannedOperation { fast_fail: false, ..node.operation });
+        let result = self.install_patch(node, &patch, at, blame);
         self.patch = patch;
         result
     }
@@ -413,6 +540,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn host_is_served(&mut self, handle: u32) {
         let running = &mut self.transactions[handle];
         let request = std::mem::replace(&mut running.request, NONE);
+        let race = std::mem::replace(&mut running.race, NO_RACE);
+        if race != NO_RACE {
+            let chain = *running.front.as_deref().unwrap_or(&running.end);
+            self.agenda.push(chain.finish.max(self.latest), Message::Won(race, self.chains.insert(chain)));
+        }
         if request == NONE {
             return;
         }
@@ -517,7 +649,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction is done.
     fn forget(&mut self, handle: u32, now: SimTime) {
         let running = &self.transactions[handle];
-        self.planner.done(now, &running.spec);
+        if !running.is_destage {
+            self.planner.done(now, &running.spec);
+        }
         if C::ACTIVE {
             // Its request may be complete and forgotten by now.
             self.payload.ends(Owner { handle, transaction: &running.spec, request: None });

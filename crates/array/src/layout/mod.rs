@@ -24,7 +24,7 @@ mod tests;
 
 use std::ops::Range;
 
-use harmonia_types::{Bytes, DeviceId};
+use harmonia_types::{Bytes, DeviceId, ParityPages};
 
 pub use level::{Copies, Level, MOST_COPIES, Pattern, Rotation};
 pub use mirrored::Mirrored;
@@ -87,6 +87,29 @@ impl Layout {
     /// Bytes that lie together on one member. (RAID-1 has no such unit; this is what it was made with.)
     pub fn stripe_unit(&self) -> Bytes {
         self.space().stripe_unit
+    }
+
+    /// Which pages of a range of a member are parity; the range is less than a stripe unit, or units are small.
+    pub(crate) fn parity_pages(&self, member: DeviceId, offset: Bytes, length: Bytes) -> ParityPages {
+        let Layout::Parity(parity) = self else { return ParityPages::NONE };
+        let (pattern, unit, page) = (parity.parity_pattern(member), self.stripe_unit(), self.page_size());
+        let (stripe, last) = (offset / unit, (offset + length - 1) / unit);
+        if stripe == last || pattern.run == 0 || pattern.run == pattern.period {
+            return if pattern.has(stripe) { ParityPages::ALL } else { ParityPages::NONE };
+        }
+        let pages = unit / page;
+        let phase = (stripe + pattern.phase) % pattern.period * pages + offset % unit / page;
+        let fits = |pages: u64| u32::try_from(pages).expect("units are small where a range has several");
+        ParityPages {
+            phase: fits(phase),
+            period: fits(pattern.period * pages),
+            run: fits(pattern.run * pages),
+        }
+    }
+
+    /// Bytes of a page of the members.
+    pub fn page_size(&self) -> Bytes {
+        self.space().page_size
     }
 
     /// Bytes that the host can use.

@@ -4,12 +4,18 @@
 //! of operations on one page, so all copies take concurrent writes in the same order. Partial pages go to the members as
 //! they are, as they would from Linux md.
 //!
+//! Where reads avoid members, a copy on a member that collects is read only if no other copy can be had sooner. A read that
+//! is refused later goes to another copy. Where writes are parked, so is the copy on a member that collects.
+//!
 //! Source: Linux md, drivers/md/raid1.c (`read_balance`) and raid10.c. Leaves out: distance between reads, write-mostly
 //! members, and the write-intent bitmap.
 
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
-use super::{Plan, PlannedOperation, Planner, Transaction, View, flush};
+use super::{
+    Answer, Dodge, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Transaction, View, flush,
+    waits_or_parks,
+};
 use crate::layout::{Layout, Mirrored};
 
 /// Plans RAID-1 and RAID-10.
@@ -17,34 +23,68 @@ use crate::layout::{Layout, Mirrored};
 pub struct MirroredPlanner {
     whole: Layout,
     layout: Mirrored,
+    page: Bytes,
+    dodge: Dodge,
+    counters: ReadCounters,
     /// By member: bytes of the plan being made.
     planned: Vec<Bytes>,
 }
 
+/// The tag of a read of what a member holds from its other copies.
+const OTHER_COPY: u64 = 1;
+
 impl MirroredPlanner {
     /// For the copies of `layout`, which is `whole`.
     pub fn new(whole: &Layout, layout: Mirrored) -> Self {
-        MirroredPlanner { whole: whole.clone(), layout, planned: vec![0; usize::from(whole.members())] }
+        let planned = vec![0; usize::from(whole.members())];
+        let (dodge, counters) = (Dodge::default(), ReadCounters::default());
+        MirroredPlanner { whole: whole.clone(), page: whole.page_size(), layout, dodge, counters, planned }
     }
 
-    /// Plans a logical range.
+    /// With a rule for members that collect.
+    #[must_use]
+    pub fn dodging(self, dodge: Dodge) -> Self {
+        MirroredPlanner { dodge, ..self }
+    }
+
+    /// Plans a logical range; `except` is a member whose copies are not read.
     fn range(
-        layout: &Mirrored,
-        planned: &mut [Bytes],
+        &mut self,
         operation: Operation,
         (offset, length): (Bytes, Bytes),
+        except: Option<DeviceId>,
         view: &View<'_>,
         plan: &mut Plan,
     ) {
+        let MirroredPlanner { layout, planned, dodge, counters, page, .. } = self;
+        let avoids = dodge.avoid().is_some();
+        let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
+        let fast_fail = match operation {
+            Operation::Read => avoids && except.is_none(),
+            Operation::Write => dodge.parks,
+            Operation::Trim | Operation::Flush => false,
+        };
         layout.split(offset, length, |places, length| {
             let mut push = |&(device, offset): &(DeviceId, Bytes)| {
-                plan.push(PlannedOperation::data(device, operation, offset, length));
+                let data = PlannedOperation::data(device, operation, offset, length);
+                plan.push(PlannedOperation { fast_fail, phase, ..data });
             };
             match operation {
                 Operation::Read => {
                     let to_do = |member: usize| view.outstanding[member] + planned[member];
-                    if let Some(place) = places.iter().min_by_key(|(device, _)| to_do(device.index())) {
+                    let left = |&(device, offset): &(DeviceId, Bytes)| {
+                        if avoids { view.left(device, offset, length) } else { None }
+                    };
+                    let places = places.iter().filter(|place| Some(place.0) != except);
+                    let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
+                    if let Some(place) = best {
                         planned[place.0.index()] += length;
+                        if avoids {
+                            let pages = length.div_ceil(*page);
+                            let collecting = places.filter(|place| left(place).is_some()).count();
+                            counters.rows_busy[collecting.min(3)] += pages;
+                            counters.waited_pages += if left(place).is_some() { pages } else { 0 };
+                        }
                         push(place);
                     }
                 }
@@ -52,10 +92,39 @@ impl MirroredPlanner {
             }
         });
     }
+
+    /// Plans the data that lies on a range of a member.
+    fn pinned(&mut self, transaction: &Transaction, member: DeviceId, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { operation, offset, length, tag, .. } = *transaction;
+        let except = (tag == OTHER_COPY).then_some(member);
+        let whole = self.whole.clone();
+        whole.pinned(member, offset, length, |offset, length| {
+            self.range(operation, (offset, length), except, view, plan);
+        });
+    }
+
+    /// Whether any copy of what a read wants can be had sooner than after `left`.
+    fn is_elsewhere(&self, operation: &PlannedOperation, left: SimDuration, view: &View<'_>) -> bool {
+        let mut is_sooner = true;
+        self.whole.pinned(operation.device, operation.offset, operation.length, |offset, length| {
+            self.layout.split(offset, length, |places, length| {
+                let others = places.iter().filter(|place| place.0 != operation.device);
+                let waits = others.map(|place| view.left(place.0, place.1, length).unwrap_or_default());
+                is_sooner &= waits.min().is_some_and(|wait| wait < left);
+            });
+        });
+        is_sooner
+    }
+
+    /// The same read from other copies.
+    fn other_copies(operation: &PlannedOperation) -> Transaction {
+        let whole = Transaction::unlocked(Operation::Read, operation.offset, operation.length);
+        Transaction { member: Some(operation.device), tag: OTHER_COPY, ..whole }
+    }
 }
 
 impl Planner for MirroredPlanner {
-    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>) {
+    fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
         let whole = Transaction::unlocked(request.operation, request.offset, request.length);
         into.push(Transaction { member: request.member, ..whole });
     }
@@ -64,15 +133,45 @@ impl Planner for MirroredPlanner {
         let Transaction { operation, offset, length, member, .. } = *transaction;
         match member {
             _ if operation == Operation::Flush => flush(self.whole.members(), plan),
-            None => Self::range(&self.layout, &mut self.planned, operation, (offset, length), view, plan),
-            Some(member) => self.whole.pinned(member, offset, length, |offset, length| {
-                Self::range(&self.layout, &mut self.planned, operation, (offset, length), view, plan);
-            }),
+            None => self.range(operation, (offset, length), None, view, plan),
+            Some(member) => self.pinned(transaction, member, view, plan),
         }
         plan.operations().iter().for_each(|operation| self.planned[operation.device.index()] = 0);
     }
 
+    fn on_refused(
+        &mut self,
+        _: SimTime,
+        _: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        let left = match refusal {
+            Refusal::Busy(left) => left.max(SimDuration(1)),
+            Refusal::Reserved => SimDuration(u64::MAX),
+            Refusal::Failed => return Answer::Patch,
+        };
+        if operation.operation == Operation::Read && self.is_elsewhere(operation, left, view) {
+            self.counters.rebuilt_pages += operation.length.div_ceil(self.page);
+            return Answer::Instead(Self::other_copies(operation));
+        }
+        if operation.operation == Operation::Read {
+            self.counters.waited_pages += operation.length.div_ceil(self.page);
+        }
+        waits_or_parks(&self.dodge, operation, refusal, patch)
+    }
+
+    fn hedge(&mut self, _: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
+        (operation.phase == Phase::Data).then(|| Self::other_copies(operation))
+    }
+
+    fn read_counters(&self) -> ReadCounters {
+        self.counters
+    }
+
     fn is_flat(&self) -> bool {
-        true
+        self.dodge.is_idle()
     }
 }

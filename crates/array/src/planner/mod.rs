@@ -13,29 +13,32 @@
 //!
 //! * [`striped`]: RAID-0, each member one contiguous range;
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
-//! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes.
+//! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
+//! * `around`: reads of parity rows without the members that collect.
 
+mod around;
 pub mod mirrored;
 pub mod parity;
 pub mod striped;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
-use crate::config::SmallWrite;
+use crate::config::{Avoid, Reads, SmallWrite};
 use crate::coordination::Delivered;
 use crate::layout::Layout;
+pub use around::ReadCounters;
 
 /// Turns host requests into transactions, and transactions into member operations.
 pub trait Planner: Send {
     /// Cuts `request` into transactions, appended to the empty `into`. None at all completes the request at once.
-    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>);
+    fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>);
 
     /// Plans a transaction that holds its rows: appends its steps to the empty `plan`. An empty plan completes it.
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan);
 
     /// A member refused an operation. The answer says what happens instead; operations for [`Answer::Patch`] are appended
-    /// to the empty `patch` as one step, and become part of the step that the operation was of. The default tries a busy
-    /// member again, this time waiting, and does without a reserved or failed one.
+    /// to the empty `patch` as one step, and become part of the step that the operation was of. By default the operation
+    /// waits for a busy or reserved member, and does without a failed one.
     fn on_refused(
         &mut self,
         _now: SimTime,
@@ -45,10 +48,13 @@ pub trait Planner: Send {
         _view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
-        if let Refusal::Busy(_) = refusal {
-            patch.push(PlannedOperation { fast_fail: false, ..*operation });
-        }
-        Answer::Patch
+        waits_or_parks(&Dodge::default(), operation, refusal, patch)
+    }
+
+    /// A transaction that finds out by other means what a read under way is to bring, for a race between the two; `None`
+    /// if there are none.
+    fn hedge(&mut self, _transaction: &Transaction, _operation: &PlannedOperation) -> Option<Transaction> {
+        None
     }
 
     /// A transaction is done, operations behind its request's back included.
@@ -57,6 +63,11 @@ pub trait Planner: Send {
     /// What it has counted since the run began.
     fn counters(&self) -> PlannerCounters {
         PlannerCounters::default()
+    }
+
+    /// What reads around members that collect have cost since the run began.
+    fn read_counters(&self) -> ReadCounters {
+        ReadCounters::default()
     }
 
     /// Whether plans depend on which members collect ([`crate::coordination::Delivered::collecting`]); otherwise
@@ -73,13 +84,41 @@ pub trait Planner: Send {
 }
 
 /// The planner of a layout's level.
-pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes) -> Box<dyn Planner> {
+pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: Dodge) -> Box<dyn Planner> {
     match layout {
-        Layout::Striped(striped) => Box::new(striped::StripedPlanner::new(striped.clone())),
-        Layout::Mirrored(mirrored) => Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone())),
-        Layout::Parity(parity) => {
-            Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page))
+        Layout::Striped(striped) => Box::new(striped::StripedPlanner::new(striped.clone()).dodging(dodge)),
+        Layout::Mirrored(mirrored) => {
+            Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone()).dodging(dodge))
         }
+        Layout::Parity(parity) => {
+            Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge))
+        }
+    }
+}
+
+/// What reads and writes do about members that collect.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dodge {
+    /// The rule for reads.
+    pub reads: Reads,
+    /// Writes to members that collect go to NVRAM.
+    pub parks: bool,
+    /// Time that one page read costs a member, its transfer included.
+    pub page_read: SimDuration,
+}
+
+impl Dodge {
+    /// How reads avoid members, if they do.
+    pub fn avoid(&self) -> Option<Avoid> {
+        match self.reads {
+            Reads::Avoid(avoid) => Some(avoid),
+            Reads::Wait | Reads::Hedge(_) => None,
+        }
+    }
+
+    /// Whether operations are planned, refused and answered as if all members were always free.
+    pub fn is_idle(&self) -> bool {
+        self.reads == Reads::Wait && !self.parks
     }
 }
 
@@ -89,6 +128,30 @@ pub struct View<'a> {
     pub members: &'a [Delivered],
     /// Bytes of the operations handed to each member and not served yet.
     pub outstanding: &'a [u64],
+    /// Who would keep operations waiting.
+    pub look: &'a dyn Look,
+}
+
+/// What the controller can see of members that collect, at this moment.
+pub trait Look {
+    /// Calls `visit(from, to, time left)` for every part of a range of a member whose operations would wait for collection
+    /// now, in order.
+    fn busy(
+        &self,
+        device: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
+    );
+}
+
+impl View<'_> {
+    /// The longest time that collection would keep operations on a range of a member waiting; `None` if it would not.
+    pub fn left(&self, device: DeviceId, offset: Bytes, length: Bytes) -> Option<SimDuration> {
+        let mut longest = None;
+        self.look.busy(device, offset, length, &mut |_, _, left| longest = longest.max(Some(left)));
+        longest
+    }
 }
 
 /// Rows of the array that a transaction holds while it runs: row `r` is the same bytes on every member.
@@ -174,8 +237,6 @@ impl PlannedOperation {
 pub enum Refusal {
     /// It collects garbage, for so long; only operations that ask to fail fast hear this.
     Busy(SimDuration),
-    /// It is better not read, as far as the controller knows; only reads that ask to fail fast hear this.
-    Avoided,
     /// It is kept free of new operations.
     Reserved,
     /// It has failed.
@@ -235,6 +296,19 @@ impl Plan {
         }
     }
 
+    /// Makes the operation at `index` longer by one that follows it on its member; `false` if there is none, or it is of
+    /// another kind or step.
+    pub(crate) fn extend(&mut self, index: u32, next: &PlannedOperation) -> bool {
+        let step = self.barriers.last().copied().unwrap_or(0);
+        let Some(last) = self.operations.get_mut(index as usize).filter(|_| index >= step) else {
+            return false;
+        };
+        let follows = PlannedOperation { offset: last.offset + last.length, length: next.length, ..*last };
+        let joins = follows == *next;
+        last.length += if joins { next.length } else { 0 };
+        joins
+    }
+
     /// All operations in the order they were added.
     pub fn operations(&self) -> &[PlannedOperation] {
         &self.operations
@@ -252,6 +326,19 @@ impl Plan {
         self.operations.clear();
         self.barriers.clear();
     }
+}
+
+/// What an operation does that cannot be done without: a write is parked if it may be, anything else waits.
+fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal, patch: &mut Plan) -> Answer {
+    match refusal {
+        Refusal::Busy(_) | Refusal::Reserved if dodge.parks && operation.operation == Operation::Write => {
+            return Answer::Park;
+        }
+        Refusal::Busy(_) => patch.push(PlannedOperation { fast_fail: false, ..*operation }),
+        Refusal::Reserved => return Answer::Wait,
+        Refusal::Failed => {}
+    }
+    Answer::Patch
 }
 
 /// A flush reaches every member.

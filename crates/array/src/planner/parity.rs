@@ -22,15 +22,24 @@
 //! hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
 //! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
 //!
+//! Where reads avoid members that collect, a read that finds one is planned [around] it, under the lock of its rows, and a
+//! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
+//! are parked, a write that a member refuses goes to NVRAM.
+//!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
 //! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
-//! bitmap, the partial parity log, resync and check, failed members and their rebuild, reads around a member that
-//! collects, writes parked in NVRAM, and the time to compute parity.
+//! bitmap, the partial parity log, resync and check, failed members and their rebuild, and the time to compute parity.
+//!
+//! [around]: super::around
 
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
-use super::{Plan, PlannedOperation, Planner, PlannerCounters, Rows, Transaction, View, flush};
-use crate::config::SmallWrite;
+use super::around::{Around, Piece, Rule, Wanted};
+use super::{
+    Answer, Dodge, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal, Rows,
+    Transaction, View, flush, waits_or_parks,
+};
+use crate::config::{Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
 
 /// Plans RAID-4, 5 and 6.
@@ -45,6 +54,10 @@ pub struct ParityPlanner {
     data_units: u16,
     parities: u16,
     counters: PlannerCounters,
+    dodge: Dodge,
+    /// Where reads avoid members, or are hedged.
+    around: Option<Box<Around>>,
+    scratch: Plan,
 }
 
 /// How the parity of a transaction's rows is made.
@@ -55,6 +68,9 @@ enum Method {
     ReadModifyWrite = 1,
     Reconstruct = 2,
 }
+
+/// The tag of a read that is planned around members that collect. Of a write it says how parity is made.
+const AROUND: u64 = 3;
 
 /// Rows of one stripe in which the same units are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +95,127 @@ impl ParityPlanner {
             whole: whole.clone(),
             layout,
             counters: PlannerCounters::default(),
+            dodge: Dodge::default(),
+            around: None,
+            scratch: Plan::default(),
         }
+    }
+
+    /// With a rule for members that collect.
+    #[must_use]
+    pub fn dodging(self, dodge: Dodge) -> Self {
+        let around = (dodge.reads != Reads::Wait).then(|| {
+            Box::new(Around::new(Rule {
+                avoid: dodge.avoid().unwrap_or_default(),
+                most: usize::from(self.parities),
+                page: self.page,
+                row: self.row,
+                page_read: dodge.page_read,
+            }))
+        });
+        ParityPlanner { dodge, around, ..self }
+    }
+
+    /// Cuts a logical range that is read into transactions: one that locks nothing, or, if a member collects that it needs,
+    /// as those of a write.
+    fn split_read(&mut self, offset: Bytes, length: Bytes, view: &View<'_>, into: &mut Vec<Transaction>) {
+        let plain = Transaction::unlocked(Operation::Read, offset, length);
+        if self.dodge.avoid().is_none() {
+            return into.push(plain);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        self.read(offset, length, &mut scratch);
+        let waits = |read: &PlannedOperation| view.left(read.device, read.offset, read.length).is_some();
+        if scratch.operations().iter().any(waits) {
+            self.write(offset, length, into);
+            into.iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
+        } else {
+            if let Some(around) = &mut self.around {
+                around.counters.rows_busy[0] += length.div_ceil(self.row);
+            }
+            into.push(plain);
+        }
+        self.scratch = scratch;
+    }
+
+    /// Plans rows that are read around members that collect.
+    fn read_around(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { rows, units: (first, last), member, .. } = *transaction;
+        let Some(around) = &mut self.around else {
+            unreachable!("only a read that avoids members does this")
+        };
+        let wanted = match member {
+            Some(member) => Wanted::Member(member),
+            None => Wanted::Units(first, last),
+        };
+        around.begin(self.whole.members());
+        let (mut from, end) = (rows.first * self.row, rows.end() * self.row);
+        while from < end {
+            let stripe = from / self.unit;
+            let to = ((stripe + 1) * self.unit).min(end);
+            around.stripe(&self.layout, Piece { stripe, from, to }, wanted, view, plan);
+            from = to;
+        }
+    }
+
+    /// What a member holds of a range, from the other members.
+    fn without(&self, read: &PlannedOperation) -> Transaction {
+        let first = read.offset / self.row;
+        let count = (read.offset + read.length).div_ceil(self.row) - first;
+        let whole = Transaction::unlocked(Operation::Read, read.offset, read.length);
+        Transaction { rows: Rows { first, count }, member: Some(read.device), tag: AROUND, ..whole }
+    }
+
+    /// The way to make parity that waits least for members that collect; a tie goes to the usual one.
+    fn calmest(&self, transaction: &Transaction, usual: Method, view: &View<'_>) -> Method {
+        let Transaction { rows, .. } = *transaction;
+        let (offset, length) = (rows.first * self.row, rows.count * self.row);
+        let wait = |method: Method| {
+            let members = self.pre_read(transaction, method);
+            members.filter_map(|member| view.left(member, offset, length)).max().unwrap_or_default()
+        };
+        let other = usual.other();
+        if usual == Method::Full || wait(other) >= wait(usual) { usual } else { other }
+    }
+
+    /// The members whose rows a write reads first.
+    fn pre_read(&self, transaction: &Transaction, method: Method) -> impl Iterator<Item = DeviceId> {
+        let Transaction { rows, units: (first, last), .. } = *transaction;
+        let stripe = rows.first * self.row / self.unit;
+        let is_read = move |unit: u16| match method {
+            Method::Full => false,
+            Method::ReadModifyWrite => (first..=last).contains(&unit),
+            Method::Reconstruct => !(first..=last).contains(&unit) || self.is_partial(transaction, unit),
+        };
+        let data = (0..self.data_units).filter(move |&unit| is_read(unit));
+        let parities = [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)];
+        let parities = parities.into_iter().flatten().filter(move |_| method == Method::ReadModifyWrite);
+        data.map(move |unit| self.layout.data_member(stripe, unit)).chain(parities)
+    }
+
+    /// A member refuses to be read for a write: reads the rows in question as the other way to make parity needs them, unless
+    /// that waits as long.
+    fn pre_read_otherwise(
+        &self,
+        transaction: &Transaction,
+        refused: &PlannedOperation,
+        left: SimDuration,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) {
+        let insist = PlannedOperation { fast_fail: false, ..*refused };
+        // A member that only one of the ways reads tells which one was taken.
+        let of = |method| self.pre_read(transaction, method).collect::<Vec<DeviceId>>();
+        let ways = (of(Method::ReadModifyWrite), of(Method::Reconstruct));
+        let (have, need) = if ways.0.contains(&refused.device) { ways } else { (ways.1, ways.0) };
+        let more = need.iter().filter(|member| !have.contains(member));
+        let wait = |member: &DeviceId| view.left(*member, refused.offset, refused.length);
+        let is_sooner = more.clone().filter_map(wait).all(|wait| wait < left);
+        if need.contains(&refused.device) || !is_sooner {
+            return patch.push(insist);
+        }
+        more.for_each(|&device| patch.push(PlannedOperation { device, ..insist }));
     }
 
     /// Units that a read-modify-write and a reconstruct-write of a row read, and which of them it is.
@@ -176,11 +312,13 @@ impl ParityPlanner {
 
     /// Plans a read of a logical range: data units only, each run of them on a member one operation.
     fn read(&self, offset: Bytes, length: Bytes, plan: &mut Plan) {
+        let fast_fail = self.dodge.avoid().is_some();
         let (unit, units, end) = (self.unit, u64::from(self.data_units), offset + length);
         let (first, last) = (offset / unit, (end - 1) / unit);
         let (stripe, a, x) = (first / units, (first % units) as u16, offset % unit);
         let mut push = |device, offset, length| {
-            plan.push(PlannedOperation::data(device, Operation::Read, offset, length));
+            let data = PlannedOperation::data(device, Operation::Read, offset, length);
+            plan.push(PlannedOperation { fast_fail, ..data });
         };
         if first == last {
             return push(self.layout.data_member(stripe, a), stripe * unit + x, length);
@@ -254,6 +392,7 @@ impl ParityPlanner {
             };
             let phase = if parity == ParityPages::ALL { Phase::Parity } else { Phase::Data };
             plan.push(PlannedOperation {
+                fast_fail: self.dodge.parks && operation == Operation::Write,
                 parity,
                 phase,
                 ..PlannedOperation::data(member, operation, offset, length)
@@ -266,28 +405,19 @@ impl ParityPlanner {
         let Transaction { rows, units: (first, last), .. } = *transaction;
         let (offset, length) = (rows.first * self.row, rows.count * self.row);
         let stripe = offset / self.unit;
+        let (avoids, parks) = (self.dodge.avoid().is_some(), self.dodge.parks);
         let range = |device, operation, is_parity: bool| {
             let (phase, parity) =
                 if is_parity { (Phase::Parity, ParityPages::ALL) } else { (Phase::Data, ParityPages::NONE) };
-            PlannedOperation { phase, parity, ..PlannedOperation::data(device, operation, offset, length) }
+            let fast_fail = if operation == Operation::Read { avoids } else { parks };
+            let data = PlannedOperation::data(device, operation, offset, length);
+            PlannedOperation { phase, parity, fast_fail, ..data }
         };
         let data = |unit| self.layout.data_member(stripe, unit);
         let parities =
             || [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)].into_iter().flatten();
         let before = plan.operations().len();
-        match method {
-            Method::Full => {}
-            Method::ReadModifyWrite => {
-                (first..=last).for_each(|unit| plan.push(range(data(unit), Operation::Read, true)));
-                parities().for_each(|member| plan.push(range(member, Operation::Read, true)));
-            }
-            Method::Reconstruct => {
-                let needed =
-                    |&unit: &u16| !(first..=last).contains(&unit) || self.is_partial(transaction, unit);
-                let others = (0..self.data_units).filter(needed);
-                others.for_each(|unit| plan.push(range(data(unit), Operation::Read, true)));
-            }
-        }
+        self.pre_read(transaction, method).for_each(|member| plan.push(range(member, Operation::Read, true)));
         let reads = (plan.operations().len() - before) as u64;
         plan.barrier();
         (first..=last).for_each(|unit| plan.push(range(data(unit), Operation::Write, false)));
@@ -313,6 +443,15 @@ impl Segment {
 }
 
 impl Method {
+    /// The other way to make the parity of rows that are not written whole.
+    fn other(self) -> Method {
+        match self {
+            Method::Full => Method::Full,
+            Method::ReadModifyWrite => Method::Reconstruct,
+            Method::Reconstruct => Method::ReadModifyWrite,
+        }
+    }
+
     fn of(transaction: &Transaction) -> Method {
         match transaction.tag {
             0 => Method::Full,
@@ -323,7 +462,7 @@ impl Method {
 }
 
 impl Planner for ParityPlanner {
-    fn split(&mut self, request: &HostRequest, into: &mut Vec<Transaction>) {
+    fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
         let HostRequest { operation, offset, length, member, .. } = *request;
         if operation == Operation::Flush || length == 0 {
             into.push(Transaction::unlocked(operation, offset, length));
@@ -343,20 +482,25 @@ impl Planner for ParityPlanner {
             _ => into.push(Transaction::unlocked(operation, offset, length)),
         };
         match member {
+            None if operation == Operation::Read => self.split_read(offset, length, view, into),
             None => piece(offset, length),
             Some(member) => self.whole.pinned(member, offset, length, piece),
         }
         self.counters.trims_ignored_bytes += ignored;
     }
 
-    fn plan(&mut self, _: SimTime, transaction: &Transaction, _: &View<'_>, plan: &mut Plan) {
+    fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, rows, offset, length, .. } = *transaction;
         match operation {
             Operation::Flush => flush(self.whole.members(), plan),
+            Operation::Read if transaction.tag == AROUND => self.read_around(transaction, view, plan),
             Operation::Read if length > 0 => self.read(offset, length, plan),
             Operation::Trim if rows.count > 0 => self.whole_stripes(operation, rows, plan),
             Operation::Write if length > 0 => {
-                let method = Method::of(transaction);
+                let mut method = Method::of(transaction);
+                if self.dodge.avoid().is_some() {
+                    method = self.calmest(transaction, method, view);
+                }
                 match method {
                     Method::Full => self.counters.rows_full += rows.count,
                     Method::ReadModifyWrite => self.counters.rows_read_modify_write += rows.count,
@@ -372,7 +516,42 @@ impl Planner for ParityPlanner {
         }
     }
 
+    fn on_refused(
+        &mut self,
+        _: SimTime,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        let left = match refusal {
+            Refusal::Busy(left) => left.max(SimDuration(1)),
+            Refusal::Reserved => SimDuration(u64::MAX),
+            Refusal::Failed => return Answer::Patch,
+        };
+        match (operation.operation, transaction.operation) {
+            (Operation::Read, Operation::Read) if transaction.tag != AROUND && self.around.is_some() => {
+                Answer::Instead(self.without(operation))
+            }
+            (Operation::Read, Operation::Write) if operation.fast_fail => {
+                self.pre_read_otherwise(transaction, operation, left, view, patch);
+                Answer::Patch
+            }
+            _ => waits_or_parks(&self.dodge, operation, refusal, patch),
+        }
+    }
+
+    fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
+        let is_host_read = transaction.operation == Operation::Read && transaction.tag != AROUND;
+        is_host_read.then(|| self.without(operation))
+    }
+
     fn counters(&self) -> PlannerCounters {
         self.counters
+    }
+
+    fn read_counters(&self) -> ReadCounters {
+        self.around.as_ref().map_or_else(ReadCounters::default, |around| around.counters)
     }
 }

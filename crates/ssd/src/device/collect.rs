@@ -554,17 +554,41 @@ impl<P: Probe> Device<P> {
         self.collection_left(home / self.rules.shape.units_per_die, now)
     }
 
-    /// How long a range of bytes would be kept waiting by collection that goes on now; `None` if it would not.
+    /// Calls `visit(from, to, time left)` for every part of a range of bytes whose operations would wait for collection if they
+    /// arrived now, in order; the time is the longest of the part's dies.
+    pub fn collection_in(
+        &self,
+        offset: Bytes,
+        length: Bytes,
+        now: SimTime,
+        visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
+    ) {
+        let (size, end) = (u64::from(self.rules.shape.page_size), offset + length);
+        let mut part: Option<(Bytes, Bytes, SimDuration)> = None;
+        for page in offset / size..end.div_ceil(size) {
+            let lpn = page as u32;
+            let left = match self.rules.shape.is_dynamic() {
+                true => self.collection_left_of(lpn, now),
+                false => self.collection_left(self.rules.shape.locate(lpn).0, now),
+            };
+            let (from, to) = ((page * size).max(offset), ((page + 1) * size).min(end));
+            part = match (part, left) {
+                (Some((start, _, longest)), Some(left)) => Some((start, to, longest.max(left))),
+                (None, Some(left)) => Some((from, to, left)),
+                (part, None) => {
+                    part.into_iter().for_each(|(from, to, left)| visit(from, to, left));
+                    None
+                }
+            };
+        }
+        part.into_iter().for_each(|(from, to, left)| visit(from, to, left));
+    }
+
+    /// The longest of them; `None` if nothing would wait.
     pub fn collection_left_in(&self, offset: Bytes, length: Bytes, now: SimTime) -> Option<SimDuration> {
-        let page = u64::from(self.rules.shape.page_size);
-        let (first, end) = ((offset / page) as u32, (offset + length).div_ceil(page) as u32);
-        // Pages are dealt to allocation units in turn.
-        let pages = (end - first).min(self.rules.shape.units());
-        let left = |lpn| match self.rules.shape.is_dynamic() {
-            true => self.collection_left_of(lpn, now),
-            false => self.collection_left(self.rules.shape.locate(lpn).0, now),
-        };
-        (first..first + pages).filter_map(left).max()
+        let mut longest = None;
+        self.collection_in(offset, length, now, &mut |_, _, left| longest = longest.max(Some(left)));
+        longest
     }
 }
 

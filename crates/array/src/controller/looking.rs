@@ -1,0 +1,91 @@
+//! What the controller can see of members that collect, rung by rung of the ladder of knowledge.
+//!
+//! * it keeps operations from a member itself, or was told to avoid it: always known;
+//! * `busy` and above: a member would refuse an operation at once, page by page. Where a message or the link takes time, that
+//!   is heard a round trip later, by refusals only;
+//! * `log`: the last answer to a status query, as old as it is.
+
+use harmonia_ssd::Device;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
+
+use super::Access;
+use super::nvram::Nvram;
+use crate::config::{Interface, Knowledge};
+use crate::coordination::Delivered;
+use crate::planner::Look;
+
+/// What can be seen of members by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// Nothing but how long they take.
+    Nothing,
+    /// What they answered when they were last asked.
+    Answers,
+    /// Which operations they would refuse.
+    Members,
+}
+
+impl Sight {
+    /// What members reveal, `is_prompt` if neither messages nor links take time.
+    pub fn of(knowledge: &Knowledge, is_prompt: bool) -> Sight {
+        match knowledge.interface {
+            Interface::Nothing | Interface::Window => Sight::Nothing,
+            Interface::Log => Sight::Answers,
+            Interface::Busy | Interface::Command if is_prompt => Sight::Members,
+            Interface::Busy | Interface::Command => Sight::Nothing,
+        }
+    }
+}
+
+/// Looks at the members at one moment.
+pub(super) struct Looking<'a, P: Probe> {
+    pub devices: &'a [Device<P>],
+    pub delivered: &'a [Delivered],
+    pub access: &'a [Access],
+    pub avoided: &'a [bool],
+    pub nvram: Option<&'a Nvram>,
+    pub sight: Sight,
+    pub now: SimTime,
+}
+
+impl<P: Probe> Looking<'_, P> {
+    /// How long the member as a whole is best left alone.
+    fn whole(&self, device: usize) -> Option<SimDuration> {
+        if self.access[device] != Access::Open || self.avoided[device] {
+            return Some(SimDuration(u64::MAX));
+        }
+        let known = &self.delivered[device];
+        let status = known.status.filter(|_| self.sight == Sight::Answers && known.collecting)?;
+        // Past the time it named it may be done or not: the next answer tells.
+        let left = status.gc_remaining.0.saturating_sub((self.now - known.as_of).0);
+        Some(SimDuration(left.max(1)))
+    }
+}
+
+impl<P: Probe> Look for Looking<'_, P> {
+    fn busy(
+        &self,
+        device: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
+    ) {
+        let index = device.index();
+        let mut not_parked = |mut from: Bytes, to: Bytes, left: SimDuration| {
+            let Some(nvram) = self.nvram else { return visit(from, to, left) };
+            while from < to {
+                let (bytes, is_parked) = nvram.head_of_read(device, from, to - from);
+                if !is_parked {
+                    visit(from, from + bytes, left);
+                }
+                from += bytes;
+            }
+        };
+        if let Some(left) = self.whole(index) {
+            not_parked(offset, offset + length, left);
+        } else if self.sight == Sight::Members && self.delivered[index].capable {
+            self.devices[index].collection_in(offset, length, self.now, &mut not_parked);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Writes that wait in NVRAM for members that collect.
+//!
+//! ```text
+//! write refused ─► parked, done for the host ─► its member is free again ─► written there, given back
+//! ```
+//!
+//! There is one table, by member and page, with a cap in pages. A page that is written again while it is parked takes no more
+//! room. Reads of a parked page are answered from here. A write that finds no room waits for its member, and is counted.
+//! What is parked is durable: a flush does not wait for it, and it survives a loss of power.
+//!
+//! Each change of an entry gets a number. A write to the member remembers the number at its submission: when it is done, it
+//! takes away entries that are older, and no newer ones. While one is under way its entry is not written back.
+//!
+//! Not modelled: the time and wear of the NVRAM itself, its link, and parts of pages (they are never parked).
+
+use std::collections::BTreeMap;
+
+use harmonia_types::{Bytes, DeviceId, SimTime};
+
+/// What parking has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NvramCounters {
+    /// Room. Unit: pages.
+    pub capacity_pages: u64,
+    /// Page writes that were parked.
+    pub parked_pages: u64,
+    /// Most pages parked at one time since the run began.
+    pub high_water_pages: u64,
+    /// Operations that found no room and waited for their member.
+    pub full_waits: u64,
+    /// Pages written back to their members.
+    pub destaged_pages: u64,
+    /// Pages overwritten while they were parked.
+    pub superseded_pages: u64,
+    /// Pages parked now.
+    pub pages_left: u64,
+}
+
+impl NvramCounters {
+    /// What was counted after `start`; the room, the high-water mark and what is left are as of now.
+    pub fn since(&self, start: &NvramCounters) -> NvramCounters {
+        NvramCounters {
+            parked_pages: self.parked_pages - start.parked_pages,
+            full_waits: self.full_waits - start.full_waits,
+            destaged_pages: self.destaged_pages - start.destaged_pages,
+            superseded_pages: self.superseded_pages - start.superseded_pages,
+            ..*self
+        }
+    }
+}
+
+/// Pages that are written back at the same time to one member.
+const DEPTH: u64 = 32;
+
+/// The table.
+#[derive(Debug)]
+pub(super) struct Nvram {
+    page: Bytes,
+    /// Changes so far.
+    clock: u32,
+    members: Vec<Parked>,
+    /// Pages that members refused of writes that are under way, by the token of the write.
+    refused: Vec<(u64, Run)>,
+    counters: NvramCounters,
+}
+
+/// What is parked for one member.
+#[derive(Debug, Default)]
+struct Parked {
+    pages: BTreeMap<u64, Entry>,
+    /// Pages on their way back.
+    under_way: u64,
+    /// When it is next tried, if that is arranged.
+    due: Option<SimTime>,
+    /// The page behind the last one written back.
+    cursor: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// The change that put it here.
+    change: u32,
+    /// Writes to the member under way that will replace it.
+    writers: u32,
+}
+
+/// Pages of a member: the first, and how many.
+pub(super) type Run = (u64, u64);
+
+impl Nvram {
+    /// Room for so many bytes, in whole pages.
+    pub fn new(capacity: Bytes, page: Bytes, members: usize) -> Self {
+        let counters = NvramCounters { capacity_pages: capacity / page, ..NvramCounters::default() };
+        let members = (0..members).map(|_| Parked::default()).collect();
+        Nvram { page, clock: 0, members, refused: Vec::new(), counters }
+    }
+
+    pub fn counters(&self) -> NvramCounters {
+        self.counters
+    }
+
+    /// The number of the last change; writes carry it.
+    pub fn clock(&self) -> u32 {
+        self.clock
+    }
+
+    /// The pages of a range of bytes.
+    pub fn run(&self, offset: Bytes, length: Bytes) -> Run {
+        let first = offset / self.page;
+        (first, (offset + length).div_ceil(self.page) - first)
+    }
+
+    /// Parks the pages of a range; `false` if there is no room for all of them. A page that is written in part can only be
+    /// added to one that is parked.
+    pub fn park(&mut self, device: DeviceId, offset: Bytes, length: Bytes) -> bool {
+        let is_part = |at: Bytes| !at.is_multiple_of(self.page) && !self.has(device, at / self.page);
+        if is_part(offset) || is_part(offset + length) {
+            return false;
+        }
+        let (first, count) = self.run(offset, length);
+        let parked = &mut self.members[device.index()].pages;
+        let again = parked.range(first..first + count).count() as u64;
+        let counters = &mut self.counters;
+        if counters.pages_left + count - again > counters.capacity_pages {
+            counters.full_waits += 1;
+            return false;
+        }
+        self.clock = self.clock.checked_add(1).expect("fewer than 2^32 writes are parked in a run");
+        let entry = Entry { change: self.clock, writers: 0 };
+        (first..first + count).for_each(|page| _ = parked.insert(page, entry));
+        counters.pages_left += count - again;
+        counters.parked_pages += count;
+        counters.superseded_pages += again;
+        counters.high_water_pages = counters.high_water_pages.max(counters.pages_left);
+        true
+    }
+
+    /// Whether a page is parked.
+    pub fn has(&self, device: DeviceId, page: u64) -> bool {
+        self.members[device.index()].pages.contains_key(&page)
+    }
+
+    /// Whether any page of a range is.
+    pub fn has_any(&self, device: DeviceId, (first, count): Run) -> bool {
+        let parked = &self.members[device.index()].pages;
+        !parked.is_empty() && parked.range(first..first + count).next().is_some()
+    }
+
+    /// The bytes that a read of a range begins with which lie all here, or all not; and whether they do.
+    pub fn head_of_read(&self, device: DeviceId, offset: Bytes, length: Bytes) -> (Bytes, bool) {
+        self.head(offset, length, |page, _| self.has(device, page))
+    }
+
+    /// The same for a write. Parts of pages are added to what is parked, unless a write is on its way that will replace it:
+    /// then they follow that.
+    pub fn head_of_write(&self, device: DeviceId, offset: Bytes, length: Bytes) -> (Bytes, bool) {
+        let parked = &self.members[device.index()].pages;
+        let rests = |page| parked.get(&page).is_some_and(|entry: &Entry| entry.writers == 0);
+        self.head(offset, length, |page, is_part| is_part && rests(page))
+    }
+
+    fn head(&self, offset: Bytes, length: Bytes, is_here: impl Fn(u64, bool) -> bool) -> (Bytes, bool) {
+        let ((first, count), end) = (self.run(offset, length), offset + length);
+        let is_part = |page| page * self.page < offset || (page + 1) * self.page > end;
+        let here = is_here(first, is_part(first));
+        let alike =
+            (first..first + count).take_while(|&page| is_here(page, is_part(page)) == here).count() as u64;
+        (((first + alike) * self.page).min(end) - offset, here)
+    }
+
+    /// The whole pages of a range of bytes.
+    pub fn whole(&self, offset: Bytes, length: Bytes) -> Run {
+        let (first, end) = (offset.div_ceil(self.page), (offset + length) / self.page);
+        (first, end.saturating_sub(first))
+    }
+
+    /// A write of these pages goes to the member.
+    pub fn write_begins(&mut self, device: DeviceId, (first, count): Run) {
+        let entries = self.members[device.index()].pages.range_mut(first..first + count);
+        entries.for_each(|(_, entry)| entry.writers += 1);
+    }
+
+    /// The member refused these pages of the write with this token.
+    pub fn write_is_refused(&mut self, device: DeviceId, run: Run, submitted: u32, token: u64) {
+        let entries = self.members[device.index()].pages.range_mut(run.0..run.0 + run.1);
+        entries.filter(|(_, entry)| entry.change <= submitted).for_each(|(_, entry)| entry.writers -= 1);
+        self.refused.push((token, run));
+    }
+
+    /// The rest of it is done: what was parked before it was submitted is not needed any more. Returns how many pages that was
+    /// about.
+    pub fn write_ends(
+        &mut self,
+        device: DeviceId,
+        (first, count): Run,
+        submitted: u32,
+        token: u64,
+        is_destage: bool,
+        mut is_gone: impl FnMut(u64),
+    ) -> u64 {
+        let parked = &mut self.members[device.index()].pages;
+        let (mut taken, mut gone) = (0, 0);
+        for page in first..first + count {
+            let of_write =
+                |&(of, (first, count)): &(u64, Run)| of == token && (first..first + count).contains(&page);
+            if self.refused.iter().any(of_write) {
+                continue;
+            }
+            taken += 1;
+            if parked.get(&page).is_some_and(|entry| entry.change <= submitted) {
+                parked.remove(&page);
+                gone += 1;
+                is_gone(page);
+            }
+        }
+        self.forget(token);
+        self.counters.pages_left -= gone;
+        let kind =
+            if is_destage { &mut self.counters.destaged_pages } else { &mut self.counters.superseded_pages };
+        *kind += gone;
+        taken
+    }
+
+    /// A write is over.
+    pub fn forget(&mut self, token: u64) {
+        self.refused.retain(|&(of, _)| of != token);
+    }
+
+    /// A run of pages to be written back to a member now; they count as under way. The lowest behind the last one go first.
+    pub fn next_back(&mut self, device: DeviceId) -> Option<Run> {
+        let parked = &mut self.members[device.index()];
+        let room = DEPTH.saturating_sub(parked.under_way);
+        let (behind, before) = (parked.pages.range(parked.cursor..), parked.pages.range(..parked.cursor));
+        let mut waiting = behind.chain(before).filter(|(_, entry)| entry.writers == 0).map(|(&page, _)| page);
+        let first = waiting.next().filter(|_| room > 0)?;
+        let follow = waiting.zip(first + 1..).take_while(|(page, next)| page == next);
+        let count = (1 + follow.count() as u64).min(room);
+        parked.under_way += count;
+        parked.cursor = first + count;
+        Some((first, count))
+    }
+
+    /// So many pages are no longer on their way back.
+    pub fn is_back(&mut self, device: DeviceId, count: u64) {
+        self.members[device.index()].under_way -= count;
+    }
+
+    /// Whether anything is parked for a member.
+    pub fn holds(&self, device: DeviceId) -> bool {
+        !self.members[device.index()].pages.is_empty()
+    }
+
+    /// When a member is next tried, if that is arranged.
+    pub fn due(&mut self, device: DeviceId) -> &mut Option<SimTime> {
+        &mut self.members[device.index()].due
+    }
+
+    /// Whether the table adds up and keeps its cap.
+    pub fn audit(&self) {
+        let parked: usize = self.members.iter().map(|member| member.pages.len()).sum();
+        assert_eq!(parked as u64, self.counters.pages_left, "pages parked");
+        assert!(self.counters.high_water_pages <= self.counters.capacity_pages, "NVRAM above its cap");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: DeviceId = DeviceId(0);
+
+    fn nvram(pages: u64) -> Nvram {
+        Nvram::new(pages * 4096, 4096, 2)
+    }
+
+    fn park(nvram: &mut Nvram, first: u64, count: u64) -> bool {
+        nvram.park(A, first * 4096, count * 4096)
+    }
+
+    #[test]
+    fn the_cap_holds_and_pages_written_again_take_no_more_room() {
+        let mut nvram = nvram(4);
+        assert!(park(&mut nvram, 10, 3));
+        assert!(!park(&mut nvram, 20, 2), "two pages and room for one");
+        assert!(park(&mut nvram, 9, 2), "one of them is parked");
+        assert!(!nvram.park(A, 20 * 4096, 100), "part of a page that is not parked");
+        let counters = nvram.counters();
+        assert_eq!((counters.pages_left, counters.high_water_pages, counters.full_waits), (4, 4, 1));
+        assert_eq!((counters.parked_pages, counters.superseded_pages), (5, 1));
+        nvram.audit();
+    }
+
+    #[test]
+    fn a_write_takes_away_what_was_parked_before_it_and_nothing_newer() {
+        let mut nvram = nvram(8);
+        park(&mut nvram, 0, 2);
+        nvram.write_begins(A, (0, 2));
+        let submitted = nvram.clock();
+        assert_eq!(nvram.next_back(A), None, "its successor is under way");
+        park(&mut nvram, 1, 1);
+        nvram.write_ends(A, (0, 2), submitted, 7, false, |_| ());
+        assert!(!nvram.has(A, 0) && nvram.has(A, 1));
+        assert_eq!(nvram.next_back(A), Some((1, 1)));
+        nvram.audit();
+    }
+
+    #[test]
+    fn a_refused_write_leaves_what_is_parked() {
+        let mut nvram = nvram(8);
+        park(&mut nvram, 3, 1);
+        let submitted = nvram.clock();
+        nvram.write_begins(A, (3, 1));
+        nvram.write_is_refused(A, (3, 1), submitted, 7);
+        nvram.forget(7);
+        assert_eq!(nvram.next_back(A), Some((3, 1)));
+    }
+
+    #[test]
+    fn runs_go_back_in_turn_and_not_too_many_at_once() {
+        let mut nvram = nvram(100);
+        park(&mut nvram, 0, 20);
+        park(&mut nvram, 30, 20);
+        let back = |nvram: &mut Nvram| {
+            let run = nvram.next_back(A)?;
+            nvram.write_begins(A, run);
+            Some(run)
+        };
+        assert_eq!(back(&mut nvram), Some((0, 20)));
+        assert_eq!(back(&mut nvram), Some((30, 12)), "32 in all");
+        assert_eq!(back(&mut nvram), None);
+        let submitted = nvram.clock();
+        nvram.write_ends(A, (0, 20), submitted, 7, true, |_| ());
+        nvram.is_back(A, 20);
+        assert_eq!(back(&mut nvram), Some((42, 8)));
+        assert_eq!(nvram.counters().destaged_pages, 20);
+    }
+
+    #[test]
+    fn a_range_is_cut_into_what_is_parked_and_what_is_not() {
+        let mut nvram = nvram(8);
+        park(&mut nvram, 2, 2);
+        assert_eq!(nvram.head_of_read(A, 1000, 5 * 4096), (2 * 4096 - 1000, false));
+        assert_eq!(nvram.head_of_read(A, 2 * 4096, 5 * 4096), (2 * 4096, true));
+        assert_eq!(nvram.head_of_read(A, 3 * 4096 + 512, 512), (512, true));
+        // A write of the last sector of page 2, and of page 3, which it replaces.
+        assert_eq!(nvram.head_of_write(A, 3 * 4096 - 512, 4096 + 512), (512, true));
+        assert_eq!(nvram.head_of_write(A, 3 * 4096, 4096), (4096, false));
+        nvram.write_begins(A, (2, 1));
+        assert_eq!(
+            nvram.head_of_write(A, 3 * 4096 - 512, 512),
+            (512, false),
+            "it follows the write of the page"
+        );
+        assert!(nvram.has_any(A, (0, 3)) && !nvram.has_any(A, (0, 2)) && !nvram.has_any(DeviceId(1), (0, 9)));
+    }
+}

@@ -1,0 +1,206 @@
+//! Writes that go to NVRAM instead of a member that collects, and back when it is free: the table is in `nvram`.
+//!
+//! A parked write is done for the host at once. Whatever is read of a parked page comes from NVRAM; the rest of the operation
+//! goes to the member. What is parked goes back as soon as the member would take it: it is tried when its collection is said
+//! to end, when the time is over that it named, and when a reservation ends.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};
+
+use super::messages::Message;
+use super::nvram::{Nvram, Run};
+use super::payload::Payload;
+use super::tokens::Node;
+use super::transactions::in_step;
+use super::{Access, Array, ArrayFailure};
+use crate::planner::{PlannedOperation, Refusal, Transaction};
+
+/// A member that still collects is not tried again sooner than this.
+const PAUSE: SimDuration = SimDuration::from_us(50);
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Hands an operation to its member; what NVRAM has of it is answered from there.
+    pub(super) fn submit_node(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        while let Some((bytes, is_parked)) = self.head_in_nvram(node) {
+            let is_all = bytes == self.nodes.get(node).operation.length;
+            let rest = (!is_all).then(|| self.cut(node, bytes));
+            if is_parked {
+                self.answer_from_nvram(node, now);
+            } else {
+                self.submit_to_member(node, now)?;
+            }
+            match rest {
+                Some(rest) => node = rest,
+                None => return Ok(()),
+            }
+        }
+        self.submit_to_member(node, now)
+    }
+
+    /// The bytes that an operation begins with which NVRAM has, or has not, if it has any of its pages.
+    #[inline]
+    fn head_in_nvram(&self, node: u32) -> Option<(u64, bool)> {
+        let nvram = self.nvram.as_deref()?;
+        let Node { operation, owner, is_direct, .. } = self.nodes.get(node);
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        let is_destage = !is_direct && self.transactions[*owner].is_destage;
+        if is_destage || !nvram.has_any(device, nvram.run(offset, length)) {
+            return None;
+        }
+        match operation.operation {
+            Operation::Read => Some(nvram.head_of_read(device, offset, length)),
+            Operation::Write => Some(nvram.head_of_write(device, offset, length)),
+            Operation::Trim | Operation::Flush => None,
+        }
+    }
+
+    /// NVRAM has all of a read, or takes a part of a page that it has.
+    fn answer_from_nvram(&mut self, node: u32, now: SimTime) {
+        let (token, Node { operation, owner, .. }) = (self.nodes.token(node), *self.nodes.get(node));
+        if C::ACTIVE {
+            self.tell_payload(owner, false, |payload, owner| payload.submits(owner, &operation, token));
+        }
+        if operation.operation == Operation::Write {
+            let is_parked = self.park_pages(owner, &operation, token);
+            debug_assert!(is_parked, "there is room for what is parked");
+        } else if C::ACTIVE {
+            self.payload.finds_parked(&operation, token);
+        }
+        self.agenda.push(now, Message::Served(token));
+    }
+
+    /// Parks what a write carries, if there is room.
+    fn park_pages(&mut self, owner: u32, operation: &PlannedOperation, token: u64) -> bool {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        let Some(nvram) = self.nvram.as_deref_mut() else { return false };
+        let is_parked = nvram.park(device, offset, length);
+        if C::ACTIVE && is_parked {
+            self.tell_payload(owner, false, |payload, owner| payload.parks(owner, operation, token));
+        }
+        is_parked
+    }
+
+    /// A member did not take a write: it goes to NVRAM or, if that is full, waits.
+    pub(super) fn park(
+        &mut self,
+        node: &Node,
+        token: u64,
+        refusal: Refusal,
+        at: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        let device = node.operation.device;
+        if !self.park_pages(node.owner, &node.operation, token) {
+            return match refusal {
+                Refusal::Reserved => {
+                    self.hold_back(node, at, blame);
+                    Ok(())
+                }
+                _ => self.insist(node, at, blame),
+            };
+        }
+        if let Refusal::Busy(left) = refusal {
+            self.arrange_destage(device, at + left.max(PAUSE));
+        }
+        self.operation_is_done(node, false, at, blame)
+    }
+
+    /// A write or discard goes to a member: it will replace what is parked.
+    pub(super) fn write_begins(&mut self, node: u32) {
+        let operation = self.nodes.get(node).operation;
+        if let Some((nvram, run)) = self.replaced_by(&operation) {
+            nvram.write_begins(operation.device, run);
+            self.nodes.get_mut(node).change = nvram.clock();
+        }
+    }
+
+    /// The member did not take it, or this part of it.
+    pub(super) fn write_is_refused(&mut self, part: &Node, token: u64) {
+        let (is_destage, operation) = (self.is_destage(part), part.operation);
+        let Some((nvram, run)) = self.replaced_by(&operation) else { return };
+        nvram.write_is_refused(operation.device, run, part.change, token);
+        if is_destage {
+            nvram.is_back(operation.device, run.1);
+        }
+    }
+
+    /// The member has what it did not refuse of it.
+    pub(super) fn write_ends(&mut self, node: &Node, token: u64, finish: SimTime) {
+        let (is_destage, device) = (self.is_destage(node), node.operation.device);
+        let Some((_, run)) = self.replaced_by(&node.operation) else { return };
+        let Array { nvram: Some(nvram), payload, .. } = self else { return };
+        let taken = nvram.write_ends(device, run, node.change, token, is_destage, |page| {
+            if C::ACTIVE {
+                payload.unparks(device, page);
+            }
+        });
+        if is_destage {
+            nvram.is_back(device, taken);
+            self.agenda.push(finish, Message::Destage(device));
+        }
+    }
+
+    /// The parked pages of a member that an operation replaces.
+    fn replaced_by(&mut self, operation: &PlannedOperation) -> Option<(&mut Nvram, Run)> {
+        let nvram = self.nvram.as_deref_mut()?;
+        let PlannedOperation { offset, length, .. } = *operation;
+        let run = match operation.operation {
+            Operation::Write => nvram.run(offset, length),
+            // Parts of pages at the edges of a discard stay.
+            Operation::Trim => nvram.whole(offset, length),
+            Operation::Read | Operation::Flush => return None,
+        };
+        Some((nvram, run))
+    }
+
+    fn is_destage(&self, node: &Node) -> bool {
+        !node.is_direct && self.transactions[node.owner].is_destage
+    }
+
+    /// What is parked for a member is tried at that time, or sooner if that is arranged already.
+    pub(super) fn arrange_destage(&mut self, device: DeviceId, at: SimTime) {
+        let Some(nvram) = self.nvram.as_deref_mut().filter(|nvram| nvram.holds(device)) else { return };
+        let due = nvram.due(device);
+        if due.is_none_or(|due| at < due) {
+            *due = Some(at);
+            self.agenda.push(at, Message::Destage(device));
+        }
+    }
+
+    /// Writes back what is parked for a member, as much as may be under way at once.
+    pub(super) fn destage(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let is_open = self.access[device.index()] == Access::Open;
+        let size = self.page_size;
+        let Some(nvram) = self.nvram.as_deref_mut() else { return Ok(()) };
+        if nvram.due(device).is_some_and(|due| due <= now) {
+            *nvram.due(device) = None;
+        }
+        while is_open
+            && let Some((first, count)) = self.nvram.as_deref_mut().and_then(|nvram| nvram.next_back(device))
+        {
+            let (offset, length) = (first * size, count * size);
+            let spec = Transaction::unlocked(Operation::Write, offset, length);
+            let parity = self.layout.parity_pages(device, offset, length);
+            let write = PlannedOperation::data(device, Operation::Write, offset, length);
+            let write = PlannedOperation { fast_fail: true, parity, ..write };
+            let handle = self.begin_destage(Transaction { member: Some(device), ..spec }, now);
+            let node = self.nodes.insert(in_step(handle, 0, write));
+            self.submit_node(node, now)?;
+        }
+        Ok(())
+    }
+
+    /// A member still collects: what was to go back stays parked until the time that it names.
+    pub(super) fn destage_is_refused(
+        &mut self,
+        node: &Node,
+        refusal: Refusal,
+        at: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        if let Refusal::Busy(left) = refusal {
+            self.arrange_destage(node.operation.device, at + left.max(PAUSE));
+        }
+        self.operation_is_done(node, false, at, blame)
+    }
+}

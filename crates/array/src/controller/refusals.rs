@@ -1,0 +1,217 @@
+//! What happens to operations that a member does not take, or not in time.
+//!
+//! ```text
+//! refused ─► planner ─┬─► patch: other operations in this step
+//!                     ├─► instead: another transaction of the same request
+//!                     ├─► park: NVRAM, see `parking`
+//!                     └─► wait: until the member may be used again
+//! late    ─► hedge: another transaction races it
+//! ```
+//!
+//! A member refuses page by page: what it refuses of an operation becomes an operation of its own. In a race the first answer
+//! wins; an answer on its way over the link counts as there. What has lost runs on at its member, and nobody waits for it.
+//!
+//! A reserved member is given nothing new. When what it was given before is done, the coordinator is told.
+
+use harmonia_ssd::SubRefusal;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{
+    Blame, Bytes, DeviceId, Operation, ParityPages, Phase, RequestBlame, SimDuration, SimTime,
+};
+
+use super::messages::Message;
+use super::payload::Payload;
+use super::tokens::{NONE, Node};
+use super::transactions::Chain;
+use super::{Access, Array, ArrayFailure};
+use crate::planner::{Refusal, Transaction};
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// A member refuses pages of an operation.
+    pub(super) fn pages_refused(&mut self, refusal: &SubRefusal) -> Result<(), ArrayFailure> {
+        let Some(place) = self.nodes.place(refusal.token) else { return Ok(()) };
+        self.latest = self.latest.max(refusal.at);
+        let node = self.nodes.get_mut(place);
+        let (first, size) = (node.operation.offset / self.page_size, self.page_size);
+        let (start, end) = (node.operation.offset, node.operation.offset + node.operation.length);
+        let pages = end.div_ceil(size) - first;
+        let from = ((first + u64::from(refusal.first)) * size).max(start);
+        let to = ((first + u64::from(refusal.first + refusal.pages)) * size).min(end);
+        node.refused += refusal.pages;
+        let is_whole = u64::from(node.refused) == pages;
+        let mut piece = *node;
+        let parity = shifted(piece.operation.parity, refusal.first);
+        (piece.operation.offset, piece.operation.length, piece.operation.parity) = (from, to - from, parity);
+        if is_whole {
+            // Nothing of it is left: this piece takes its place.
+            let (device, length) = (node.operation.device.index(), end - start);
+            let couples = node.couples;
+            self.nodes.release(place);
+            self.is_done_with(device, length, couples, refusal.at);
+        } else {
+            self.add_to_step(&mut piece);
+        }
+        self.write_is_refused(&piece, refusal.token);
+        if is_whole && let Some(nvram) = &mut self.nvram {
+            nvram.forget(refusal.token);
+        }
+        if piece.is_answered {
+            return Ok(());
+        }
+        self.refuse(piece, refusal.token, Refusal::Busy(refusal.left), refusal.at, &refusal.blame)
+    }
+
+    /// A member has nothing more to do with an operation.
+    pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
+        self.outstanding[device] -= length;
+        self.coupled[device] -= u32::from(couples);
+        if self.access[device] == Access::Reserved && self.outstanding[device] == 0 {
+            self.agenda.push(at.max(self.latest), Message::Drained(DeviceId(device as u16)));
+        }
+    }
+
+    /// A part of an operation becomes one more operation of its step.
+    pub(super) fn add_to_step(&mut self, piece: &mut Node) {
+        if piece.before != NONE {
+            let before = self.nodes.take_before(piece.before);
+            // Both have the same behind them.
+            let (one, other) = (self.nodes.keep_before(before), self.nodes.keep_before(before));
+            debug_assert_eq!(one, piece.before, "the place is used again");
+            piece.before = other;
+        }
+        let running = &mut self.transactions[piece.owner];
+        piece.index = running.operations;
+        running.operations += 1;
+        running.pending += 1;
+        running.awaited += u32::from(!piece.operation.behind);
+        (piece.couples, piece.refused) = (false, 0);
+    }
+
+    /// Cuts an operation after so many bytes; returns the rest.
+    pub(super) fn cut(&mut self, node: u32, bytes: Bytes) -> u32 {
+        let whole = self.nodes.get_mut(node);
+        let mut rest = *whole;
+        whole.operation.length = bytes;
+        rest.operation.offset += bytes;
+        rest.operation.length -= bytes;
+        let pages = rest.operation.offset / self.page_size - whole.operation.offset / self.page_size;
+        rest.operation.parity = shifted(rest.operation.parity, pages as u32);
+        self.add_to_step(&mut rest);
+        self.nodes.insert(rest)
+    }
+
+    /// Another transaction of the request does what an operation was for.
+    pub(super) fn instead(
+        &mut self,
+        node: &Node,
+        transaction: Transaction,
+        at: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        let before = self.chain_with(node, at, node.operation.phase, blame);
+        let running = &self.transactions[node.owner];
+        let (request, position) = (running.request, running.position);
+        if request != NONE {
+            self.requests[request].remaining += 1;
+        }
+        self.operation_is_done(node, false, at, blame)?;
+        self.begin_after(transaction, request, position, before, at)
+    }
+
+    /// An operation waits until its member may be used again.
+    pub(super) fn hold_back(&mut self, node: &Node, at: SimTime, blame: &Blame) {
+        let chain = self.chain_with(node, at, node.operation.phase, blame);
+        if node.before != NONE {
+            self.nodes.take_before(node.before);
+        }
+        let before = self.nodes.keep_before(chain.blame);
+        let held = self.nodes.insert(Node { before, couples: false, refused: 0, ..*node });
+        self.held_back[node.operation.device.index()].push((held, at));
+        let request = self.transactions[node.owner].request;
+        if request != NONE {
+            self.requests[request].gc_affected = true;
+        }
+    }
+
+    /// Keeps new operations from a member.
+    pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
+        if self.access[device.index()] == Access::Open {
+            self.set_access(device, Access::Reserved);
+            if self.outstanding[device.index()] == 0 {
+                self.agenda.push(now, Message::Drained(device));
+            }
+        }
+    }
+
+    /// A reserved member may be used again, from now on.
+    pub(super) fn open(&mut self, device: DeviceId, now: SimTime) {
+        if self.access[device.index()] == Access::Reserved {
+            self.set_access(device, Access::Open);
+            self.agenda.push(now, Message::Open(device));
+        }
+    }
+
+    /// What waited for a member goes to it, and what is parked goes back.
+    pub(super) fn readmit(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        for (node, since) in std::mem::take(&mut self.held_back[device.index()]) {
+            let Node { before, operation, .. } = *self.nodes.get(node);
+            let mut blame = self.nodes.take_before(before);
+            // The member was kept free so that it could collect.
+            let waited = Blame { queue_gc: (now - since).0, ..Blame::default() };
+            blame.charge(operation.phase, &waited);
+            self.nodes.get_mut(node).before = self.nodes.keep_before(blame);
+            self.submit_node(node, now)?;
+        }
+        self.destage(device, now)
+    }
+
+    /// A read should have been answered by now: if it is not, another transaction begins to find out the same.
+    pub(super) fn hedge(&mut self, token: u64, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return Ok(()) };
+        let spec = self.transactions[node.owner].spec;
+        let Some(transaction) = self.planner.hedge(&spec, &node.operation) else { return Ok(()) };
+        let operation = &node.operation;
+        let device = &self.devices[operation.device.index()];
+        let waited = (now - self.transactions[node.owner].before.finish).0;
+        let collects = device.collection_left_in(operation.offset, operation.length, now).is_some();
+        let blame = match collects {
+            true => Blame { queue_gc: waited, ..Blame::default() },
+            false => Blame { queue_host: waited, ..Blame::default() },
+        };
+        let before = self.chain_with(&node, now, Phase::Data, &blame);
+        self.hedges += 1;
+        self.begin_race(transaction, token, before, now)
+    }
+
+    /// A transaction has found out what a read was to bring. If that has not been answered, it is now.
+    pub(super) fn race_is_over(&mut self, token: u64, chain: Chain) -> Result<(), ArrayFailure> {
+        let Some(place) = self.nodes.place(token) else { return Ok(()) };
+        let node = self.nodes.get_mut(place);
+        if std::mem::replace(&mut node.is_answered, true) {
+            return Ok(());
+        }
+        let node = *node;
+        self.hedges_won += 1;
+        self.settle(&node, Some(chain.at(node.index)))
+    }
+
+    /// Tells the coordinator how long a member took, if it wants to know.
+    pub(super) fn tell_answer(
+        &mut self,
+        device: DeviceId,
+        operation: Operation,
+        finish: SimTime,
+        blame: &Blame,
+    ) {
+        if self.interests.answers {
+            let latency = SimDuration(blame.total());
+            self.agenda.push(finish.max(self.latest), Message::Answered(device, operation, latency));
+        }
+    }
+}
+
+/// The pattern as it looks from a later page on.
+fn shifted(parity: ParityPages, pages: u32) -> ParityPages {
+    let phase = (u64::from(parity.phase) + u64::from(pages)) % u64::from(parity.period);
+    ParityPages { phase: phase as u32, ..parity }
+}

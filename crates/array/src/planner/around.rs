@@ -1,0 +1,252 @@
+//! Reading rows of a parity array without the members that collect.
+//!
+//! ```text
+//! unit      0      1      2      P          1 and 2 are wanted, 2 collects:
+//!        ┌──────┬──────┬──────┬──────┐
+//!        │ read │ read │      │ read │      2 = 0 + 1 + P; 0 and P are extra reads
+//!        └──────┴──────┴──────┴──────┘
+//! ```
+//!
+//! The rows are cut where the set of members that collect changes. In each piece up to `k` wanted units are rebuilt, `k`
+//! being the parities of the level: as many of those that collect for longest as make the piece wait least, a tie going to
+//! fewer. What is left of them, and everything that rebuilding needs, is read and waited for. So never more than `k`
+//! members are read around, and rebuilding never waits longer than reading plainly would.
+//!
+//! All of it is one step under the lock of the rows: nobody changes a row between two reads of it.
+
+use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimDuration};
+
+use super::{Plan, PlannedOperation, View};
+use crate::config::Avoid;
+use crate::layout::Parity;
+
+/// What a read that avoids members looks at, kept from one to the next.
+#[derive(Debug, Clone)]
+pub(super) struct Around {
+    rule: Rule,
+    pub counters: ReadCounters,
+    /// Members that collect in a part of the stripe: member, from, to, time left.
+    busy: Vec<(DeviceId, Bytes, Bytes, SimDuration)>,
+    cuts: Vec<Bytes>,
+    /// Units of a piece that are wanted, longest to wait for first; and those that rebuilding needs besides.
+    wanted: Vec<(SimDuration, DeviceId)>,
+    extra: Vec<(SimDuration, DeviceId)>,
+    parities: Vec<(SimDuration, DeviceId)>,
+    /// By member: its last operation in the plan.
+    last: Vec<u32>,
+}
+
+/// The rows of one stripe that are read, by bytes on the members.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    pub stripe: u64,
+    pub from: Bytes,
+    pub to: Bytes,
+}
+
+/// Which units of a stripe the host wants.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Wanted {
+    /// Data units from the first to the last.
+    Units(u16, u16),
+    /// What this member holds. It is known to collect, even where the controller cannot see it.
+    Member(DeviceId),
+}
+
+/// What reading around members has cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadCounters {
+    /// Pages of the host that were rebuilt from other members. Unit: pages.
+    pub rebuilt_pages: u64,
+    /// Pages read for that which the host did not ask for. Unit: pages.
+    pub extra_pages: u64,
+    /// Rows that reads looked at, by how many of their members collected: none, one, two, three and more. Unit: rows.
+    pub rows_busy: [u64; 4],
+    /// Pages of the host that waited for a member all the same, because too many collected or waiting was shorter.
+    /// Unit: pages.
+    pub waited_pages: u64,
+    /// Reads begun a second time because the first had not answered.
+    pub hedges: u64,
+    /// Those that answered first.
+    pub hedges_won: u64,
+}
+
+impl ReadCounters {
+    /// What was counted after `start`.
+    pub fn since(&self, start: &ReadCounters) -> ReadCounters {
+        let mut rows_busy = self.rows_busy;
+        rows_busy.iter_mut().zip(start.rows_busy).for_each(|(now, then)| *now -= then);
+        ReadCounters {
+            rebuilt_pages: self.rebuilt_pages - start.rebuilt_pages,
+            extra_pages: self.extra_pages - start.extra_pages,
+            rows_busy,
+            waited_pages: self.waited_pages - start.waited_pages,
+            hedges: self.hedges - start.hedges,
+            hedges_won: self.hedges_won - start.hedges_won,
+        }
+    }
+}
+
+/// How members are avoided: the rule, and what its arithmetic needs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rule {
+    pub avoid: Avoid,
+    /// Members that may be read around at once.
+    pub most: usize,
+    pub page: Bytes,
+    pub row: Bytes,
+    /// Time that one more page read costs.
+    pub page_read: SimDuration,
+}
+
+impl Around {
+    /// Nothing read so far.
+    pub fn new(rule: Rule) -> Self {
+        let counters = ReadCounters::default();
+        let (busy, cuts, last) = (Vec::new(), Vec::new(), Vec::new());
+        let (wanted, extra, parities) = (Vec::new(), Vec::new(), Vec::new());
+        Around { rule, counters, busy, cuts, wanted, extra, parities, last }
+    }
+
+    /// A new plan is made.
+    pub fn begin(&mut self, members: u16) {
+        self.last.clear();
+        self.last.resize(usize::from(members), u32::MAX);
+    }
+
+    /// Plans the rows of one stripe.
+    pub fn stripe(
+        &mut self,
+        layout: &Parity,
+        piece: Piece,
+        wanted: Wanted,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) {
+        self.look(piece, wanted, view);
+        let mut cuts = std::mem::take(&mut self.cuts);
+        cuts.sort_unstable();
+        cuts.dedup();
+        for pair in cuts.windows(2) {
+            let part = Piece { from: pair[0], to: pair[1], ..piece };
+            self.part(layout, part, wanted, plan);
+        }
+        self.cuts = cuts;
+    }
+
+    /// Finds out which members collect in which part of the rows.
+    fn look(&mut self, piece: Piece, wanted: Wanted, view: &View<'_>) {
+        let Around { busy, cuts, last, .. } = self;
+        busy.clear();
+        cuts.clear();
+        cuts.extend([piece.from, piece.to]);
+        for member in (0..last.len() as u16).map(DeviceId) {
+            view.look.busy(member, piece.from, piece.to - piece.from, &mut |from, to, left| {
+                busy.push((member, from, to, left));
+                cuts.extend([from, to]);
+            });
+        }
+        if let Wanted::Member(member) = wanted
+            && busy.iter().all(|entry| entry.0 != member)
+        {
+            busy.push((member, piece.from, piece.to, SimDuration(u64::MAX)));
+        }
+    }
+
+    /// How long a member would keep the piece that begins at `from` waiting.
+    fn left(&self, member: DeviceId, from: Bytes) -> SimDuration {
+        let here = |entry: &&(DeviceId, Bytes, Bytes, SimDuration)| {
+            entry.0 == member && (entry.1..entry.2).contains(&from)
+        };
+        let left = self.busy.iter().filter(here).map(|entry| entry.3).max();
+        // A member that is about to be done collects all the same.
+        left.map_or(SimDuration::ZERO, |left| left.max(SimDuration(1)))
+    }
+
+    /// Plans a part of the rows in which the same members collect all through.
+    fn part(&mut self, layout: &Parity, part: Piece, wanted: Wanted, plan: &mut Plan) {
+        let rule = self.rule;
+        let Piece { stripe, from, to } = part;
+        let pages = (to - from).div_ceil(rule.page);
+        self.sort(layout, part, wanted);
+        let busy = self.wanted.iter().chain(&self.extra).chain(&self.parities);
+        let collecting = busy.filter(|entry| entry.0 > SimDuration::ZERO).count();
+        let counters = &mut self.counters;
+        counters.rows_busy[collecting.min(3)] += (to - from) / rule.row;
+        let lost = self.choose(pages);
+        let counters = &mut self.counters;
+        let waits = self.wanted[lost..].iter().filter(|entry| entry.0 > SimDuration::ZERO).count() as u64;
+        counters.waited_pages += waits * pages;
+        counters.rebuilt_pages += lost as u64 * pages;
+        let mut read = |member: DeviceId, phase| {
+            let operation = PlannedOperation::data(member, Operation::Read, from, to - from);
+            let last = &mut self.last[member.index()];
+            if !plan.extend(*last, &PlannedOperation { phase, ..operation }) {
+                *last = plan.operations().len() as u32;
+                plan.push(PlannedOperation { phase, ..operation });
+            }
+        };
+        self.wanted[lost..].iter().for_each(|&(_, member)| read(member, Phase::Data));
+        if lost > 0 {
+            self.extra.iter().for_each(|&(_, member)| read(member, Phase::Reconstruct));
+            self.parities[..lost].iter().for_each(|&(_, member)| read(member, Phase::Reconstruct));
+            self.counters.extra_pages += (self.extra.len() + lost) as u64 * pages;
+        }
+        debug_assert!(lost <= rule.most, "{lost} members of stripe {stripe} are read around");
+    }
+
+    /// Sorts the units of a stripe: wanted ones, those that wait longest first; other data; parities, the best first.
+    fn sort(&mut self, layout: &Parity, part: Piece, wanted: Wanted) {
+        let Piece { stripe, from, .. } = part;
+        let (mut is_wanted, mut extra, mut parities) = (
+            std::mem::take(&mut self.wanted),
+            std::mem::take(&mut self.extra),
+            std::mem::take(&mut self.parities),
+        );
+        is_wanted.clear();
+        extra.clear();
+        parities.clear();
+        for unit in 0..layout.data_units() {
+            let member = layout.data_member(stripe, unit);
+            let belongs = match wanted {
+                Wanted::Units(first, last) => (first..=last).contains(&unit),
+                Wanted::Member(wanted) => member == wanted,
+            };
+            let entry = (self.left(member, from), member);
+            if belongs { is_wanted.push(entry) } else { extra.push(entry) }
+        }
+        let both = [Some(layout.p_member(stripe)), layout.q_member(stripe)];
+        parities.extend(both.into_iter().flatten().map(|member| (self.left(member, from), member)));
+        // P goes before Q, and data units keep their order, where it makes no difference: the sorts are stable.
+        parities.sort_by_key(|entry| entry.0);
+        is_wanted.sort_by_key(|entry| match self.rule.avoid {
+            // How long is not asked: those that collect, in the order of the read.
+            Avoid::Any => std::cmp::Reverse(entry.0.min(SimDuration(1))),
+            Avoid::Longest | Avoid::Cheaper => std::cmp::Reverse(entry.0),
+        });
+        (self.wanted, self.extra, self.parities) = (is_wanted, extra, parities);
+    }
+
+    /// How many of the wanted units are rebuilt: the first so many of `wanted`.
+    fn choose(&self, pages: u64) -> usize {
+        let rule = &self.rule;
+        let busy = self.wanted.iter().take_while(|entry| entry.0 > SimDuration::ZERO).count();
+        let most = busy.min(rule.most).min(self.parities.len());
+        let wait = |lost: usize| {
+            let read = self.wanted.get(lost).map_or(SimDuration::ZERO, |entry| entry.0);
+            let others = self.extra.iter().chain(&self.parities[..lost]).map(|entry| entry.0);
+            if lost == 0 { read } else { others.fold(read, SimDuration::max) }
+        };
+        match rule.avoid {
+            Avoid::Any => most,
+            Avoid::Longest => (0..=most).min_by_key(|&lost| wait(lost)).unwrap_or(0),
+            Avoid::Cheaper => {
+                let cost = |lost: usize| {
+                    let extra = if lost == 0 { 0 } else { (self.extra.len() + lost) as u64 * pages };
+                    SimDuration(wait(lost).0.saturating_add(rule.page_read.0.saturating_mul(extra)))
+                };
+                (0..=most).min_by_key(|&lost| cost(lost)).unwrap_or(0)
+            }
+        }
+    }
+}
