@@ -43,7 +43,7 @@ mod requests;
 mod tokens;
 mod transactions;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
@@ -145,7 +145,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     granted: Vec<u32>,
     actions: Vec<Action>,
     finished: Vec<SubCompletion>,
-    refused: Vec<SubRefusal>,
+    /// Refusals that have not been dealt with. What follows one may bring more, and all come before completions.
+    refused: VecDeque<SubRefusal>,
     started: bool,
 }
 
@@ -381,7 +382,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             knowledge: config.knowledge,
             page_size: config.page_size(),
             latest: SimTime::ZERO,
-            refused: Vec::new(),
+            refused: VecDeque::new(),
             coupled: vec![0; devices.len()],
             coupled_wakes: SlotQueue::new(devices.len()),
             waiting: 0,
@@ -475,13 +476,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         // Before completions: of what a completion is of, some pages may have been refused.
         if !self.devices[device].refusals().is_empty() {
-            let mut refused = std::mem::take(&mut self.refused);
-            std::mem::swap(&mut refused, self.devices[device].refusals());
-            for refusal in &refused {
-                self.pages_refused(refusal)?;
-            }
-            refused.clear();
-            self.refused = refused;
+            self.refused.extend(self.devices[device].refusals().drain(..));
+        }
+        while let Some(refusal) = self.refused.pop_front() {
+            self.pages_refused(&refusal)?;
         }
         if !self.devices[device].completions().is_empty() {
             let mut finished = std::mem::take(&mut self.finished);

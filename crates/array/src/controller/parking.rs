@@ -175,9 +175,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if nvram.due(device).is_some_and(|due| due <= now) {
             *nvram.due(device) = None;
         }
-        while is_open
-            && let Some((first, count)) = self.nvram.as_deref_mut().and_then(|nvram| nvram.next_back(device))
-        {
+        // A member that refuses what goes back has named a time to wait for.
+        let next_back =
+            |nvram: &mut Box<Nvram>| if nvram.due(device).is_some() { None } else { nvram.next_back(device) };
+        while is_open && let Some((first, count)) = self.nvram.as_mut().and_then(next_back) {
             let (offset, length) = (first * size, count * size);
             let spec = Transaction::unlocked(Operation::Write, offset, length);
             let parity = self.layout.parity_pages(device, offset, length);

@@ -15,9 +15,7 @@
 
 use harmonia_ssd::SubRefusal;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{
-    Blame, Bytes, DeviceId, Operation, ParityPages, Phase, RequestBlame, SimDuration, SimTime,
-};
+use harmonia_types::{Blame, Bytes, DeviceId, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;

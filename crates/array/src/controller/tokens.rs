@@ -74,7 +74,7 @@ impl Nodes {
     #[inline]
     pub fn place(&self, token: u64) -> Option<u32> {
         let (handle, generation) = (token as u32, (token >> 32) as u32);
-        (self.generations[handle as usize] == generation).then_some(handle)
+        (self.generations.get(handle as usize) == Some(&generation)).then_some(handle)
     }
 
     /// Takes out the node that a token names; `None` if that was given up.

@@ -346,7 +346,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             tell(&mut self.payload, Owner { handle, transaction: &whole(request), request: Some(request) });
         } else {
             let running = &self.transactions[handle];
-            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            // What races a read is for the read's request.
+            let raced = self.nodes.place(running.race).map(|place| self.nodes.get(place));
+            let raced =
+                raced.filter(|node| !node.is_answered).map(|node| self.transactions[node.owner].request);
+            let request = if running.request == NONE { raced.unwrap_or(NONE) } else { running.request };
+            let request = (request != NONE).then(|| &self.requests[request].request);
             tell(&mut self.payload, Owner { handle, transaction: &running.spec, request });
         }
     }

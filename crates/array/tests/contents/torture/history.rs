@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use harmonia_array::{ArrayConfig, ArrayFailure};
+use harmonia_array::{ArrayConfig, ArrayFailure, Reads};
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
@@ -12,7 +12,7 @@ use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
 use super::content::{Content, SECTOR};
 use super::flash::Flash;
 use super::places::Places;
-use super::rebuild::{Kept, check_copies, check_row};
+use super::rebuild::{Kept, check_copies, check_power_loss, check_row};
 use super::scenario::{Load, array};
 use super::world::{Contents, World};
 
@@ -74,6 +74,20 @@ pub struct Counts {
     pub rebuilt: u64,
     /// Sectors of second and further copies compared with the first.
     pub copies_compared: u64,
+    /// Sectors looked at as if the power had failed.
+    pub power_losses: u64,
+    /// Sectors that reads found out from other members than theirs.
+    pub rebuilt_for_reads: u64,
+    /// Pages of reads that were planned around members, and of those that waited all the same.
+    pub rebuilt_pages: u64,
+    pub waited_pages: u64,
+    pub hedges: u64,
+    pub hedges_won: u64,
+    /// Pages parked, written back, overwritten while parked, and operations that found no room.
+    pub parked: u64,
+    pub destaged: u64,
+    pub superseded: u64,
+    pub full_waits: u64,
     /// Sectors that at the end could hold either of several writes that had overlapped.
     pub uncertain: u64,
     /// All logical sectors of all arrays.
@@ -109,6 +123,16 @@ impl Counts {
         self.rows_checked += other.rows_checked;
         self.rebuilt += other.rebuilt;
         self.copies_compared += other.copies_compared;
+        self.power_losses += other.power_losses;
+        self.rebuilt_for_reads += other.rebuilt_for_reads;
+        self.rebuilt_pages += other.rebuilt_pages;
+        self.waited_pages += other.waited_pages;
+        self.hedges += other.hedges;
+        self.hedges_won += other.hedges_won;
+        self.parked += other.parked;
+        self.destaged += other.destaged;
+        self.superseded += other.superseded;
+        self.full_waits += other.full_waits;
         self.uncertain += other.uncertain;
         self.sectors_at_end += other.sectors_at_end;
         self.levels.extend(other.levels);
@@ -152,7 +176,10 @@ impl<C: Content> Run<C> {
         let shape = states[0].shape().clone();
         let places = Places::new(&config.layout(), config.page_size());
         let page_sectors = places.page_sectors;
-        let world = Arc::new(Mutex::new(World::new(places)));
+        let mut world = World::new(places);
+        world.races =
+            matches!(config.knowledge.reads, Reads::Hedge(_)) || config.coordination.policy == "hedge";
+        let world = Arc::new(Mutex::new(world));
         let flash = |member: DeviceId| Flash::new(world.clone(), member, &shape, page_sectors);
         let mut array = Kept::with_payload(config, states, Contents(world.clone()), flash)?;
         if !options.locks_rows {
@@ -174,6 +201,9 @@ impl<C: Content> Run<C> {
             self.submit(request)?;
             if rng.chance(0.1) {
                 self.check_somewhere(&mut rng)?;
+            }
+            if rng.chance(0.03) {
+                self.counts.power_losses += check_power_loss(&self.array, &self.world, self.now)?;
             }
         }
         self.finish()?;
@@ -202,6 +232,7 @@ impl<C: Content> Run<C> {
             self.acknowledged = self.acknowledged.max(completion.finish);
         }
         self.array.gc_intervals().clear();
+        self.array.audit();
         match self.world.lock().expect("one thread").wrong.take() {
             Some(wrong) => Err(wrong),
             None => Ok(()),
@@ -245,11 +276,7 @@ impl<C: Content> Run<C> {
 
     /// Lets everything drain, reads the whole array, and checks every row and copy.
     fn finish(&mut self) -> Result<(), String> {
-        self.wait_for(0)?;
-        while self.array.transactions_under_way() > 0 {
-            let next = self.array.next_wakeup();
-            self.advance(next)?;
-        }
+        self.settle()?;
         let request = HostRequest {
             id: self.submitted,
             arrival: self.now.max(self.acknowledged),
@@ -261,8 +288,18 @@ impl<C: Content> Run<C> {
         };
         self.advance(request.arrival)?;
         self.submit(request)?;
-        self.wait_for(0)?;
+        self.settle()?;
         self.check_everything()
+    }
+
+    /// Lets time pass until nothing is under way, what goes on behind requests included.
+    fn settle(&mut self) -> Result<(), String> {
+        self.wait_for(0)?;
+        while self.array.transactions_under_way() > 0 {
+            let next = self.array.next_wakeup();
+            self.advance(next)?;
+        }
+        Ok(())
     }
 
     /// Every row, or every page and its copies, now that nobody changes any.
@@ -311,6 +348,14 @@ impl<C: Content> Run<C> {
         }
         let of_array = self.array.counters();
         counts.sectors_read = self.world.lock().expect("one thread").sectors_read;
+        counts.rebuilt_for_reads = self.world.lock().expect("one thread").rebuilt_for_reads;
+        counts.rebuilt_pages = of_array.reads.rebuilt_pages;
+        counts.waited_pages = of_array.reads.waited_pages;
+        (counts.hedges, counts.hedges_won) = (of_array.reads.hedges, of_array.reads.hedges_won);
+        counts.parked = of_array.nvram.parked_pages;
+        counts.destaged = of_array.nvram.destaged_pages;
+        counts.superseded = of_array.nvram.superseded_pages;
+        counts.full_waits = of_array.nvram.full_waits;
         counts.row_waits = of_array.row_waits;
         counts.rows_read_modify_write = of_array.planner.rows_read_modify_write;
         counts.rows_reconstruct_write = of_array.planner.rows_reconstruct_write;

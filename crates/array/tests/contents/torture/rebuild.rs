@@ -18,8 +18,12 @@ use super::world::{Contents, World};
 /// An array whose contents are kept.
 pub type Kept<C> = Array<Flash<C>, Contents<C>>;
 
-/// What a member holds at one of its sectors.
-fn held<C: Content>(array: &Kept<C>, page_sectors: u64, member: DeviceId, sector: u64) -> C {
+/// What a member holds at one of its sectors, or NVRAM in its place.
+fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: DeviceId, sector: u64) -> C {
+    if let Some(parked) = world.parked(member, sector) {
+        return parked;
+    }
+    let page_sectors = world.places.page_sectors;
     let device = &array.devices()[member.index()];
     let page = device.probe().contents(device.ftl(), (sector / page_sectors) as u32);
     page.map_or(C::ZERO, |page| page[(sector % page_sectors) as usize])
@@ -40,8 +44,7 @@ pub fn check_row<C: Content>(
         let stripe = sector / places.unit_sectors;
         let mut units = vec![C::ZERO; usize::from(places.layout.members())];
         for member in (0..places.layout.members()).map(DeviceId) {
-            units[position(parity, parity.unit_on(stripe, member))] =
-                held(array, places.page_sectors, member, sector);
+            units[position(parity, parity.unit_on(stripe, member))] = held(array, &world, member, sector);
         }
         rebuilt += check_units(parity, &units)
             .map_err(|what| format!("row {row}, stripe {stripe}, sector {sector} of the members: {what}"))?;
@@ -52,6 +55,23 @@ pub fn check_row<C: Content>(
         }
     }
     Ok(rebuilt)
+}
+
+/// The power fails now: whatever a sector holds, on the flash of each of its places or in NVRAM, a write may have left there
+/// that was not superseded. Returns how many sectors that were.
+pub fn check_power_loss<C: Content>(
+    array: &Kept<C>,
+    world: &Arc<Mutex<World<C>>>,
+    now: SimTime,
+) -> Result<u64, String> {
+    let world = world.lock().expect("one thread");
+    for logical in 0..world.places.logical_sectors {
+        for (member, sector) in world.places.copies(logical) {
+            check_data(&world, logical, &held(array, &world, member, sector), now)
+                .map_err(|what| format!("after a loss of power: {what}"))?;
+        }
+    }
+    Ok(world.places.logical_sectors)
 }
 
 /// Checks all copies of a page of an array without parity, where nobody is writing it.
@@ -69,10 +89,10 @@ pub fn check_copies<C: Content>(
             continue;
         }
         let copies = places.copies(logical);
-        let first = held(array, places.page_sectors, copies[0].0, copies[0].1);
+        let first = held(array, &world, copies[0].0, copies[0].1);
         check_data(&world, logical, &first, now)?;
         for &(member, sector) in &copies[1..] {
-            if held(array, places.page_sectors, member, sector) != first {
+            if held(array, &world, member, sector) != first {
                 return Err(format!("logical sector {logical}: the copy of member {} differs", member.0));
             }
         }
@@ -91,7 +111,7 @@ fn check_data<C: Content>(world: &World<C>, logical: u64, found: &C, now: SimTim
 }
 
 /// Data units by number, then P, then Q.
-fn position(parity: &Parity, unit: Unit) -> usize {
+pub(super) fn position(parity: &Parity, unit: Unit) -> usize {
     match unit {
         Unit::Data(unit) => usize::from(unit),
         Unit::P => usize::from(parity.data_units()),
@@ -131,11 +151,11 @@ fn check_units<C: Content>(parity: &Parity, units: &[C]) -> Result<u64, String> 
 }
 
 /// Fills in what is missing of `data` data units, P and perhaps Q: no more than there are parities.
-fn rebuild<C: Content>(units: &mut [Option<C>], data: usize) {
+pub(super) fn rebuild<C: Content>(units: &mut [Option<C>], data: usize) {
     let missing: Vec<usize> = (0..data).filter(|&unit| units[unit].is_none()).collect();
     // What is missing of each parity once the data that is there is taken off.
     let rest = |units: &[Option<C>], parity: usize, factor: fn(usize) -> u8| {
-        let mut rest = units[data + parity]?;
+        let mut rest = (*units.get(data + parity)?)?;
         for (unit, content) in units[..data].iter().enumerate() {
             if let Some(content) = content {
                 rest.add_times(factor(unit), content);

@@ -2,7 +2,8 @@
 
 use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
-    ArrayConfig, CoordinationConfig, Knowledge, Level, MemberConfig, SmallWrite, coordination,
+    ArrayConfig, Avoid, CoordinationConfig, Interface, Knowledge, Level, MemberConfig, Reads, SmallWrite,
+    coordination,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -79,7 +80,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         devices,
         level,
         stripe_unit,
-        knowledge: Knowledge::default(),
+        knowledge: knowledge(rng, level, devices, page_size),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
@@ -90,6 +91,25 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
             own: serde_json::Map::new(),
         },
         members,
+    }
+}
+
+/// Any rung, any rule for reads that the level has a use for, and NVRAM that is often full.
+fn knowledge(rng: &mut Rng, level: Level, devices: u16, page_size: u64) -> Knowledge {
+    let avoids = Reads::Avoid(pick(rng, &[Avoid::Any, Avoid::Longest, Avoid::Longest, Avoid::Cheaper]));
+    let hedges = Reads::Hedge(SimDuration::from_us(draw(rng, 1, 400)));
+    let reads = match level.redundancy(devices) {
+        0 => Reads::Wait,
+        _ => pick(rng, &[Reads::Wait, avoids, avoids, hedges]),
+    };
+    Knowledge {
+        interface: pick(
+            rng,
+            &[Interface::Command, Interface::Busy, Interface::Busy, Interface::Log, Interface::Window],
+        ),
+        poll: SimDuration::from_us(pick(rng, &[20, 500])),
+        reads,
+        nvram: page_size * pick(rng, &[0, 0, 1, 3, 20, 500]),
     }
 }
 

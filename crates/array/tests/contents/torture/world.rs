@@ -11,7 +11,7 @@
 //! are new or read, from them; otherwise from the old parity and the old data of the units that change. A plan that
 //! allows neither is a broken invariant, and the test panics. What is found and should not be is an error.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -23,6 +23,7 @@ use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Lpn, Operation,
 
 use super::content::{Content, SECTOR, Stamp, weight};
 use super::places::Places;
+use super::rebuild::{position, rebuild};
 use super::truth::Truth;
 
 /// Everything that flash and array share.
@@ -42,6 +43,12 @@ pub struct World<C> {
     pub sectors_read: u64,
     /// The first thing found that should not be.
     pub wrong: Option<String>,
+    /// NVRAM, by member and sector.
+    parked: BTreeMap<(DeviceId, u64), C>,
+    /// Reads may be found out in two ways at once.
+    pub races: bool,
+    /// Sectors that reads found out from other members than theirs.
+    pub rebuilt_for_reads: u64,
     data: Vec<DeviceId>,
     ranges: Vec<Vec<Range<u64>>>,
 }
@@ -64,6 +71,8 @@ struct Carried<C> {
     contents: Vec<C>,
     /// Pages of it that flash has not read or programmed.
     pages_left: u64,
+    /// Sectors of it that its member refused, or NVRAM took.
+    refused: Vec<Range<u64>>,
 }
 
 /// What a transaction has read so that it can write.
@@ -73,6 +82,8 @@ struct Known<C> {
     span: u64,
     /// By member and sector.
     contents: Vec<Option<C>>,
+    /// What the host wants of it has been found out and compared.
+    is_compared: bool,
 }
 
 impl<C: Content> World<C> {
@@ -86,6 +97,9 @@ impl<C: Content> World<C> {
             read_by: vec![u64::MAX; places.logical_sectors as usize],
             sectors_read: 0,
             wrong: None,
+            parked: BTreeMap::new(),
+            races: false,
+            rebuilt_for_reads: 0,
             data: Vec::new(),
             ranges: Vec::new(),
             places,
@@ -129,6 +143,7 @@ impl<C: Content> World<C> {
                 first: 0,
                 contents: Vec::new(),
                 pages_left: 0,
+                refused: Vec::new(),
             });
         }
         let (start, end) = (operation.offset, operation.offset + operation.length);
@@ -139,6 +154,7 @@ impl<C: Content> World<C> {
         carried.first = start / SECTOR;
         carried.pages_left = end.div_ceil(page_size) - start / page_size;
         carried.contents.clear();
+        carried.refused.clear();
         carried
     }
 
@@ -260,7 +276,12 @@ impl<C: Content> World<C> {
         let (rows, row_sectors) = (owner.transaction.rows, self.places.row_sectors);
         let handle = owner.handle as usize;
         if self.known.len() <= handle {
-            self.known.resize_with(handle + 1, || Known { first: 0, span: 0, contents: Vec::new() });
+            self.known.resize_with(handle + 1, || Known {
+                first: 0,
+                span: 0,
+                contents: Vec::new(),
+                is_compared: false,
+            });
         }
         let (known, carried) = (&mut self.known[handle], &self.carried[token as u32 as usize]);
         if known.span == 0 {
@@ -269,6 +290,9 @@ impl<C: Content> World<C> {
             known.contents.resize((known.span * members) as usize, None);
         }
         for (sector, &content) in (carried.first..).zip(&carried.contents) {
+            if carried.has_refused(sector) {
+                continue;
+            }
             let index = known.index(operation.device, sector);
             known.contents[index.expect("a pre-read lies in the transaction's rows")] = Some(content);
         }
@@ -276,27 +300,97 @@ impl<C: Content> World<C> {
 
     /// A host's read has come back: each sector must hold what it may.
     fn compare(&mut self, request: &HostRequest, operation: &PlannedOperation, token: u64) {
-        let contents = std::mem::take(&mut self.carried[token as u32 as usize].contents);
+        let carried = &mut self.carried[token as u32 as usize];
+        let (contents, refused) =
+            (std::mem::take(&mut carried.contents), std::mem::take(&mut carried.refused));
         for (sector, found) in (operation.offset / SECTOR..).zip(&contents) {
+            if refused.iter().any(|range| range.contains(&sector)) {
+                continue;
+            }
             let Some(logical) = self.places.logical(operation.device, sector) else {
                 self.report(|| format!("{request:?} reads parity: {operation:?}"));
                 break;
             };
-            if self.read_by[logical as usize] == request.id {
-                self.report(|| format!("{request:?} reads logical sector {logical} twice"));
-            }
-            self.read_by[logical as usize] = request.id;
-            if !self.truth.admits(logical, found, request.arrival) {
-                let may = self.truth.describe(logical, request.arrival);
-                self.report(|| {
-                    format!("{request:?} found wrong data in logical sector {logical} by {operation:?}: it may be {may}")
-                });
+            self.found(request, logical, found, operation);
+        }
+        let carried = &mut self.carried[token as u32 as usize];
+        (carried.contents, carried.refused) = (contents, refused);
+    }
+
+    /// A host's read has found out what a sector holds.
+    fn found(&mut self, request: &HostRequest, logical: u64, found: &C, by: &PlannedOperation) {
+        let is_again = std::mem::replace(&mut self.read_by[logical as usize], request.id) == request.id;
+        if is_again && !self.races {
+            self.report(|| format!("{request:?} reads logical sector {logical} twice"));
+        }
+        if !self.truth.admits(logical, found, request.arrival) {
+            let may = self.truth.describe(logical, request.arrival);
+            self.report(|| {
+                format!("{request:?} found wrong data in logical sector {logical} by {by:?}: it may be {may}")
+            });
+        }
+        self.sectors_read += 1;
+        self.pending(request.id).found += u64::from(!is_again);
+    }
+
+    /// A read that is planned around members has read something more: as soon as all that the host wants of its rows can be
+    /// told from it, compares that.
+    fn compare_around(&mut self, of: Owner<'_>, operation: &PlannedOperation) {
+        let Some(request) = of.request else { return };
+        if self.known[of.handle as usize].is_compared {
+            return;
+        }
+        let mut all = Vec::new();
+        for (member, sector) in self.wanted_of(of.transaction) {
+            let Some((content, is_rebuilt)) = self.tell(of.handle, member, sector) else { return };
+            let Some(logical) = self.places.logical(member, sector) else { continue };
+            all.push((logical, content, is_rebuilt));
+        }
+        self.known[of.handle as usize].is_compared = true;
+        for (logical, content, is_rebuilt) in all {
+            self.rebuilt_for_reads += u64::from(is_rebuilt);
+            self.found(request, logical, &content, operation);
+        }
+    }
+
+    /// The sectors of members that the host wants of the rows of a read.
+    fn wanted_of(&self, transaction: &Transaction) -> Vec<(DeviceId, u64)> {
+        let Transaction { rows, units, offset, length, member, .. } = *transaction;
+        let (first, end) = (offset / SECTOR, (offset + length) / SECTOR);
+        if let Some(member) = member {
+            return (first..end).map(|sector| (member, sector)).collect();
+        }
+        let Some(parity) = self.places.parity() else { return Vec::new() };
+        let mut wanted = Vec::new();
+        for sector in rows.first * self.places.row_sectors..rows.end() * self.places.row_sectors {
+            for unit in units.0..=units.1 {
+                let member = parity.data_member(sector / self.places.unit_sectors, unit);
+                let logical = self.places.logical(member, sector);
+                if logical.is_some_and(|logical| (first..end).contains(&logical)) {
+                    wanted.push((member, sector));
+                }
             }
         }
-        let found = contents.len() as u64;
-        self.sectors_read += found;
-        self.pending(request.id).found += found;
-        self.carried[token as u32 as usize].contents = contents;
+        wanted
+    }
+
+    /// What a transaction can tell of a sector of a member: it has read it, or enough of the others.
+    fn tell(&self, handle: u32, member: DeviceId, sector: u64) -> Option<(C, bool)> {
+        if let Some(content) = self.known(handle, member, sector) {
+            return Some((content, false));
+        }
+        let (parity, stripe) = (self.places.parity()?, sector / self.places.unit_sectors);
+        let mut units = vec![None; usize::from(self.places.layout.members())];
+        for other in (0..self.places.layout.members()).map(DeviceId) {
+            units[position(parity, parity.unit_on(stripe, other))] = self.known(handle, other, sector);
+        }
+        rebuild(&mut units, usize::from(parity.data_units()));
+        units[position(parity, parity.unit_on(stripe, member))].map(|content| (content, true))
+    }
+
+    /// What NVRAM has of a sector of a member.
+    pub fn parked(&self, member: DeviceId, sector: u64) -> Option<C> {
+        self.parked.get(&(member, sector)).copied()
     }
 
     fn pending(&mut self, request: u64) -> &mut Pending {
@@ -329,7 +423,8 @@ impl<C: Content> World<C> {
             Operation::Read => {
                 self.truth.read_ends(id);
                 let wanted: u64 = pending.touched.iter().map(|range| range.end - range.start).sum();
-                if pending.found != wanted {
+                // What races found out in two ways may count twice.
+                if pending.found < wanted || (pending.found > wanted && !self.races) {
                     self.report(|| format!("{:?} read {} sectors", pending.request, pending.found));
                 }
             }
@@ -355,6 +450,19 @@ fn factor(unit: Unit, index: usize) -> u8 {
 }
 
 impl<C> Carried<C> {
+    fn has_refused(&self, sector: u64) -> bool {
+        self.refused.iter().any(|range| range.contains(&sector))
+    }
+
+    /// Flash will not see these sectors.
+    fn refuses(&mut self, operation: &PlannedOperation, page_sectors: u64) {
+        let (first, end) = (operation.offset / SECTOR, (operation.offset + operation.length) / SECTOR);
+        if !self.has_refused(first) {
+            self.refused.push(first..end);
+            self.pages_left -= end.div_ceil(page_sectors) - first / page_sectors;
+        }
+    }
+
     /// The sectors of a page of the operation: among those it carries, and in the page. Each page is asked for once.
     fn page(
         &mut self,
@@ -416,18 +524,68 @@ impl<C: Content> Payload for Contents<C> {
         let left = world.carried[token as u32 as usize].pages_left;
         assert_eq!(left, 0, "{operation:?} is done with pages that flash has not seen");
         match (operation.operation, of.transaction.operation) {
-            (Operation::Read, Operation::Read) => {
-                let request = of.request.expect("there is no background work here");
-                world.compare(request, operation, token);
+            (Operation::Read, Operation::Read) if of.transaction.rows.count > 0 => {
+                world.learn(of, operation, token);
+                world.compare_around(of, operation);
             }
+            (Operation::Read, Operation::Read) => match of.request {
+                Some(request) => world.compare(request, operation, token),
+                None => assert!(world.races, "only what has lost a race reads for nobody"),
+            },
             (Operation::Read, _) => world.learn(of, operation, token),
             _ => {}
+        }
+    }
+
+    fn refused(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut world = self.world();
+        let page_sectors = world.places.page_sectors;
+        if matches!(operation.operation, Operation::Read | Operation::Write) {
+            world.carried[token as u32 as usize].refuses(operation, page_sectors);
+        }
+    }
+
+    fn parks(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut world = self.world();
+        let page_sectors = world.places.page_sectors;
+        let World { carried, parked, .. } = &mut *world;
+        let carried = &mut carried[token as u32 as usize];
+        carried.refuses(operation, page_sectors);
+        for sector in operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR {
+            parked.insert((operation.device, sector), carried.contents[(sector - carried.first) as usize]);
+        }
+    }
+
+    fn finds_parked(&mut self, operation: &PlannedOperation, token: u64) {
+        let mut world = self.world();
+        let World { carried, parked, .. } = &mut *world;
+        let carried = &mut carried[token as u32 as usize];
+        let sectors = operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR;
+        let contents = sectors.map(|sector| parked[&(operation.device, sector)]);
+        carried.contents.clear();
+        carried.contents.extend(contents);
+        carried.pages_left = 0;
+    }
+
+    fn destages(&mut self, operation: &PlannedOperation, token: u64) {
+        let mut world = self.world();
+        let sectors = operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR;
+        let contents: Vec<C> = sectors.map(|sector| world.parked[&(operation.device, sector)]).collect();
+        world.carry(operation, token).contents.extend(contents);
+    }
+
+    fn unparks(&mut self, device: DeviceId, page: u64) {
+        let mut world = self.world();
+        let sectors = world.places.page_sectors;
+        for sector in page * sectors..(page + 1) * sectors {
+            world.parked.remove(&(device, sector)).expect("a parked page has all its sectors");
         }
     }
 
     fn ends(&mut self, of: Owner<'_>) {
         if let Some(known) = self.world().known.get_mut(of.handle as usize) {
             known.span = 0;
+            known.is_compared = false;
             known.contents.clear();
         }
     }
