@@ -19,7 +19,9 @@ pub struct Status {
     pub below_hard: bool,
     /// Some die collects.
     pub gc_active: bool,
-    /// Time until the last die that collects is done, if nothing else starts.
+    /// Estimated time until the last die that collects is done, if nothing else starts and no host operation comes between.
+    /// An event that runs as one command is known exactly. Otherwise it is the command that runs, the live pages left of
+    /// the victim, its erase, and as many victims like the best there is now as the event still needs.
     pub gc_remaining: SimDuration,
     /// Page writes the device can surely take before a unit reaches its hard threshold.
     pub writes_until_hard: u64,

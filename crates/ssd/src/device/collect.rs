@@ -51,6 +51,11 @@ impl UnitSet {
         self.0 >> unit & 1 == 1
     }
 
+    /// All but one.
+    pub fn without(self, unit: u32) -> UnitSet {
+        UnitSet(self.0 & !(1 << unit))
+    }
+
     /// The units of both.
     pub fn and(self, other: UnitSet) -> UnitSet {
         UnitSet(self.0 | other.0)
@@ -255,6 +260,7 @@ impl<P: Probe> Device<P> {
         }
         self.dies[die as usize].gc_until = now + time;
         self.begin(die, Activity::Event(sum), Command::new(now, &[Step::Array(time)]), now);
+        self.foresee(die, now);
         Ok(true)
     }
 
@@ -290,6 +296,7 @@ impl<P: Probe> Device<P> {
         for unit in die * units..(die + 1) * units {
             self.ftl.units[unit as usize].hidden = 0;
         }
+        self.compare_foreseen(die, now);
         let slot = &mut self.dies[die as usize];
         slot.exhausted = victims == 0;
         if matches!(slot.activity, Activity::Event(_)) {
@@ -394,6 +401,7 @@ impl<P: Probe> Device<P> {
                 self.ftl.unit(die * of_die + unit).open_fresh(units.has(unit), self.rules.set_aside);
             }
         }
+        self.foresee(die, now);
     }
 
     /// Gives a die's job its next victim, from the unit whose turn it is or the next one that is due; or ends the event.
@@ -534,16 +542,6 @@ impl<P: Probe> Device<P> {
             destination: (self.ftl.plane_of(unit, destination.0), destination.1),
             hard: self.is_pressing(die, free),
             pinned: phase == GcPhase::Program && job.held.is_some_and(|held| !held.in_controller),
-        }
-    }
-
-    /// How long a die is likely to collect yet; `None` if it does not and is not about to.
-    pub(super) fn collection_left(&self, die: u32, now: SimTime) -> Option<SimDuration> {
-        let slot = &self.dies[die as usize];
-        match slot.activity {
-            Activity::Event(_) => Some(slot.gc_until.saturating_since(now)),
-            _ if slot.job.is_some() || slot.is_admitted() => Some(self.rules.timing.erase),
-            _ => None,
         }
     }
 

@@ -75,6 +75,8 @@ pub(super) struct Die {
     pub gc_since: SimTime,
     /// When the running atomic event ends.
     pub gc_until: SimTime,
+    /// How long the running event was expected to take when it began.
+    pub gc_foreseen: SimDuration,
     /// Time its commands of garbage collection took.
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
@@ -193,6 +195,7 @@ impl Default for Die {
             gc_began: SimTime::ZERO,
             gc_part_until: SimTime::ZERO,
             gc_until: SimTime::ZERO,
+            gc_foreseen: SimDuration::ZERO,
             gc_log: VecDeque::new(),
             gc_last_end: SimTime::ZERO,
             gc_busy: SimDuration::ZERO,

@@ -15,7 +15,7 @@
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `die`: what a die runs, step by step;
-//! * `estimate`: how long what waits would take;
+//! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
 //! * `concurrency`: which dies collect, where a policy limits how many channels do;
@@ -73,7 +73,7 @@ use placement::Placement;
 use queue::{PageOp, QueueView};
 
 pub use pairing::{Pairing, QueueDepth};
-pub use status::DeviceCounters;
+pub use status::{DeviceCounters, Estimates};
 
 /// Part of a host request for one device: a range of bytes of its logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

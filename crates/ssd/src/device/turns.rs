@@ -107,6 +107,7 @@ impl<P: Probe> Device<P> {
         }
         self.dies[die as usize].gc_until = now + time;
         self.begin(die, Activity::Event(collected), Command::new(now, &[Step::Array(time)]), now);
+        self.foresee(die, now);
         Ok(true)
     }
 
