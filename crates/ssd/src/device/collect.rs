@@ -9,7 +9,7 @@ use crate::config::Domain;
 use crate::ftl::{Collected, Goal};
 use crate::gc::schedule::{GcJob, GcPhase, Pace, Token};
 use crate::gc::victim::{NoReads, QueuedReads};
-use crate::interface::{Directive, Notice, Stop};
+use crate::interface::{Directive, Notice, Stop, Window};
 use crate::probe::Probe;
 use harmonia_flash::Copyback;
 
@@ -24,6 +24,8 @@ pub(super) struct Want {
     pub admitted: bool,
     /// Nobody asked for it but the concurrency policy.
     pub by_policy: bool,
+    /// The device asked for it above its hard threshold; nobody forced it.
+    pub at_soft: bool,
     /// Where turns are limited: unit of the die, counted from 0, that is collected next, and the victims it has given.
     pub unit: u32,
     pub unit_victims: u32,
@@ -34,8 +36,16 @@ pub(super) struct Want {
 impl Want {
     /// An event that may not start yet.
     pub fn event(goal: Goal, units: UnitSet) -> Want {
-        let (yields, admitted, by_policy, counts) = (false, false, false, false);
-        Want { goal, units, yields, admitted, by_policy, unit: 0, unit_victims: 0, counts }
+        let (yields, admitted, by_policy, at_soft, counts) = (false, false, false, false, false);
+        Want { goal, units, yields, admitted, by_policy, at_soft, unit: 0, unit_victims: 0, counts }
+    }
+}
+
+impl Want {
+    /// Another demand for collection of the same die.
+    pub fn absorb(&mut self, other: &Want) {
+        self.units = self.units.and(other.units);
+        self.at_soft &= other.at_soft;
     }
 }
 
@@ -115,19 +125,9 @@ impl<P: Probe> Device<P> {
                 self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), now)
             }
             Directive::Force(Stop::AllReserve) => self.force_idle(now),
-            Directive::Hold => self.held = true,
-            // Until windows are built, one to collect in is none.
-            Directive::Release | Directive::Open => {
-                self.held = false;
-                // Dies that went idle while held were not looked at.
-                for die in 0..self.rules.shape.dies {
-                    let slot = &self.dies[die as usize];
-                    if self.rules.background && slot.is_idle() && now < self.wakes.time_of(die as usize) {
-                        self.wakes.set(die as usize, now);
-                    }
-                }
-                self.govern(now);
-            }
+            Directive::Hold => self.begin_period(Window::Deterministic, now),
+            Directive::Open => self.begin_period(Window::NonDeterministic, now),
+            Directive::Release => self.begin_period(Window::None, now),
         }
     }
 
@@ -147,8 +147,9 @@ impl<P: Probe> Device<P> {
             self.registered = true;
             self.notices.push((now, Notice::SoftThreshold));
         }
+        let starts_at = self.starts_at();
         let slot = &mut self.dies[die as usize];
-        if free > self.rules.start.max(self.rules.last_block) || slot.exhausted {
+        if free > starts_at.max(self.rules.last_block) || slot.exhausted {
             return false;
         }
         if self.interrupted {
@@ -163,19 +164,21 @@ impl<P: Probe> Device<P> {
             self.notices.push((now, Notice::HardThreshold));
         }
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
+        let own = self.own_event(UnitSet::ALL);
+        let event = |units| Want { at_soft: !is_hard, units, ..own };
         match self.rules.domain {
             // The last block of a die is no affair of others.
-            _ if free > self.rules.start => {
-                self.demand(die..die + 1, self.own_event(UnitSet::ALL), now);
+            _ if free > starts_at => {
+                self.demand(die..die + 1, event(UnitSet::ALL), now);
             }
-            Domain::Die => self.demand(die..die + 1, self.own_event(UnitSet::ALL), now),
-            Domain::Device => self.demand(0..dies, self.own_event(UnitSet::ALL), now),
+            Domain::Die => self.demand(die..die + 1, event(UnitSet::ALL), now),
+            Domain::Device => self.demand(0..dies, event(UnitSet::ALL), now),
             Domain::Channel => {
                 let channel = self.rules.geometry.channel_of(die);
                 let on_it = (0..dies).skip(channel as usize).step_by(channels as usize);
-                self.demand(on_it, self.own_event(UnitSet::ALL), now);
+                self.demand(on_it, event(UnitSet::ALL), now);
             }
-            Domain::Plane => self.demand(die..die + 1, self.own_event(self.low_units(die)), now),
+            Domain::Plane => self.demand(die..die + 1, event(self.low_units(die)), now),
         }
         // A demand by itself reports nothing; this one came from the device's own threshold.
         self.dies[die as usize].began_soft = !is_hard;
@@ -196,7 +199,7 @@ impl<P: Probe> Device<P> {
     /// The units of a die at or below the level where events begin.
     fn low_units(&self, die: u32) -> UnitSet {
         let units = self.rules.shape.units_per_die;
-        let low = |unit: &u32| self.ftl.free_blocks(die * units + unit) <= self.rules.start;
+        let low = |unit: &u32| self.ftl.free_blocks(die * units + unit) <= self.starts_at();
         UnitSet((0..units).filter(low).fold(0, |set, unit| set | 1 << unit))
     }
 
@@ -214,7 +217,7 @@ impl<P: Probe> Device<P> {
         for die in dies {
             let slot = &mut self.dies[die as usize];
             if let Some(waiting) = &mut slot.want {
-                waiting.units = waiting.units.and(want.units);
+                waiting.absorb(&want);
                 continue;
             }
             if slot.collects() {

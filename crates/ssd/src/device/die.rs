@@ -331,7 +331,7 @@ impl<P: Probe> Device<P> {
             }
             match self.ask(die, None, now) {
                 Decision::Wait(SimTime::NEVER) => {
-                    if self.rules.background && !self.held && !checked {
+                    if !checked && self.looks_when_idle() {
                         checked = true;
                         if self.check(die, now) {
                             continue;
@@ -367,7 +367,7 @@ impl<P: Probe> Device<P> {
                 }
                 Decision::Atomic(pace) => {
                     // Only an event of the device's own means that its thresholds were looked at.
-                    checked = !self.yields(die);
+                    checked = !self.yields(die) && !self.repeats_events();
                     if self.run_event(die, now, pace)? {
                         return Ok(());
                     }
@@ -379,7 +379,7 @@ impl<P: Probe> Device<P> {
                 }
                 Decision::Single(token @ (Token::GcStep | Token::GcMove)) => {
                     // Host operations that went along may have made a unit low whose turn was over.
-                    checked = !self.yields(die) && !self.schedule_needs.queues;
+                    checked = !self.yields(die) && !self.schedule_needs.queues && !self.repeats_events();
                     if self.step_job(die, token, now)? {
                         return Ok(());
                     }
@@ -541,9 +541,10 @@ impl<P: Probe> Device<P> {
         let summaries =
             self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
         self.dies[die as usize].exhausted = false;
-        if self.governor.is_some() && self.ftl.free_blocks(op.unit) != free {
-            // A block was opened: utilisation changed.
+        if self.ftl.free_blocks(op.unit) != free {
+            // A block was opened: utilisation changed, and there is less room.
             self.govern(now);
+            self.warn_of_end(now);
         }
         Ok(summaries)
     }

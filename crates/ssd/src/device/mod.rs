@@ -25,7 +25,8 @@
 //! * `account`: blame and sub-request completion;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
-//! * `watch`: what the planes do, for a probe that asks.
+//! * `watch`: what the planes do, for a probe that asks;
+//! * `windows`: when it may begin to collect.
 //!
 //! Not modelled: suspending host programs for host reads, cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
 //! limits, and mapping-table traffic.
@@ -47,6 +48,7 @@ mod queue;
 mod status;
 mod turns;
 mod watch;
+mod windows;
 
 use std::collections::VecDeque;
 
@@ -220,7 +222,7 @@ pub struct Device<P: Probe = NoProbe> {
     told_started: bool,
     /// Below soft and reported so.
     registered: bool,
-    held: bool,
+    window: windows::State,
     /// An operation has entered a queue since the last idle-time force.
     interrupted: bool,
     stops_at_completions: bool,
@@ -330,7 +332,7 @@ impl<P: Probe> Device<P> {
             collecting_since: SimTime::ZERO,
             told_started: false,
             registered: false,
-            held: false,
+            window: windows::State::None,
             interrupted: false,
             stops_at_completions: false,
             last_activity: SimTime::ZERO,
