@@ -7,7 +7,7 @@ use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::config::Domain;
 use crate::ftl::{Collected, Goal};
-use crate::gc::schedule::{GcJob, GcPhase, Pace, Token};
+use crate::gc::schedule::{Class, GcJob, GcPhase, Pace, Token};
 use crate::gc::victim::{NoReads, QueuedReads};
 use crate::interface::{Directive, Notice, Stop, Window};
 use crate::probe::Probe;
@@ -120,6 +120,11 @@ pub(super) enum Due {
 impl<P: Probe> Device<P> {
     /// A directive from the coordinator, delivered at `now`.
     pub fn direct(&mut self, now: SimTime, directive: Directive) {
+        self.follow(now, directive);
+        self.answer_everywhere(now);
+    }
+
+    fn follow(&mut self, now: SimTime, directive: Directive) {
         match directive {
             Directive::Force(Stop::Internal) => {
                 self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), now)
@@ -214,6 +219,7 @@ impl<P: Probe> Device<P> {
         if self.governor.is_some() {
             return self.demand_turns(dies, want, now);
         }
+        self.told_to_collect = true;
         for die in dies {
             let slot = &mut self.dies[die as usize];
             if let Some(waiting) = &mut slot.want {
@@ -548,24 +554,19 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// The same for the die where a page lies under dynamic allocation. A write may go elsewhere, but what it would replace
-    /// lies here.
-    pub(super) fn collection_left_of(&self, lpn: u32, now: SimTime) -> Option<SimDuration> {
-        let home = self.ftl.home(lpn)?;
-        self.collection_left(home / self.rules.shape.units_per_die, now)
-    }
-
-    /// How long a range of bytes would be kept waiting by collection that goes on now; `None` if it would not.
+    /// How long a range of bytes would be kept waiting, if it were read now, by collection that goes on; `None` if it would
+    /// not.
     pub fn collection_left_in(&self, offset: Bytes, length: Bytes, now: SimTime) -> Option<SimDuration> {
         let page = u64::from(self.rules.shape.page_size);
         let (first, end) = ((offset / page) as u32, (offset + length).div_ceil(page) as u32);
         // Pages are dealt to allocation units in turn.
         let pages = (end - first).min(self.rules.shape.units());
-        let left = |lpn| match self.rules.shape.is_dynamic() {
-            true => self.collection_left_of(lpn, now),
-            false => self.collection_left(self.rules.shape.locate(lpn).0, now),
+        let die_of = |lpn| match self.rules.shape.is_dynamic() {
+            true => self.ftl.home(lpn).map(|home| home / self.rules.shape.units_per_die),
+            false => Some(self.rules.shape.locate(lpn).0),
         };
-        (first..first + pages).filter_map(left).max()
+        let dies = (first..first + pages).filter_map(die_of);
+        dies.filter_map(|die| self.kept_waiting(die, Class::Read, now)).max()
     }
 }
 

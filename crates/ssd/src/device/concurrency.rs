@@ -100,6 +100,7 @@ impl<P: Probe> Device<P> {
         }
         self.start_allowed(&mut governor, utilisation, now);
         self.governor = Some(governor);
+        self.told_to_collect = true;
     }
 
     /// Who has a turn and who is down to its last free block; returns the utilisation of the device.

@@ -69,6 +69,8 @@ pub(super) struct Die {
     pub guests: VecDeque<Guest>,
     /// The page of another unit that is being programmed here, or whose program is suspended.
     pub host_of: Option<Guest>,
+    /// Of those that wait, how many ask to fail fast.
+    pub fast_waiting: u32,
     /// Since when it has held back host writes until its turn to collect.
     pub stalled: Option<SimTime>,
     /// When the running garbage-collection event began.
@@ -181,6 +183,7 @@ impl Default for Die {
             waiting: 0,
             activity: Activity::Idle,
             want: None,
+            fast_waiting: 0,
             stalled: None,
             job: None,
             exhausted: false,

@@ -94,20 +94,20 @@ struct Rest {
 
 impl<P: Probe> Device<P> {
     /// How long a die is likely to collect yet; of an event that has not begun, how long it will take. `None` if the die
-    /// does not collect and is not about to, or if that takes no time. An event that gives way to the host, and has been
-    /// asked to, ends with its victim; under a policy that limits channels a turn is one victim.
-    pub(super) fn collection_left(&self, die: u32, now: SimTime) -> Option<SimDuration> {
+    /// does not collect and is not about to, or if that takes no time. An event that gives way to the host ends with its
+    /// victim if it is `interrupted`; under a policy that limits channels a turn is one victim.
+    pub(super) fn collection_left(&self, die: u32, now: SimTime, interrupted: bool) -> Option<SimDuration> {
         let slot = &self.dies[die as usize];
         if self.schedule_needs.gives_way == GivesWay::Always {
             return None;
         }
         let left = match (slot.activity, &slot.job, &slot.want) {
             (Activity::Event(_), _, want) => {
-                let goes_on = want.filter(|want| want.yields && !self.interrupted && self.governor.is_none());
+                let goes_on = want.filter(|want| want.yields && !interrupted && self.governor.is_none());
                 let further = goes_on.map(|want| self.event_from_start(die, &want));
                 slot.gc_until.saturating_since(now) + further.unwrap_or_default()
             }
-            (_, Some(job), _) => self.command_left(die, now) + self.job_left(die, job),
+            (_, Some(job), _) => self.command_left(die, now) + self.job_left(die, job, interrupted),
             (_, None, Some(want)) if want.admitted || slot.stalled.is_some() => {
                 self.event_from_start(die, want)
             }
@@ -118,7 +118,8 @@ impl<P: Probe> Device<P> {
 
     /// Remembers how long an event that has just begun is likely to take.
     pub(super) fn foresee(&mut self, die: u32, now: SimTime) {
-        self.dies[die as usize].gc_foreseen = self.collection_left(die, now).unwrap_or_default();
+        let left = self.collection_left(die, now, self.interrupted);
+        self.dies[die as usize].gc_foreseen = left.unwrap_or_default();
     }
 
     /// An event has ended: compares how long it took with what was foreseen.
@@ -140,9 +141,9 @@ impl<P: Probe> Device<P> {
     }
 
     /// What a job still takes, without the command that runs.
-    fn job_left(&self, die: u32, job: &Job) -> SimDuration {
+    fn job_left(&self, die: u32, job: &Job, interrupted: bool) -> SimDuration {
         let unit = die * self.rules.shape.units_per_die + job.unit;
-        let is_turn = self.governor.is_some() || (job.yields && self.interrupted);
+        let is_turn = self.governor.is_some() || (job.yields && interrupted);
         let (goal, given, current) = (job.goal, job.unit_victims, job.victim);
         let rest = if is_turn {
             // It ends with this victim; one that has none yet takes its first.

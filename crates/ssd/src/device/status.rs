@@ -133,7 +133,7 @@ impl<P: Probe> Device<P> {
             below_hard: free_min <= shape.hard,
             gc_active: self.collecting > 0,
             gc_remaining: collecting
-                .filter_map(|die| self.collection_left(die, now))
+                .filter_map(|die| self.collection_left(die, now, self.interrupted))
                 .max()
                 .unwrap_or_default(),
             writes_until_hard: self.writes_of_fullest(),
