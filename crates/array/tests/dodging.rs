@@ -24,7 +24,7 @@ use harmonia_array::planner::{Dodge, Planner};
 use harmonia_array::{Array, ArrayConfig, Avoid, Interface, Knowledge, Level, Parts, Reads};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{Blame, Completion, DeviceId, Operation, SimDuration, SimTime};
+use harmonia_types::{Completion, DeviceId, Operation, SimDuration, SimTime};
 
 const LONGEST: Reads = Reads::Avoid(Avoid::Longest);
 const RAID5: Level = Level::Raid5(harmonia_array::layout::Rotation::LeftSymmetric);

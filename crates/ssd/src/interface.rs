@@ -19,7 +19,9 @@ pub struct Status {
     pub below_hard: bool,
     /// Some die collects.
     pub gc_active: bool,
-    /// Time until the last die that collects is done, if nothing else starts.
+    /// Estimated time until the last die that collects is done, if nothing else starts and no host operation comes between.
+    /// An event that runs as one command is known exactly. Otherwise it is the command that runs, the live pages left of
+    /// the victim, its erase, and as many victims like the best there is now as the event still needs.
     pub gc_remaining: SimDuration,
     /// Page writes the device can surely take before a unit reaches its hard threshold.
     pub writes_until_hard: u64,
@@ -33,6 +35,26 @@ pub struct Status {
     pub last_activity: SimTime,
     /// Mean erases per block.
     pub wear_mean: f64,
+    /// Which window the device is in.
+    #[serde(default)]
+    pub window: Window,
+    /// Page writes the device can take before collection is forced, if they spread evenly over its allocation units:
+    /// what the unit with the least room can take, times the units. In a deterministic window this is what is left of it.
+    #[serde(default)]
+    pub window_writes: u64,
+}
+
+/// When a device may begin to collect: the windows of NVMe's predictable latency mode.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Window {
+    /// As it is configured to.
+    #[default]
+    None,
+    /// Only at its hard threshold, and not in the background.
+    Deterministic,
+    /// From its soft threshold on, in the background too.
+    NonDeterministic,
 }
 
 /// What an O-SSD can be asked to do.
@@ -40,13 +62,16 @@ pub struct Status {
 pub enum Directive {
     /// FORCE_GC: every unit starts an event, low or not, unless its die collects already.
     Force(Stop),
-    /// A deterministic window begins: no event starts above the hard threshold until another window, or none, is asked
-    /// for. At the hard threshold the device collects all the same, and says so.
+    /// A deterministic window begins: no event of the device's own starts above the hard threshold until another window, or
+    /// none, is asked for. One that runs goes on to its end; one that has yet to start is off. At the hard threshold the
+    /// device collects all the same, and says so. A forced event starts in any window.
     Hold,
     /// No window any more: the device collects as it is configured to.
     Release,
     /// A window to collect in begins (NVMe: non-deterministic window): events start from the soft threshold on, in the
-    /// background too, until another window, or none, is asked for.
+    /// background too, until another window, or none, is asked for. Each is one as the device's own thresholds have it, and
+    /// another follows until every unit is above soft or no block would free a page. Where a policy limits how many
+    /// channels collect, they wait for their turns.
     Open,
 }
 
@@ -68,7 +93,9 @@ pub enum Notice {
     SoftThreshold,
     /// A check found a unit at or below its hard threshold, and the device began to collect on its own.
     HardThreshold,
-    /// In a deterministic window the device can take few more writes before it must collect; once a window.
+    /// In a deterministic window the device can take few more writes before it must collect: an eighth of what it could when
+    /// the window began. It looks when a write takes a new block, and so warns up to a block early; where little more than
+    /// a block is left already, when the window begins. Once a window.
     WindowWarning,
     /// The first die began to collect.
     GcStarted,

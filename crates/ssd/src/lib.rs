@@ -20,8 +20,8 @@ pub use config::{
     FtlConfig, GcConfig, Infeasible, Priority, Shape, SsdConfig, Trigger,
 };
 pub use device::{
-    Device, DeviceCounters, DeviceFailure, Pairing, Policies, QueueDepth, SubCompletion, SubRefusal,
-    SubRequest,
+    Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, SubCompletion,
+    SubRefusal, SubRequest,
 };
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
 pub use order::{Order, Part};

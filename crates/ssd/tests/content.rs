@@ -1,30 +1,26 @@
 //! Does every read return what was last written? A tag in every flash page against a plain map.
 //!
-//! Random devices, random writes (whole and partial), reads, trims and forced collections; the oracle is a
-//! `BTreeMap` updated when operations *arrive*, so reads that overtake writes on their die are checked too. The flash
-//! itself refuses what flash cannot do: a program of a page that is not erased, or out of order within its block.
+//! Random devices, random writes (whole and partial), reads, trims, forced collections, windows, and operations that fail
+//! fast. The oracle is a list of what *arrived* for each page, so reads that overtake writes on their die are checked too,
+//! and what was refused must have changed nothing. Each page is served or refused, once, and blame sums. The flash itself
+//! refuses what flash cannot do: a program of a page that is not erased, or out of order within its block.
 //!
 //! Beside it, what the planes are said to do is held against what the device counts (`lanes`).
 //!
 //! Not verified: times, and which block was collected.
 
 mod lanes;
+mod random;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
-use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
-use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, Domain, Frontiers,
-    Ftl, FtlConfig, GcConfig, Order, Priority, SsdConfig, SubRequest, Trigger,
-};
-use harmonia_types::registry::{Entry, names};
+use harmonia_ssd::{Destination, Device, Ftl, SubRequest};
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime};
 use lanes::Lanes;
-use serde_json::json;
+use random::pick;
 
 /// Which page of which write.
 type Tag = (u32, u32);
@@ -113,139 +109,91 @@ impl Probe for TaggedFlash {
     }
 }
 
-fn name<F>(rng: &mut Rng, registry: &'static [Entry<F>]) -> String {
-    let all: Vec<&str> = names(registry).collect();
-    all[rng.below(all.len() as u64) as usize].to_owned()
+/// What operations on a page do to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Write,
+    Trim,
+    Read,
 }
 
-fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
-    choices[rng.below(choices.len() as u64) as usize]
-}
-
-/// A random tiny device whose spare just suffices, or a little more.
-fn config(rng: &mut Rng) -> SsdConfig {
-    let draw = |rng: &mut Rng, from: u64, to: u64| (from + rng.below(to - from + 1)) as u32;
-    let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
-    let frontiers = pick(rng, &[Frontiers::Shared, Frontiers::Separate]);
-    let least_hard = u64::from(frontiers == Frontiers::Separate);
-    let hard = draw(rng, least_hard, 3);
-    let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
-    let order = pick(rng, &Order::all().collect::<Vec<_>>());
-    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
-    let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
-    // Dynamic allocation needs a block more, and another one under schedules that open a second block.
-    let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
-    SsdConfig {
-        preset: "random".into(),
-        geometry: Geometry {
-            channels: draw(rng, 1, 2),
-            chips_per_channel: draw(rng, 1, 2),
-            dies_per_chip: 1,
-            planes_per_die: draw(rng, 1, 3),
-            blocks_per_plane: reserved + draw(rng, 1, 6),
-            pages_per_block: draw(rng, 2, 9),
-            page_size: 512,
-            summary_pages: draw(rng, 0, 1),
-            own_pins: rng.chance(0.5),
-        },
-        timing: Timing {
-            read: SimDuration(u64::from(draw(rng, 1, 30))),
-            program: SimDuration(u64::from(draw(rng, 1, 200))),
-            erase: SimDuration(u64::from(draw(rng, 1, 900))),
-            transfer: SimDuration(u64::from(draw(rng, 1, 60))),
-            copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
-            suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
-            suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
-            resume: SimDuration(pick(rng, &[0, 3])),
-        },
-        link: LinkConfig {
-            bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
-            latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
-        },
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Blocks(reserved),
-            allocation,
-            allocation_unit,
-            frontiers,
-            priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
-            multi_plane: rng.chance(0.5),
-            open_blocks: pick(rng, &[1, 2, 2, 5]),
-        },
-        gc: GcConfig {
-            domain: match allocation_unit {
-                AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
-                AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
-            },
-            trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
-            hard_threshold: Amount::Blocks(hard),
-            soft_threshold: Amount::Blocks(soft),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::Blocks(stop),
-            min_victims: pick(rng, &[1, 1, 2, 5]),
-            // Policies that may move a full block need a free one, and are refused without.
-            victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
-            victim_d: 3,
-            schedule: name(rng, schedule::REGISTRY),
-            slack: SimDuration(400),
-            destination: if allocation == Allocation::Dynamic {
-                pick(rng, &[Destination::Unit, Destination::Device])
-            } else {
-                Destination::Unit
-            },
-            concurrency: ConcurrencyConfig::named("unlimited"),
-        },
-    }
-}
-
-/// A third is unlimited; of the others, many begin far too early or never of themselves.
-fn concurrency(rng: &mut Rng) -> ConcurrencyConfig {
-    let policy = if rng.chance(0.33) { "unlimited".to_owned() } else { name(rng, concurrency::REGISTRY) };
-    let mut config = ConcurrencyConfig::named(&policy);
-    let share = |rng: &mut Rng| pick(rng, &[0.0, 0.3, 0.5, 0.7, 0.9]);
-    let own = match policy.as_str() {
-        "fixed" => json!({ "start": pick(rng, &[0.0, 0.6, 1.0]), "channels": 1 }),
-        "adaptive" => {
-            json!({ "low": share(rng), "high": 1.0, "ramp": pick(rng, &["floor", "ceil", "scaled"]) })
-        }
-        "queue-depth" => json!({ "low": share(rng), "high": 1.0, "depth": 1 + rng.below(20) }),
-        "idle-time" => {
-            let scope = pick(rng, &["device", "channel"]);
-            json!({ "low": share(rng), "high": 1.0, "idle": format!("{}ns", 1 + rng.below(900)), "scope": scope })
-        }
-        "rotation" => json!({ "start": share(rng), "group": pick(rng, &["device", "channel"]) }),
-        _ => json!({}),
-    };
-    if rng.chance(0.8) {
-        config.own = own.as_object().expect("a table").clone();
-    }
-    config
-}
-
-/// What was last written to every page by operations that have arrived.
+/// All operations on every page, in the order of their arrival.
 #[derive(Default)]
 struct Oracle {
-    last: BTreeMap<u32, Tag>,
-    /// What each page of each read must find.
-    expected: BTreeMap<Tag, Option<Tag>>,
-    writes: Vec<Tag>,
+    arrived: BTreeMap<u32, Vec<(Effect, Tag)>>,
+    /// Pages of every sub-request, and when it was submitted.
+    subs: BTreeMap<u32, (u32, SimTime)>,
 }
 
 impl Oracle {
-    fn arrive(&mut self, sub: &SubRequest, page_size: u64) {
+    fn arrive(&mut self, sub: &SubRequest, page_size: u64, now: SimTime) {
         let (start, end) = (sub.offset, sub.offset + sub.length);
-        for (index, page) in (start / page_size..end.div_ceil(page_size)).enumerate() {
-            let (lpn, tag) = (page as u32, (sub.token as u32, index as u32));
+        let pages = start / page_size..end.div_ceil(page_size);
+        self.subs.insert(sub.token as u32, ((pages.end - pages.start) as u32, now));
+        for (index, page) in pages.enumerate() {
             let whole = page * page_size >= start && (page + 1) * page_size <= end;
-            match sub.operation {
-                Operation::Write => {
-                    self.last.insert(lpn, tag);
-                    self.writes.push(tag);
-                }
+            let effect = match sub.operation {
+                Operation::Write => Effect::Write,
+                Operation::Trim if whole => Effect::Trim,
+                Operation::Read => Effect::Read,
                 // A device may ignore the parts of pages at the edges of a trimmed range; ours does.
-                Operation::Trim if whole => drop(self.last.remove(&lpn)),
-                Operation::Read => drop(self.expected.insert(tag, self.last.get(&lpn).copied())),
-                Operation::Trim | Operation::Flush => {}
+                Operation::Trim | Operation::Flush => continue,
+            };
+            self.arrived.entry(page as u32).or_default().push((effect, (sub.token as u32, index as u32)));
+        }
+    }
+
+    fn writes_among(&self, tags: &BTreeSet<Tag>) -> u64 {
+        let writes = self.arrived.values().flatten().filter(|(effect, _)| *effect == Effect::Write);
+        writes.filter(|(_, tag)| tags.contains(tag)).count() as u64
+    }
+
+    /// What each page of each read must find, and the pages that must be programmed, if these pages were refused.
+    fn expected(&self, refused: &BTreeSet<Tag>) -> (BTreeMap<Tag, Option<Tag>>, BTreeSet<Tag>) {
+        let (mut reads, mut writes) = (BTreeMap::new(), BTreeSet::new());
+        for arrived in self.arrived.values() {
+            let mut last = None;
+            for &(effect, tag) in arrived.iter().filter(|(_, tag)| !refused.contains(tag)) {
+                match effect {
+                    Effect::Write => {
+                        last = Some(tag);
+                        writes.insert(tag);
+                    }
+                    Effect::Trim => last = None,
+                    Effect::Read => drop(reads.insert(tag, last)),
+                }
             }
+        }
+        (reads, writes)
+    }
+}
+
+/// Sub-requests that completed, and pages that were refused.
+#[derive(Default)]
+struct Answers {
+    completed: Vec<u32>,
+    refused: BTreeSet<Tag>,
+    /// Of these, pages that had waited.
+    waited: u64,
+}
+
+impl Answers {
+    fn hear<P: Probe>(&mut self, device: &mut Device<P>, oracle: &Oracle) {
+        for refusal in device.refusals().drain(..) {
+            let (pages, issued) = oracle.subs[&(refusal.token as u32)];
+            assert!(refusal.first + refusal.pages <= pages);
+            assert_eq!(refusal.blame.total(), (refusal.at - issued).0, "blame sums: {refusal:?}");
+            assert!(refusal.left > SimDuration::ZERO, "nobody is refused for nothing: {refusal:?}");
+            self.waited += u64::from(refusal.blame.queue_host + refusal.blame.queue_gc > 0);
+            for page in refusal.first..refusal.first + refusal.pages {
+                let is_new = self.refused.insert((refusal.token as u32, page));
+                assert!(is_new, "a page is refused once: {refusal:?}");
+            }
+        }
+        for done in device.completions().drain(..) {
+            let issued = oracle.subs[&(done.token as u32)].1;
+            assert_eq!(done.blame.total(), (done.finish - issued).0, "blame sums: {done:?}");
+            self.completed.push(done.token as u32);
         }
     }
 }
@@ -284,14 +232,17 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
 }
 
 /// Drives one random device and compares everything it read with the oracle; returns pages moved, those moved to
-/// another unit, and what there was of planes to check.
-fn check(seed: u64) -> [u64; 5] {
+/// another unit, what there was of planes to check, and pages that were refused, after waiting and writes among them.
+fn check(seed: u64) -> [u64; 8] {
     let mut rng = Rng::stream(seed, "content");
     // Streams of their own, so that the devices of old seeds differ in nothing else.
     let mut hurry = Rng::stream(seed, "content/deadlines");
-    let mut config = config(&mut rng);
+    let mut windows = Rng::stream(seed, "content/windows");
+    let mut impatience = Rng::stream(seed, "content/fast-fail");
+    let fail_fast = pick(&mut impatience, &[0.0, 0.3, 1.0]);
+    let mut config = random::config(&mut rng);
     config.gc.slack = SimDuration(pick(&mut hurry, &[0, 40, 400, 4_000]));
-    config.gc.concurrency = concurrency(&mut Rng::stream(seed, "content/concurrency"));
+    config.gc.concurrency = random::concurrency(&mut Rng::stream(seed, "content/concurrency"));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.geometry.page_size));
     let flash = TaggedFlash {
@@ -309,14 +260,14 @@ fn check(seed: u64) -> [u64; 5] {
     let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
     let bytes = u64::from(shape.logical_pages) * page_size;
     let mut oracle = Oracle::default();
-    let (mut now, mut done) = (SimTime::ZERO, 0);
+    let (mut now, mut answers) = (SimTime::ZERO, Answers::default());
     let operations = 400;
     for token in 0..operations {
         now += SimDuration(pick(&mut rng, &[0, 1, 40, 400]) * rng.below(4));
         device
             .advance_until(now, false)
             .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
-        done += device.completions().drain(..).count();
+        answers.hear(&mut device, &oracle);
         if rng.chance(0.03) {
             let directive = pick(
                 &mut rng,
@@ -329,9 +280,13 @@ fn check(seed: u64) -> [u64; 5] {
             );
             device.direct(now, directive);
         }
+        if windows.chance(0.03) {
+            device.direct(now, pick(&mut windows, &[Directive::Open, Directive::Hold, Directive::Release]));
+        }
         let mut sub = random_sub(&mut rng, token, bytes, page_size);
         sub.deadline = pick(&mut hurry, &[None, None, Some(now), Some(now + SimDuration(900))]);
-        oracle.arrive(&sub, page_size);
+        sub.fast_fail = impatience.chance(fail_fast);
+        oracle.arrive(&sub, page_size, now);
         device.submit(now, sub).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.audit();
     }
@@ -346,7 +301,7 @@ fn check(seed: u64) -> [u64; 5] {
         parity: ParityPages::NONE,
     };
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
-    oracle.arrive(&all, page_size);
+    oracle.arrive(&all, page_size, now);
     device.submit(now, all).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     while device.next_wakeup() != SimTime::NEVER {
         let wakeup = device.next_wakeup();
@@ -355,28 +310,55 @@ fn check(seed: u64) -> [u64; 5] {
             .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.notices().clear();
     }
-    done += device.completions().drain(..).count();
-    assert_eq!(done, operations as usize + 1, "seed {seed}: every sub-request completes");
+    answers.hear(&mut device, &oracle);
     device.ftl().audit();
+    let refused_of = |token| answers.refused.range((token, 0)..(token + 1, 0)).count() as u32;
+    let served = oracle.subs.iter().filter(|&(&token, &(pages, _))| refused_of(token) < pages);
+    let served: Vec<u32> = served.map(|(&token, _)| token).collect();
+    answers.completed.sort_unstable();
+    assert_eq!(answers.completed, served, "seed {seed}: what is not refused whole completes once");
 
     let flash = device.probe();
+    let (reads, writes) = oracle.expected(&answers.refused);
+    let wrong = reads.iter().find(|&(tag, expected)| flash.reads.get(tag) != Some(expected));
+    if let Some((tag, expected)) = wrong {
+        let of_page =
+            oracle.arrived.iter().find(|(_, arrived)| arrived.iter().any(|(_, other)| other == tag));
+        let found = flash.reads.get(tag);
+        let refused = &answers.refused;
+        panic!(
+            "seed {seed}: {tag:?} found {found:?}, not {expected:?}: {of_page:?}, refused {refused:?}\n{config:#?}"
+        );
+    }
+    assert_eq!(flash.reads.len(), reads.len(), "seed {seed}: what was refused is not read");
+    let programmed: BTreeSet<Tag> = flash.programs.keys().copied().collect();
     assert_eq!(
-        flash.reads, oracle.expected,
-        "seed {seed}: reads return the last write that arrived before\n{config:#?}"
+        programmed, writes,
+        "seed {seed}: every page of every write is programmed, unless it is refused\n{config:#?}"
     );
-    let programmed: Vec<Tag> = flash.programs.keys().copied().collect();
-    assert_eq!(programmed, oracle.writes, "seed {seed}: every page of every write is programmed");
     assert!(flash.programs.values().all(|&times| times == 1), "seed {seed}: and programmed once");
     flash.lanes.check(seed, &device.counters());
     let [known, along, suspends] = flash.lanes.told();
-    [flash.copies, flash.copies_elsewhere, known, along, suspends]
+    let refused = answers.refused.len() as u64;
+    let (copies, elsewhere) = (flash.copies, flash.copies_elsewhere);
+    [
+        copies,
+        elsewhere,
+        known,
+        along,
+        suspends,
+        refused,
+        answers.waited,
+        oracle.writes_among(&answers.refused),
+    ]
 }
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
     let sum = (0..600).map(check).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
-    let [copies, elsewhere, known, along, suspends] = sum.expect("seeds");
+    let [copies, elsewhere, known, along, suspends, refused, waited, writes] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
     assert!(elsewhere > 1_500, "some of it elsewhere, not {elsewhere} pages");
+    assert!(refused > 10_000 && waited > 1_000 && writes > 1_000, "refused: {refused}, {waited}, {writes}");
     assert!(known > 100_000 && along > 500 && suspends > 100, "planes: {known}, {along}, {suspends}");
 }

@@ -134,11 +134,27 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A page that asks to fail fast would wait for collection that goes on for `left`.
-    pub(super) fn refuse_page(&mut self, handle: u32, page: u32, left: SimDuration, now: SimTime) {
+    /// A page that asks to fail fast would wait for collection when it arrives.
+    pub(super) fn refuse_arriving(&mut self, handle: u32, page: u32, left: SimDuration, now: SimTime) {
+        let blame = Blame { link: (now - self.subs[handle].issued).0, ..Blame::default() };
+        self.refuse_page(handle, page, left, blame, now);
+    }
+
+    /// A page that asks to fail fast would wait for collection that goes on for `left`; the time since its submission went
+    /// as `blame` says.
+    pub(super) fn refuse_page(
+        &mut self,
+        handle: u32,
+        page: u32,
+        left: SimDuration,
+        blame: Blame,
+        now: SimTime,
+    ) {
+        // The host is there, though it is turned away.
+        self.interrupted = true;
         let sub = &mut self.subs[handle];
+        debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
         sub.remaining -= 1;
-        let blame = Blame { link: (now - sub.issued).0, ..Blame::default() };
         let joins = |last: &&mut SubRefusal| {
             (last.token, last.at, last.blame, last.first + last.pages) == (sub.token, now, blame, page)
         };

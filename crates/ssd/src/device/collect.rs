@@ -7,9 +7,9 @@ use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::config::Domain;
 use crate::ftl::{Collected, Goal};
-use crate::gc::schedule::{GcJob, GcPhase, Pace, Token};
+use crate::gc::schedule::{Class, GcJob, GcPhase, Pace, Token};
 use crate::gc::victim::{NoReads, QueuedReads};
-use crate::interface::{Directive, Notice, Stop};
+use crate::interface::{Directive, Notice, Stop, Window};
 use crate::probe::Probe;
 use harmonia_flash::Copyback;
 
@@ -24,6 +24,8 @@ pub(super) struct Want {
     pub admitted: bool,
     /// Nobody asked for it but the concurrency policy.
     pub by_policy: bool,
+    /// The device asked for it above its hard threshold; nobody forced it.
+    pub at_soft: bool,
     /// Where turns are limited: unit of the die, counted from 0, that is collected next, and the victims it has given.
     pub unit: u32,
     pub unit_victims: u32,
@@ -34,8 +36,16 @@ pub(super) struct Want {
 impl Want {
     /// An event that may not start yet.
     pub fn event(goal: Goal, units: UnitSet) -> Want {
-        let (yields, admitted, by_policy, counts) = (false, false, false, false);
-        Want { goal, units, yields, admitted, by_policy, unit: 0, unit_victims: 0, counts }
+        let (yields, admitted, by_policy, at_soft, counts) = (false, false, false, false, false);
+        Want { goal, units, yields, admitted, by_policy, at_soft, unit: 0, unit_victims: 0, counts }
+    }
+}
+
+impl Want {
+    /// Another demand for collection of the same die.
+    pub fn absorb(&mut self, other: &Want) {
+        self.units = self.units.and(other.units);
+        self.at_soft &= other.at_soft;
     }
 }
 
@@ -49,6 +59,11 @@ impl UnitSet {
     /// Whether unit `unit` of the die, counted from 0, is one of them.
     pub fn has(self, unit: u32) -> bool {
         self.0 >> unit & 1 == 1
+    }
+
+    /// All but one.
+    pub fn without(self, unit: u32) -> UnitSet {
+        UnitSet(self.0 & !(1 << unit))
     }
 
     /// The units of both.
@@ -105,24 +120,19 @@ pub(super) enum Due {
 impl<P: Probe> Device<P> {
     /// A directive from the coordinator, delivered at `now`.
     pub fn direct(&mut self, now: SimTime, directive: Directive) {
+        self.follow(now, directive);
+        self.answer_everywhere(now);
+    }
+
+    fn follow(&mut self, now: SimTime, directive: Directive) {
         match directive {
             Directive::Force(Stop::Internal) => {
                 self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), now)
             }
             Directive::Force(Stop::AllReserve) => self.force_idle(now),
-            Directive::Hold => self.held = true,
-            // Until windows are built, one to collect in is none.
-            Directive::Release | Directive::Open => {
-                self.held = false;
-                // Dies that went idle while held were not looked at.
-                for die in 0..self.rules.shape.dies {
-                    let slot = &self.dies[die as usize];
-                    if self.rules.background && slot.is_idle() && now < self.wakes.time_of(die as usize) {
-                        self.wakes.set(die as usize, now);
-                    }
-                }
-                self.govern(now);
-            }
+            Directive::Hold => self.begin_period(Window::Deterministic, now),
+            Directive::Open => self.begin_period(Window::NonDeterministic, now),
+            Directive::Release => self.begin_period(Window::None, now),
         }
     }
 
@@ -142,8 +152,9 @@ impl<P: Probe> Device<P> {
             self.registered = true;
             self.notices.push((now, Notice::SoftThreshold));
         }
+        let starts_at = self.starts_at();
         let slot = &mut self.dies[die as usize];
-        if free > self.rules.start.max(self.rules.last_block) || slot.exhausted {
+        if free > starts_at.max(self.rules.last_block) || slot.exhausted {
             return false;
         }
         if self.interrupted {
@@ -158,19 +169,21 @@ impl<P: Probe> Device<P> {
             self.notices.push((now, Notice::HardThreshold));
         }
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
+        let own = self.own_event(UnitSet::ALL);
+        let event = |units| Want { at_soft: !is_hard, units, ..own };
         match self.rules.domain {
             // The last block of a die is no affair of others.
-            _ if free > self.rules.start => {
-                self.demand(die..die + 1, self.own_event(UnitSet::ALL), now);
+            _ if free > starts_at => {
+                self.demand(die..die + 1, event(UnitSet::ALL), now);
             }
-            Domain::Die => self.demand(die..die + 1, self.own_event(UnitSet::ALL), now),
-            Domain::Device => self.demand(0..dies, self.own_event(UnitSet::ALL), now),
+            Domain::Die => self.demand(die..die + 1, event(UnitSet::ALL), now),
+            Domain::Device => self.demand(0..dies, event(UnitSet::ALL), now),
             Domain::Channel => {
                 let channel = self.rules.geometry.channel_of(die);
                 let on_it = (0..dies).skip(channel as usize).step_by(channels as usize);
-                self.demand(on_it, self.own_event(UnitSet::ALL), now);
+                self.demand(on_it, event(UnitSet::ALL), now);
             }
-            Domain::Plane => self.demand(die..die + 1, self.own_event(self.low_units(die)), now),
+            Domain::Plane => self.demand(die..die + 1, event(self.low_units(die)), now),
         }
         // A demand by itself reports nothing; this one came from the device's own threshold.
         self.dies[die as usize].began_soft = !is_hard;
@@ -191,7 +204,7 @@ impl<P: Probe> Device<P> {
     /// The units of a die at or below the level where events begin.
     fn low_units(&self, die: u32) -> UnitSet {
         let units = self.rules.shape.units_per_die;
-        let low = |unit: &u32| self.ftl.free_blocks(die * units + unit) <= self.rules.start;
+        let low = |unit: &u32| self.ftl.free_blocks(die * units + unit) <= self.starts_at();
         UnitSet((0..units).filter(low).fold(0, |set, unit| set | 1 << unit))
     }
 
@@ -206,10 +219,11 @@ impl<P: Probe> Device<P> {
         if self.governor.is_some() {
             return self.demand_turns(dies, want, now);
         }
+        self.told_to_collect = true;
         for die in dies {
             let slot = &mut self.dies[die as usize];
             if let Some(waiting) = &mut slot.want {
-                waiting.units = waiting.units.and(want.units);
+                waiting.absorb(&want);
                 continue;
             }
             if slot.collects() {
@@ -255,6 +269,7 @@ impl<P: Probe> Device<P> {
         }
         self.dies[die as usize].gc_until = now + time;
         self.begin(die, Activity::Event(sum), Command::new(now, &[Step::Array(time)]), now);
+        self.foresee(die, now);
         Ok(true)
     }
 
@@ -290,6 +305,7 @@ impl<P: Probe> Device<P> {
         for unit in die * units..(die + 1) * units {
             self.ftl.units[unit as usize].hidden = 0;
         }
+        self.compare_foreseen(die, now);
         let slot = &mut self.dies[die as usize];
         slot.exhausted = victims == 0;
         if matches!(slot.activity, Activity::Event(_)) {
@@ -394,6 +410,7 @@ impl<P: Probe> Device<P> {
                 self.ftl.unit(die * of_die + unit).open_fresh(units.has(unit), self.rules.set_aside);
             }
         }
+        self.foresee(die, now);
     }
 
     /// Gives a die's job its next victim, from the unit whose turn it is or the next one that is due; or ends the event.
@@ -537,25 +554,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// How long a die is likely to collect yet; `None` if it does not and is not about to.
-    pub(super) fn collection_left(&self, die: u32, now: SimTime) -> Option<SimDuration> {
-        let slot = &self.dies[die as usize];
-        match slot.activity {
-            Activity::Event(_) => Some(slot.gc_until.saturating_since(now)),
-            _ if slot.job.is_some() || slot.is_admitted() => Some(self.rules.timing.erase),
-            _ => None,
-        }
-    }
-
-    /// The same for the die where a page lies under dynamic allocation. A write may go elsewhere, but what it would replace
-    /// lies here.
-    pub(super) fn collection_left_of(&self, lpn: u32, now: SimTime) -> Option<SimDuration> {
-        let home = self.ftl.home(lpn)?;
-        self.collection_left(home / self.rules.shape.units_per_die, now)
-    }
-
-    /// Calls `visit(from, to, time left)` for every part of a range of bytes whose operations would wait for collection if they
-    /// arrived now, in order; the time is the longest of the part's dies.
+    /// Calls `visit(from, to, time left)` for every part of a range of bytes that collection would keep waiting if it were read
+    /// now, in order; the time is the longest of the part's dies.
     pub fn collection_in(
         &self,
         offset: Bytes,
@@ -567,10 +567,11 @@ impl<P: Probe> Device<P> {
         let mut part: Option<(Bytes, Bytes, SimDuration)> = None;
         for page in offset / size..end.div_ceil(size) {
             let lpn = page as u32;
-            let left = match self.rules.shape.is_dynamic() {
-                true => self.collection_left_of(lpn, now),
-                false => self.collection_left(self.rules.shape.locate(lpn).0, now),
+            let die = match self.rules.shape.is_dynamic() {
+                true => self.ftl.home(lpn).map(|home| home / self.rules.shape.units_per_die),
+                false => Some(self.rules.shape.locate(lpn).0),
             };
+            let left = die.and_then(|die| self.kept_waiting(die, Class::Read, now));
             let (from, to) = ((page * size).max(offset), ((page + 1) * size).min(end));
             part = match (part, left) {
                 (Some((start, _, longest)), Some(left)) => Some((start, to, longest.max(left))),

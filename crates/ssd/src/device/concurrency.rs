@@ -100,6 +100,7 @@ impl<P: Probe> Device<P> {
         }
         self.start_allowed(&mut governor, utilisation, now);
         self.governor = Some(governor);
+        self.told_to_collect = true;
     }
 
     /// Who has a turn and who is down to its last free block; returns the utilisation of the device.
@@ -140,7 +141,7 @@ impl<P: Probe> Device<P> {
     /// Lets the best start as far as the policy allows.
     fn start_allowed(&mut self, governor: &mut Governor, utilisation: f64, now: SimTime) {
         let limit = governor.policy.limit(now, &governor.load(utilisation));
-        let begins = limit.begins && !self.held;
+        let begins = limit.begins && self.lets_policy_begin();
         let mut active = governor.active();
         if active < limit.channels {
             self.find_best(governor, utilisation, begins, now);

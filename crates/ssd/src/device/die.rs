@@ -69,12 +69,16 @@ pub(super) struct Die {
     pub guests: VecDeque<Guest>,
     /// The page of another unit that is being programmed here, or whose program is suspended.
     pub host_of: Option<Guest>,
+    /// Of those that wait, how many ask to fail fast.
+    pub fast_waiting: u32,
     /// Since when it has held back host writes until its turn to collect.
     pub stalled: Option<SimTime>,
     /// When the running garbage-collection event began.
     pub gc_since: SimTime,
     /// When the running atomic event ends.
     pub gc_until: SimTime,
+    /// How long the running event was expected to take when it began.
+    pub gc_foreseen: SimDuration,
     /// Time its commands of garbage collection took.
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
@@ -179,6 +183,7 @@ impl Default for Die {
             waiting: 0,
             activity: Activity::Idle,
             want: None,
+            fast_waiting: 0,
             stalled: None,
             job: None,
             exhausted: false,
@@ -193,6 +198,7 @@ impl Default for Die {
             gc_began: SimTime::ZERO,
             gc_part_until: SimTime::ZERO,
             gc_until: SimTime::ZERO,
+            gc_foreseen: SimDuration::ZERO,
             gc_log: VecDeque::new(),
             gc_last_end: SimTime::ZERO,
             gc_busy: SimDuration::ZERO,
@@ -328,7 +334,7 @@ impl<P: Probe> Device<P> {
             }
             match self.ask(die, None, now) {
                 Decision::Wait(SimTime::NEVER) => {
-                    if self.rules.background && !self.held && !checked {
+                    if !checked && self.looks_when_idle() {
                         checked = true;
                         if self.check(die, now) {
                             continue;
@@ -364,7 +370,7 @@ impl<P: Probe> Device<P> {
                 }
                 Decision::Atomic(pace) => {
                     // Only an event of the device's own means that its thresholds were looked at.
-                    checked = !self.yields(die);
+                    checked = !self.yields(die) && !self.repeats_events();
                     if self.run_event(die, now, pace)? {
                         return Ok(());
                     }
@@ -376,7 +382,7 @@ impl<P: Probe> Device<P> {
                 }
                 Decision::Single(token @ (Token::GcStep | Token::GcMove)) => {
                     // Host operations that went along may have made a unit low whose turn was over.
-                    checked = !self.yields(die) && !self.schedule_needs.queues;
+                    checked = !self.yields(die) && !self.schedule_needs.queues && !self.repeats_events();
                     if self.step_job(die, token, now)? {
                         return Ok(());
                     }
@@ -538,9 +544,10 @@ impl<P: Probe> Device<P> {
         let summaries =
             self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
         self.dies[die as usize].exhausted = false;
-        if self.governor.is_some() && self.ftl.free_blocks(op.unit) != free {
-            // A block was opened: utilisation changed.
+        if self.ftl.free_blocks(op.unit) != free {
+            // A block was opened: utilisation changed, and there is less room.
             self.govern(now);
+            self.warn_of_end(now);
         }
         Ok(summaries)
     }

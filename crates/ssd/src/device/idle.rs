@@ -61,6 +61,7 @@ impl<P: Probe> Device<P> {
         let going = self.next_idle_victim(die, Collected::default(), now)?;
         if going {
             self.start_collecting(die, now);
+            self.foresee(die, now);
         }
         Ok(going)
     }

@@ -46,7 +46,7 @@ impl Lanes {
         ops[handle].order = self.arrivals;
         if let Some(last) = last {
             ops[last].follower = handle;
-            ops[handle].follows = true;
+            ops[handle].leader = last;
         }
         let lane = &mut self.lanes[unit as usize][kind.class() as usize];
         let mut after = lane.tail;
@@ -68,9 +68,13 @@ impl Lanes {
 
     /// An operation leaves its die's list.
     pub fn remove(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
-        let PageOp { unit, kind, lane_next, lane_previous, follower, .. } = ops[handle];
+        let PageOp { unit, kind, lane_next, lane_previous, leader, follower, .. } = ops[handle];
         if follower != NO_OP {
-            ops[follower].follows = false;
+            ops[follower].leader = leader;
+        }
+        if leader != NO_OP {
+            // It leaves before its turn: it is refused.
+            ops[leader].follower = follower;
         }
         let lane = &mut self.lanes[unit as usize][kind.class() as usize];
         if lane.near == handle {

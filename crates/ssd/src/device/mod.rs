@@ -15,17 +15,19 @@
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `die`: what a die runs, step by step;
-//! * `estimate`: how long what waits would take;
+//! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `collect`: when garbage collection starts and ends;
 //! * `concurrency`: which dies collect, where a policy limits how many channels do;
 //! * `turns`: what they collect then, victim by victim;
 //! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
+//! * `refuse`: operations that fail fast instead of waiting for collection;
 //! * `account`: blame and sub-request completion;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
-//! * `watch`: what the planes do, for a probe that asks.
+//! * `watch`: what the planes do, for a probe that asks;
+//! * `windows`: when it may begin to collect.
 //!
 //! Not modelled: suspending host programs for host reads, cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
 //! limits, and mapping-table traffic.
@@ -44,9 +46,11 @@ mod levels;
 mod pairing;
 mod placement;
 mod queue;
+mod refuse;
 mod status;
 mod turns;
 mod watch;
+mod windows;
 
 use std::collections::VecDeque;
 
@@ -73,7 +77,7 @@ use placement::Placement;
 use queue::{PageOp, QueueView};
 
 pub use pairing::{Pairing, QueueDepth};
-pub use status::DeviceCounters;
+pub use status::{DeviceCounters, Estimates};
 
 /// Part of a host request for one device: a range of bytes of its logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +90,8 @@ pub struct SubRequest {
     pub offset: Bytes,
     /// Bytes; partial pages of a write cost a read before the program.
     pub length: Bytes,
-    /// Refuse pages that would wait for collection instead of letting them wait: see [`SubRefusal`].
+    /// Refuse pages that would wait for collection instead of letting them wait: see [`SubRefusal`]. Reads of pages that
+    /// were never written are never refused.
     pub fast_fail: bool,
     /// When its request should be done, if the host said so.
     pub deadline: Option<SimTime>,
@@ -111,7 +116,12 @@ pub struct SubCompletion {
 
 /// Pages of a sub-request that asks to fail fast and would wait for collection: nothing of them was done, nothing will be.
 ///
-/// Each page is refused by itself, when it arrives at a die that collects or is about to. The others are served.
+/// Each page is refused by itself, when it arrives at a die whose collection would keep it waiting, or when such a collection
+/// is due ahead of it while it waits. The others are served, and so is an operation that has begun. A refused write leaves
+/// the page's old data, a refused trim its mapping, and operations behind it on the same page find that. A write that is
+/// refused on arrival does not go over the link; one that waited at a die, or whose die was chosen after the link, has spent
+/// that time. An operation that the schedule lets go between the steps of the collection, or before it begins, is not
+/// refused unless a unit of the die is at its hard threshold; under the schedule `ideal` none is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubRefusal {
     /// The sub-request's token.
@@ -122,7 +132,8 @@ pub struct SubRefusal {
     pub pages: u32,
     /// When they were refused.
     pub at: SimTime,
-    /// For how long yet their dies are likely to collect; the longest of them.
+    /// For how long yet their dies are likely to collect; the longest of them. Of an event that has not begun, how long it
+    /// will take.
     pub left: SimDuration,
     /// Where the time since submission went.
     pub blame: Blame,
@@ -220,7 +231,11 @@ pub struct Device<P: Probe = NoProbe> {
     told_started: bool,
     /// Below soft and reported so.
     registered: bool,
-    held: bool,
+    window: windows::State,
+    /// Operations that ask to fail fast and wait at a die.
+    fast_waiting: u32,
+    /// A die may have been told to collect since that was last looked at.
+    told_to_collect: bool,
     /// An operation has entered a queue since the last idle-time force.
     interrupted: bool,
     stops_at_completions: bool,
@@ -330,7 +345,9 @@ impl<P: Probe> Device<P> {
             collecting_since: SimTime::ZERO,
             told_started: false,
             registered: false,
-            held: false,
+            window: windows::State::None,
+            fast_waiting: 0,
+            told_to_collect: false,
             interrupted: false,
             stops_at_completions: false,
             last_activity: SimTime::ZERO,
@@ -353,6 +370,7 @@ impl<P: Probe> Device<P> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
         if self.rules.link_latency == SimDuration::ZERO {
             self.accept(now, sub, now)?;
+            self.answer_everywhere(now);
             self.tell_queue(now);
             Ok(())
         } else {
@@ -396,6 +414,8 @@ impl<P: Probe> Device<P> {
                     }
                     self.events += 1;
                     self.wake(die as u32, time)?;
+                    self.answer_waiting(die as u32, time);
+                    self.answer_everywhere(time);
                     self.look_at(die as u32, time);
                 }
                 _ if bus <= outside && bus != SimTime::NEVER => {
@@ -404,9 +424,14 @@ impl<P: Probe> Device<P> {
                     }
                     self.events += 1;
                     self.grant_bus(bus);
+                    self.answer_everywhere(bus);
                 }
                 _ if outside > until || outside == SimTime::NEVER => break,
-                _ if landing <= arrival => self.land()?,
+                _ if landing <= arrival => {
+                    self.land()?;
+                    self.answer_everywhere(landing);
+                    self.tell_queue(landing);
+                }
                 _ => self.take_ingress()?,
             }
             if P::AUDIT {
@@ -426,6 +451,7 @@ impl<P: Probe> Device<P> {
         if let Some((time, sub, issued)) = self.ingress.pop_front() {
             self.events += 1;
             self.accept(time, sub, issued)?;
+            self.answer_everywhere(time);
             self.tell_queue(time);
         }
         Ok(())

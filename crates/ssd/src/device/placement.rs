@@ -16,11 +16,12 @@
 use std::collections::BTreeMap;
 
 use harmonia_engine::EventQueue;
-use harmonia_types::{Lpn, Operation, SimTime};
+use harmonia_types::{Lpn, Operation, SimDuration, SimTime};
 
-use super::queue::{OpKind, PageOp};
+use super::queue::{OpKind, PageOp, class_of};
 use super::{Device, DeviceFailure, SubRequest};
 use crate::config::Shape;
+use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
 /// No unit: the operation is not bound yet.
@@ -89,6 +90,11 @@ impl Placement {
         })
     }
 
+    /// Operations on a page that wait at a die.
+    pub fn bound(&self, lpn: u32) -> u32 {
+        self.waiting.get(&lpn).map_or(0, |waiting| waiting.bound)
+    }
+
     /// Puts an operation behind everything ready no later, and behind earlier ones on the same page: no sooner than
     /// they, and of what is ready at one moment the first to come goes first.
     fn land_later(&mut self, mut op: PageOp) {
@@ -122,9 +128,22 @@ impl Placement {
             OpKind::Write | OpKind::PartialWrite => self.promise(op.lpn, Some(op.unit)),
             OpKind::Trim => self.promise(op.lpn, None),
         }
+        self.forget_if_idle(op.lpn);
+    }
+
+    /// A bound operation is refused: its page stays in `home`.
+    pub fn withdraw(&mut self, op: &PageOp, home: Option<u32>) {
         let waiting = self.waiting(op.lpn);
+        waiting.bound -= 1;
+        waiting.writes -= u32::from(op.kind.writes());
+        self.promise(op.lpn, home);
+        self.forget_if_idle(op.lpn);
+    }
+
+    fn forget_if_idle(&mut self, lpn: u32) {
+        let waiting = self.waiting(lpn);
         if waiting.bound + waiting.landing == 0 {
-            self.waiting.remove(&op.lpn);
+            self.waiting.remove(&lpn);
         }
     }
 
@@ -179,7 +198,20 @@ impl<P: Probe> Device<P> {
         })
     }
 
-    /// Binds an operation to a unit and queues it at its die.
+    /// The unit that an operation on a page goes to whatever the queues are; `None` for a write of a whole page for which
+    /// nothing waits, and for what lies nowhere.
+    fn unit_bound_to(&self, lpn: u32, is_whole_write: bool) -> Option<u32> {
+        let waiting = self.placement.as_ref().and_then(|placement| placement.waiting.get(&lpn));
+        let bound = waiting.filter(|waiting| waiting.bound > 0).map(|waiting| waiting.unit);
+        bound.or_else(|| self.ftl.home(lpn).filter(|_| !is_whole_write))
+    }
+
+    fn kept_waiting_at(&self, unit: u32, class: Class, now: SimTime) -> Option<SimDuration> {
+        self.kept_waiting(unit / self.rules.shape.units_per_die, class, now)
+    }
+
+    /// Binds an operation to a unit and queues it at its die. One that asks to fail fast is refused if that die collects: a
+    /// write may have gone over the link for nothing, because its die is chosen after that.
     fn place(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         let Some(placement) = &mut self.placement else { return Ok(()) };
         let bound =
@@ -207,6 +239,12 @@ impl<P: Probe> Device<P> {
         };
         let die = unit / self.rules.shape.units_per_die;
         let op = PageOp { unit, ..op };
+        if op.fast_fail
+            && let Some(left) = self.kept_waiting(die, op.kind.class(), now)
+        {
+            self.refuse_arriving(op.sub, op.page, left, now);
+            return Ok(());
+        }
         if let Some(placement) = &mut self.placement {
             placement.bind(die, &op, home);
         }
@@ -250,7 +288,9 @@ impl<P: Probe> Device<P> {
     ) -> Result<(), DeviceFailure> {
         for page in 0..pages {
             let lpn = first + page;
-            let left = if sub.fast_fail { self.collection_left_of(lpn, now) } else { None };
+            let is_whole_write = sub.operation == Operation::Write && !is_partial(page);
+            let bound = if sub.fast_fail { self.unit_bound_to(lpn, is_whole_write) } else { None };
+            let left = bound.and_then(|unit| self.kept_waiting_at(unit, class_of(sub.operation), now));
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
@@ -270,13 +310,11 @@ impl<P: Probe> Device<P> {
                 }
             };
             if let Some(left) = left {
-                self.refuse_page(handle, page, left, now);
+                self.refuse_arriving(handle, page, left, now);
                 continue;
             }
-            self.place_later(
-                PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready),
-                now,
-            )?;
+            let op = PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready);
+            self.place_later(PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
         }
         Ok(())
     }

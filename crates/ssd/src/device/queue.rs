@@ -38,10 +38,11 @@ pub(super) struct PageOp {
     /// The one that came before it to its bucket, and the one after.
     pub bucket_older: u32,
     pub bucket_newer: u32,
-    /// The next operation on the same LPN.
+    /// The operations before and after it on the same LPN, where there are lanes; the one before must go first.
+    pub leader: u32,
     pub follower: u32,
-    /// An earlier operation on its LPN waits.
-    pub follows: bool,
+    /// It is refused rather than kept waiting for collection.
+    pub fast_fail: bool,
     /// Order of arrival.
     pub order: u64,
 }
@@ -78,8 +79,9 @@ impl PageOp {
             lane_previous: NO_OP,
             bucket_older: NO_OP,
             bucket_newer: NO_OP,
+            leader: NO_OP,
             follower: NO_OP,
-            follows: false,
+            fast_fail: false,
             order: 0,
         }
     }
@@ -87,6 +89,11 @@ impl PageOp {
     pub fn is_on(&self, unit: u32, lpn: u32) -> bool {
         self.unit == unit && self.lpn == lpn
     }
+}
+
+/// The class that the pages of an operation wait in.
+pub(super) fn class_of(operation: Operation) -> Class {
+    if operation == Operation::Read { Class::Read } else { Class::Write }
 }
 
 impl OpKind {
@@ -138,7 +145,8 @@ impl<P: Probe> Device<P> {
         }
         for (page, (die, unit, lpn)) in (0..).zip(self.rules.shape.walk(first, pages)) {
             let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
-            let left = if sub.fast_fail { self.collection_left(die, now) } else { None };
+            let left =
+                if sub.fast_fail { self.kept_waiting(die, class_of(sub.operation), now) } else { None };
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
@@ -163,14 +171,11 @@ impl<P: Probe> Device<P> {
                 }
             };
             if let Some(left) = left {
-                self.refuse_page(handle, page, left, now);
+                self.refuse_arriving(handle, page, left, now);
                 continue;
             }
-            self.enqueue(
-                die,
-                PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready),
-                now,
-            )?;
+            let op = PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
+            self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
         }
         Ok(())
     }
@@ -185,6 +190,10 @@ impl<P: Probe> Device<P> {
         }
         let slot = &mut self.dies[die as usize];
         slot.waiting += 1;
+        if op.fast_fail {
+            slot.fast_waiting += 1;
+            self.fast_waiting += 1;
+        }
         op.previous = after;
         op.next = if after == NO_OP { slot.head } else { self.ops[after].next };
         let (next, ready) = (op.next, op.ready);
@@ -212,6 +221,7 @@ impl<P: Probe> Device<P> {
             // Whatever the die was waiting for, this comes first.
             if ready <= now {
                 self.dispatch(die, now)?;
+                self.answer_waiting(die, now);
                 self.look_at(die, now);
                 return Ok(());
             }
@@ -263,14 +273,23 @@ impl<P: Probe> Device<P> {
         None
     }
 
-    /// Takes an operation out of its die's list; it stays in the slab while it runs.
+    /// An operation leaves its die's list to run; it stays in the slab meanwhile.
     pub(super) fn unlink(&mut self, die: u32, handle: u32) {
-        let op = self.ops[handle];
         if let Some(placement) = &mut self.placement {
-            placement.begin(&op);
+            placement.begin(&self.ops[handle]);
         }
+        self.take_out(die, handle);
+    }
+
+    /// Takes an operation out of its die's list, to run or to be refused.
+    pub(super) fn take_out(&mut self, die: u32, handle: u32) {
+        let op = self.ops[handle];
         let slot = &mut self.dies[die as usize];
         slot.waiting -= 1;
+        if op.fast_fail {
+            slot.fast_waiting -= 1;
+            self.fast_waiting -= 1;
+        }
         match op.previous {
             NO_OP => slot.head = op.next,
             previous => self.ops[previous].next = op.next,
@@ -302,8 +321,13 @@ impl<P: Probe> Device<P> {
 
     /// The operations that wait at a die, in order of readiness.
     fn waiting_at(&self, die: &Die) -> impl Iterator<Item = &PageOp> {
+        self.waiting_from(die.head)
+    }
+
+    /// The same from one of them on.
+    pub(super) fn waiting_from(&self, first: u32) -> impl Iterator<Item = &PageOp> {
         let some = |handle: u32| (handle != NO_OP).then(|| &self.ops[handle]);
-        std::iter::successors(some(die.head), move |op| some(op.next))
+        std::iter::successors(some(first), move |op| some(op.next))
     }
 }
 
@@ -355,7 +379,7 @@ impl QueueView<'_> {
     /// The first operation of a unit and class that is wanted and could go next: no earlier one on its LPN waits, nor
     /// is one suspended.
     fn first_of(&self, unit: u32, class: Class, wanted: impl Fn(&PageOp) -> bool) -> Option<u32> {
-        let could = |op: &PageOp| !op.follows && !self.is_held_up(op);
+        let could = |op: &PageOp| op.leader == NO_OP && !self.is_held_up(op);
         let mut lane = self.lane(unit, class);
         lane.find(|(_, op)| could(op) && wanted(op)).map(|(handle, _)| handle)
     }

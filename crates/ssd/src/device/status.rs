@@ -2,7 +2,6 @@
 
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
-use super::die::Activity;
 use super::{Device, Pairing, QueueDepth};
 use crate::interface::Status;
 use crate::probe::Probe;
@@ -44,6 +43,31 @@ pub struct DeviceCounters {
     pub suspends: u64,
     /// Host operations waiting at a die when it began an event.
     pub depth_at_gc: QueueDepth,
+    /// How long events of dies were expected to take, and took.
+    pub estimated: Estimates,
+}
+
+/// How well a device foresees how long the events of its dies take, those that take no time left out. Sums, so that the
+/// reading at the beginning of a window can be subtracted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Estimates {
+    /// Events that have ended.
+    pub events: u64,
+    /// How long they were expected to take when they began.
+    pub estimated: SimDuration,
+    /// From their begin to their end, host operations between their steps included.
+    pub actual: SimDuration,
+    /// The differences of the two, each without its sign.
+    pub error: SimDuration,
+}
+
+impl Estimates {
+    pub(super) fn add(&mut self, estimated: SimDuration, actual: SimDuration) {
+        self.events += 1;
+        self.estimated += estimated;
+        self.actual += actual;
+        self.error += actual.max(estimated) - actual.min(estimated);
+    }
 }
 
 impl<P: Probe> Device<P> {
@@ -101,20 +125,25 @@ impl<P: Probe> Device<P> {
         let free_min = units.clone().map(|unit| self.visible_free(unit)).min().unwrap_or(0);
         let written: u64 = units.clone().map(|unit| self.ftl.written_pages(unit)).sum();
         let invalid: u64 = units.clone().map(|unit| self.ftl.invalid_pages(unit)).sum();
-        let remaining = self.dies.iter().filter(|die| matches!(die.activity, Activity::Event(_)));
+        let collecting = (0..shape.dies).filter(|&die| self.dies[die as usize].collects());
         Status {
             free_min,
             free_total: units.clone().map(|unit| u64::from(self.visible_free(unit))).sum(),
             below_soft: free_min <= shape.soft,
             below_hard: free_min <= shape.hard,
             gc_active: self.collecting > 0,
-            gc_remaining: remaining.map(|die| die.gc_until.saturating_since(now)).max().unwrap_or_default(),
-            writes_until_hard: units.map(|unit| self.ftl.writes_until_hard(unit)).min().unwrap_or(0),
+            gc_remaining: collecting
+                .filter_map(|die| self.collection_left(die, now, self.interrupted))
+                .max()
+                .unwrap_or_default(),
+            writes_until_hard: self.writes_of_fullest(),
             fragmentation: if written == 0 { 0.0 } else { invalid as f64 / written as f64 },
             correctable_error_rate: None,
             queue_depth: self.waiting_or_running() as u32,
             last_activity: self.last_activity,
             wear_mean: self.ftl.tally().erases as f64 / self.ftl.erase_counts().len() as f64,
+            window: self.window.window(),
+            window_writes: self.writes_of_fullest() * u64::from(shape.units()),
         }
     }
 

@@ -36,7 +36,7 @@ impl<P: Probe> Device<P> {
         for die in dies {
             let slot = &mut self.dies[die as usize];
             match &mut slot.want {
-                Some(waiting) if !waiting.by_policy => waiting.units = waiting.units.and(want.units),
+                Some(waiting) if !waiting.by_policy => waiting.absorb(&want),
                 // What the policy began goes on as the first turn of the event, but does not count towards its goal.
                 Some(turn) => *turn = Want { admitted: turn.admitted, ..want },
                 None => {
@@ -107,6 +107,7 @@ impl<P: Probe> Device<P> {
         }
         self.dies[die as usize].gc_until = now + time;
         self.begin(die, Activity::Event(collected), Command::new(now, &[Step::Array(time)]), now);
+        self.foresee(die, now);
         Ok(true)
     }
 
@@ -118,7 +119,8 @@ impl<P: Probe> Device<P> {
         (want.admitted, want.counts) = (false, false);
         // An idle-time event may end though there is more to win.
         self.dies[die as usize].exhausted &= !want.yields;
-        let over = victims == 0 || want.by_policy || want.yields && self.interrupted;
+        let gives_way = want.yields && self.interrupted;
+        let over = victims == 0 || want.by_policy || gives_way || self.is_off(die, &want);
         if !over && self.is_due(die, &mut want) {
             self.dies[die as usize].want = Some(want);
         }

@@ -20,7 +20,7 @@ use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 
 use super::blocking::Blocking;
-use super::{Build, Class, Decision, DieView, Gc, GcJob, GcPhase, Needs, Schedule, Token};
+use super::{Build, Class, Decision, DieView, Gc, GcJob, GcPhase, GivesWay, Needs, Schedule, Token};
 
 struct AfterReads;
 
@@ -39,7 +39,7 @@ impl Schedule for AfterReads {
     }
 
     fn needs(&self) -> Needs {
-        Needs { queues: true, ..Needs::default() }
+        Needs { queues: true, gives_way: GivesWay::ToReads, ..Needs::default() }
     }
 }
 

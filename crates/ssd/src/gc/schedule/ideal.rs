@@ -10,7 +10,7 @@
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
 
-use super::{Build, Decision, DieView, Gc, Pace, Schedule};
+use super::{Build, Decision, DieView, Gc, GivesWay, Needs, Pace, Schedule};
 
 struct Ideal;
 
@@ -21,6 +21,10 @@ impl Schedule for Ideal {
             Gc::Idle => view.serve_head(now),
             Gc::Wanted { .. } | Gc::Job(_) => Decision::Atomic(Pace::Instant),
         }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { gives_way: GivesWay::Always, ..Needs::default() }
     }
 }
 

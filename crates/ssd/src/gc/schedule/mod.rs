@@ -53,6 +53,24 @@ pub struct Needs {
     pub fresh_blocks: bool,
     /// Looks at the deadlines of what waits ([`Queued::deadline`]).
     pub deadlines: bool,
+    /// Whom a collection lets go first while every unit of the die is above hard.
+    pub gives_way: GivesWay,
+}
+
+/// Which host operations go ahead of a collection that is wanted or under way, as long as every unit of the die is above
+/// its hard threshold. Such an operation waits at most for the step that runs. It does not wait for the collection, so a
+/// device does not refuse it if it asks to fail fast.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GivesWay {
+    /// None does: what waits is served after the event. Some may find a place in the collection's own commands.
+    #[default]
+    Never,
+    /// Reads do, until the event has begun.
+    ToReads,
+    /// All do, between the steps of the event.
+    BetweenSteps,
+    /// All do, even at the hard threshold: collection takes no time.
+    Always,
 }
 
 /// Names one operation waiting in a die's queue; only the die can redeem it.

@@ -25,7 +25,8 @@ use harmonia_types::registry::Entry;
 
 use super::blocking::Blocking;
 use super::{
-    Build, Class, Decision, DieView, Gc, GcJob, GcPhase, MultiPlane, Needs, Pace, Queued, Schedule, Token,
+    Build, Class, Decision, DieView, Gc, GcJob, GcPhase, GivesWay, MultiPlane, Needs, Pace, Queued, Schedule,
+    Token,
 };
 
 /// Host operations go between the steps of `inner`'s collection.
@@ -86,7 +87,8 @@ impl<S: Schedule> Schedule for Preemptive<S> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { queues: true, suspend: true, begins_at_soft: true, ..self.inner.needs() }
+        let gives_way = GivesWay::BetweenSteps;
+        Needs { queues: true, suspend: true, begins_at_soft: true, gives_way, ..self.inner.needs() }
     }
 }
 

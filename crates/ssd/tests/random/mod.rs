@@ -1,0 +1,121 @@
+//! Random tiny devices: every axis of a configuration, drawn from a seed.
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use harmonia_engine::Rng;
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
+    FtlConfig, GcConfig, Order, Priority, SsdConfig, Trigger,
+};
+use harmonia_types::SimDuration;
+use harmonia_types::registry::{Entry, names};
+use serde_json::json;
+
+pub fn name<F>(rng: &mut Rng, registry: &'static [Entry<F>]) -> String {
+    let all: Vec<&str> = names(registry).collect();
+    all[rng.below(all.len() as u64) as usize].to_owned()
+}
+
+pub fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+    choices[rng.below(choices.len() as u64) as usize]
+}
+
+/// A random tiny device whose spare just suffices, or a little more.
+pub fn config(rng: &mut Rng) -> SsdConfig {
+    let draw = |rng: &mut Rng, from: u64, to: u64| (from + rng.below(to - from + 1)) as u32;
+    let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
+    let frontiers = pick(rng, &[Frontiers::Shared, Frontiers::Separate]);
+    let least_hard = u64::from(frontiers == Frontiers::Separate);
+    let hard = draw(rng, least_hard, 3);
+    let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
+    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
+    let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
+    // Dynamic allocation needs a block more, and another one under schedules that open a second block.
+    let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
+    SsdConfig {
+        preset: "random".into(),
+        geometry: Geometry {
+            channels: draw(rng, 1, 2),
+            chips_per_channel: draw(rng, 1, 2),
+            dies_per_chip: 1,
+            planes_per_die: draw(rng, 1, 3),
+            blocks_per_plane: reserved + draw(rng, 1, 6),
+            pages_per_block: draw(rng, 2, 9),
+            page_size: 512,
+            summary_pages: draw(rng, 0, 1),
+            own_pins: rng.chance(0.5),
+        },
+        timing: Timing {
+            read: SimDuration(u64::from(draw(rng, 1, 30))),
+            program: SimDuration(u64::from(draw(rng, 1, 200))),
+            erase: SimDuration(u64::from(draw(rng, 1, 900))),
+            transfer: SimDuration(u64::from(draw(rng, 1, 60))),
+            copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+            suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
+            suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            resume: SimDuration(pick(rng, &[0, 3])),
+        },
+        link: LinkConfig {
+            bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
+            latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
+        },
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Blocks(reserved),
+            allocation,
+            allocation_unit,
+            frontiers,
+            priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
+            multi_plane: rng.chance(0.5),
+            open_blocks: pick(rng, &[1, 2, 2, 5]),
+        },
+        gc: GcConfig {
+            domain: match allocation_unit {
+                AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
+                AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
+            },
+            trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            hard_threshold: Amount::Blocks(hard),
+            soft_threshold: Amount::Blocks(soft),
+            begins_at: BeginsAt::Schedule,
+            stop_threshold: Amount::Blocks(stop),
+            min_victims: pick(rng, &[1, 1, 2, 5]),
+            // Policies that may move a full block need a free one, and are refused without.
+            victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
+            victim_d: 3,
+            schedule: name(rng, schedule::REGISTRY),
+            slack: SimDuration(400),
+            destination: if allocation == Allocation::Dynamic {
+                pick(rng, &[Destination::Unit, Destination::Device])
+            } else {
+                Destination::Unit
+            },
+            concurrency: ConcurrencyConfig::named("unlimited"),
+        },
+    }
+}
+
+/// A third is unlimited; of the others, many begin far too early or never of themselves.
+pub fn concurrency(rng: &mut Rng) -> ConcurrencyConfig {
+    let policy = if rng.chance(0.33) { "unlimited".to_owned() } else { name(rng, concurrency::REGISTRY) };
+    let mut config = ConcurrencyConfig::named(&policy);
+    let share = |rng: &mut Rng| pick(rng, &[0.0, 0.3, 0.5, 0.7, 0.9]);
+    let own = match policy.as_str() {
+        "fixed" => json!({ "start": pick(rng, &[0.0, 0.6, 1.0]), "channels": 1 }),
+        "adaptive" => {
+            json!({ "low": share(rng), "high": 1.0, "ramp": pick(rng, &["floor", "ceil", "scaled"]) })
+        }
+        "queue-depth" => json!({ "low": share(rng), "high": 1.0, "depth": 1 + rng.below(20) }),
+        "idle-time" => {
+            let scope = pick(rng, &["device", "channel"]);
+            json!({ "low": share(rng), "high": 1.0, "idle": format!("{}ns", 1 + rng.below(900)), "scope": scope })
+        }
+        "rotation" => json!({ "start": share(rng), "group": pick(rng, &["device", "channel"]) }),
+        _ => json!({}),
+    };
+    if rng.chance(0.8) {
+        config.own = own.as_object().expect("a table").clone();
+    }
+    config
+}
