@@ -22,8 +22,9 @@
 //! policy does nothing in any mode, because a read has no way around a member.
 //!
 //! A window TW should be at least as long as a collection, T_gc, and at most S_p / (N B_w - B_gc). Within N windows a member
-//! then never writes more than its spare space S_p between soft and hard plus what it wins back in its own. B_w is the
-//! highest rate of writes, B_gc the rate at which collection wins space. The run warns if `window` is outside.
+//! then never writes more than its spare space S_p between soft and hard plus what it wins back in its own. N is the number of
+//! windows in a round, B_w the
+//! highest rate of writes, and B_gc the rate at which collection wins space. The run warns if `window` is outside.
 //! [rates.rs](../crates/array/src/coordination/rates.rs) estimates the terms.
 //!
 //! IODA's device collects lines, which are one block of every die. Here `ssd.gc.domain = "device"` with `min_victims = 1`
@@ -31,8 +32,9 @@
 //! below 5%: `ssd.gc.soft_threshold = "10%"` and `hard_threshold = "5%"`.
 //!
 //! Source: IODA (Li et al., SOSP 2021) and its artifact, IODA-SOSP21-AE: the rule of the windows, `gc_sync_window` 100 ms,
-//! `gc_sync_buffer` 50 ms and the thresholds. Its modes IOD1, IOD2, IOD3 and IODA are `fast-fail`, `remaining`, `windows` and
-//! `all`.
+//! `gc_sync_buffer` 50 ms and the thresholds. Its modes IOD1, IOD2 and IODA are `fast-fail`, `remaining` and `all`. Where too
+//! many members refuse, its IOD1 does without a random one. Its IOD3 has windows and still rebuilds what the host reads, but
+//! lets pre-reads of small writes wait. Under `windows` all reads wait, which shows what windows win alone.
 //!
 //! Leaves out: the least share of invalid pages (a quarter of a line) below which IODA's device does not collect unless
 //! forced, and windows that a device computes and changes by itself.
