@@ -207,7 +207,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             return Err("window is too short, expected a time such as \"100ms\", at least 10us".into());
         }
         if config.buffer >= config.window {
-            return Err(format!("buffer must be shorter than the window, {}", config.window));
+            return Err(format!("buffer is too long, expected less than the window, {}", config.window));
         }
         Ok(Box::new(Ioda::new(config, parameters)))
     },
@@ -346,6 +346,6 @@ mod tests {
     #[test]
     fn a_window_without_a_start_is_refused() {
         let why = built(&ENTRY, 4, 1, r#"{"window": "50ms"}"#).err();
-        assert!(why.is_some_and(|why| why.contains("shorter than the window, 50ms")));
+        assert!(why.is_some_and(|why| why.contains("less than the window, 50ms")));
     }
 }

@@ -214,10 +214,12 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         let config: Config = parameters.config()?;
         let redundancy = parameters.redundancy;
         if config.members == 0 {
-            return Err("members must be at least 1".into());
+            return Err("members is too small, expected at least 1".into());
         }
         if redundancy > 0 && config.members > redundancy {
-            return Err(format!("members must be at most {redundancy}, as many as reads can do without"));
+            return Err(format!(
+                "members is too large, expected at most {redundancy}: reads can do without no more"
+            ));
         }
         if config.non_deterministic < SimDuration::from_us(10) {
             return Err(
