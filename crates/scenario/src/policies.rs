@@ -85,8 +85,13 @@ fn why_not(scenario: &Scenario, name: &str) -> Option<&'static str> {
     if scenario.array.devices == 1 && name != LOCAL {
         return Some("a single SSD has nothing to coordinate with");
     }
-    let keeps_apart = scenario.array.level == Level::Raid0 && warnings::keeps_apart(&scenario.array, name);
-    keeps_apart.then_some(
+    if scenario.array.level != Level::Raid0 {
+        return None;
+    }
+    if name != LOCAL && warnings::does_nothing(&scenario.array, name) {
+        return Some("it reads around SSDs that collect, which RAID-0 cannot, so it does what local does");
+    }
+    warnings::keeps_apart(&scenario.array, name).then_some(
         "it keeps SSDs from collecting together, which lengthens the wait of requests that need several, and RAID-0 cannot \
          read around the one that collects",
     )

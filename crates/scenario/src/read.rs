@@ -294,11 +294,10 @@ impl Field<'_> {
             return Ok(text);
         }
         let allowed = known.join(", ");
-        let problem = match (schema::senseless(&self.schema, text), nearest(text, known)) {
-            (Some(why), _) => why.to_owned(),
+        let problem = match nearest(text, known) {
             _ if schema::planned(&self.schema, text) => "is planned, but not available yet".to_owned(),
-            (None, Some(near)) => format!("there is no such name; did you mean \"{near}\"?"),
-            (None, None) => "there is no such name".to_owned(),
+            Some(near) => format!("there is no such name; did you mean \"{near}\"?"),
+            None => "there is no such name".to_owned(),
         };
         Err(self.fault_allowing(problem, allowed))
     }

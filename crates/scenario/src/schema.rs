@@ -665,20 +665,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
-const PLANNED: &[(&str, &[&str])] =
-    &[("array.coordination.policy", &["gaftl", "ioda", "swan", "ttflash", "plm"])];
-
-/// What makes no sense for the arrays there are, and why.
-const SENSELESS: &[(&str, &str, &str)] = &[(
-    "array.coordination.policy",
-    "openzfs-sit-out",
-    "needs redundancy: a read that avoids a slow member has to find its data elsewhere, and a striped array holds it once",
-)];
-
-/// Why `value` of the key at `path` makes no sense, if that is known.
-pub(crate) fn senseless(path: &str, value: &str) -> Option<&'static str> {
-    SENSELESS.iter().find(|entry| entry.0 == path && entry.1 == value).map(|entry| entry.2)
-}
+const PLANNED: &[(&str, &[&str])] = &[("array.coordination.policy", &["gaftl", "swan"])];
 
 /// Whether `value` of the key at `path` is planned but not there yet.
 pub(crate) fn planned(path: &str, value: &str) -> bool {

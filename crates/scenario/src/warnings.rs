@@ -1,12 +1,13 @@
 //! What about a scenario explains its figures and is easily overlooked; it stands in the report, too.
 //!
-//! * `keeps-apart`: a coordinator that lets members collect one after the other, and requests that need several;
+//! * `keeps-apart`: a coordinator that lets members collect one after the other, and requests that wait for each of them;
+//! * `coordination`: keys of a coordinator that cannot work on these members;
 //! * `parity-resonance`: a layout that puts the parity of a member on few of its dies;
 //! * `address-space`: a load that leaves a part of the array alone.
 
-use harmonia_array::coordination::{self, Parameters};
+use harmonia_array::coordination::{self, Coordinator, Parameters};
 use harmonia_array::layout::{Layout, ParityPattern};
-use harmonia_array::{ArrayConfig, Level};
+use harmonia_array::{ArrayConfig, Interface, Level, Reads};
 use harmonia_metrics::Warning;
 use harmonia_ssd::Shape;
 use harmonia_types::registry::find;
@@ -24,7 +25,10 @@ impl Scenario {
             ("address-space", self.leaves_space()),
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
-        all.into_iter().filter_map(warning).collect()
+        let cautions = coordinator(&self.array, &self.array.coordination.policy)
+            .map_or(Vec::new(), |coordinator| coordinator.cautions());
+        let cautions = cautions.into_iter().map(|text| Warning::new("coordination", text));
+        all.into_iter().filter_map(warning).chain(cautions).collect()
     }
 
     /// A coordinator that seldom wins with plain reads and writes, because requests wait for one member after the other.
@@ -60,8 +64,24 @@ impl Scenario {
     }
 }
 
-/// Whether this policy lets members of the array collect one after the other.
+/// Whether this policy lets members of the array collect one after the other, and reads wait for each of them.
 pub(crate) fn keeps_apart(array: &ArrayConfig, policy: &str) -> bool {
+    coordinator(array, policy).is_some_and(|coordinator| {
+        let reads = coordinator.reads().unwrap_or(array.knowledge.reads);
+        let waits = reads == Reads::Wait || array.level.redundancy(array.devices) == 0;
+        coordinator.keeps_apart() && waits
+    })
+}
+
+/// Whether this policy neither asks members for anything nor changes what reads do: members then do as under `local`.
+pub(crate) fn does_nothing(array: &ArrayConfig, policy: &str) -> bool {
+    coordinator(array, policy).is_some_and(|coordinator| {
+        coordinator.interface() == Interface::Nothing && coordinator.reads().is_none()
+    })
+}
+
+/// A policy as this array would have it.
+fn coordinator(array: &ArrayConfig, policy: &str) -> Option<Box<dyn Coordinator>> {
     let ArrayConfig { devices, level, members, coordination, .. } = array;
     // Another policy's own keys are not for this one.
     let none = Default::default();
@@ -73,8 +93,7 @@ pub(crate) fn keeps_apart(array: &ArrayConfig, policy: &str) -> bool {
         message_latency: coordination.message_latency,
         own,
     };
-    let built = find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok());
-    built.is_some_and(|coordinator| coordinator.keeps_apart())
+    find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok())
 }
 
 /// Parity that lies on fewer than half of the dies of a member: these are written more often than the others, and where
@@ -195,6 +214,37 @@ mod tests {
             );
         }
         assert_eq!(codes("array.coordination.policy = \"reactive-inclusive\""), [""; 0]);
+    }
+
+    #[test]
+    fn keeping_members_apart_is_not_told_where_reads_go_around_them() {
+        for policy in ["serial", "ttflash"] {
+            let keys = format!("array.coordination.policy = \"{policy}\"\n");
+            assert_eq!(codes(&keys), ["keeps-apart"], "{policy} on RAID-0");
+            assert_eq!(codes(&format!("{keys}{RAID5}")), [""; 0], "{policy} on RAID-5");
+        }
+        // As long as a collection, which the windows in question have to be.
+        let ioda = |mode: &str| {
+            let soft = "ssd.gc.soft_threshold = \"7%\"\narray.coordination.buffer = \"10ms\"\n";
+            let keys = format!("policy = \"ioda\"\nmode = \"{mode}\"\nwindow = \"50ms\"");
+            format!("{soft}array.coordination.{}", keys.replace('\n', "\narray.coordination."))
+        };
+        for (mode, told) in
+            [("windows", &["keeps-apart"][..]), ("all", &[]), ("fast-fail", &[]), ("off", &[])]
+        {
+            assert_eq!(codes(&format!("{RAID5}{}", ioda(mode))), told, "{mode}");
+            assert_eq!(codes(&ioda(mode)), [""; 0], "{mode} on RAID-0");
+        }
+    }
+
+    #[test]
+    fn keys_that_cannot_work_are_told() {
+        let keys =
+            format!("{RAID5}array.coordination.policy = \"ioda\"\narray.coordination.window = \"200ms\"");
+        let found = warnings(&keys);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].code, "coordination");
+        assert!(found[0].text.contains("array.coordination.window is 200ms"), "{}", found[0].text);
     }
 
     #[test]

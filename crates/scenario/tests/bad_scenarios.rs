@@ -206,7 +206,10 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.gc.concurrency = { policy = \"idle-time\", idle = \"0us\" }", "ssd.gc.concurrency.idle", "1ms"),
     ("array.member = [{ index = 0, gc.concurrency = { policy = \"fixed\", low = 0.5 } }]", "array.member[0].gc.concurrency.low", "policy, start, channels"),
     ("ssd.gc.concurrency.policy = \"fixed\"\narray.member = [{ index = 0, gc.concurrency.start = 7 }]", "array.member[0].gc.concurrency.start", "0 to 1"),
-    ("array.coordination.policy = \"openzfs-sit-out\"", "array.coordination.policy", "gcsync"),
+    ("array.coordination = { policy = \"ioda\", mode = \"both\" }", "array.coordination.mode", "`fast-fail`"),
+    ("array.coordination = { policy = \"ioda\", buffer = \"100ms\" }", "array.coordination.buffer", "100ms"),
+    ("array.coordination = { policy = \"plm\", members = 0 }", "array.coordination.members", "at least 1"),
+    ("array.coordination = { policy = \"hedge\", delay = \"1ns\" }", "array.coordination.delay", "1us"),
     ("array.coordination = { policy = \"reactive-inclusive\", fire_at = \"sofd\" }", "array.coordination.fire_at", "`soft` or `hard`"),
     ("array.coordination = { policy = \"reactive-inclusive\", fire_at = 1979-05-27 }", "array.coordination.fire_at", "text"),
 ];

@@ -169,6 +169,17 @@ fn generate(seed: u64) -> Generated {
     if policy == "gclock" {
         put(format_args!("grace = \"{}us\"", d.range(1, 5_000)));
     }
+    if policy == "ioda" {
+        let window = d.range(1_000, 20_000);
+        put(format_args!("window = \"{window}us\"\nbuffer = \"{}us\"", d.range(0, window - 1)));
+        put(format_args!("mode = \"{}\"", d.pick(&["fast-fail", "remaining", "windows", "all", "off"])));
+    }
+    if policy == "plm" {
+        put(format_args!("non_deterministic = \"{}us\"", d.range(10_000, 30_000)));
+    }
+    if policy == "hedge" {
+        put(format_args!("delay = \"{}us\"", d.range(1, 5_000)));
+    }
     if policy == "proactive-idle" {
         put(format_args!("detect = \"{}\"", d.pick(&["poll", "event"])));
         put(format_args!("poll = \"{}us\"", [1000, 1, d.range(1, 5000)][d.range(0, 2) as usize]));

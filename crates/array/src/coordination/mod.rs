@@ -7,13 +7,20 @@
 
 mod gclock;
 mod gcsync;
+mod hedge;
+mod ioda;
 mod local;
 mod participants;
+mod plm;
 mod proactive_idle;
 mod proactive_soft_limit;
+mod rates;
 mod reactive_inclusive;
 mod reactive_selective;
+mod serial;
+mod sit_out;
 mod trigger;
+mod ttflash;
 
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::Entry;
@@ -212,6 +219,12 @@ pub const REGISTRY: &[Entry<Build>] = &[
     proactive_soft_limit::ENTRY,
     gcsync::ENTRY,
     gclock::ENTRY,
+    serial::ENTRY,
+    ttflash::ENTRY,
+    ioda::ENTRY,
+    plm::ENTRY,
+    sit_out::ENTRY,
+    hedge::ENTRY,
 ];
 
 #[cfg(test)]
@@ -250,6 +263,48 @@ mod tests {
     pub(super) fn members(capable: &[bool]) -> Vec<Delivered> {
         let member = |&capable| Delivered { status: None, as_of: SimTime::ZERO, capable, collecting: false };
         capable.iter().map(member).collect()
+    }
+
+    pub(super) fn soft(member: u16) -> Event {
+        Event::SoftThreshold(DeviceId(member))
+    }
+
+    pub(super) fn hard(member: u16) -> Event {
+        Event::HardThreshold(DeviceId(member))
+    }
+
+    pub(super) fn started(member: u16) -> Event {
+        Event::GcStarted(DeviceId(member))
+    }
+
+    pub(super) fn ended(member: u16, registered: bool) -> Event {
+        Event::GcEnded { device: DeviceId(member), registered }
+    }
+
+    /// A policy with these keys, as JSON, in an array of which nothing else is known.
+    pub(super) fn built(
+        entry: &Entry<Build>,
+        devices: u16,
+        redundancy: u16,
+        keys: &str,
+    ) -> Result<Box<dyn Coordinator>, String> {
+        let own = serde_json::from_str(keys).expect("a test writes JSON");
+        let message_latency = SimDuration::ZERO;
+        (entry.build)(&Parameters { devices, redundancy, members: &[], message_latency, own: &own })
+    }
+
+    /// Compares what a policy decides about four members, event by event, with what it should.
+    #[track_caller]
+    pub(super) fn decisions(policy: &mut dyn Coordinator, expected: &[(u64, Event, &[Action])]) {
+        let mut members = members(&[true; 4]);
+        for (row, &(now, event, expected)) in expected.iter().enumerate() {
+            if let Event::GcStarted(device) | Event::GcEnded { device, .. } = event {
+                members[device.index()].collecting = matches!(event, Event::GcStarted(_));
+            }
+            let mut actions = Vec::new();
+            policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+            assert_eq!(actions, expected, "row {row}, at {now}: {event:?}");
+        }
     }
 
     /// The members a policy forces in answer to one event.

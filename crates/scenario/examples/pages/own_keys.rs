@@ -115,7 +115,11 @@ fn takes(source: &str, kind: &str) -> String {
 fn default_of(source: &str, name: &str, kind: &str) -> Option<String> {
     if let Some(written) = block(source, "impl Default for Config {") {
         let fields = block(written, "-> Self {").and_then(|body| block(body, "{"))?;
-        let value = fields.split_once(&format!("{name}: "))?.1;
+        let field = format!("{name}: ");
+        // `limit` is no part of `no_limit`.
+        let is_whole = |at: &usize| !fields[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let at = fields.match_indices(&field).map(|(at, _)| at).find(is_whole)?;
+        let value = &fields[at + field.len()..];
         return Some(written_value(&value[..end_of_expression(value)]));
     }
     if let Some((_, default)) = variants(source, kind) {
@@ -192,13 +196,14 @@ struct Config {
     undocumented: u16,
     /// Share.
     share: f64,
+    no_limit: bool,
     /// Limit.
     limit: Option<u32>,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { detect: Detect::OnEvent, poll: SimDuration::from_us(1_500), undocumented: 3, share: 0.05, limit: None }
+        Config { detect: Detect::OnEvent, poll: SimDuration::from_us(1_500), undocumented: 3, share: 0.05, no_limit: true, limit: None }
     }
 }
 

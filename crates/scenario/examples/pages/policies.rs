@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use harmonia_array::coordination;
+use harmonia_array::coordination::{self, Parameters};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_types::registry::Entry;
+use harmonia_types::SimDuration;
+use harmonia_types::registry::{Entry, find};
 
 use super::own_keys::{own_keys, shared_modules};
 use super::terms::linked;
@@ -166,9 +167,19 @@ fn example(kind: &Kind, policy: &Policy) -> String {
     let first = kind.policies.first().map_or("", |policy| policy.name);
     let names = if first == policy.name { first.to_owned() } else { format!("{first},{}", policy.name) };
     match kind.name {
-        "coordination" => format!("harmonia compare hpc-w --policies {names},ideal"),
+        "coordination" => {
+            format!("harmonia compare {} --policies {names},ideal", scenario(policy.name))
+        }
         _ => format!("harmonia compare hpc-w --policies local --set {}={names}", kind.key),
     }
+}
+
+/// A scenario that shows what a coordination policy does: one with redundancy if it has a rule of its own for reads.
+fn scenario(policy: &str) -> &'static str {
+    let (message_latency, own) = (SimDuration::ZERO, serde_json::Map::new());
+    let parameters = Parameters { devices: 8, redundancy: 1, members: &[], message_latency, own: &own };
+    let built = find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok());
+    if built.is_some_and(|policy| policy.reads().is_some()) { "raid5-hpc-w" } else { "hpc-w" }
 }
 
 /// The comment a file opens with; links in it are relative to `docs`.
