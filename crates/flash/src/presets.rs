@@ -54,8 +54,16 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 }
 
 /// All devices.
-pub const PRESETS: &[Preset] =
-    &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, MT29F_8CH, MT29F_8CH_8K, TINY_TEST];
+pub const PRESETS: &[Preset] = &[
+    MSR_SLC_32G,
+    TLC_NVME_1T,
+    MICRON_MLC_1T,
+    MICRON_MLC_1T_4P,
+    MT29F_8CH,
+    MT29F_8CH_8K,
+    FEMU_16G,
+    TINY_TEST,
+];
 
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -355,6 +363,68 @@ const fn mt29f(page_size: &'static str) -> [(&'static str, Provenance); 19] {
     ]
 }
 
+const IODA_FEMU: Provenance =
+    Provenance::Found("source of the FEMU device in the artifact of IODA (SOSP 2021)");
+
+/// The emulated SSD of IODA (SOSP 2021): 16 GiB raw, 12 GiB exported. The emulator charges dies alone: no transfer on a
+/// channel, no host link.
+const FEMU_16G: Preset = Preset {
+    name: "femu-16g",
+    summary: "16 GiB device that IODA (SOSP 2021) emulates with FEMU: eight channels of eight dies, transfers are free",
+    geometry: Geometry {
+        channels: 8,
+        chips_per_channel: 8,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 256,
+        pages_per_block: 256,
+        page_size: 4096,
+        summary_pages: 0,
+        own_pins: true,
+    },
+    timing: Timing {
+        read: SimDuration(40_000),
+        program: SimDuration(200_000),
+        erase: SimDuration(2_000_000),
+        transfer: SimDuration::ZERO,
+        copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        resume: SimDuration::ZERO,
+    },
+    link: LinkConfig { bandwidth: 1_000_000_000_000, latency: SimDuration::ZERO },
+    provenance: &[
+        ("geometry.channels", IODA_FEMU),
+        ("geometry.chips_per_channel", IODA_FEMU),
+        (
+            "geometry.dies_per_chip",
+            Provenance::Inferred("the emulator counts dies of a channel and no chips"),
+        ),
+        ("geometry.planes_per_die", IODA_FEMU),
+        ("geometry.blocks_per_plane", IODA_FEMU),
+        ("geometry.pages_per_block", IODA_FEMU),
+        ("geometry.page_size", IODA_FEMU),
+        ("geometry.summary_pages", Provenance::Inferred("the emulator writes none")),
+        ("geometry.own_pins", Provenance::Inferred("immaterial, because transfers take no time")),
+        ("timing.read", IODA_FEMU),
+        ("timing.program", IODA_FEMU),
+        ("timing.erase", IODA_FEMU),
+        ("timing.transfer", IODA_FEMU),
+        (
+            "timing.copyback",
+            Provenance::Found("FEMU in the artifact of IODA: a page that moves is read and then written"),
+        ),
+        (
+            "timing.suspend_program",
+            Provenance::Inferred("the emulator suspends nothing in the modes compared"),
+        ),
+        ("timing.suspend_erase", Provenance::Inferred("the emulator suspends nothing in the modes compared")),
+        ("timing.resume", NOTHING_SUSPENDS),
+        ("link.bandwidth", Provenance::Inferred("the emulator charges none: so fast that 64 KiB take 66 ns")),
+        ("link.latency", Provenance::Inferred("the emulator charges none; that of its host is not known")),
+    ],
+};
+
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");
 
@@ -439,6 +509,13 @@ mod tests {
             assert_eq!(preset.geometry.raw_bytes(), 16 * (64 << 30));
             assert_eq!(preset.timing.transfer.0, (16_384.0f64 / 0.166).round() as u64);
         }
+    }
+
+    /// 64 dies of 256 blocks of 256 pages of 4 KiB.
+    #[test]
+    fn the_emulated_device_has_64_dies_and_16_gib() {
+        let preset = find("femu-16g").unwrap();
+        assert_eq!((preset.geometry.dies(), preset.geometry.raw_bytes()), (64, 16 << 30));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::moments::Moments;
 
 /// The reported percentiles, in hundredths of a percent.
-const LEVELS: [u64; 5] = [5_000, 9_500, 9_900, 9_990, 9_999];
+const LEVELS: [u64; 6] = [5_000, 7_500, 9_500, 9_900, 9_990, 9_999];
 /// Hundredths of a percent in the whole.
 const WHOLE: u128 = 10_000;
 /// Samples that must lie beyond a percentile for it to be reported.
@@ -56,6 +56,8 @@ pub struct DistributionSummary {
     pub p9999: Option<u64>,
     /// Largest sample, exact; null without samples. Unit: ns.
     pub max: Option<u64>,
+    /// 75th percentile, within 0.1%; null under 40 samples. Unit: ns.
+    pub p75: Option<u64>,
 }
 
 impl Default for Distribution {
@@ -91,7 +93,7 @@ impl Distribution {
     pub fn summary(&self) -> DistributionSummary {
         let mean = self.moments.mean();
         let stddev = self.moments.stddev_sample();
-        let [p50, p95, p99, p999, p9999] = self.percentiles();
+        let [p50, p75, p95, p99, p999, p9999] = self.percentiles();
         DistributionSummary {
             count: self.count(),
             mean,
@@ -104,6 +106,7 @@ impl Distribution {
             p999,
             p9999,
             max: self.moments.range().map(|(_, max)| max),
+            p75,
         }
     }
 

@@ -29,7 +29,19 @@ pub enum Quantity {
     Erases,
     /// Mean response time of reads. Unit: ns.
     ReadMean,
-    /// Of writes. Unit: ns.
+    /// Median of reads. Unit: ns.
+    ReadP50,
+    /// 75th percentile of reads. Unit: ns.
+    ReadP75,
+    /// 95th percentile of reads. Unit: ns.
+    ReadP95,
+    /// 99th percentile of reads. Unit: ns.
+    ReadP99,
+    /// 99.9th percentile of reads. Unit: ns.
+    ReadP999,
+    /// 99.99th percentile of reads. Unit: ns.
+    ReadP9999,
+    /// Mean response time of writes. Unit: ns.
     WriteMean,
     /// 95th percentile of writes. Unit: ns.
     WriteP95,
@@ -96,6 +108,12 @@ impl Quantity {
             Quantity::P999 => "99.9th percentile",
             Quantity::Erases => "erases",
             Quantity::ReadMean => "mean response time of reads",
+            Quantity::ReadP50 => "median of reads",
+            Quantity::ReadP75 => "75th percentile of reads",
+            Quantity::ReadP95 => "95th percentile of reads",
+            Quantity::ReadP99 => "99th percentile of reads",
+            Quantity::ReadP999 => "99.9th percentile of reads",
+            Quantity::ReadP9999 => "99.99th percentile of reads",
             Quantity::WriteMean => "mean response time of writes",
             Quantity::WriteP95 => "95th percentile of writes",
             Quantity::ReadMax => "longest response time of reads",
@@ -136,6 +154,12 @@ impl Quantity {
             Quantity::P999 => ns(run.all.p999),
             Quantity::Erases => Some(run.erases as f64),
             Quantity::ReadMean => ns(run.read.mean),
+            Quantity::ReadP50 => ns(run.read.p50),
+            Quantity::ReadP75 => ns(run.read.p75),
+            Quantity::ReadP95 => ns(run.read.p95),
+            Quantity::ReadP99 => ns(run.read.p99),
+            Quantity::ReadP999 => ns(run.read.p999),
+            Quantity::ReadP9999 => ns(run.read.p9999),
             Quantity::WriteMean => ns(run.write.mean),
             Quantity::WriteP95 => ns(run.write.p95),
             Quantity::ReadMax => ns(run.read.max),

@@ -1,7 +1,7 @@
 //! What is kept of a run: the figures that a claim may ask for, and no more.
 //!
 //! Times are whole nanoseconds and shares have six decimals, so that a thousand runs fit into a file that one can
-//! commit. Leaves out: distributions beyond five percentiles, blame, single members.
+//! commit. Leaves out: distributions beyond seven percentiles, blame, single members.
 
 use std::collections::BTreeMap;
 
@@ -105,6 +105,9 @@ pub struct Times {
     pub stddev: Option<u64>,
     /// Median.
     pub p50: Option<u64>,
+    /// 75th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p75: Option<u64>,
     /// 95th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95: Option<u64>,
@@ -112,6 +115,9 @@ pub struct Times {
     pub p99: Option<u64>,
     /// 99.9th percentile.
     pub p999: Option<u64>,
+    /// 99.99th percentile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p9999: Option<u64>,
     /// Largest.
     pub max: Option<u64>,
 }
@@ -131,9 +137,11 @@ impl From<&DistributionSummary> for Times {
             mean: whole(times.mean),
             stddev: whole(times.stddev),
             p50: times.p50,
+            p75: times.p75,
             p95: times.p95,
             p99: times.p99,
             p999: times.p999,
+            p9999: times.p9999,
             max: times.max,
         }
     }
@@ -206,7 +214,9 @@ mod tests {
             "gc_affected_read",
             "gc_affected_write",
             "plane_utilisation_in_gc",
+            "p75",
             "p95",
+            "p9999",
             "pairing",
             "waiting_at_gc",
             "over_time",

@@ -66,6 +66,11 @@ impl Expected {
         Expected::Between { low: value - tolerance, high: value + tolerance, no_effect: Some(no_effect) }
     }
 
+    /// `value`, at most `factor` times more or less; a ratio that no effect would make 1.
+    pub fn within_factor(value: f64, factor: f64) -> Expected {
+        Expected::Between { low: value / factor, high: value * factor, no_effect: Some(1.0) }
+    }
+
     /// No difference, give or take `tolerance`.
     pub fn same(value: f64, tolerance: f64) -> Expected {
         Expected::Between { low: value - tolerance, high: value + tolerance, no_effect: None }
@@ -118,6 +123,16 @@ mod tests {
         let fall = Expected::about(-79.0, 10.0, 0.0);
         assert_eq!(fall.judge(&interval(-5.0, 4.0)), Verdict::DirectionOnly);
         assert_eq!(fall.judge(&interval(5.0, 4.0)), Verdict::NotReproduced);
+    }
+
+    /// Half is as far off as double.
+    #[test]
+    fn a_ratio_may_be_off_by_a_factor_either_way() {
+        let claim = Expected::within_factor(4.0, 2.0);
+        assert_eq!(claim.judge(&interval(2.1, 0.1)), Verdict::Within);
+        assert_eq!(claim.judge(&interval(7.9, 0.1)), Verdict::Within);
+        assert_eq!(claim.judge(&interval(1.9, 0.1)), Verdict::DirectionOnly);
+        assert_eq!(claim.judge(&interval(0.5, 0.1)), Verdict::NotReproduced);
     }
 
     #[test]

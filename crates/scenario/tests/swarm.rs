@@ -648,7 +648,7 @@ fn parity_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
 }
 
 fn ordered(what: &str, summary: &DistributionSummary) {
-    let percentiles = [summary.p50, summary.p95, summary.p99, summary.p999, summary.p9999];
+    let percentiles = [summary.p50, summary.p75, summary.p95, summary.p99, summary.p999, summary.p9999];
     let mut steps: Vec<u64> = percentiles.iter().flatten().copied().collect();
     if let (Some(min), Some(mean), Some(max)) = (summary.min, summary.mean, summary.max) {
         assert!(min as f64 <= mean && mean <= max as f64, "{what}: mean {mean} of {min}..{max}");

@@ -36,8 +36,14 @@ fn zeroes_have_a_deviation_but_no_coefficient_of_variation() {
 #[test]
 fn a_percentile_needs_ten_samples_beyond_it() {
     type Pick = fn(&DistributionSummary) -> Option<u64>;
-    let edges: [(u64, Pick); 5] =
-        [(20, |s| s.p50), (200, |s| s.p95), (1_000, |s| s.p99), (10_000, |s| s.p999), (100_000, |s| s.p9999)];
+    let edges: [(u64, Pick); 6] = [
+        (20, |s| s.p50),
+        (40, |s| s.p75),
+        (200, |s| s.p95),
+        (1_000, |s| s.p99),
+        (10_000, |s| s.p999),
+        (100_000, |s| s.p9999),
+    ];
     for (edge, pick) in edges {
         assert_eq!(pick(&of(vec![5; edge as usize - 1]).summary()), None, "one sample short of {edge}");
         assert_eq!(pick(&of(vec![5; edge as usize]).summary()), Some(5), "at {edge}");
@@ -49,8 +55,8 @@ fn a_percentile_is_the_sample_of_rank_ceil_qn() {
     // 1..=1000 are exact cells of the histogram: p50 is the 500th, p95 the 950th, p99 the 990th value.
     let summary = of((1..=1000).rev()).summary();
     assert_eq!(
-        (summary.p50, summary.p95, summary.p99, summary.p999),
-        (Some(500), Some(950), Some(990), None)
+        (summary.p50, summary.p75, summary.p95, summary.p99, summary.p999),
+        (Some(500), Some(750), Some(950), Some(990), None)
     );
     // At 1001 the rank 500.5 rounds up.
     assert_eq!(of(1..=1001).summary().p50, Some(501));

@@ -1,9 +1,7 @@
 //! Electronics 2025: how many channels of a device should collect at once.
 
-use std::fmt::Write;
-
 use super::Finding;
-use super::write::{Reader, Shape, of};
+use super::write::{Reader, Shape, count, entry, head, line, ms, of};
 use crate::claims::Unit;
 use crate::claims::adaptive;
 use crate::claims::adaptive::{
@@ -36,31 +34,6 @@ pub(super) fn findings(reader: &Reader<'_>) -> Vec<Finding> {
 
 fn cell(quantity: Quantity, load: &str, scheme: &str) -> Measure {
     adaptive::of(quantity, load, SMALL_PAGES, scheme)
-}
-
-/// A measure as a cell of a table.
-fn entry(reader: &Reader<'_>, measure: &Measure, unit: Unit) -> String {
-    reader.interval(measure).map_or_else(|| "-".to_owned(), |_| reader.say(measure, unit).replace(" ms", ""))
-}
-
-fn ms(reader: &Reader<'_>, measure: &Measure) -> String {
-    entry(reader, measure, Unit::Ns)
-}
-
-/// A whole number without its interval.
-fn count(reader: &Reader<'_>, measure: &Measure) -> String {
-    reader.interval(measure).map_or_else(|| "-".to_owned(), |value| format!("{:.0}", value.mean))
-}
-
-/// A line of a Markdown table.
-fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
-    let cells: Vec<String> = cells.into_iter().collect();
-    let _ = writeln!(table, "| {} |", cells.join(" | "));
-}
-
-/// The head of a table with one column of text and the rest of numbers.
-fn head(columns: &[&str]) -> String {
-    format!("| {} |\n|---|{}\n", columns.join(" | "), "--:|".repeat(columns.len() - 1))
 }
 
 fn against_the_best(reader: &Reader<'_>) -> Finding {

@@ -4,6 +4,7 @@
 //! * `trade_offs`: sweeps of one key;
 //! * `inside_the_die`: collection beside host work in one die;
 //! * `adaptive`: how many channels of a device collect at once;
+//! * `ioda`: reads that avoid members which collect;
 //! * `soft_limit`: proactive-soft-limit against everything else;
 //! * `write`: figures and sentences out of results.
 //!
@@ -13,6 +14,7 @@
 mod adaptive;
 mod catalogue;
 mod inside_the_die;
+mod ioda;
 mod soft_limit;
 mod trade_offs;
 mod write;
@@ -124,6 +126,9 @@ const PAPERS: &str = "\
   Utilization* (HPDC 2018). [Configuration C](../experiments/configuration-c.toml) is one SSD of 1 TiB.
 - How many channels collect: Mun and Hong, *Adaptive Channel-Aware Garbage Collection Control for Multi-Channel SSDs* \
   (Electronics 2025). [Configuration E](../experiments/configuration-e.toml) is one SSD of eight channels.
+- Reads that avoid members which collect: Li et al., *IODA: A Host/Device Co-Design for Strong Predictability Contract on \
+  Modern Flash Storage* (SOSP 2021). [Configuration IODA](../experiments/configuration-ioda.toml) is RAID-5 over four \
+  emulated SSDs.
 ";
 
 fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) -> String {
@@ -133,7 +138,7 @@ fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) 
     );
     let _ = write!(
         page,
-        "This page holds {} simulations against the claims of four papers. Each simulation changes one thing. \
+        "This page holds {} simulations against the claims of five papers. Each simulation changes one thing. \
          `harmonia reproduce` runs them again, and `make findings` writes this page from their results.\n\n\
          {PAPERS}\n\
          A number after ± is the half-width of a 95% [confidence interval](glossary.md#confidence-interval) over seeds \

@@ -1,5 +1,7 @@
 //! Figures and sentences out of results.
 
+use std::fmt::Write;
+
 use harmonia_metrics::Interval;
 
 use crate::assessment::{Assessment, shown};
@@ -188,4 +190,30 @@ fn scaled(value: Interval, scale: f64) -> Interval {
 /// A figure of a variant.
 pub(super) fn of(quantity: Quantity, experiment: &'static str, variant: String) -> Measure {
     Measure::Of(quantity, experiment, variant)
+}
+
+/// A measure as a cell of a table.
+pub(super) fn entry(reader: &Reader<'_>, measure: &Measure, unit: Unit) -> String {
+    reader.interval(measure).map_or_else(|| "-".to_owned(), |_| reader.say(measure, unit).replace(" ms", ""))
+}
+
+/// A time as such a cell, in milliseconds.
+pub(super) fn ms(reader: &Reader<'_>, measure: &Measure) -> String {
+    entry(reader, measure, Unit::Ns)
+}
+
+/// A whole number without its interval.
+pub(super) fn count(reader: &Reader<'_>, measure: &Measure) -> String {
+    reader.interval(measure).map_or_else(|| "-".to_owned(), |value| format!("{:.0}", value.mean))
+}
+
+/// A line of a Markdown table.
+pub(super) fn line(table: &mut String, cells: impl IntoIterator<Item = String>) {
+    let cells: Vec<String> = cells.into_iter().collect();
+    let _ = writeln!(table, "| {} |", cells.join(" | "));
+}
+
+/// The head of a table with one column of text and the rest of numbers.
+pub(super) fn head(columns: &[&str]) -> String {
+    format!("| {} |\n|---|{}\n", columns.join(" | "), "--:|".repeat(columns.len() - 1))
 }

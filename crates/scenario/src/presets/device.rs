@@ -41,9 +41,21 @@ const BLOCKING_AT_HARD: Collects =
 const PREEMPTIVE_AT_SOFT: Collects =
     Collects { schedule: "preemptive", begins_at: BeginsAt::Soft, soft_above_hard: 5 };
 
+/// As FEMU does: it begins at 90% used, and what waits for it waits for a whole line; forced at 95%.
+const BLOCKING_AT_SOFT: Collects =
+    Collects { schedule: "blocking", begins_at: BeginsAt::Soft, soft_above_hard: 13 };
+
 /// All devices.
-pub(crate) const PRESETS: &[DevicePreset] =
-    &[MSR_SLC_32G, TLC_NVME_1T, MICRON_MLC_1T, MICRON_MLC_1T_4P, MT29F_8CH, MT29F_8CH_8K, TINY_TEST];
+pub(crate) const PRESETS: &[DevicePreset] = &[
+    MSR_SLC_32G,
+    TLC_NVME_1T,
+    MICRON_MLC_1T,
+    MICRON_MLC_1T_4P,
+    MT29F_8CH,
+    MT29F_8CH_8K,
+    FEMU_16G,
+    TINY_TEST,
+];
 
 const SLACK: Provenance = Provenance::Inferred("ours, no source names one; not used by blocking");
 const TWO_ACTIVE_BLOCKS: Provenance = Provenance::Found("HPDC 2018, 4.2: two active blocks a plane");
@@ -253,6 +265,75 @@ const MT29F_8CH: DevicePreset = DevicePreset {
 };
 
 const MT29F_8CH_8K: DevicePreset = DevicePreset { name: "mt29f-8ch-8k", ..MT29F_8CH };
+
+const IODA_FEMU: Provenance =
+    Provenance::Found("source of the FEMU device in the artifact of IODA (SOSP 2021)");
+const LINES: Provenance =
+    Provenance::Found("FEMU in the artifact of IODA: it collects lines, which are one block of every die");
+
+const FEMU_16G: DevicePreset = DevicePreset {
+    name: "femu-16g",
+    reserved: 25.0,
+    allocation_unit: AllocationUnit::Die,
+    priority: Priority::Fifo,
+    multi_plane: false,
+    domain: Domain::Device,
+    trigger: Trigger::Foreground,
+    hard: 5.0,
+    collects: BLOCKING_AT_SOFT,
+    provenance: &[
+        ("ftl.reserved_blocks", Provenance::Found("artifact of IODA (SOSP 2021): 12 of 16 GiB are exported")),
+        (
+            "ftl.allocation",
+            Provenance::Inferred(
+                "FEMU writes page by page over channels, then dies, wherever a page was before; the same order, by its number",
+            ),
+        ),
+        (
+            "ftl.allocation_unit",
+            Provenance::Inferred("a line has one block of each die, so a die writes one block"),
+        ),
+        ("ftl.frontiers", IODA_FEMU),
+        ("ftl.priority", IODA_FEMU),
+        ("ftl.multi_plane", Provenance::Inferred("one plane a die")),
+        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
+        ("gc.domain", LINES),
+        (
+            "gc.trigger",
+            Provenance::Inferred("FEMU looks after each request; here before each that a die serves"),
+        ),
+        (
+            "gc.hard_threshold",
+            Provenance::Found("FEMU in the artifact of IODA: forced from 95% used, 12 of 256 lines"),
+        ),
+        (
+            "gc.soft_threshold",
+            Provenance::Found("FEMU in the artifact of IODA: from 90% used, 25 of 256 lines"),
+        ),
+        ("gc.begins_at", IODA_FEMU),
+        ("gc.stop_threshold", Provenance::Inferred("one line, however many are free after it")),
+        ("gc.min_victims", LINES),
+        (
+            "gc.victim",
+            Provenance::Found(
+                "FEMU in the artifact of IODA: most invalid pages; that a quarter must be invalid is left out",
+            ),
+        ),
+        ("gc.slack", SLACK),
+        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
+        (
+            "gc.schedule",
+            Provenance::Found("FEMU in the artifact of IODA: a die is busy until its block is collected"),
+        ),
+        (
+            "gc.destination",
+            Provenance::Inferred(
+                "FEMU spreads the pages of a line evenly over dies; here each stays in its own",
+            ),
+        ),
+        ("gc.concurrency.policy", LINES),
+    ],
+};
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
 const AS_MSR: Provenance = Provenance::Invented("as in msr-slc-32g");

@@ -140,4 +140,12 @@ mod tests {
         let gb = f64::from(shape.logical_pages) * 16384.0 / 1e9;
         assert!((gb - 960.0).abs() < 0.5, "{gb}");
     }
+
+    /// 192 of 256 blocks of each die are 12 GiB; 10% and 5% of 256 are 25 and 12.
+    #[test]
+    fn the_emulated_device_exports_12_gib_and_collects_from_90_percent_used() {
+        let shape = device::find("femu-16g").unwrap().resolve().unwrap();
+        assert_eq!((shape.hard, shape.soft, shape.stop, shape.ages_at), (12, 25, 12, 25));
+        assert_eq!(u64::from(shape.logical_pages) * 4096, 12 << 30);
+    }
 }

@@ -1,0 +1,194 @@
+"""What is knowing worth? Schemes of every rung of `array.interface` on RAID-5 and RAID-6, as tables.
+
+    python3 experiments/ladder.py HARMONIA FOLDER [TRACE:TIME_SCALE ...]
+
+runs what FOLDER/ladder.json does not have yet, keeps every finished cell there, and prints all of it as Markdown. `make
+ladder` calls it. Each load runs at three rates, which are chosen so that under `local` 0.3, 0.6 and 0.9 members collect
+on average (n x g: members times the share of time in which one collects). Below 1, members can collect in turn.
+"""
+
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+
+LEVELS = ["raid5", "raid6"]
+TARGETS = [0.3, 0.6, 0.9]
+SEEDS = 3
+# Room between the thresholds, so that members can wait for their window; a chunk of which a large request meets all members
+# and a small one a single member.
+ARRAY = ["array.stripe_unit=64KiB", "ssd.gc.soft_threshold=7%"]
+# Enough reads for p99 under HPC(W) and for p99.9 under HPC(R) and traces; a longer run would not end in two hours.
+HPC = {"hpc-w": (12000, 476.5), "hpc-r": (14500, 476.5)}
+TRACE_REQUESTS = 50000
+NVRAM = "array.nvram=16MiB"
+AVOID = "array.reads=avoid"
+
+# (rung, name, policy, further keys), the lowest rung first; `ideal` is the bound.
+SCHEMES = [
+    ("nothing", "local", "local", []),
+    ("nothing", "sit-out", "sit-out", []),
+    ("nothing", "hedge", "hedge", []),
+    ("log", "local + avoid", "local", [AVOID]),
+    ("window", "plm", "plm", []),
+    ("window", "ioda windows", "ioda", ["array.coordination.mode=windows"]),
+    ("busy", "local + avoid", "local", [AVOID]),
+    ("busy", "ioda", "ioda", ["array.coordination.mode=all"]),
+    ("command", "reactive-selective", "reactive-selective", []),
+    ("command", "gclock + avoid + nvram", "gclock", [AVOID, NVRAM]),
+    ("command", "ttflash", "ttflash", []),
+    ("command", "serial + nvram", "serial", [NVRAM]),
+    ("-", "ideal", "ideal", []),
+]
+PERCENTILES = ["p50", "p95", "p99", "p999", "p9999"]
+
+
+class Load:
+    """A synthetic load or a trace, at any multiple of its rate."""
+
+    def __init__(self, name, trace=None, time_scale=1.0):
+        self.name, self.trace, self.time_scale = name, trace, time_scale
+
+    def arguments(self, rate):
+        if self.trace:
+            keys = [
+                f"workload.time_scale={self.time_scale / rate:.6g}",
+                f"workload.requests={TRACE_REQUESTS}",
+                f"workload.warmup={TRACE_REQUESTS // 10}",
+            ]
+            return ["hpc-w", "--trace", self.trace], keys
+        requests, base = HPC[self.name]
+        return [self.name], [f"workload.requests={requests}", f"workload.arrival.rate={base * rate:.6g}"]
+
+
+def loads(traces):
+    yield from (Load(name) for name in HPC)
+    for trace in traces:
+        path, _, scale = trace.rpartition(":")
+        yield Load(pathlib.Path(path).stem, path, float(scale))
+
+
+def compare(harmonia, load, rate, policy, keys, seeds):
+    """The runs of one policy, one a seed; `None` where it is refused, after saying why."""
+    scenario, own = load.arguments(rate)
+    sets = [part for key in ARRAY + own + keys for part in ("--set", key)]
+    command = [harmonia, "compare", *scenario, *sets, "--policies", policy, "--seeds", str(seeds), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"{load.name} {policy} {' '.join(keys)}: {done.stderr.strip()}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout)["runs"]
+
+
+def collecting(run):
+    """Members that collect, on average over time: n x g."""
+    return sum(members * share for members, share in enumerate(run["array"]["devices_in_gc_fraction"]))
+
+
+def figures(run):
+    array, response = run["array"], run["host"]["response_ns"]
+    return {
+        "reads": {level: response["read"][level] for level in PERCENTILES},
+        "write_mean": response["write"]["mean"],
+        "write_amplification": array["write_amplification"],
+        "erases": array["erases"],
+        "nvram_bytes": array.get("nvram", {}).get("high_water_bytes"),
+        "reconstruct_pages": array.get("reconstruct", {}).get("extra_pages"),
+        "n_g": collecting(run),
+    }
+
+
+def measure(harmonia, store, load, level):
+    """Adds the missing cells of one load on one level to the store."""
+    levels = [f"array.level={level}"]
+
+    def cell(key, run):
+        if key not in store.cells and (measured := run()) is not None:
+            store.keep(key, measured)
+        return store.cells.get(key)
+
+    def unscaled():
+        runs = compare(harmonia, load, 1.0, "local", levels, 1)
+        return runs and collecting(runs[0])
+
+    members = cell(f"{level}/{load.name}/n x g", unscaled)
+    if not members:
+        print(f"{load.name}, {level}: no collection at its own rate; give a longer trace", file=sys.stderr)
+        return
+    for target in TARGETS:
+        for rung, name, policy, keys in SCHEMES:
+            interface = [] if rung == "-" else [f"array.interface={rung}"]
+
+            def runs():
+                done = compare(harmonia, load, target / members, policy, levels + interface + keys, SEEDS)
+                return done and [figures(run) for run in done]
+
+            cell(f"{level}/{load.name}/{target}/{rung}/{name}", runs)
+
+
+class Store:
+    """Finished cells, kept in a file that is replaced as a whole, so that stopping loses at most one."""
+
+    def __init__(self, path):
+        self.path = path
+        self.cells = json.loads(path.read_text()) if path.exists() else {}
+
+    def keep(self, key, measured):
+        self.cells[key] = measured
+        part = self.path.with_suffix(".part")
+        part.write_text(json.dumps(self.cells, indent=1))
+        part.replace(self.path)
+        print(key, file=sys.stderr)
+
+
+def mean(values, shown):
+    """The mean over seeds, or a dash where a seed has none."""
+    return "-" if any(value is None for value in values) else shown(statistics.fmean(values))
+
+
+def milliseconds(ns):
+    return f"{ns / 1e6:.3g}"
+
+
+def row(rung, name, runs):
+    cells = [mean([run["reads"][level] for run in runs], milliseconds) for level in PERCENTILES]
+    cells.append(mean([run["write_mean"] for run in runs], milliseconds))
+    for key, shown in [
+        ("write_amplification", "{:.2f}".format),
+        ("erases", "{:.0f}".format),
+        ("nvram_bytes", lambda size: f"{size / 2**20:.2g}"),
+        ("reconstruct_pages", "{:.0f}".format),
+        ("n_g", "{:.2f}".format),
+    ]:
+        cells.append(mean([run[key] for run in runs], shown))
+    return f"| {rung} | {name} | " + " | ".join(cells) + " |"
+
+
+def tables(store, load, level):
+    for target in TARGETS:
+        print(f"\n## {level.upper().replace('RAID', 'RAID-')}, {load.name}, n x g = {target}\n")
+        columns = ["p50", "p95", "p99", "p99.9", "p99.99", "mean of writes", "WA", "erases", "NVRAM, MiB"]
+        print("| rung | scheme | " + " | ".join(columns) + " | pages rebuilt from | n x g |")
+        print("|---|---|" + "--:|" * (len(columns) + 2))
+        for rung, name, _, _ in SCHEMES:
+            runs = store.cells.get(f"{level}/{load.name}/{target}/{rung}/{name}")
+            if runs:
+                print(row(rung, name, runs))
+
+
+def main():
+    harmonia, folder, *traces = sys.argv[1:]
+    store = Store(pathlib.Path(folder) / "ladder.json")
+    chosen = list(loads(traces))
+    for load in chosen:
+        for level in LEVELS:
+            measure(harmonia, store, load, level)
+    print("Percentiles are those of reads. Times are in ms, and all figures means over three seeds.")
+    for level in LEVELS:
+        for load in chosen:
+            tables(store, load, level)
+
+
+if __name__ == "__main__":
+    main()
