@@ -2,37 +2,42 @@
 //!
 //! * `keeps-apart`: a coordinator that lets members collect one after the other, and requests that need several;
 //! * `parity-resonance`: a layout that puts the parity of a member on few of its dies;
-//! * `address-space`: a load that leaves a part of the array alone.
+//! * `address-space`: a load that leaves a part of the array alone;
+//! * `policy`: what a policy says of its own keys on these members.
 
-use harmonia_array::coordination::{self, Parameters};
+use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::{Layout, ParityPattern};
-use harmonia_array::{ArrayConfig, Level};
-use harmonia_metrics::Warning;
+use harmonia_array::{ArrayConfig, Level, Reads};
+use harmonia_metrics::{Warning, judgement};
 use harmonia_ssd::Shape;
-use harmonia_types::registry::find;
 use harmonia_types::{Bytes, DeviceId, units};
 use harmonia_workload::{SizeDistribution, WorkloadConfig};
 
 use crate::Scenario;
+use crate::policies::built;
 
 impl Scenario {
     /// What a reader of its results should know; none if all is well.
     pub fn warnings(&self) -> Vec<Warning> {
+        let policy = built(&self.array, &self.array.coordination.policy).ok();
         let all = [
-            ("keeps-apart", self.keeps_apart()),
+            ("keeps-apart", policy.as_deref().and_then(|policy| self.keeps_apart(policy))),
             ("parity-resonance", resonance(&self.array)),
             ("address-space", self.leaves_space()),
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
-        all.into_iter().filter_map(warning).collect()
+        let cautions = policy.iter().flat_map(|policy| policy.cautions());
+        let cautions = cautions.map(|caution| Warning::new(judgement::POLICY, caution));
+        all.into_iter().filter_map(warning).chain(cautions).collect()
     }
 
     /// A coordinator that seldom wins with plain reads and writes, because requests wait for one member after the other.
-    fn keeps_apart(&self) -> Option<String> {
-        let policy = &self.array.coordination.policy;
-        (keeps_apart(&self.array, policy) && self.needs_several_members()).then(|| {
+    fn keeps_apart(&self, policy: &dyn Coordinator) -> Option<String> {
+        let name = &self.array.coordination.policy;
+        let reads = policy.reads().unwrap_or(self.array.knowledge.reads);
+        (policy.keeps_apart() && reads == Reads::Wait && self.needs_several_members()).then(|| {
             format!(
-                "{policy} lets members collect one after the other, which pays where requests can do without the one that \
+                "{name} lets members collect one after the other, which pays where requests can do without the one that \
                  collects; with plain reads and writes they wait for each of them in turn"
             )
         })
@@ -58,23 +63,6 @@ impl Scenario {
             format!("requests go to the first {} of the {} that the array holds", shown(space), shown(whole))
         })
     }
-}
-
-/// Whether this policy lets members of the array collect one after the other.
-pub(crate) fn keeps_apart(array: &ArrayConfig, policy: &str) -> bool {
-    let ArrayConfig { devices, level, members, coordination, .. } = array;
-    // Another policy's own keys are not for this one.
-    let none = Default::default();
-    let own = if policy == coordination.policy { &coordination.own } else { &none };
-    let parameters = Parameters {
-        devices: *devices,
-        redundancy: level.redundancy(*devices),
-        members,
-        message_latency: coordination.message_latency,
-        own,
-    };
-    let built = find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok());
-    built.is_some_and(|coordinator| coordinator.keeps_apart())
 }
 
 /// Parity that lies on fewer than half of the dies of a member: these are written more often than the others, and where
@@ -195,6 +183,8 @@ mod tests {
             );
         }
         assert_eq!(codes("array.coordination.policy = \"reactive-inclusive\""), [""; 0]);
+        let around = format!("{RAID5}array.coordination.policy = \"gclock\"\narray.reads = \"avoid\"");
+        assert_eq!(codes(&around), [""; 0], "reads do without the member that collects");
     }
 
     #[test]

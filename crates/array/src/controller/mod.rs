@@ -130,6 +130,72 @@ pub struct ArrayCounters {
     pub row_waits: u64,
     /// What the planner counted.
     pub planner: PlannerCounters,
+    /// Reads around members that collect.
+    pub reads: ReadCounters,
+    /// Writes parked in NVRAM.
+    pub nvram: NvramCounters,
+}
+
+/// Reads that did without the member that holds their data, as counted so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReadCounters {
+    /// Pages read from another copy, or rebuilt from the other members.
+    pub rebuilt_pages: u64,
+    /// Pages read from other members for that.
+    pub extra_pages: u64,
+    /// Rows read by how many of their members collected: none, one, two, three or more.
+    pub rows_busy: [u64; 4],
+    /// Hedges started.
+    pub hedges: u64,
+    /// Hedges that answered before the member did.
+    pub hedges_won: u64,
+    /// Pages that waited for a member that collected although their read was to avoid it.
+    pub waited_pages: u64,
+}
+
+impl ReadCounters {
+    /// What was counted after `start`.
+    fn since(&self, start: &ReadCounters) -> ReadCounters {
+        ReadCounters {
+            rebuilt_pages: self.rebuilt_pages - start.rebuilt_pages,
+            extra_pages: self.extra_pages - start.extra_pages,
+            rows_busy: std::array::from_fn(|busy| self.rows_busy[busy] - start.rows_busy[busy]),
+            hedges: self.hedges - start.hedges,
+            hedges_won: self.hedges_won - start.hedges_won,
+            waited_pages: self.waited_pages - start.waited_pages,
+        }
+    }
+}
+
+/// Writes to members that collect or are reserved, as counted so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NvramCounters {
+    /// Pages that it holds.
+    pub capacity_pages: u64,
+    /// Pages parked.
+    pub parked_pages: u64,
+    /// The most pages it ever held at once.
+    pub high_water_pages: u64,
+    /// Writes that waited because it was full.
+    pub full_waits: u64,
+    /// Pages written to their member later.
+    pub destaged_pages: u64,
+    /// Pages dropped because the host wrote them again while they were parked.
+    pub superseded_pages: u64,
+}
+
+impl NvramCounters {
+    /// What was counted after `start`. The capacity stays, and so does the high-water mark: a maximum has no difference.
+    fn since(&self, start: &NvramCounters) -> NvramCounters {
+        NvramCounters {
+            capacity_pages: self.capacity_pages,
+            parked_pages: self.parked_pages - start.parked_pages,
+            high_water_pages: self.high_water_pages,
+            full_waits: self.full_waits - start.full_waits,
+            destaged_pages: self.destaged_pages - start.destaged_pages,
+            superseded_pages: self.superseded_pages - start.superseded_pages,
+        }
+    }
 }
 
 impl ArrayCounters {
@@ -145,6 +211,8 @@ impl ArrayCounters {
                 pre_read_bytes: now.pre_read_bytes - then.pre_read_bytes,
                 trims_ignored_bytes: now.trims_ignored_bytes - then.trims_ignored_bytes,
             },
+            reads: self.reads.since(&start.reads),
+            nvram: self.nvram.since(&start.nvram),
         }
     }
 }
@@ -446,7 +514,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What an array with redundancy has counted so far.
     pub fn counters(&self) -> ArrayCounters {
-        ArrayCounters { row_waits: self.row_waits, planner: self.planner.counters() }
+        ArrayCounters {
+            row_waits: self.row_waits,
+            planner: self.planner.counters(),
+            ..ArrayCounters::default()
+        }
     }
 
     /// Messages between controller and members so far.
@@ -457,5 +529,36 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// What the coordination policy has counted so far; see [`Coordinator::counters`].
     pub fn policy_counters(&self) -> Vec<(&'static str, u64)> {
         self.coordinator.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_of_a_window_leave_out_what_came_before_but_for_the_high_water_mark() {
+        let reads = |n: u64| ReadCounters {
+            rebuilt_pages: n,
+            extra_pages: 2 * n,
+            rows_busy: [3 * n, 4 * n, 5 * n, 6 * n],
+            hedges: 7 * n,
+            hedges_won: 8 * n,
+            waited_pages: 9 * n,
+        };
+        let nvram = |n: u64, high_water_pages: u64| NvramCounters {
+            capacity_pages: 64,
+            parked_pages: n,
+            high_water_pages,
+            full_waits: 2 * n,
+            destaged_pages: 3 * n,
+            superseded_pages: 4 * n,
+        };
+        let counted = |n: u64, high: u64| ArrayCounters {
+            reads: reads(n),
+            nvram: nvram(n, high),
+            ..Default::default()
+        };
+        assert_eq!(counted(5, 60).since(&counted(2, 50)), counted(3, 60));
     }
 }
