@@ -27,7 +27,7 @@ impl Scenario {
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
         let cautions = policy.iter().flat_map(|policy| policy.cautions());
-        let cautions = cautions.map(|caution| Warning::new(judgement::POLICY, caution));
+        let cautions = cautions.map(|caution| Warning::new(judgement::POLICY, caution.trim_end_matches('.')));
         all.into_iter().filter_map(warning).chain(cautions).collect()
     }
 
