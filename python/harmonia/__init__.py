@@ -38,7 +38,7 @@ class Comparison(list[Report]):
     ``intervals`` is the section of that name of ``harmonia compare --json``: the ``method``, its ``confidence``, and
     for each of ``variants`` a mean with the half-width of its interval for every figure, and what it changes against
     the first, with whether that is ``significant``. ``winners`` is that section too: who has the lowest ``mean``,
-    ``p99``, ``read_p99`` and the fewest ``erases``. Several ``labels`` are a tie. No labels mean that nobody can be
+    ``p99``, ``read_p99`` and the fewest ``erases``; from a million requests a variant on ``read_p999`` too. Several ``labels`` are a tie. No labels mean that nobody can be
     named; ``void`` has the code of the warning that says why. ``warnings`` is what to know before believing it, as
     dictionaries of ``code`` and ``text``. What cannot be said is None.
     """
@@ -162,7 +162,11 @@ def check(
 
 
 def policies() -> list[dict[str, Any]]:
-    """Every registered policy: its ``kind``, ``name``, ``summary``, ``source`` and own ``keys``."""
+    """Every registered policy: its ``kind``, ``name``, ``summary``, ``source`` and own ``keys``.
+
+    Coordination policies have ``needs``: the lowest ``interface`` they work with (``array.interface``), and whether they
+    need ``redundancy``.
+    """
     listed: list[dict[str, Any]] = json.loads(_native.policies_json())
     return listed
 

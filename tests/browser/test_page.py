@@ -13,7 +13,7 @@ from conftest import COMMANDS, HOSTILE, Opened
 
 Open = Callable[..., Opened]
 ALL = pytest.mark.parametrize("name", COMMANDS)
-SECTIONS = ["findings", "table", "why", "responses", "timeline", "over-time", "planes", "overlap", "blame", "wear", "scenario"]
+SECTIONS = ["findings", "table", "why", "responses", "frontier", "timeline", "over-time", "planes", "overlap", "blame", "wear", "scenario"]
 
 
 @ALL
@@ -32,7 +32,10 @@ def test_every_section_is_there_and_not_empty(opened: Open, name: str) -> None:
     assert [section.get_attribute("id") for section in page.locator("main > section").all()] == SECTIONS
     collected = any(run["array"]["plane_utilisation_in_gc"] for run in opened(name).written.runs)
     assert page.locator("#planes").is_visible() == collected
-    assert all(len(page.locator(f"#{section}").inner_text()) > 60 for section in SECTIONS if section != "planes" or collected)
+    policies = {run["array"]["coordination"]["policy"] for run in opened(name).written.runs}
+    assert page.locator("#frontier").is_visible() == (len(policies) >= 3 and name != "loads")
+    hidden = [section for section in ["planes", "frontier"] if not page.locator(f"#{section}").is_visible()]
+    assert all(len(page.locator(f"#{section}").inner_text()) > 60 for section in SECTIONS if section not in hidden)
     written = len(opened(name).written.runs)
     assert page.locator("#table tr[data-run]").count() == written
     shown = page.locator("#responses-chart path[data-run]").count()
@@ -110,6 +113,34 @@ def test_the_inside_of_an_ssd_is_drawn_over_time(opened: Open) -> None:
     assert other != line, "another SSD"
     page.locator("#over-time-legend button").first.click()
     assert page.locator("#over-time-chart svg[role=img]").count() == len(runs) - 1
+
+
+def test_the_frontier_has_a_mark_a_run_where_its_figures_are(opened: Open) -> None:
+    """Marks stand in the order of the report's figures; those that no other beats are named, in picture and title."""
+    both = opened("comparison")
+    page, runs = both.page, both.written.runs
+    marks = page.locator("#frontier-chart g[data-run]")
+    assert marks.count() == len(runs)
+    data = json.loads(page.locator("#data").text_content() or "")["frontier"]
+    assert data["what"] == "p99.9 of reads" or "too few" in page.locator("#frontier .caption").inner_text()
+    place = lambda mark: [float(at) for at in re.findall(r"[\d.]+", mark.locator(".point").get_attribute("transform") or "")[:2]]
+    places = [place(mark) for mark in marks.all()]
+    by_cost = [run["array"]["write_amplification_whole_cycles"] for run in runs]
+    ranked = lambda values: sorted(range(len(values)), key=lambda index: values[index])
+    assert ranked([x for x, _ in places]) == pytest.approx(ranked(by_cost))
+    assert ranked([-y for _, y in places]) == ranked([point["y"] for point in data["points"]]), "higher is slower"
+    buildable = [point for point in data["points"] if not both.written.runs[point["run"]]["label"] == "ideal"]
+    beaten = lambda ours: any(other["x"] <= ours["x"] and other["y"] <= ours["y"] and other != ours for other in buildable)
+    best = [runs[point["run"]]["label"] for point in buildable if not beaten({**point})]
+    on = [runs[int(mark.get_attribute("data-run") or 0)]["label"] for mark in page.locator("#frontier-chart g[data-on=true]").all()]
+    assert on == best
+    assert any(label in page.locator("#frontier-title").inner_text() for label in best)
+    bars = marks.first.locator("line").count()
+    assert bars == sum(data["points"][0][half] is not None for half in ["dx", "dy"])
+    marks.first.locator(".point").hover()
+    assert runs[0]["label"] in page.locator("#frontier-readout").inner_text()
+    page.locator("#frontier-legend button").first.click()
+    assert page.locator("#frontier-chart g[data-run]").count() == len(runs) - 1
 
 
 def test_the_timeline_works_by_keyboard_alone(opened: Open) -> None:

@@ -18,5 +18,8 @@ pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, a
 pub use config::{
     ArrayConfig, Avoid, CoordinationConfig, Interface, Knowledge, MemberConfig, Reads, SmallWrite,
 };
-pub use controller::{Access, Array, ArrayCounters, ArrayFailure, MessageCounters, Parts, payload};
+pub use controller::{
+    Access, Array, ArrayCounters, ArrayFailure, MessageCounters, NvramCounters, Parts, payload,
+};
 pub use layout::Level;
+pub use planner::ReadCounters;

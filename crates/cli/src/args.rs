@@ -201,7 +201,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         scenario: ScenarioArguments,
         /// Policies to compare, the first being the baseline; see `harmonia policies`
-        /// [default: every coordination policy that can win on this array, and ideal; all: every one there is]
+        /// [default: every coordination policy that can win on this array, and ideal; all: every one that can work on it]
         #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
         policies: Option<Vec<String>>,
         #[command(flatten)]

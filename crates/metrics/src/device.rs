@@ -82,6 +82,20 @@ pub struct DeviceReport {
     /// Requests that waited for its garbage collection; zeros in reports of before it was told whom they waited for.
     #[serde(default)]
     pub gc_waits: GcWaitsReport,
+    /// How well the device foresees how long it will collect; absent where nobody asked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gc_estimate: Option<GcEstimateReport>,
+}
+
+/// The time left that a device tells as a collection begins, held against the time it then takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct GcEstimateReport {
+    /// Collections that were foretold. Unit: count.
+    pub events: u64,
+    /// How long they took, on average. Unit: ns.
+    pub mean_ns: f64,
+    /// By how much the estimate was wrong, too long or too short, on average. Unit: ns.
+    pub mean_error_ns: f64,
 }
 
 impl DeviceCounters {
@@ -170,6 +184,7 @@ impl DeviceReport {
             inside: InsideReport::new(&counters.inside),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
+            gc_estimate: None,
         }
     }
 }
@@ -275,6 +290,7 @@ mod tests {
             inside: InsideReport::new(&COUNTED.inside),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
+            gc_estimate: None,
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
     }

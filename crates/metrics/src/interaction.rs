@@ -15,7 +15,7 @@
 
 use crate::interval::Interval;
 use crate::intervals::{Figure, Samples, Versus, same};
-use crate::judgement::difference_error;
+use crate::judgement::{FIGURES, difference_error};
 use crate::report::Report;
 
 /// Ratios nearer to 1 than this are 1 where there is no interval to judge by.
@@ -54,7 +54,7 @@ pub enum Joint {
 impl Interaction {
     /// Of the runs of four variants, by seed; `None` where one has no mean.
     pub fn of(base: &[Report], first: &[Report], second: &[Report], both: &[Report]) -> Option<Interaction> {
-        let (mean, error) = (Figure::MEAN, difference_error(4, base.len()));
+        let (mean, error) = (Figure::MEAN, difference_error(4, base.len(), FIGURES));
         let share = |versus: &Versus| versus.relative.map(|relative| relative.mean);
         let alone = [mean.versus(first, base, error)?, mean.versus(second, base, error)?];
         let independent = (1.0 + share(&alone[0])?) * (1.0 + share(&alone[1])?) - 1.0;

@@ -11,7 +11,7 @@
 //! In a closed loop batch k holds the same requests too, though each policy gets to them at times of its own: that
 //! costs the pairs some of their use, not their validity.
 //!
-//! A figure's own interval holds with 95%. Intervals of differences hold with 95% *all together*, for the four figures that
+//! A figure's own interval holds with 95%. Intervals of differences hold with 95% *all together*, for the figures that
 //! winners are named of: see [`difference_error`]. The one that is shown is the one that is tested.
 //!
 //! Leaves out: intervals of blame, wear or shares of time; of the standard deviation with one seed.
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches::{BATCHES_MIN, BatchReport};
 use crate::interval::{Contrast, ERROR, Interval, Kind};
-use crate::judgement::difference_error;
+use crate::judgement::{difference_error, figures};
 use crate::report::Report;
 
 /// How samples came about.
@@ -41,8 +41,9 @@ pub struct Intervals {
     pub method: Method,
     /// Probability with which the interval of a figure holds the true value: 0.95. Unit: fraction.
     pub confidence: f64,
-    /// The same for the interval of one difference, chosen so that those of mean, p99, p99 of reads and erases hold with
-    /// 95% all together, however many variants and looks there are. Unit: fraction.
+    /// The same for the interval of one difference, chosen so that those of mean, p99, p99 of reads and erases (and
+    /// p99.9 of reads, where it has a winner) hold with 95% all together, however many variants and looks there are.
+    /// Unit: fraction.
     #[serde(default)]
     pub difference_confidence: f64,
     /// Label of the first variant, against which the others are held.
@@ -98,6 +99,9 @@ pub struct PerMetric<T> {
     /// 99th percentile of the response times of reads. Unit: ns.
     #[serde(default)]
     pub read_p99: T,
+    /// 99.9th percentile of the response times of reads. Unit: ns.
+    #[serde(default)]
+    pub read_p999: T,
     /// Share of the requests that met garbage collection. Unit: fraction.
     pub gc_affected: T,
     /// Flash data pages programmed per host data page written. Unit: ratio.
@@ -136,6 +140,7 @@ impl<T> PerMetric<T> {
             p999: value(&Figure::new(|run| float(run.host.response_ns.all.p999), |batches| &batches.p999)),
             p9999: value(&Figure::new(|run| float(run.host.response_ns.all.p9999), |batches| &batches.p9999)),
             read_p99: value(&Figure::READ_P99),
+            read_p999: value(&Figure::READ_P999),
             gc_affected: value(&Figure::new(gc_affected, |batches| &batches.gc_affected)),
             write_amplification: value(&Figure::new(
                 |run| run.array.write_amplification,
@@ -169,7 +174,7 @@ impl Intervals {
     pub fn of(runs: &[Report], seeds: usize) -> Intervals {
         assert!(seeds > 0 && runs.len().is_multiple_of(seeds), "each variant has all seeds");
         let Some(baseline) = runs.get(..seeds) else { return Intervals::default() };
-        let error = difference_error(runs.len() / seeds, seeds);
+        let error = difference_error(runs.len() / seeds, seeds, figures(runs, seeds));
         let variants = runs.chunks(seeds).enumerate().map(|(index, variant)| VariantIntervals {
             label: variant[0].label.clone(),
             seeds: variant.iter().map(|run| run.seed).collect(),
@@ -193,6 +198,8 @@ impl Figure {
         Figure::new(|run| float(run.host.response_ns.all.p99), |batches| &batches.p99);
     pub(crate) const READ_P99: Figure =
         Figure::new(|run| float(run.host.response_ns.read.p99), |batches| &batches.read_p99);
+    pub(crate) const READ_P999: Figure =
+        Figure::new(|run| float(run.host.response_ns.read.p999), |batches| &batches.read_p999);
     pub(crate) const ERASES: Figure =
         Figure::new(|run| Some(run.array.erases as f64), |batches| &batches.erases);
 

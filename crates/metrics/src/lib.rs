@@ -26,6 +26,7 @@ mod batches;
 mod blame;
 mod device;
 mod distribution;
+mod feasibility;
 mod gc_overlap;
 mod gc_waits;
 mod host;
@@ -37,6 +38,7 @@ pub mod judgement;
 mod moments;
 mod observer;
 mod over_time;
+mod reconstruct;
 pub mod recording;
 mod redundancy;
 mod report;
@@ -47,8 +49,9 @@ mod wear;
 
 pub use batches::{BatchReport, CounterBatches};
 pub use blame::{BlamePhases, BlameSum, ResourceSum};
-pub use device::{DeviceCounters, DeviceReport};
+pub use device::{DeviceCounters, DeviceReport, GcEstimateReport};
 pub use distribution::{Distribution, DistributionSummary};
+pub use feasibility::{FeasibilityReport, MeasuredIn, WarmupGc};
 pub use gc_overlap::GcOverlap;
 pub use gc_waits::{GcWaits, GcWaitsReport};
 pub use host::{DeadlineReport, HostRecorder, HostReport, ResponseReport};
@@ -59,6 +62,7 @@ pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
 pub use judgement::{Against, Winner, Winners};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
+pub use reconstruct::{NvramReport, ReconstructReport};
 pub use redundancy::RedundancyReport;
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,

@@ -11,10 +11,12 @@ use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceCounters, DeviceReport, ratio, utilisation};
+use crate::feasibility::FeasibilityReport;
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::judgement::{self, Winners};
+use crate::reconstruct::{NvramReport, ReconstructReport};
 use crate::redundancy::RedundancyReport;
 use crate::trace::TraceReport;
 use crate::warning::Warning;
@@ -98,6 +100,15 @@ pub struct ArrayReport {
     /// makes no difference, nor do free blocks that were built up in it. Null where no victim was collected. Unit: ratio.
     #[serde(default)]
     pub write_amplification_whole_cycles: Option<f64>,
+    /// Reads that do without members that collect; absent where all reads wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconstruct: Option<ReconstructReport>,
+    /// Writes parked for members that collect; absent without NVRAM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvram: Option<NvramReport>,
+    /// Whether members can collect in turn; absent where the policy lets all collect at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feasibility: Option<FeasibilityReport>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -105,7 +116,11 @@ pub struct ArrayReport {
 pub struct CoordinationReport {
     /// Name of the policy, such as `reactive-selective`.
     pub policy: String,
-    /// Counters such as `messages`, each a key of its own in the JSON; none may be named `policy`. Unit:
+    /// What the run needs members to reveal and accept, such as `busy`: the rung of `array.interface` that its policy and
+    /// its reads use. Empty in reports of before there were rungs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub interface: String,
+    /// Counters such as `messages`, each a key of its own in the JSON; none may be named `policy` or `interface`. Unit:
     /// count.
     #[serde(flatten)]
     pub counters: BTreeMap<String, u64>,
@@ -199,6 +214,9 @@ impl ArrayReport {
             usable_bytes: 0,
             redundancy: None,
             write_amplification_whole_cycles: sum.write_amplification_whole_cycles(),
+            reconstruct: None,
+            nvram: None,
+            feasibility: None,
         }
     }
 }
@@ -222,13 +240,18 @@ impl ArrayReport {
 }
 
 impl CoordinationReport {
-    /// The policy named `policy` and its counters.
+    /// The policy named `policy`, the rung it needs, and its counters.
     ///
     /// # Panics
-    /// If a counter is named `policy`: the JSON would hold that key twice.
-    pub fn new(policy: impl Into<String>, counters: BTreeMap<String, u64>) -> Self {
-        assert!(!counters.contains_key("policy"), "a coordination counter must not be named `policy`");
-        CoordinationReport { policy: policy.into(), counters }
+    /// If a counter has the name of another key: the JSON would hold that key twice.
+    pub fn new(
+        policy: impl Into<String>,
+        interface: impl Into<String>,
+        counters: BTreeMap<String, u64>,
+    ) -> Self {
+        let taken = ["policy", "interface"].into_iter().find(|name| counters.contains_key(*name));
+        assert!(taken.is_none(), "a coordination counter must not be named `{}`", taken.unwrap_or_default());
+        CoordinationReport { policy: policy.into(), interface: interface.into(), counters }
     }
 }
 

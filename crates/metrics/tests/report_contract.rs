@@ -118,7 +118,7 @@ fn report() -> Report {
         array: ArrayReport::new(
             DEVICES.iter().zip([2, 2]),
             vec![0.5, 0.25, 0.25],
-            CoordinationReport::new("reactive-selective", counters),
+            CoordinationReport::new("reactive-selective", "command", counters),
         ),
         devices: devices(&wear),
         engine: EngineReport {
@@ -213,7 +213,7 @@ fn the_json_is_the_contract() {
         r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0}},"arrivals_ns":900},"#,
         r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
-        r#""coordination":{"policy":"reactive-selective","forced":3,"messages":12},"#,
+        r#""coordination":{"policy":"reactive-selective","interface":"command","forced":3,"messages":12},"#,
         r#""metadata_pages_programmed":11,"read_modify_write_reads":3,"#,
         r#""plane_utilisation_in_gc":0.25,"#,
         inside,
@@ -402,5 +402,5 @@ fn only_the_engine_section_is_forgotten() {
 #[test]
 #[should_panic(expected = "must not be named `policy`")]
 fn a_counter_cannot_hide_the_policy() {
-    CoordinationReport::new("local", BTreeMap::from([("policy".to_owned(), 1)]));
+    CoordinationReport::new("local", "nothing", BTreeMap::from([("policy".to_owned(), 1)]));
 }

@@ -1,11 +1,12 @@
 //! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Knowledge, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
 use crate::error::{Fault, Parsed};
+use crate::knowledge;
 use crate::level::{self, Room};
 use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
@@ -24,16 +25,10 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
     let small_write = level::small_write(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape)?;
-    let coordination = coordination(&section, level, &members)?;
-    let config = ArrayConfig {
-        devices,
-        level,
-        stripe_unit,
-        small_write,
-        knowledge: Knowledge::default(),
-        coordination,
-        members,
-    };
+    let page = u64::from(shape.page_size);
+    let knowledge = knowledge::read(&section, level, devices, page)?;
+    let coordination = coordination(&section, level, &members, knowledge.interface)?;
+    let config = ArrayConfig { devices, level, stripe_unit, small_write, knowledge, coordination, members };
     Ok((config, room))
 }
 
@@ -110,7 +105,12 @@ fn alike(shapes: &[(Shape, Place, String)]) -> Parsed<()> {
 }
 
 /// Reads `[array.coordination]` and builds the policy once, so that its own keys are checked by the policy itself.
-fn coordination(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<CoordinationConfig> {
+fn coordination(
+    array: &Section<'_>,
+    level: Level,
+    members: &[MemberConfig],
+    offered: Interface,
+) -> Parsed<CoordinationConfig> {
     let table = PolicyTable {
         name: "coordination",
         schema: "array.coordination",
@@ -124,11 +124,11 @@ fn coordination(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> 
     let own = table.keys(&section)?;
     let devices = members.len() as u16;
     let redundancy = level.redundancy(devices);
-    let build = |own: &Keys| {
-        (entry.build)(&Parameters { devices, redundancy, members, message_latency, own }).map(drop)
-    };
+    let parameters = Parameters { devices, redundancy, members, message_latency, own: &own };
+    let build = |own: &Keys| (entry.build)(&Parameters { own, ..parameters });
     match build(&own) {
-        Ok(()) => Ok(CoordinationConfig { policy: entry.name.to_owned(), message_latency, own }),
-        Err(why) => Err(table.blame(&section, &own, &why, build)),
+        Ok(_) => knowledge::allows(array, &section, entry, offered, &parameters)?,
+        Err(why) => return Err(table.blame(&section, &own, &why, |own| build(own).map(drop))),
     }
+    Ok(CoordinationConfig { policy: entry.name.to_owned(), message_latency, own })
 }

@@ -15,6 +15,7 @@ mod array;
 mod error;
 mod hints;
 mod kept;
+mod knowledge;
 mod level;
 mod own;
 pub mod policies;

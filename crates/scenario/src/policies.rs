@@ -1,11 +1,14 @@
 //! Every registered policy of every kind, for lists, and what a comparison's policy names mean.
 
-use harmonia_array::{Level, coordination};
+use harmonia_array::coordination::{self, Coordinator, Parameters};
+use harmonia_array::{ArrayConfig, Interface, Level};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_types::registry::{Entry, names};
+use harmonia_types::registry::{Entry, find, names};
 use serde::Serialize;
 
-use crate::{Scenario, warnings};
+use crate::Scenario;
+use crate::knowledge::{self, Unable};
+use crate::own::Keys;
 
 /// One registered policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -20,6 +23,9 @@ pub struct PolicyInfo {
     pub source: &'static str,
     /// Keys of its own besides the common ones.
     pub keys: &'static [&'static str],
+    /// What it needs of an array; coordination only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<Needs>,
 }
 
 /// What a policy decides.
@@ -40,6 +46,10 @@ pub enum Kind {
 pub fn list() -> Vec<PolicyInfo> {
     let mut list = Vec::new();
     add(&mut list, Kind::Coordination, coordination::REGISTRY);
+    for (policy, (name, needs)) in list.iter_mut().zip(needs()) {
+        debug_assert_eq!(policy.name, name, "every policy works on some array");
+        policy.needs = Some(needs);
+    }
     add(&mut list, Kind::Victim, victim::REGISTRY);
     add(&mut list, Kind::Schedule, schedule::REGISTRY);
     add(&mut list, Kind::Concurrency, concurrency::REGISTRY);
@@ -53,45 +63,123 @@ fn add<F>(list: &mut Vec<PolicyInfo>, kind: Kind, registry: &[Entry<F>]) {
         summary,
         source,
         keys,
+        needs: None,
     };
     list.extend(registry.iter().map(info));
 }
 
+/// A coordination policy as the array of a scenario would have it; another policy's own keys are not for it.
+///
+/// # Errors
+/// Why it cannot be built, or that there is no such policy.
+pub(crate) fn built(array: &ArrayConfig, policy: &str) -> Result<Box<dyn Coordinator>, String> {
+    let none = Default::default();
+    (entry(policy)?.build)(&parameters(array, policy, &none))
+}
+
+fn entry(policy: &str) -> Result<&'static Entry<coordination::Build>, String> {
+    find(coordination::REGISTRY, policy).ok_or_else(|| format!("there is no policy `{policy}`"))
+}
+
+fn parameters<'a>(array: &'a ArrayConfig, policy: &str, none: &'a Keys) -> Parameters<'a> {
+    let ArrayConfig { devices, level, members, coordination, .. } = array;
+    let own = if policy == coordination.policy { &coordination.own } else { none };
+    let (redundancy, message_latency) = (level.redundancy(*devices), coordination.message_latency);
+    Parameters { devices: *devices, redundancy, members, message_latency, own }
+}
+
+/// What a coordination policy needs of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Needs {
+    /// What members must reveal and accept at least: `array.interface`.
+    pub interface: Interface,
+    /// Whether the level must keep data more than once.
+    pub redundancy: bool,
+}
+
+/// What each coordination policy needs, in the order of the registry; asked of an array on which all work.
+pub fn needs() -> Vec<(&'static str, Needs)> {
+    let any = "array.level = \"raid5\"\nworkload.preset = \"hpc-w\"";
+    let Ok(scenario) = Scenario::parse(any, "any", &[], None) else { return Vec::new() };
+    let of = |name| {
+        let policy = built(&scenario.array, name).ok()?;
+        Some((name, Needs { interface: policy.interface(), redundancy: policy.reads().is_some() }))
+    };
+    names(coordination::REGISTRY).filter_map(of).collect()
+}
+
 /// What a comparison tries where nobody names policies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Names of coordination policies, the baseline first and the bound last.
     pub names: Vec<&'static str>,
+    /// Policies that cannot work here, and why.
+    pub unable: Vec<(&'static str, String)>,
     /// Policies that can only lose here, and why.
     pub left_out: Vec<(&'static str, &'static str)>,
+    /// Policies that could win, but have a sibling among those tried.
+    pub siblings: Vec<&'static str>,
 }
 
-/// The policies that a comparison of this scenario tries by default: every coordination policy that can win on its array,
-/// beside [`IDEAL`].
+/// The policies that a comparison of this scenario tries by default, beside [`IDEAL`]: every coordination policy that can win
+/// on its array. Of those that read around members, one for each rung of `array.interface` is tried, the first registered.
 pub fn choice(scenario: &Scenario) -> Choice {
-    let mut choice = Choice { names: Vec::new(), left_out: Vec::new() };
+    let mut choice = Choice::default();
+    let mut rungs: Vec<Interface> = Vec::new();
     for name in names(coordination::REGISTRY) {
-        match why_not(scenario, name) {
-            Some(why) => choice.left_out.push((name, why)),
-            None => choice.names.push(name),
+        match able(scenario, name) {
+            Err(why) => choice.unable.push((name, why)),
+            Ok(policy) => match why_lost(scenario, name, &*policy) {
+                Some(why) => choice.left_out.push((name, why)),
+                None if policy.reads().is_none() => choice.names.push(name),
+                None if rungs.contains(&policy.interface()) => choice.siblings.push(name),
+                None => {
+                    rungs.push(policy.interface());
+                    choice.names.push(name);
+                }
+            },
         }
     }
     choice.names.push(IDEAL);
     choice
 }
 
+/// Every policy that can work on the array of this scenario, beside [`IDEAL`].
+pub fn all(scenario: &Scenario) -> Choice {
+    let mut choice = Choice::default();
+    for name in names(coordination::REGISTRY) {
+        match able(scenario, name) {
+            Err(why) => choice.unable.push((name, why)),
+            Ok(_) => choice.names.push(name),
+        }
+    }
+    choice.names.push(IDEAL);
+    choice
+}
+
+/// A policy that can work on the array of this scenario, or why it cannot.
+fn able(scenario: &Scenario, name: &str) -> Result<Box<dyn Coordinator>, String> {
+    let (array, none) = (&scenario.array, Default::default());
+    match knowledge::unable(entry(name)?, &parameters(array, name, &none), array.knowledge.interface) {
+        None => built(array, name),
+        Some(Unable::Interface(needed)) => Err(format!(
+            "it needs array.interface = \"{needed}\", and these SSDs offer \"{}\"",
+            array.knowledge.interface
+        )),
+        Some(Unable::Redundancy) => Err(format!(
+            "it answers reads without the SSD that collects, and {} keeps data once",
+            array.level
+        )),
+    }
+}
+
 /// Why a policy can only lose on the array of this scenario.
-fn why_not(scenario: &Scenario, name: &str) -> Option<&'static str> {
+fn why_lost(scenario: &Scenario, name: &str, policy: &dyn Coordinator) -> Option<&'static str> {
     if scenario.array.devices == 1 && name != LOCAL {
         return Some("a single SSD has nothing to coordinate with");
     }
-    if scenario.array.level != Level::Raid0 {
-        return None;
-    }
-    if name != LOCAL && warnings::does_nothing(&scenario.array, name) {
-        return Some("it reads around SSDs that collect, which RAID-0 cannot, so it does what local does");
-    }
-    warnings::keeps_apart(&scenario.array, name).then_some(
+    let keeps_apart = scenario.array.level == Level::Raid0 && policy.keeps_apart();
+    keeps_apart.then_some(
         "it keeps SSDs from collecting together, which lengthens the wait of requests that need several, and RAID-0 cannot \
          read around the one that collects",
     )

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use harmonia_array::{CoordinationConfig, MemberConfig, SmallWrite};
+use harmonia_array::{CoordinationConfig, Interface, Knowledge, MemberConfig, Reads, SmallWrite};
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Deadlines, SimDuration, units};
@@ -37,6 +37,7 @@ impl Serialize for Scenario {
                 layout: self.array.level.placement(),
                 small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
+                knowledge: self.array.knowledge.into(),
                 coordination: &self.array.coordination,
                 member: different.map(|(index, member)| MemberView::new(index, member, base)).collect(),
             },
@@ -108,9 +109,35 @@ struct ArrayView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     small_write: Option<SmallWrite>,
     stripe_unit: String,
+    #[serde(flatten)]
+    knowledge: KnowledgeView,
     coordination: &'a CoordinationConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     member: Vec<MemberView<'a>>,
+}
+
+/// What is as usual is left out, so that scenarios of before there were rungs read as they did.
+#[derive(Serialize)]
+struct KnowledgeView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interface: Option<Interface>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    poll: Option<SimDuration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    nvram: Option<String>,
+}
+
+impl From<Knowledge> for KnowledgeView {
+    fn from(Knowledge { interface, poll, reads, nvram }: Knowledge) -> Self {
+        KnowledgeView {
+            interface: (interface != Interface::default()).then_some(interface),
+            poll: (interface == Interface::Log).then_some(poll),
+            reads: matches!(reads, Reads::Avoid(_)).then_some("avoid"),
+            nvram: (nvram > 0).then(|| units::format_bytes(nvram)),
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -467,6 +467,33 @@ pub const KEYS: &[Key] = &[
         "bytes that lie together on one member, md's chunk; raid1 has none and ignores this",
     ),
     key(
+        "array.interface",
+        "\"nothing\", \"log\", \"window\", \"busy\" or \"command\"",
+        "command",
+        "what members reveal and accept, each with all that comes before it: only how long answers take; a status that can be \
+         asked for; windows to collect in; operations refused at once instead of waiting for collection; word of when they \
+         collect, and orders to do so",
+    ),
+    key(
+        "array.poll",
+        POSITIVE_TIME,
+        "10ms",
+        "how often members are asked for their status so that reads can avoid those that collect (interface = \"log\")",
+    ),
+    key(
+        "array.reads",
+        "\"wait\" or \"avoid\"; \"avoid\" needs redundancy, and interface = \"log\", \"busy\" or \"command\"",
+        "wait",
+        "what a read does when its member is known to collect: it waits, or its data is read from another copy or rebuilt from \
+         the other members; a policy with a rule of its own for reads goes by that",
+    ),
+    key(
+        "array.nvram",
+        "a size such as \"64MiB\", a multiple of the page size; \"0B\": none",
+        "0B",
+        "room in which writes to members that collect are kept until these have time",
+    ),
+    key(
         "array.coordination",
         "a table with `policy`, `message_latency` and the policy's own keys",
         "local",

@@ -46,6 +46,11 @@ pub trait Coordinator: Send {
         false
     }
 
+    /// How many members may collect at the same time under a policy that keeps the others from it.
+    fn at_once(&self) -> u16 {
+        1
+    }
+
     /// What reads do about members that collect, if the policy has a rule of its own; otherwise `array.reads` says.
     fn reads(&self) -> Option<Reads> {
         None

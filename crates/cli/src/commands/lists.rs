@@ -1,6 +1,7 @@
 //! `harmonia policies`, `presets` and `formats`: what the registries hold.
 
 use harmonia_array::coordination;
+use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::presets::{self, Kind, PresetInfo};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::Entry;
@@ -19,6 +20,9 @@ struct Item {
     /// Where it comes from, in a few words.
     #[serde(skip_serializing_if = "str::is_empty")]
     source: &'static str,
+    /// What it needs of an array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<Needs>,
     /// Keys of its own that a scenario may give.
     #[serde(skip_serializing_if = "<[&str]>::is_empty")]
     keys: &'static [&'static str],
@@ -50,6 +54,9 @@ struct List {
 pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), Failure> {
     let list = |name, title, items| List { name, title, items };
     let mut coordination = registered(coordination::REGISTRY);
+    for (name, needs) in needs() {
+        coordination.iter_mut().filter(|item| item.name == name).for_each(|item| item.needs = Some(needs));
+    }
     coordination.push(Item {
         name: "ideal",
         summary: "in --policies only: local, and garbage collection takes no time (ssd.gc.schedule = \"ideal\")",
@@ -148,6 +155,10 @@ impl List {
             if !item.source.is_empty() {
                 text.push_str(&format!("{indent}from: {}\n", item.source));
             }
+            if let Some(Needs { interface, redundancy }) = item.needs {
+                let level = if redundancy { ", and a level that keeps data more than once" } else { "" };
+                text.push_str(&format!("{indent}needs: array.interface = \"{interface}\"{level}\n"));
+            }
             if !item.keys.is_empty() {
                 text.push_str(&format!("{indent}keys: {}\n", item.keys.join(", ")));
             }
@@ -159,6 +170,19 @@ impl List {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harmonia_array::Interface;
+
+    #[test]
+    fn a_policy_says_what_it_needs_of_an_array() {
+        let needs = |redundancy| Some(Needs { interface: Interface::Busy, redundancy });
+        let of = |redundancy| {
+            let items =
+                vec![Item { name: "ioda", summary: "Around.", needs: needs(redundancy), ..Item::default() }];
+            Lists(vec![List { name: "x", title: "Title", items }]).text(Color(false))
+        };
+        assert!(of(false).ends_with("needs: array.interface = \"busy\"\n"), "{}", of(false));
+        assert!(of(true).ends_with("\"busy\", and a level that keeps data more than once\n"), "{}", of(true));
+    }
 
     #[test]
     fn a_list_names_each_item_with_its_source_and_keys() {

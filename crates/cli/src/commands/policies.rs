@@ -1,7 +1,7 @@
 //! The policies of a comparison: names on the command line become `--set` pairs.
 
 use harmonia_array::coordination;
-use harmonia_scenario::policies::{Choice, IDEAL, choice, sets_of};
+use harmonia_scenario::policies::{Choice, IDEAL, all as all_of, choice, sets_of};
 use harmonia_scenario::{Axis, Variant, axes, sweep};
 use harmonia_types::registry::names;
 
@@ -10,7 +10,7 @@ use crate::cross::{Cross, POLICY_KEY, combinations};
 use crate::failure::Failure;
 
 const SCHEDULE_KEY: &str = "ssd.gc.schedule";
-/// Stands for every coordination policy there is, and the bound.
+/// Stands for every coordination policy that can work on the array, and the bound.
 const ALL: &str = "all";
 
 /// What a comparison runs.
@@ -20,8 +20,8 @@ pub(crate) struct Crossed {
     pub cross: Cross,
     /// Nobody named policies: those that can win on this array were chosen.
     pub chosen: bool,
-    /// Policies that can only lose there, and why.
-    pub left_out: Vec<(&'static str, &'static str)>,
+    /// What was chosen there, and which policies were not tried, and why.
+    pub choice: Choice,
 }
 
 /// One variant for each policy and each combination of values swept, policy by policy. Without `--policies`, a `--set` of
@@ -34,11 +34,13 @@ pub(crate) fn crossed(
     policies: Option<&[String]>,
 ) -> Result<Crossed, Failure> {
     let trace = arguments.trace();
-    let (mut chosen, mut left_out) = (false, Vec::new());
+    let (mut chosen, mut tried) = (false, Choice::default());
     let policies = match policies {
         Some([all]) if all == ALL => {
             refuse_policy_key(&arguments.sets)?;
-            names(coordination::REGISTRY).chain([IDEAL]).map(str::to_owned).collect()
+            let plain = sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?;
+            tried = on_all_arrays(&plain);
+            owned(&tried.names)
         }
         Some(policies) => {
             refuse_policy_key(&arguments.sets)?;
@@ -48,18 +50,13 @@ pub(crate) fn crossed(
         None if arguments.sets.iter().any(|set| is_policy_key(set)) => {
             let cross = Cross::full(axes(&arguments.sets)?);
             let variants = named(sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?, &cross);
-            return Ok(Crossed { variants, cross, chosen, left_out });
+            return Ok(Crossed { variants, cross, chosen, choice: tried });
         }
         None => {
             let plain = sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?;
-            let choices: Vec<Choice> = plain.iter().map(|variant| choice(&variant.scenario)).collect();
-            let wins = |name: &&str| choices.iter().any(|choice| choice.names.contains(name));
-            let is_lost = |(name, _): &(&str, &str)| !wins(name);
-            left_out
-                .extend(choices.iter().take(1).flat_map(|choice| &choice.left_out).copied().filter(is_lost));
+            tried = chosen_for(&plain);
             chosen = true;
-            let all = names(coordination::REGISTRY).chain([IDEAL]);
-            all.filter(wins).map(str::to_owned).collect()
+            owned(&tried.names)
         }
     };
     let mut swept = Vec::new();
@@ -68,7 +65,44 @@ pub(crate) fn crossed(
         swept.extend(sweep(&arguments.scenario, &sets, trace.as_ref())?);
     }
     let cross = under(&policies, &arguments.sets)?;
-    Ok(Crossed { variants: named(swept, &cross), cross, chosen, left_out })
+    Ok(Crossed { variants: named(swept, &cross), cross, chosen, choice: tried })
+}
+
+/// The policies that can work on each of these arrays, and why others cannot on one of them.
+fn on_all_arrays(arrays: &[Variant]) -> Choice {
+    let mut of_all = Choice::default();
+    for (index, array) in arrays.iter().enumerate() {
+        let Choice { names, unable, .. } = all_of(&array.scenario);
+        if index == 0 {
+            of_all.names = names;
+        }
+        for (name, why) in unable {
+            of_all.names.retain(|other| *other != name);
+            if !of_all.unable.iter().any(|(other, _)| *other == name) {
+                of_all.unable.push((name, why));
+            }
+        }
+    }
+    of_all
+}
+
+/// Of these, the policies that can win on one of the arrays.
+fn chosen_for(arrays: &[Variant]) -> Choice {
+    let Choice { names: able, unable, .. } = on_all_arrays(arrays);
+    let choices: Vec<Choice> = arrays.iter().map(|array| choice(&array.scenario)).collect();
+    let wins = |name: &str| choices.iter().any(|choice| choice.names.contains(&name));
+    let is_lost = |name: &str| able.contains(&name) && !wins(name);
+    let first = choices.first().cloned().unwrap_or_default();
+    Choice {
+        names: able.iter().copied().filter(|name| wins(name)).collect(),
+        unable,
+        left_out: first.left_out.into_iter().filter(|(name, _)| is_lost(name)).collect(),
+        siblings: first.siblings.into_iter().filter(|name| is_lost(name)).collect(),
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// The cross of these policies with what the flags sweep over. A single policy is no axis, unless there is no other.

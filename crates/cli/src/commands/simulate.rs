@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
-        let Crossed { mut variants, cross, chosen, left_out } = policies::crossed(self.scenario, policies)?;
+        let Crossed { mut variants, cross, chosen, choice } = policies::crossed(self.scenario, policies)?;
         let addresses = share_addresses(&mut variants);
         let folder = self.folder()?;
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
@@ -120,7 +120,7 @@ impl<'a> Session<'a> {
         };
         let rest = if chosen { Rest::InALine } else { Rest::Shown };
         self.finish(files, &comparison, &cross, |style| {
-            tables::comparison(&comparison, &cross, rest, style) + &tables::left_out(&left_out, style)
+            tables::comparison(&comparison, &cross, rest, style) + &tables::left_out(&choice, style)
         })
     }
 

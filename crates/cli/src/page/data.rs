@@ -6,6 +6,7 @@ use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use serde_json::{Value, json};
 
+use super::frontier::Frontier;
 use super::marks::Mark;
 use super::planes::Planes;
 use super::{encode, over_time};
@@ -24,6 +25,7 @@ pub(super) struct Charts<'a> {
     pub kept: &'a [bool],
     pub recordings: &'a [Option<&'a Recording>],
     pub planes: &'a Planes,
+    pub frontier: Option<&'a Frontier>,
     /// SSDs of each run whose series are on the page.
     pub ssds_shown: usize,
 }
@@ -41,7 +43,12 @@ impl Charts<'_> {
         let mut recordings = String::new();
         let runs: Vec<Value> = (0..self.runs.len()).map(|run| self.of(run, &mut recordings)).collect();
         let parts = PARTS.iter().map(|(name, meaning, _)| json!({"name": name, "meaning": meaning}));
-        Encoded { data: json!({"runs": runs, "parts": parts.collect::<Vec<_>>()}), recordings }
+        Encoded {
+            data: json!({
+                "runs": runs, "parts": parts.collect::<Vec<_>>(), "frontier": self.frontier.map(Frontier::data),
+            }),
+            recordings,
+        }
     }
 
     /// Seeds of each variant, of which the first is drawn.

@@ -16,6 +16,7 @@
 mod cross;
 mod data;
 mod encode;
+mod frontier;
 mod html;
 mod loads;
 mod marks;
@@ -45,11 +46,12 @@ pub(crate) use recordings::Recordings;
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
 /// In the order in which they need one another.
-const SCRIPTS: [&str; 12] = [
+const SCRIPTS: [&str; 13] = [
     include_str!("assets/base.js"),
     include_str!("assets/chosen.js"),
     include_str!("assets/recording.js"),
     include_str!("assets/responses.js"),
+    include_str!("assets/frontier.js"),
     include_str!("assets/columns.js"),
     include_str!("assets/blame.js"),
     include_str!("assets/request.js"),
@@ -79,6 +81,7 @@ pub(crate) fn render(
     let kept = shown::recorded(&shown);
     let recordings: Vec<Option<&Recording>> =
         (0..runs.len()).map(|run| recordings.get(run)?.as_ref().filter(|_| kept[run])).collect();
+    let frontier = frontier::Frontier::of(runs, &intervals.variants, parts.len());
     let planes = planes::Planes::of(recordings.iter().flatten().copied());
     let ssds_shown = over_time::shown(kept.iter().filter(|kept| **kept).count(), runs);
     let charts = data::Charts {
@@ -89,6 +92,7 @@ pub(crate) fn render(
         kept: &kept,
         recordings: &recordings,
         planes: &planes,
+        frontier: frontier.as_ref(),
         ssds_shown,
     };
     let data::Encoded { data, recordings: encoded } = charts.encode();
@@ -109,6 +113,12 @@ pub(crate) fn render(
         "winners" => cross::winners(&parts),
         "matrix" => cross::matrix(comparison, cross, runs, &parts),
         "table_caption" => escaped(&table::caption(&parts, runs, intervals)),
+        "kept_away" => kept_away(runs),
+        "frontier_hidden" => if frontier.is_none() { " hidden" } else { "" }.to_owned(),
+        "frontier_title" => {
+            html::emphasised(&frontier.as_ref().map(frontier::Frontier::title).unwrap_or_default())
+        }
+        "frontier_caption" => frontier.as_ref().map(frontier::Frontier::caption).unwrap_or_default(),
         "responses_title" => html::emphasised(&words.titles.responses),
         "over_time_hidden" => over_time::hidden(runs).to_owned(),
         "over_time_title" => html::emphasised(&over_time::title(&drawn)),
@@ -168,6 +178,18 @@ fn policies(runs: &[Report]) -> String {
         )
     });
     pairs.collect()
+}
+
+/// What the array did to keep requests from SSDs that collect, a line a run; empty where all wait.
+fn kept_away(runs: &[Report]) -> String {
+    let lines: String =
+        tables::kept_away(runs).iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!(
+        "<details id=\"kept-away\"><summary>Requests kept from SSDs that collect</summary>\n<ul>\n{lines}</ul>\n</details>"
+    )
 }
 
 fn origin(comparison: &Comparison) -> String {

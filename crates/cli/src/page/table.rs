@@ -8,7 +8,7 @@ use super::html::{escaped, in_parts};
 use super::loads::Part;
 use super::marks::Mark;
 use crate::numbers::{self, NONE, or_none};
-use crate::tables::label;
+use crate::tables::{label, needs, needs_differ};
 
 /// From so many runs on, rows are sorted and scrolled.
 const MANY: usize = 12;
@@ -52,6 +52,15 @@ const COLUMNS: [Column; 9] = [
     },
 ];
 
+/// Stands last where runs differ in it.
+const NEEDS: Column = Column { heading: "needs", show: |run| needs(run).to_owned(), winner: None };
+
+/// The columns of these runs.
+fn columns(parts: &[Part<'_>]) -> Vec<&'static Column> {
+    let differ = parts.iter().any(|part| needs_differ(&part.runs));
+    COLUMNS.iter().chain(differ.then_some(&NEEDS)).collect()
+}
+
 fn shown(ns: Option<u64>) -> String {
     or_none(ns, |ns| numbers::ms(ns as f64))
 }
@@ -74,7 +83,8 @@ pub(super) fn is_long(parts: &[Part<'_>]) -> bool {
 pub(super) fn table(parts: &[Part<'_>], marks: &[Mark], names: &str) -> String {
     let has_choice = parts.iter().any(|part| part.runs.len() > 1);
     let mut text = format!("<table><thead><tr><th scope=\"col\">{}</th>", escaped(names));
-    for (index, column) in COLUMNS.iter().enumerate() {
+    let columns = columns(parts);
+    for (index, column) in columns.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{}</th>", column.heading);
         if index == 0 && has_choice {
             text.push_str("<th scope=\"col\">mean against<br>baseline</th>");
@@ -84,14 +94,14 @@ pub(super) fn table(parts: &[Part<'_>], marks: &[Mark], names: &str) -> String {
     for part in parts {
         text.push_str("<tbody>\n");
         if parts.len() > 1 && has_choice {
-            let width = COLUMNS.len() + 1 + usize::from(has_choice);
+            let width = columns.len() + 1 + usize::from(has_choice);
             let _ = writeln!(
                 text,
                 "<tr class=\"load\"><th scope=\"rowgroup\" colspan=\"{width}\"><span>{}</span></th></tr>",
                 escaped(&part.name)
             );
         }
-        rows(&mut text, part, marks, is_long(parts), has_choice);
+        rows(&mut text, part, &columns, marks, is_long(parts), has_choice);
         text.push_str("</tbody>\n");
     }
     text + "</table>"
@@ -108,9 +118,17 @@ fn order(part: &Part<'_>, sorted: bool) -> Vec<usize> {
     rows
 }
 
-fn rows(text: &mut String, part: &Part<'_>, marks: &[Mark], sorted: bool, has_choice: bool) {
+fn rows(
+    text: &mut String,
+    part: &Part<'_>,
+    columns: &[&Column],
+    marks: &[Mark],
+    sorted: bool,
+    has_choice: bool,
+) {
     let winners = &part.comparison.winners;
-    let winning = COLUMNS.each_ref().map(|column| column.winner.and_then(|of| of(winners).as_ref()?.name()));
+    let winning: Vec<Option<&str>> =
+        columns.iter().map(|column| column.winner.and_then(|of| of(winners).as_ref()?.name())).collect();
     for row in order(part, sorted) {
         let (run, position) = (&part.runs[row], part.indices[row]);
         let variant = part.comparison.intervals.variants.get(row);
@@ -121,8 +139,8 @@ fn rows(text: &mut String, part: &Part<'_>, marks: &[Mark], sorted: bool, has_ch
             marks.get(position).map(Mark::swatch).unwrap_or_default(),
             in_parts(label(run))
         );
-        for (index, (column, winner)) in COLUMNS.iter().zip(winning).enumerate() {
-            let class = if winner == Some(label(run)) { " class=\"best\"" } else { "" };
+        for (index, (column, winner)) in columns.iter().zip(&winning).enumerate() {
+            let class = if *winner == Some(label(run)) { " class=\"best\"" } else { "" };
             let mean = variant.filter(|_| index == 0).and_then(|variant| variant.metrics.mean?.half_width);
             let shown = (column.show)(run);
             let behind = mean.map(|ns| behind(&numbers::plus_minus(ns / 1e6, &shown))).unwrap_or_default();
@@ -191,6 +209,9 @@ pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals
     }
     if runs.iter().any(Report::is_ideal) {
         text.push_str(" In italics is a bound, in which collecting takes no time.");
+    }
+    if parts.iter().any(|part| needs_differ(&part.runs)) {
+        text.push_str(" Needs is what the SSDs must reveal or accept (array.interface).");
     }
     if runs.iter().any(|run| run.host.response_ns.all.p999.is_none()) {
         text.push_str(" A dash means too few requests to say: ten must lie beyond a percentile.");

@@ -2,6 +2,7 @@
 //!
 //! Pure functions from reports to text; a fixed width and no colour give the same text everywhere.
 
+mod around;
 mod blame;
 mod devices;
 mod inside;
@@ -28,6 +29,7 @@ use harmonia_metrics::{Comparison, Report};
 use crate::cross::Cross;
 use crate::numbers;
 use crate::output::{Color, Emphasis};
+pub(crate) use around::sentences as kept_away;
 pub(crate) use blame::PARTS;
 pub(crate) use layout::{Cell, Table, wrapped};
 pub(crate) use load::notes;
@@ -62,6 +64,7 @@ pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Styl
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(phases::section(runs, style));
+    sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(load::section(runs, style));
@@ -78,6 +81,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     sections.push(response);
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(phases::section(runs, style));
+    sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     if let [run] = &comparison.runs[..] {
@@ -165,6 +169,22 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
     fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
     fact(&seed);
     format!("{}: {}", scenario_name(runs), facts.join(", "))
+}
+
+/// Whether the runs that one could build need their SSDs to reveal unlike much.
+pub(crate) fn needs_differ(runs: &[Report]) -> bool {
+    let mut needs = runs.iter().filter(|run| !run.is_ideal()).map(needs);
+    let first = needs.next();
+    needs.any(|needs| Some(needs) != first)
+}
+
+/// What a run needs its SSDs to reveal and accept: a rung of `array.interface`.
+pub(crate) fn needs(run: &Report) -> &str {
+    match run.array.coordination.interface.as_str() {
+        "" => numbers::NONE,
+        _ if run.is_ideal() => numbers::NONE,
+        rung => rung,
+    }
 }
 
 /// The RAID level of a run.

@@ -2,7 +2,7 @@
 
 use harmonia_metrics::{Comparison, Report, VariantIntervals};
 
-use super::{Cell, Style, Table, label, layout, seeds, titled};
+use super::{Cell, Style, Table, label, layout, needs, needs_differ, seeds, titled};
 use crate::numbers::{self, NONE, or_none};
 use crate::output::Emphasis;
 
@@ -31,6 +31,8 @@ const MISSED_NOTE: &str =
     "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
 const USABLE: &str = "usable";
 const USABLE_NOTE: &str = "Usable: capacity that the host can use; parity and copies take the rest.\n";
+const NEEDS: &str = "needs";
+const NEEDS_NOTE: &str = "Needs: what the SSDs must reveal or accept (array.interface).\n";
 const TOO_FEW: &str = "-: too few requests to say; a percentile is given where at least ten lie beyond it.\n";
 
 /// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison, `names` what their
@@ -39,8 +41,12 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
     let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
     let has_deadlines = runs.iter().any(|run| run.host.deadlines.is_some());
     let usable_differs = has_different_capacity(runs);
-    let headings =
-        headings.skip(1).chain(has_deadlines.then_some(MISSED)).chain(usable_differs.then_some(USABLE));
+    let needs_differ = needs_differ(runs);
+    let headings = headings
+        .skip(1)
+        .chain(has_deadlines.then_some(MISSED))
+        .chain(usable_differs.then_some(USABLE))
+        .chain(needs_differ.then_some(NEEDS));
     let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings));
     let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
     let variants = &comparison.intervals.variants;
@@ -60,6 +66,7 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         let mut row = row(run, mean, (runs.len() > 1).then_some(change));
         row.extend(has_deadlines.then(|| missed(run).into()));
         row.extend(usable_differs.then(|| numbers::bytes(run.array.usable_bytes).into()));
+        row.extend(needs_differ.then(|| needs(run).into()));
         table.push(row);
     }
     let mut text = titled(TITLE, &table, style) + &layout::wrapped(GC_AFFECTED, style.columns);
@@ -68,6 +75,9 @@ pub(super) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
     }
     if usable_differs {
         text.push_str(USABLE_NOTE);
+    }
+    if needs_differ {
+        text.push_str(NEEDS_NOTE);
     }
     if runs.iter().any(lacks_percentiles) {
         text.push_str(TOO_FEW);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use harmonia_metrics::{Comparison, Report, Winner};
+use harmonia_scenario::policies::Choice;
 
 use super::{Style, label, layout};
 use crate::numbers::{self, or_none};
@@ -31,7 +32,7 @@ pub(super) fn split(
         return (of.clone(), None);
     }
     let winners = &of.winners;
-    let figures = [&winners.mean, &winners.p99, &winners.read_p99];
+    let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
     let lowest: BTreeSet<&str> = figures.into_iter().flatten().filter_map(first).collect();
     let has_row =
         |(index, run): (usize, &Report)| index == 0 || run.is_ideal() || lowest.contains(label(run));
@@ -63,18 +64,32 @@ fn told(run: &Report) -> String {
     format!("{} (mean {mean}{p99})", label(run))
 }
 
-/// Policies that were not tried because they can only lose here; empty without any.
-pub(crate) fn left_out(policies: &[(&str, &str)], style: Style) -> String {
+/// Policies that were not tried, and why; empty without any.
+pub(crate) fn left_out(choice: &Choice, style: Style) -> String {
+    let unable = choice.unable.iter().map(|(name, why)| (*name, why.as_str()));
+    let mut lines = by_reason("they cannot work here", unable);
+    lines.extend(by_reason("they can only lose here", choice.left_out.iter().copied()));
+    if !choice.siblings.is_empty() {
+        lines.push(format!(
+            "Not tried, because another policy that knows as much of the SSDs was: {}. Try them with --policies all.",
+            choice.siblings.join(", ")
+        ));
+    }
+    lines.iter().map(|line| layout::wrapped(line, style.columns)).collect()
+}
+
+/// A line for each reason, with the policies that have it.
+fn by_reason<'a>(what: &str, policies: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for &(name, why) in policies {
+    for (name, why) in policies {
         match reasons.iter_mut().find(|(known, _)| *known == why) {
             Some((_, names)) => names.push(name),
             None => reasons.push((why, vec![name])),
         }
     }
-    let line = |(why, names): &(&str, Vec<&str>)| {
+    let line = |(why, names): (&str, Vec<&str>)| {
         let each = if names.len() == 1 { "" } else { "each: " };
-        format!("Not tried, because they can only lose here: {} ({each}{why}).", names.join(", "))
+        format!("Not tried, because {what}: {} ({each}{why}).", names.join(", "))
     };
-    reasons.iter().map(|reason| layout::wrapped(&line(reason), style.columns)).collect()
+    reasons.into_iter().map(line).collect()
 }

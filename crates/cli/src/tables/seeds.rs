@@ -2,7 +2,8 @@
 
 use harmonia_metrics::{
     BlamePhases, Comparison, DeadlineReport, DistributionSummary, GcWaitsReport, InsideReport, Interval,
-    Intervals, Method, Pairing, PairingReport, PerMetric, QueueDepthReport, Report, ResourceSum, Versus,
+    Intervals, Method, NvramReport, Pairing, PairingReport, PerMetric, QueueDepthReport, ReconstructReport,
+    Report, ResourceSum, Versus,
 };
 
 use super::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -87,6 +88,12 @@ fn mean_of(seeds: &[Report]) -> Report {
     mean.array.write_amplification_whole_cycles = average(&|run| run.array.write_amplification_whole_cycles);
     mean.array.plane_utilisation_in_gc = average(&|run| run.array.plane_utilisation_in_gc);
     mean.array.inside = inside(seeds);
+    if let Some(reads) = &mut mean.array.reconstruct {
+        *reads = reconstruct(seeds);
+    }
+    if let Some(parked) = &mut mean.array.nvram {
+        *parked = nvram(seeds);
+    }
     for (devices, share) in mean.array.devices_in_gc_fraction.iter_mut().enumerate() {
         let of = |run: &Report| run.array.devices_in_gc_fraction.get(devices).copied();
         *share = average(&of).unwrap_or_default();
@@ -96,6 +103,39 @@ fn mean_of(seeds: &[Report]) -> Report {
         *ratio = average(&|run| run.precondition.write_amplification_windows[window]);
     }
     mean
+}
+
+/// Reads around members, each figure a mean over the seeds.
+fn reconstruct(seeds: &[Report]) -> ReconstructReport {
+    let of = |of: &dyn Fn(&ReconstructReport) -> u64| {
+        average(seeds, &|run| run.array.reconstruct.as_ref().map_or(0, of))
+    };
+    ReconstructReport {
+        rebuilt_pages: of(&|reads| reads.rebuilt_pages),
+        extra_pages: of(&|reads| reads.extra_pages),
+        rows_by_busy_members: std::array::from_fn(|busy| of(&|reads| reads.rows_by_busy_members[busy])),
+        hedges: of(&|reads| reads.hedges),
+        hedges_won: of(&|reads| reads.hedges_won),
+        waited_pages: of(&|reads| reads.waited_pages),
+    }
+}
+
+/// Writes in NVRAM, likewise.
+fn nvram(seeds: &[Report]) -> NvramReport {
+    let of = |of: &dyn Fn(&NvramReport) -> u64| average(seeds, &|run| run.array.nvram.as_ref().map_or(0, of));
+    NvramReport {
+        size_bytes: of(&|nvram| nvram.size_bytes),
+        parked_pages: of(&|nvram| nvram.parked_pages),
+        high_water_bytes: of(&|nvram| nvram.high_water_bytes),
+        full_waits: of(&|nvram| nvram.full_waits),
+        destaged_pages: of(&|nvram| nvram.destaged_pages),
+        superseded_pages: of(&|nvram| nvram.superseded_pages),
+    }
+}
+
+/// The mean of a count over the seeds, rounded.
+fn average(seeds: &[Report], of: &dyn Fn(&Report) -> u64) -> u64 {
+    (seeds.iter().map(|run| of(run) as f64).sum::<f64>() / seeds.len() as f64).round() as u64
 }
 
 /// One distribution of a run.

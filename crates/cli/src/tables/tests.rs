@@ -290,6 +290,34 @@ fn redundant_arrays_say_what_the_host_can_use() {
     assert!(!text.contains("sable"), "{text}");
 }
 
+/// A bound is not built, so it needs nothing.
+#[test]
+fn what_runs_need_of_their_ssds_is_a_column_where_it_differs() {
+    let needing = |rungs: [&str; 4]| {
+        let mut runs = four_runs();
+        for (run, rung) in runs.iter_mut().zip(rungs) {
+            run.array.coordination.interface = rung.to_owned();
+        }
+        plain(&compared(runs), Style { columns: 200, ..STYLE })
+    };
+    let text = needing(["nothing", "command", "busy", "nothing"]);
+    let table = text.split("Response time in ms").nth(1).expect("the table");
+    let last: Vec<&str> =
+        table.lines().skip(1).take(5).filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(last, ["needs", "nothing", "command", "busy", "-"]);
+    assert!(text.contains("Needs: what the SSDs must reveal or accept (array.interface)."));
+    assert!(!needing(["nothing", "nothing", "nothing", ""]).contains("Needs"), "the bound is no difference");
+}
+
+/// The rule of a million requests is the judgement's; here it is only put into words.
+#[test]
+fn the_lowest_p999_of_reads_is_told_where_it_was_judged() {
+    let mut of = compared(four_runs());
+    assert!(!plain(&of, STYLE).contains("p99.9 of reads"));
+    of.winners.read_p999 = of.winners.p99.clone();
+    assert!(plain(&of, STYLE).contains("p99.9 of reads"));
+}
+
 #[test]
 fn nothing_completed_is_said_and_not_divided_by() {
     let empty = |label: &str| {

@@ -32,10 +32,11 @@ pub(crate) fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec
     let winners = &comparison.winners;
     // Without writes a percentile of the reads is that of all requests.
     let mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
-    let figures: [(&str, &Option<Winner>, Show); 4] = [
+    let figures: [(&str, &Option<Winner>, Show); 5] = [
         ("mean", &winners.mean, milliseconds),
         ("p99", &winners.p99, milliseconds),
         ("p99 of reads", if mixed { &winners.read_p99 } else { &None }, milliseconds),
+        ("p99.9 of reads", &winners.read_p999, milliseconds),
         ("erases", &winners.erases, erases),
     ];
     let known: Vec<(&str, &Winner, Show)> =
@@ -61,7 +62,7 @@ fn void_of_all<'a>(known: &[(&str, &'a Winner, Show)]) -> Option<&'a str> {
 /// What a tie is, how sure all this is, and what one seed cannot know.
 pub(crate) fn footnotes(comparison: &Comparison) -> Vec<String> {
     let winners = &comparison.winners;
-    let all = [&winners.mean, &winners.p99, &winners.read_p99, &winners.erases];
+    let all = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999, &winners.erases];
     let ties = all.into_iter().flatten().any(Winner::is_tie);
     let tie = ties.then(|| {
         "Tie: the interval of the difference holds zero, or the difference is below 0.1%. All intervals of differences \
@@ -166,6 +167,7 @@ impl Said<'_> {
             winners if is(&winners.mean) => versus.mean,
             winners if is(&winners.p99) => versus.p99,
             winners if is(&winners.read_p99) => versus.read_p99,
+            winners if is(&winners.read_p999) => versus.read_p999,
             _ => versus.erases,
         }
     }
@@ -185,7 +187,8 @@ impl Said<'_> {
     fn prices(&self) -> Vec<Line> {
         let winners = &self.comparison.winners;
         let mut faster: Vec<&str> = Vec::new();
-        for winner in [&winners.mean, &winners.p99, &winners.read_p99].into_iter().flatten() {
+        let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
+        for winner in figures.into_iter().flatten() {
             let gains = winner.baseline.as_ref().is_some_and(|base| !winner.labels.contains(&base.label));
             if let Some(best) = winner.labels.first().filter(|best| gains && !faster.contains(&best.as_str()))
             {

@@ -61,6 +61,9 @@ pub struct BatchReport {
     /// 99th percentile of reads. Unit: ns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub read_p99: Vec<f64>,
+    /// 99.9th percentile of reads. Unit: ns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read_p999: Vec<f64>,
     /// Blocks erased, scaled to the window. Unit: count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub erases: Vec<f64>,

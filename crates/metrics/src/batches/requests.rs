@@ -127,6 +127,7 @@ impl Batches {
             p999: series(&self.all, all, whole.p999, 0.001),
             p9999: series(&self.all, all, whole.p9999, 0.0001),
             read_p99: series(&self.read, read, reads.p99, 0.01),
+            read_p999: series(&self.read, read, reads.p999, 0.001),
             ..BatchReport::default()
         }
     }
@@ -210,7 +211,7 @@ mod tests {
         let mean = report.p99.iter().sum::<f64>() / 64.0;
         assert!((mean / p99 - 1.0).abs() < 0.03, "{mean} {p99}");
         assert!(report.p99.chunks(2).all(|pair| pair[0] > pair[1]), "{:?}", report.p99);
-        assert_eq!(report.read_p99, report.p99);
+        assert_eq!((&report.read_p99, &report.read_p999), (&report.p99, &report.p999));
     }
 
     /// All slow requests in one batch of 64: the percentile could lie anywhere.

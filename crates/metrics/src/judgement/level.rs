@@ -1,6 +1,6 @@
 //! How sure a difference must be before it is called one.
 //!
-//! A comparison asks many questions at once: four figures, each of every variant against the best and against the
+//! A comparison asks many questions at once: four or five figures, each of every variant against the best and against the
 //! baseline. All answers together should hold with 95%, so each interval of a difference is given an equal part of the 5%
 //! (Bonferroni; for comparisons with the best as many parts as there are other variants are enough: Hsu, Annals of
 //! Statistics 12, 1984).
@@ -11,16 +11,30 @@
 //! Thus the level depends on the number of seeds alone, and the same number asked for outright gives the same intervals.
 
 use crate::interval::ERROR;
+use crate::report::Report;
 
-/// Figures that a comparison names winners of.
-const FIGURES: f64 = 4.0;
+/// Figures that every comparison names winners of.
+pub const FIGURES: u32 = 4;
+/// A variant needs so many requests, all seeds together, to take part in a verdict on the 99.9th percentile: it rests on one
+/// request in a thousand, and these come in bunches, a collection each.
+pub const P999_REQUESTS_MIN: u64 = 1_000_000;
 /// Seeds of the first look at which a run may stop by what it sees.
 pub const FIRST_LOOK: u64 = 10;
 
-/// The probability with which the interval of one difference may miss, in a comparison of so many variants.
-pub fn difference_error(variants: usize, seeds: usize) -> f64 {
+/// The probability with which the interval of one difference may miss, in a comparison of so many variants and figures.
+pub fn difference_error(variants: usize, seeds: usize, figures: u32) -> f64 {
     let others = variants.saturating_sub(1).max(1) as f64;
-    ERROR / FIGURES / others * spent(seeds as u64)
+    ERROR / f64::from(figures) / others * spent(seeds as u64)
+}
+
+/// Figures that the comparison of these runs names winners of: the 99.9th percentile is one where enough was measured.
+pub fn figures(runs: &[Report], seeds: usize) -> u32 {
+    FIGURES + u32::from(runs.chunks(seeds).filter(|runs| !runs[0].is_ideal() && has_p999(runs)).count() > 1)
+}
+
+/// Whether one variant's runs are enough for a verdict on its 99.9th percentile.
+pub(super) fn has_p999(runs: &[Report]) -> bool {
+    runs.iter().map(|run| run.host.requests).sum::<u64>() >= P999_REQUESTS_MIN
 }
 
 /// The part of the error that is spent on a look at so many seeds. One seed is no look: its intervals are of batches.
@@ -52,7 +66,11 @@ mod tests {
             (1, 1, 0.0125),
         ];
         for (variants, seeds, error) in cases {
-            assert_eq!(difference_error(variants, seeds), error, "{variants} variants, {seeds} seeds");
+            assert_eq!(
+                difference_error(variants, seeds, FIGURES),
+                error,
+                "{variants} variants, {seeds} seeds"
+            );
         }
     }
 

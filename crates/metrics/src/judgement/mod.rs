@@ -15,10 +15,10 @@ mod level;
 mod run;
 mod winners;
 
-pub use level::{FIRST_LOOK, difference_error};
+pub use level::{FIGURES, FIRST_LOOK, P999_REQUESTS_MIN, difference_error, figures};
 pub use run::{
-    ALL_AT_ONCE, FEW_COLLECTIONS, FEW_REQUESTS, NO_COLLECTION, NOT_SETTLED, OVERLOAD, SHORT_WINDOW,
-    STILL_SETTLING, of_run, voids,
+    ALL_AT_ONCE, CANNOT_KEEP_UP, FEW_COLLECTIONS, FEW_REQUESTS, NO_COLLECTION, NOT_SETTLED, OVERLOAD,
+    SHORT_WINDOW, STILL_SETTLING, of_run, voids,
 };
 pub use winners::{Against, Winner, Winners};
 
@@ -29,6 +29,8 @@ use crate::warning::Warning;
 pub const WEAR_AT_THE_EDGE: &str = "wear-at-the-edge";
 /// All runs have the same seed.
 pub const ONE_SEED: &str = "one-seed";
+/// A policy has something to say of its own keys; each of its sentences is a warning of its own.
+pub const POLICY: &str = "policy";
 /// An interval narrower than this share of its figure leaves nothing to find out.
 const PRECISE: f64 = 0.01;
 
@@ -38,7 +40,7 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
     let mut found: Vec<Warning> = Vec::new();
     for runs in variants {
         for warning in of_variant(runs) {
-            match found.iter_mut().find(|known| known.code == warning.code) {
+            match found.iter_mut().find(|known| is_same(known, warning)) {
                 Some(known) => known.labels.push(label(runs)),
                 None => found.push(Warning { labels: vec![label(runs)], ..warning.clone() }),
             }
@@ -69,15 +71,20 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
     found
 }
 
+/// Whether two warnings are of one kind: what policies say differs in its text alone.
+fn is_same(one: &Warning, other: &Warning) -> bool {
+    one.code == other.code && (one.code != POLICY || one.text == other.text)
+}
+
 /// The warnings that at least half of a variant's runs have, as the first of these words them.
 fn of_variant(runs: &[Report]) -> impl Iterator<Item = &Warning> {
     let all = runs.iter().flat_map(|run| &run.warnings);
-    let has = |run: &&Report, code: &str| run.warnings.iter().any(|warning| warning.code == code);
-    let mut told: Vec<&str> = Vec::new();
+    let has = |run: &&Report, what: &Warning| run.warnings.iter().any(|warning| is_same(warning, what));
+    let mut told: Vec<&Warning> = Vec::new();
     all.filter(move |warning| {
-        let count = runs.iter().filter(|run| has(run, &warning.code)).count();
-        let is_new = !told.contains(&warning.code.as_str());
-        told.push(&warning.code);
+        let count = runs.iter().filter(|run| has(run, warning)).count();
+        let is_new = !told.iter().any(|known| is_same(known, warning));
+        told.push(warning);
         is_new && 2 * count >= runs.len()
     })
 }
@@ -109,7 +116,8 @@ impl Comparison {
     /// Whether more seeds could tell nothing more: each figure has a winner, or all that tie are known to a hundredth, or
     /// no figure means anything.
     pub fn is_decided(&self) -> bool {
-        let figures = [&self.winners.mean, &self.winners.p99, &self.winners.read_p99, &self.winners.erases];
+        let Winners { mean, p99, read_p99, read_p999, erases, .. } = &self.winners;
+        let figures = [mean, p99, read_p99, read_p999, erases];
         figures.into_iter().flatten().all(|winner| {
             let is_precise = |against: &Against| {
                 let relative = against.versus.relative.and_then(|relative| relative.half_width);
@@ -149,6 +157,16 @@ mod tests {
             told.iter().map(|(c, t)| (c.as_str(), t.as_str())).unzip();
         assert_eq!(codes, [OVERLOAD, "parity-resonance", ONE_SEED]);
         assert_eq!(texts[..2], ["b: it is so", "it is so"]);
+    }
+
+    /// Two policies may warn of different things, and one policy of two.
+    #[test]
+    fn what_policies_say_is_told_sentence_by_sentence() {
+        let mut runs = ["a", "b", "c"].map(|label| warned(label, 1, &[]));
+        runs[0].warnings = ["too short", "too long"].map(|text| Warning::new(POLICY, text)).to_vec();
+        runs[1].warnings = vec![Warning::new(POLICY, "too long")];
+        let texts: Vec<String> = told(&runs, 1).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts[..2], ["a: too short", "a and b: too long"]);
     }
 
     #[test]

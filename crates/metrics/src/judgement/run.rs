@@ -1,5 +1,6 @@
 //! What makes the figures of one run say less than they seem to.
 
+use crate::feasibility::{FeasibilityReport, MeasuredIn};
 use crate::report::Report;
 use crate::trace;
 use crate::warning::Warning;
@@ -20,6 +21,9 @@ pub const NOT_SETTLED: &str = "not-settled";
 pub const STILL_SETTLING: &str = "still-settling";
 /// All requests arrived at the same moment.
 pub const ALL_AT_ONCE: &str = "all-at-once";
+
+/// Members that are to collect in turn need more time than there is.
+pub const CANNOT_KEEP_UP: &str = "cannot-keep-up";
 
 /// Whether a run with this warning can win nothing.
 pub fn voids(code: &str) -> bool {
@@ -54,6 +58,7 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (FEW_COLLECTIONS, few_collections(run)),
         (NOT_SETTLED, not_settled(run)),
         (STILL_SETTLING, still_settling(run)),
+        (CANNOT_KEEP_UP, cannot_keep_up(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
     let of_trace = run.trace.as_ref().map(trace::warnings).unwrap_or_default();
@@ -194,6 +199,26 @@ fn still_settling(run: &Report) -> Option<String> {
     }
 }
 
+/// A scheme that keeps members apart and has too little time for that.
+fn cannot_keep_up(run: &Report) -> Option<String> {
+    let FeasibilityReport { load, at_once, measured_in } = run.array.feasibility?;
+    let place = match measured_in {
+        MeasuredIn::Warmup => "the warm-up",
+        MeasuredIn::Window => "the measured window, because the warm-up had too few collections to say",
+    };
+    let may = match at_once {
+        1 => "one member may collect at a time".to_owned(),
+        several => format!("{several} members may collect at a time"),
+    };
+    (load > 1.0).then(|| {
+        format!(
+            "{may}, and all members together need {load:.2} times the time which that leaves them. So some collect out of turn. \
+             This was measured in {place}. More spare (ssd.ftl.reserved_blocks), fewer writes or a policy that lets members \
+             collect together would help"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,6 +309,25 @@ mod tests {
         assert_eq!(ageing(false, [Some(4.0), Some(4.4)], 1.0), [NOT_SETTLED]);
         assert_eq!(ageing(false, [None, None], 1.0), [STILL_SETTLING]);
         assert_eq!(ageing(false, [None, None], 0.0), [""; 0], "an empty array is meant to be one");
+    }
+
+    #[test]
+    fn a_scheme_that_needs_more_time_than_there_is_is_told_by_how_much() {
+        let found = |load: f64, measured_in: MeasuredIn| {
+            let mut run = sound();
+            run.array.feasibility = Some(FeasibilityReport { load, at_once: 1, measured_in });
+            of_run(&run)
+        };
+        assert_eq!(found(1.0, MeasuredIn::Warmup), []);
+        let warmup = found(1.4, MeasuredIn::Warmup).remove(0);
+        assert_eq!(warmup.code, CANNOT_KEEP_UP);
+        assert!(
+            warmup.text.contains("1.40 times") && warmup.text.contains("in the warm-up."),
+            "{}",
+            warmup.text
+        );
+        assert!(found(1.4, MeasuredIn::Window)[0].text.contains("in the measured window"));
+        assert!(!voids(CANNOT_KEEP_UP), "its figures are what it does");
     }
 
     #[test]

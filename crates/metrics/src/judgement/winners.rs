@@ -12,7 +12,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::level::difference_error;
+use super::level::{difference_error, figures, has_p999};
 use super::run::OVERLOAD;
 use super::{label, void_of};
 use crate::intervals::{Figure, Versus};
@@ -30,6 +30,10 @@ pub struct Winners {
     pub p99: Option<Winner>,
     /// Lowest 99th percentile of the response times of reads. Unit: ns.
     pub read_p99: Option<Winner>,
+    /// Lowest 99.9th percentile of the response times of reads, among variants of at least [`P999_REQUESTS_MIN`](super::P999_REQUESTS_MIN) requests, all
+    /// seeds together; absent where fewer than two have so many. Unit: ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_p999: Option<Winner>,
     /// Fewest blocks erased. Unit: count.
     pub erases: Option<Winner>,
     /// A difference in erases was taken for none because it is less than one collection of each SSD.
@@ -76,14 +80,20 @@ impl Winners {
     pub fn of(runs: &[Report], seeds: usize) -> Winners {
         assert!(seeds > 0 && runs.len().is_multiple_of(seeds), "each variant has all seeds");
         let variants: Vec<&[Report]> = runs.chunks(seeds).collect();
-        let error = difference_error(variants.len(), seeds);
-        let contest =
-            |figure: &'static Figure, edge: Edge| Contest { variants: &variants, figure, error, edge };
+        let error = difference_error(variants.len(), seeds, figures(runs, seeds));
+        let contest = |figure: &'static Figure, edge: Edge| Contest {
+            variants: &variants,
+            figure,
+            error,
+            edge,
+            is_enough: |_| true,
+        };
         let erases = contest(&Figure::ERASES, one_collection).decide();
         Winners {
             mean: contest(&Figure::MEAN, none).decide(),
             p99: contest(&Figure::P99, none).decide(),
             read_p99: contest(&Figure::READ_P99, none).decide(),
+            read_p999: Contest { is_enough: has_p999, ..contest(&Figure::READ_P999, none) }.decide(),
             wear_at_the_edge: erases.as_ref().is_some_and(Winner::has_clear_ties),
             erases,
         }
@@ -113,6 +123,8 @@ struct Contest<'a> {
     figure: &'a Figure,
     error: f64,
     edge: Edge,
+    /// Whether these runs are enough to judge the figure by.
+    is_enough: fn(&[Report]) -> bool,
 }
 
 /// A variant and its figure.
@@ -122,7 +134,7 @@ impl<'a> Contest<'a> {
     fn decide(&self) -> Option<Winner> {
         let buildable = self.variants.iter().copied().filter(|runs| !runs[0].is_ideal());
         let (known, lacking): (Vec<&[Report]>, Vec<&[Report]>) =
-            buildable.partition(|runs| self.figure.samples(runs).is_some());
+            buildable.partition(|runs| (self.is_enough)(runs) && self.figure.samples(runs).is_some());
         let mut known: Vec<Candidate<'a>> =
             known.into_iter().filter_map(|runs| Some((runs, self.figure.samples(runs)?.centre))).collect();
         if known.len() < 2 {
@@ -220,7 +232,7 @@ impl Versus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judgement::{FEW_COLLECTIONS, OVERLOAD};
+    use crate::judgement::{FEW_COLLECTIONS, OVERLOAD, P999_REQUESTS_MIN};
     use crate::report::tests::blank;
     use crate::warning::Warning;
 
@@ -339,6 +351,48 @@ mod tests {
         assert_eq!((p99.name(), &p99.unknown[..]), (Some("c"), &["a".to_owned()][..]));
         assert_eq!(p99.baseline, None);
         assert_eq!(Winners::of(&runs[..2], 1).p99, None, "one percentile is no choice");
+    }
+
+    /// A p99.9 rests on one request in a thousand: below a million requests in all nobody is named, whatever intervals say.
+    #[test]
+    fn the_99_9th_percentile_has_a_winner_from_a_million_requests_on() {
+        let of = |requests: [u64; 3]| {
+            let mut runs = [run("a", 1.0, 0, 3), run("b", 1.0, 0, 3), run("c", 1.0, 0, 3)];
+            for ((run, requests), p999) in runs.iter_mut().zip(requests).zip([900.0, 500.0, 400.0]) {
+                run.host.requests = requests;
+                run.host.response_ns.read.p999 = Some(p999 as u64);
+                run.host.batches.read_p999 = around(p999, 0.01);
+            }
+            Winners::of(&runs, 1).read_p999
+        };
+        const ENOUGH: u64 = P999_REQUESTS_MIN;
+        assert_eq!(of([ENOUGH, ENOUGH - 1, ENOUGH - 1]), None, "one alone is no choice");
+        assert_eq!(of([ENOUGH; 3]).expect("a choice").name(), Some("c"));
+        let two = of([ENOUGH, ENOUGH, ENOUGH - 1]).expect("a choice");
+        assert_eq!(
+            (two.name(), &two.unknown[..]),
+            (Some("b"), &["c".to_owned()][..]),
+            "c has too few to take part"
+        );
+    }
+
+    /// Seeds add up, and the fifth figure takes its part of the error.
+    #[test]
+    fn a_million_requests_may_be_those_of_several_seeds() {
+        let runs = |requests: u64| {
+            let of = |label: &str, seed: u64, p999: u64| {
+                let mut run = blank(label, seed);
+                run.host.requests = requests;
+                run.host.response_ns.read.p999 = Some(p999);
+                run
+            };
+            let a = (0..4).map(|seed| of("a", seed, 900 + seed));
+            a.chain((0..4).map(|seed| of("b", seed, 500 + seed * 2))).collect::<Vec<_>>()
+        };
+        let winner = |requests| Winners::of(&runs(requests), 4).read_p999;
+        assert_eq!(winner(P999_REQUESTS_MIN / 4).expect("a choice").name(), Some("b"));
+        assert_eq!(winner(P999_REQUESTS_MIN / 4 - 1), None);
+        assert_eq!([P999_REQUESTS_MIN / 4, 1].map(|requests| figures(&runs(requests), 4)), [5, 4]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use harmonia_array::{Array, ArrayCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
     CounterBatches, DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters,
-    Observer, OverTimeReport, Pairing, Wear,
+    Observer, OverTimeReport, Pairing, WarmupGc, Wear,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
@@ -49,6 +49,8 @@ pub(super) struct Measured {
     /// By member, who waited for it.
     pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
+    /// Who collected before the measured window.
+    pub warmup_gc: WarmupGc,
     /// By member, times it began to collect or was collecting when the window began.
     pub gc_intervals: Vec<u64>,
     /// How counters changed from batch to batch of requests.
@@ -121,6 +123,8 @@ impl Run<'_> {
             source,
             array,
             warmup,
+            warmup_gc: GcOverlap::new(scenario.array.members.len(), SimTime::ZERO),
+            warmup_gc_events: 0,
             window: None,
             first_measured: u64::MAX,
             host: HostRecorder::new(),
@@ -169,6 +173,7 @@ struct Window {
     parity_pages_read: u64,
     policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
+    warmup_gc: WarmupGc,
     gc_intervals: Vec<u64>,
     batches: CounterBatches,
     events: u64,
@@ -180,6 +185,9 @@ struct Drive<'a, P: Told> {
     wants_completions: bool,
     array: Array<P>,
     warmup: Limit,
+    /// Until the window opens.
+    warmup_gc: GcOverlap,
+    warmup_gc_events: u64,
     window: Option<Window>,
     /// Id of the first request that counts.
     first_measured: u64,
@@ -350,6 +358,9 @@ impl<P: Told> Drive<'_, P> {
                 if let Some(observer) = self.observer.as_mut().filter(|_| end > window.from) {
                     observer.gc_interval(device, start.max(window.from), end);
                 }
+            } else {
+                self.warmup_gc.interval(device, start, end);
+                self.warmup_gc_events += 1;
             }
         }
         *self.array.gc_intervals() = intervals;
@@ -359,14 +370,21 @@ impl<P: Told> Drive<'_, P> {
     /// Folds what lies safely in the past, so that long runs need no more memory.
     fn settle(&mut self, now: SimTime) {
         let open = self.array.devices().iter().filter_map(|device| device.collecting_since()).min();
-        if let Some(window) = &mut self.window {
-            window.gc.settle(open.map_or(now, |since| since.min(now)));
-        }
+        let gc = self.window.as_mut().map_or(&mut self.warmup_gc, |window| &mut window.gc);
+        gc.settle(open.map_or(now, |since| since.min(now)));
     }
 
     fn open_window(&mut self, from: SimTime, first: u64) -> Result<(), RunError> {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
+        }
+        let members = self.array.devices().len();
+        let mut warmup_gc = std::mem::replace(&mut self.warmup_gc, GcOverlap::new(members, from));
+        for (index, device) in self.array.devices().iter().enumerate() {
+            if let Some(since) = device.collecting_since() {
+                warmup_gc.interval(DeviceId(index as u16), since, SimTime::NEVER);
+                self.warmup_gc_events += 1;
+            }
         }
         self.array.begin_window(from);
         self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
@@ -377,8 +395,9 @@ impl<P: Told> Drive<'_, P> {
             redundancy: self.array.counters(),
             parity_pages_read: parity_pages_read(&self.array),
             policy_counters: self.array.policy_counters(),
-            gc: GcOverlap::new(self.array.devices().len(), from),
-            gc_intervals: vec![0; self.array.devices().len()],
+            gc: GcOverlap::new(members, from),
+            warmup_gc: WarmupGc::new(warmup_gc, self.warmup_gc_events, from),
+            gc_intervals: vec![0; members],
             batches: CounterBatches::starting_at(first),
             events: self.events(),
         });
@@ -437,6 +456,7 @@ impl<P: Told> Drive<'_, P> {
             over_time: self.array.devices().iter().map(|device| device.probe().over_time(end)).collect(),
             gc_waits: self.gc_waits.report(),
             gc_share: window.gc.finish(end),
+            warmup_gc: window.warmup_gc,
             messages: self.array.message_counters().since(&window.messages),
             redundancy: self.array.counters().since(&window.redundancy),
             parity_pages_read: parity_pages_read(&self.array) - window.parity_pages_read,

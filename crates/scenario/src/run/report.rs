@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::Layout;
-use harmonia_array::{ArrayCounters, Level, Steadiness};
+use harmonia_array::{
+    ArrayConfig, ArrayCounters, Interface, Level, NvramCounters, ReadCounters, Reads, Steadiness,
+};
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
-    HostReport, Noted, PreconditionReport, RedundancyReport, Report, SCHEMA, TraceReport,
+    FeasibilityReport, HostReport, Noted, NvramReport, PreconditionReport, ReconstructReport,
+    RedundancyReport, Report, SCHEMA, TraceReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_workload::TraceAccount;
@@ -14,6 +18,7 @@ use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
 use super::drive::Measured;
 use crate::Variant;
+use crate::policies::built;
 
 /// Wall time, for the engine section alone: nothing else of a report may depend on it.
 #[expect(clippy::disallowed_types, reason = "the engine section reports how long a run took")]
@@ -49,7 +54,10 @@ pub(super) fn build(
         ("windows".to_owned(), messages.windows),
     ]);
     counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
-    let coordination = CoordinationReport::new(scenario.array.coordination.policy.clone(), counters);
+    let policy = built(&scenario.array, &scenario.array.coordination.policy).ok();
+    let policy = policy.as_deref();
+    let name = scenario.array.coordination.policy.clone();
+    let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
     let watched = measured.over_time.into_iter().zip(measured.gc_waits);
     let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members);
     let planes = members.iter().map(|member| member.ssd.geometry.planes_per_die);
@@ -65,6 +73,11 @@ pub(super) fn build(
     let array = ArrayReport {
         usable_bytes: layout.logical_bytes(),
         redundancy: redundancy(scenario.array.level, &measured.redundancy),
+        reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
+        nvram: nvram(&scenario.array, &measured.redundancy.nvram),
+        feasibility: policy
+            .filter(|policy| policy.keeps_apart())
+            .map(|policy| FeasibilityReport::new(policy.at_once(), &measured.warmup_gc, &measured.gc_share)),
         ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
     }
     .with_copies(copies);
@@ -119,7 +132,7 @@ fn rounds(device: &DeviceCounters, ssd: &SsdConfig) -> u64 {
 
 /// What redundancy made of writes, if the level has any.
 fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport> {
-    let ArrayCounters { row_waits, planner } = *counted;
+    let ArrayCounters { row_waits, planner, .. } = *counted;
     (level != Level::Raid0).then_some(RedundancyReport {
         stripe_waits: row_waits,
         rows_read_modify_write: planner.rows_read_modify_write,
@@ -128,6 +141,54 @@ fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport>
         pre_read_bytes: planner.pre_read_bytes,
         copy_pages_written: 0,
         trims_ignored_bytes: planner.trims_ignored_bytes,
+    })
+}
+
+/// The rung of `array.interface` that a run uses: what its policy needs, and what tells its reads whom to avoid.
+fn rung(array: &ArrayConfig, policy: Option<&dyn Coordinator>) -> Interface {
+    let needed = policy.map_or(Interface::Nothing, |policy| policy.interface());
+    match array.knowledge.reads {
+        Reads::Avoid(_) if rule(policy).is_none() => {
+            needed.max(array.knowledge.interface.min(Interface::Busy))
+        }
+        _ => needed,
+    }
+}
+
+/// A policy's own rule for reads.
+fn rule(policy: Option<&dyn Coordinator>) -> Option<Reads> {
+    policy.and_then(|policy| policy.reads())
+}
+
+/// Reads around members that collect, if any may be.
+fn reconstruct(
+    array: &ArrayConfig,
+    policy: Option<&dyn Coordinator>,
+    counted: &ReadCounters,
+) -> Option<ReconstructReport> {
+    let reads = rule(policy).unwrap_or(array.knowledge.reads);
+    let ReadCounters { rebuilt_pages, extra_pages, rows_busy, hedges, hedges_won, waited_pages } = *counted;
+    // A policy that reserves members has reads around them without a rule for those that collect.
+    (reads != Reads::Wait || *counted != ReadCounters::default()).then_some(ReconstructReport {
+        rebuilt_pages,
+        extra_pages,
+        rows_by_busy_members: rows_busy,
+        hedges,
+        hedges_won,
+        waited_pages,
+    })
+}
+
+/// What NVRAM was good for, if there is any.
+fn nvram(array: &ArrayConfig, counted: &NvramCounters) -> Option<NvramReport> {
+    let size_bytes = array.knowledge.nvram;
+    (size_bytes > 0).then_some(NvramReport {
+        size_bytes,
+        parked_pages: counted.parked_pages,
+        high_water_bytes: counted.high_water_pages * array.page_size(),
+        full_waits: counted.full_waits,
+        destaged_pages: counted.destaged_pages,
+        superseded_pages: counted.superseded_pages,
     })
 }
 

@@ -13,6 +13,7 @@ function themeButton(redraw) {
 hatch();
 tableBoxes();
 responsesChart();
+frontierChart();
 const timeline = timelineChart();
 overTimeChart();
 planesChart();

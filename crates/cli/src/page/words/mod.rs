@@ -200,7 +200,7 @@ fn more_than(ratio: f64, what: &str) -> String {
 }
 
 /// "a", "a and b", "a, b and c", "a, b and 3 more".
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     const SHOWN: usize = 3;
     match names {
         [] => String::new(),

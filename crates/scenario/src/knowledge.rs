@@ -1,0 +1,158 @@
+//! What members reveal of their collection, and what the array makes of it: `interface`, `poll`, `reads`, `nvram`.
+//!
+//! A policy that needs more than the members reveal is refused here, as is one that reads around members on a level that
+//! keeps data once.
+
+use harmonia_array::coordination::{self, Parameters};
+use harmonia_array::{Avoid, Interface, Knowledge, Level, Reads};
+use harmonia_types::registry::Entry;
+use harmonia_types::{Bytes, units};
+
+use crate::error::Parsed;
+use crate::read::Section;
+
+/// Levels on which reads can do without a member.
+const REDUNDANT: &str =
+    "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\", which keep data more than once";
+
+/// Reads the keys of `[array]` that say what is known of members.
+pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, page: Bytes) -> Parsed<Knowledge> {
+    let usual = Knowledge::default();
+    let names = Interface::ALL.map(|rung| (rung.name(), rung));
+    let interface = array.field("interface").map(|field| field.choice(&names)).transpose()?;
+    let interface = interface.unwrap_or_default();
+    let is_redundant = level.redundancy(devices) > 0;
+    Ok(Knowledge {
+        interface,
+        poll: poll(array, interface)?.unwrap_or(usual.poll),
+        reads: reads(array, interface, is_redundant.then_some(level))?,
+        nvram: nvram(array, page)?,
+    })
+}
+
+fn poll(array: &Section<'_>, interface: Interface) -> Parsed<Option<harmonia_types::SimDuration>> {
+    let Some(field) = array.field("poll") else { return Ok(None) };
+    if interface != Interface::Log {
+        let problem = format!(
+            "members are asked for their status with array.interface = \"log\" only, not \"{interface}\""
+        );
+        return Err(field.fault_allowing(problem, "no `poll`, or array.interface = \"log\""));
+    }
+    field.duration(true).map(Some)
+}
+
+/// Reads `reads`; `level` is that of the array if it has redundancy.
+fn reads(array: &Section<'_>, interface: Interface, level: Option<Level>) -> Parsed<Reads> {
+    let Some(field) = array.field("reads") else { return Ok(Reads::Wait) };
+    let reads = field.choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))])?;
+    let refused = match (reads, interface) {
+        (Reads::Wait | Reads::Hedge(_), _) => None,
+        (Reads::Avoid(_), _) if level.is_none() => Some((
+            "the level keeps data once, so a read cannot go elsewhere".to_owned(),
+            format!("\"wait\", or {REDUNDANT}"),
+        )),
+        (Reads::Avoid(_), Interface::Nothing) => Some((
+            "with array.interface = \"nothing\" nobody tells which member collects".to_owned(),
+            "\"wait\" (the policies sit-out and hedge go by response times instead), or array.interface = \"log\", \"busy\" \
+             or \"command\""
+                .to_owned(),
+        )),
+        (Reads::Avoid(_), Interface::Window) => Some((
+            "with array.interface = \"window\" only a policy that gives windows knows which member may collect, and its own \
+             rule for reads holds"
+                .to_owned(),
+            "\"wait\" (the policies plm and ioda read around the member whose window it is), or array.interface = \"log\", \
+             \"busy\" or \"command\""
+                .to_owned(),
+        )),
+        (Reads::Avoid(_), Interface::Log | Interface::Busy | Interface::Command) => None,
+    };
+    refused.map_or(Ok(reads), |(problem, allowed)| Err(field.fault_allowing(problem, allowed)))
+}
+
+fn nvram(array: &Section<'_>, page: Bytes) -> Parsed<Bytes> {
+    let Some(field) = array.field("nvram") else { return Ok(0) };
+    let size = field.bytes(0)?;
+    if size.is_multiple_of(page) {
+        return Ok(size);
+    }
+    let problem = format!("is not a multiple of the page size, {}", units::format_bytes(page));
+    Err(field.fault(problem))
+}
+
+/// Why a policy cannot work on an array: it needs members to reveal more, or data to be kept more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unable {
+    /// It needs this rung.
+    Interface(Interface),
+    /// It reads around members.
+    Redundancy,
+}
+
+/// What keeps a policy from working on such members, which reveal so much.
+pub(crate) fn unable(
+    entry: &Entry<coordination::Build>,
+    parameters: &Parameters<'_>,
+    offered: Interface,
+) -> Option<Unable> {
+    // On an array that keeps data once it would not say that it reads around members.
+    let redundancy = parameters.redundancy.max(1);
+    let policy = (entry.build)(&Parameters { redundancy, ..*parameters }).ok()?;
+    if policy.interface() > offered {
+        return Some(Unable::Interface(policy.interface()));
+    }
+    (policy.reads().is_some() && parameters.redundancy == 0).then_some(Unable::Redundancy)
+}
+
+/// Refuses a policy that cannot work on these members. `section` is the table that names it.
+pub(crate) fn allows(
+    array: &Section<'_>,
+    section: &Section<'_>,
+    entry: &Entry<coordination::Build>,
+    offered: Interface,
+    parameters: &Parameters<'_>,
+) -> Parsed<()> {
+    let (name, others) = (entry.name, || able(offered, parameters));
+    let (field, problem, allowed) = match unable(entry, parameters, offered) {
+        None => return Ok(()),
+        Some(Unable::Interface(needed)) => (
+            array.field("interface").expect("the highest rung is the default"),
+            format!(
+                "`{name}` needs \"{needed}\" ({}), and \"{offered}\" offers less ({})",
+                has(needed),
+                has(offered)
+            ),
+            format!(
+                "array.interface = \"{needed}\", or a policy that works with \"{offered}\": {}",
+                others()
+            ),
+        ),
+        Some(Unable::Redundancy) => (
+            section.field("policy").expect("the default works on every level"),
+            "it answers reads without the member that collects, and the level keeps data once".to_owned(),
+            format!("{REDUNDANT}; or a policy that works here: {}", others()),
+        ),
+    };
+    Err(field.fault_allowing(problem, allowed))
+}
+
+/// Names of the policies that work on such members.
+fn able(offered: Interface, parameters: &Parameters<'_>) -> String {
+    let own = &Default::default();
+    let works = |entry: &&Entry<coordination::Build>| {
+        unable(entry, &Parameters { own, ..*parameters }, offered).is_none()
+    };
+    let names: Vec<&str> = coordination::REGISTRY.iter().filter(works).map(|entry| entry.name).collect();
+    names.join(", ")
+}
+
+/// What members of a rung reveal or accept, beyond those of the rung below.
+fn has(rung: Interface) -> &'static str {
+    match rung {
+        Interface::Nothing => "only how long answers take",
+        Interface::Log => "a status that can be asked for",
+        Interface::Window => "windows to collect in",
+        Interface::Busy => "operations refused at once instead of waiting for collection",
+        Interface::Command => "word of when they collect, and orders to do so",
+    }
+}
