@@ -8,7 +8,9 @@ mod seams;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::AuditProbe;
-use harmonia_ssd::{Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, Ftl, SsdConfig};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, Ftl, SsdConfig, SubRequest,
+};
 use harmonia_types::{Operation, SimTime};
 use seams::{ERASE, PROGRAM, READ};
 use serde_json::{Value, json};
@@ -150,6 +152,29 @@ fn a_die_with_its_last_block_waits_for_its_channel_and_its_host_writes_wait_with
         let waited: u64 = device.completions().iter().map(|done| done.blame.queue_gc).sum();
         assert!(waited > 0, "{schedule}: who waited for a turn waited for collection");
     }
+}
+
+/// A write that is held back until its die's turn is refused at once, not when the turn comes.
+#[test]
+fn what_fails_fast_does_not_wait_for_a_turn() {
+    let mut config = limited(seams::config(1), "fixed", &json!({ "start": 1.0, "channels": 1 }));
+    config.geometry.chips_per_channel = 2;
+    config.ftl.allocation_unit = AllocationUnit::Die;
+    config.gc.hard_threshold = Amount::Blocks(1);
+    config.gc.soft_threshold = Amount::Blocks(2);
+    let mut device = device(&config, seams::used(&config, 1));
+    for lpn in 0..200 {
+        let request = SubRequest { fast_fail: true, ..seams::page(lpn, Operation::Write, u64::from(lpn)) };
+        device.submit(SimTime::ZERO, request).expect("room");
+    }
+    let mut stays = 0;
+    settle(&mut device, |device, _| stays += u32::from(!collecting(device).is_empty()));
+    let waited = device.completions().iter().filter(|done| done.blame.queue_gc > 0).count();
+    let refused = device.refusals().iter().filter(|refusal| refusal.blame.queue_gc > 0).count();
+    assert_eq!((waited, refused), (0, 0), "nobody waits for collection");
+    let pages: u32 = device.refusals().iter().map(|refusal| refusal.pages).sum();
+    assert_eq!(device.completions().len() as u32 + pages, 200);
+    assert!(pages > 0 && stays > 0);
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Lanes {
         ops[handle].order = self.arrivals;
         if let Some(last) = last {
             ops[last].follower = handle;
-            ops[handle].leader = last;
+            ops[handle].follows = true;
         }
         let lane = &mut self.lanes[unit as usize][kind.class() as usize];
         let mut after = lane.tail;
@@ -68,13 +68,13 @@ impl Lanes {
 
     /// An operation leaves its die's list.
     pub fn remove(&mut self, handle: u32, ops: &mut Slab<PageOp>) {
-        let PageOp { unit, kind, lane_next, lane_previous, leader, follower, .. } = ops[handle];
-        if follower != NO_OP {
-            ops[follower].leader = leader;
-        }
-        if leader != NO_OP {
+        let PageOp { unit, kind, lane_next, lane_previous, follower, follows, .. } = ops[handle];
+        if follows {
             // It leaves before its turn: it is refused.
+            let leader = one_before(handle, ops);
             ops[leader].follower = follower;
+        } else if follower != NO_OP {
+            ops[follower].follows = false;
         }
         let lane = &mut self.lanes[unit as usize][kind.class() as usize];
         if lane.near == handle {
@@ -108,6 +108,17 @@ impl Lanes {
         std::iter::successors(some(head), move |&handle| some(ops[handle].lane_next))
             .map(|handle| (handle, &ops[handle]))
     }
+}
+
+/// The operation before one on its LPN, which waits. Where there are lanes there is an index, and its buckets have what came
+/// before.
+fn one_before(handle: u32, ops: &Slab<PageOp>) -> u32 {
+    let PageOp { unit, lpn, .. } = ops[handle];
+    let mut older = ops[handle].bucket_older;
+    while !ops[older].is_on(unit, lpn) {
+        older = ops[older].bucket_older;
+    }
+    older
 }
 
 impl<P: Probe> Device<P> {

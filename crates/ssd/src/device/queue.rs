@@ -38,14 +38,18 @@ pub(super) struct PageOp {
     /// The one that came before it to its bucket, and the one after.
     pub bucket_older: u32,
     pub bucket_newer: u32,
-    /// The operations before and after it on the same LPN, where there are lanes; the one before must go first.
-    pub leader: u32,
+    /// The next operation on the same LPN.
     pub follower: u32,
+    /// An earlier operation on its LPN waits.
+    pub follows: bool,
     /// It is refused rather than kept waiting for collection.
     pub fast_fail: bool,
     /// Order of arrival.
     pub order: u64,
 }
+
+/// Every event of a die looks at one or two of them: each fits a cache line.
+const _: () = assert!(size_of::<PageOp>() <= 64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpKind {
@@ -79,8 +83,8 @@ impl PageOp {
             lane_previous: NO_OP,
             bucket_older: NO_OP,
             bucket_newer: NO_OP,
-            leader: NO_OP,
             follower: NO_OP,
+            follows: false,
             fast_fail: false,
             order: 0,
         }
@@ -379,7 +383,7 @@ impl QueueView<'_> {
     /// The first operation of a unit and class that is wanted and could go next: no earlier one on its LPN waits, nor
     /// is one suspended.
     fn first_of(&self, unit: u32, class: Class, wanted: impl Fn(&PageOp) -> bool) -> Option<u32> {
-        let could = |op: &PageOp| op.leader == NO_OP && !self.is_held_up(op);
+        let could = |op: &PageOp| !op.follows && !self.is_held_up(op);
         let mut lane = self.lane(unit, class);
         lane.find(|(_, op)| could(op) && wanted(op)).map(|(handle, _)| handle)
     }
