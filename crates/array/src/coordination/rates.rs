@@ -8,7 +8,7 @@
 
 use harmonia_flash::Copyback;
 use harmonia_ssd::SsdConfig;
-use harmonia_types::{Bytes, SimDuration};
+use harmonia_types::SimDuration;
 
 use crate::config::MemberConfig;
 
@@ -18,7 +18,7 @@ pub(super) struct Rates {
     /// The longest a collection takes.
     pub collection: SimDuration,
     /// Bytes that can be written between the soft and the hard threshold.
-    pub spare: Bytes,
+    pub spare: f64,
     /// Bytes written a second at most.
     pub written: f64,
     /// Bytes a second that a collection wins.
@@ -39,10 +39,12 @@ impl Rates {
     fn of_device(ssd: &SsdConfig) -> Option<Rates> {
         let shape = ssd.resolve().ok()?;
         let (geometry, timing) = (&ssd.geometry, &ssd.timing);
-        let page = u64::from(shape.page_size);
+        let page = f64::from(shape.page_size);
 
         // What a collection moves, and how long that takes.
-        let live = shape.unit_pages.div_ceil(shape.blocks_per_unit - shape.soft);
+        // Data may be too much for the soft threshold ever to be left; then blocks are full.
+        let written_blocks = shape.blocks_per_unit.saturating_sub(shape.soft).max(1);
+        let live = shape.unit_pages.div_ceil(written_blocks).min(shape.data_pages);
         let far = if timing.copyback == Copyback::None { live } else { 0 };
         let transfers = timing.transfer * u64::from(2 * far);
         let victim = (timing.read + timing.program) * u64::from(live)
@@ -52,18 +54,18 @@ impl Rates {
         let victims_of_die = u64::from(shape.units_per_die) * u64::from(ssd.gc.min_victims);
         let dies_on_bus = if geometry.own_pins { 1 } else { u64::from(shape.dies / geometry.channels) };
         let collection = (victim * victims_of_die).max(transfers * (victims_of_die * dies_on_bus));
-        let won = u64::from(shape.dies) * victims_of_die * u64::from(shape.data_pages - live) * page;
+        let won = f64::from(shape.dies) * victims_of_die as f64 * f64::from(shape.data_pages - live) * page;
 
-        let spare_pages = u64::from(shape.units()) * u64::from((shape.soft - shape.hard) * shape.data_pages);
+        let spare_blocks = f64::from(shape.units()) * f64::from(shape.soft - shape.hard);
         let at_once = if ssd.ftl.multi_plane { geometry.planes_per_die } else { 1 };
         let programs = f64::from(shape.dies * at_once) / seconds(timing.program + timing.transfer);
         let buses = f64::from(if geometry.own_pins { shape.dies } else { geometry.channels });
         let link = 1.0 / seconds(ssd.link.page_time(shape.page_size));
         Some(Rates {
             collection,
-            spare: spare_pages * page,
-            written: programs.min(buses / seconds(timing.transfer)).min(link) * page as f64,
-            reclaimed: won as f64 / seconds(collection),
+            spare: spare_blocks * f64::from(shape.data_pages) * page,
+            written: programs.min(buses / seconds(timing.transfer)).min(link) * page,
+            reclaimed: won / seconds(collection),
         })
     }
 
@@ -71,12 +73,12 @@ impl Rates {
     /// in its window beyond what it wins back, writes must not use up its spare space. `None`: as long as you like.
     pub fn longest_window(&self, turns: u16) -> Option<SimDuration> {
         let lost = f64::from(turns) * self.written - self.reclaimed;
-        (lost > 0.0).then(|| duration(self.spare as f64 / lost))
+        (lost > 0.0).then(|| duration(self.spare / lost))
     }
 
     /// How long writes that never pause may go on without collection.
     pub fn endurance(&self) -> SimDuration {
-        duration(self.spare as f64 / self.written)
+        duration(self.spare / self.written)
     }
 }
 
@@ -140,7 +142,7 @@ pub(super) mod tests {
     fn the_rates_of_the_array_papers_device() {
         let rates = Rates::of(&members(2, 103)).expect("it works");
         assert_eq!(rates.collection, SimDuration(14_525_000));
-        assert_eq!(rates.spare, 64 * 63 * 4096);
+        assert_eq!(rates.spare, BLOCK_OF_EVERY_DIE);
         assert!((rates.written / 300e6 - 1.0).abs() < 1e-4, "{}", rates.written);
         assert_eq!(rates.reclaimed.round(), (6.0 * 64.0 * 4096.0 / 0.014525_f64).round());
         // 16.5 MB / (8 x 300 MB/s - 108.3 MB/s) and 16.5 MB / 300 MB/s.
@@ -148,6 +150,19 @@ pub(super) mod tests {
         assert_eq!(rates.endurance().0 / 100_000, 550);
         let slow = Rates { written: 10e6, ..rates };
         assert_eq!(slow.longest_window(8), None, "collection wins more than eight turns of writes");
+    }
+
+    const BLOCK_OF_EVERY_DIE: f64 = 64.0 * 63.0 * 4096.0;
+
+    #[test]
+    fn thresholds_beyond_all_reason_have_rates_too() {
+        for soft in [400, 5_000, u32::MAX] {
+            let mut members = members(1, soft);
+            members[0].ssd.gc.min_victims = u32::MAX;
+            let rates = Rates::of(&members).expect("it works");
+            assert_eq!(rates.reclaimed, 0.0, "every block is full");
+            assert!(rates.longest_window(8).is_some() && rates.endurance() > SimDuration::ZERO);
+        }
     }
 
     #[test]
@@ -166,7 +181,7 @@ pub(super) mod tests {
         mixed[1].ssd.gc.min_victims = 2;
         mixed[0].ssd.gc.hard_threshold = Amount::Blocks(100);
         let rates = Rates::of(&mixed).expect("they work");
-        assert_eq!((rates.collection, rates.spare), (SimDuration(2 * 14_525_000), 64 * 63 * 4096));
+        assert_eq!((rates.collection, rates.spare), (SimDuration(2 * 14_525_000), BLOCK_OF_EVERY_DIE));
         assert_eq!(Rates::of(&[]), None);
     }
 }

@@ -51,14 +51,16 @@ enum Grant {
     Nobody,
     /// Reserved, and serves what it was given before.
     Draining(DeviceId),
-    /// Forced at that time.
-    Collecting(DeviceId, SimTime),
+    /// Forced.
+    Collecting(DeviceId),
 }
 
 struct Serial {
     has_redundancy: bool,
     /// Until an order is carried out and its result is known.
     round_trip: SimDuration,
+    /// By member: when it was last forced.
+    forced_at: Vec<Option<SimTime>>,
     /// Registered members, the first to be granted first.
     soft: VecDeque<DeviceId>,
     /// Members at hard, the first to have got there first.
@@ -71,10 +73,11 @@ struct Serial {
 }
 
 impl Serial {
-    fn new(redundancy: u16, message_latency: SimDuration) -> Self {
+    fn new(devices: u16, redundancy: u16, message_latency: SimDuration) -> Self {
         Serial {
             has_redundancy: redundancy > 0,
             round_trip: message_latency * 2,
+            forced_at: vec![None; usize::from(devices)],
             soft: VecDeque::new(),
             hard: Vec::new(),
             state: State::default(),
@@ -93,22 +96,19 @@ impl Serial {
     /// A collection has ended; the member's reservation ends with it.
     fn ended(&mut self, member: DeviceId, registered: bool, now: SimTime, actions: &mut Vec<Action>) {
         self.forget(member);
-        let took_time = match self.grant {
-            Grant::Collecting(granted, forced_at) if granted == member => now > forced_at + self.round_trip,
-            _ => true,
-        };
-        if matches!(self.grant, Grant::Draining(granted) | Grant::Collecting(granted, _) if granted == member)
-        {
+        // What took no time has won nothing, and would not if it were done again at this moment. Where no time passes every
+        // die's event is the last one under way, so a force may end several times.
+        let took_time = self.forced_at[member.index()].is_none_or(|at| now > at + self.round_trip);
+        if matches!(self.grant, Grant::Draining(granted) | Grant::Collecting(granted) if granted == member) {
             self.withdraw(actions);
         }
-        // What took no time has won nothing, and would not if it were done again at this moment.
         if registered && took_time {
             self.soft.push_back(member);
         }
     }
 
     fn withdraw(&mut self, actions: &mut Vec<Action>) {
-        if let Grant::Draining(member) | Grant::Collecting(member, _) = self.grant
+        if let Grant::Draining(member) | Grant::Collecting(member) = self.grant
             && self.has_redundancy
         {
             actions.push(Action::Return(member));
@@ -156,7 +156,8 @@ impl Serial {
     }
 
     fn force(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
-        self.grant = Grant::Collecting(member, now);
+        self.grant = Grant::Collecting(member);
+        self.forced_at[member.index()] = Some(now);
         actions.push(Action::Force(member, Stop::Internal));
     }
 }
@@ -205,7 +206,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     keys: &[],
     build: |parameters| {
         parameters.config::<Config>()?;
-        Ok(Box::new(Serial::new(parameters.redundancy, parameters.message_latency)))
+        Ok(Box::new(Serial::new(parameters.devices, parameters.redundancy, parameters.message_latency)))
     },
 };
 
@@ -220,7 +221,7 @@ mod tests {
     use super::*;
 
     fn policy() -> Serial {
-        Serial::new(1, SimDuration::ZERO)
+        Serial::new(4, 1, SimDuration::ZERO)
     }
 
     const fn reserve(member: u16) -> Action {
@@ -310,6 +311,7 @@ mod tests {
                 (0, soft(0), &[reserve(0)]),
                 (0, drained(0), &[force(0)]),
                 (0, ended(0, true), &[give_back(0)]),
+                (0, ended(0, true), &[]),
                 (7, hard(0), &[reserve(0)]),
             ],
         );
@@ -322,7 +324,7 @@ mod tests {
 
     #[test]
     fn without_redundancy_nobody_is_reserved() {
-        let mut policy = Serial::new(0, SimDuration::ZERO);
+        let mut policy = Serial::new(4, 0, SimDuration::ZERO);
         assert_eq!(policy.reads(), None);
         decisions(
             &mut policy,
