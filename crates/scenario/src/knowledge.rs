@@ -101,7 +101,8 @@ pub(crate) fn unable(
     if policy.interface() > offered {
         return Some(Unable::Interface(policy.interface()));
     }
-    (policy.reads().is_some() && parameters.redundancy == 0).then_some(Unable::Redundancy)
+    let dodges = policy.reads().is_some_and(|reads| reads != Reads::Wait);
+    (dodges && parameters.redundancy == 0).then_some(Unable::Redundancy)
 }
 
 /// Refuses a policy that cannot work on these members. `section` is the table that names it.
