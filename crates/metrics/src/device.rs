@@ -39,6 +39,12 @@ pub struct DeviceCounters {
     pub victim_pages: u64,
     /// Valid pages moved out of these victims, those of unfinished ones left out. Unit: pages.
     pub victim_pages_moved: u64,
+    /// Collections whose time was foretold as they began; how long they took, and by how much that was wrong, summed.
+    pub foretold: u64,
+    /// Unit: ns.
+    pub foretold_ns: u64,
+    /// Unit: ns.
+    pub foretold_error_ns: u64,
     /// What garbage collection did with host operations inside the dies.
     pub inside: InsideCounters,
 }
@@ -98,6 +104,16 @@ pub struct GcEstimateReport {
     pub mean_error_ns: f64,
 }
 
+impl GcEstimateReport {
+    /// What a device counted; `None` if nothing was foretold.
+    pub fn of(counters: &DeviceCounters) -> Option<Self> {
+        let DeviceCounters { foretold: events, foretold_ns, foretold_error_ns, .. } = *counters;
+        let mean = |sum: u64| sum as f64 / events as f64;
+        let (mean_ns, mean_error_ns) = (mean(foretold_ns), mean(foretold_error_ns));
+        (events > 0).then_some(GcEstimateReport { events, mean_ns, mean_error_ns })
+    }
+}
+
 impl DeviceCounters {
     /// What was counted after `start`: the measured window, with warm-up discarded.
     ///
@@ -130,6 +146,9 @@ impl DeviceCounters {
             rmw_reads: combine(self.rmw_reads, other.rmw_reads),
             victim_pages: combine(self.victim_pages, other.victim_pages),
             victim_pages_moved: combine(self.victim_pages_moved, other.victim_pages_moved),
+            foretold: combine(self.foretold, other.foretold),
+            foretold_ns: combine(self.foretold_ns, other.foretold_ns),
+            foretold_error_ns: combine(self.foretold_error_ns, other.foretold_error_ns),
             inside: InsideCounters::default(),
         }
     }
@@ -222,6 +241,9 @@ mod tests {
         rmw_reads: 2,
         victim_pages: 18,
         victim_pages_moved: 12,
+        foretold: 4,
+        foretold_ns: 800,
+        foretold_error_ns: 60,
         inside: InsideCounters { pairs: false, ..crate::inside::tests::COUNTED },
     };
 
@@ -293,5 +315,7 @@ mod tests {
             gc_estimate: None,
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
+        let estimate = GcEstimateReport { events: 4, mean_ns: 200.0, mean_error_ns: 15.0 };
+        assert_eq!(GcEstimateReport::of(&COUNTED), Some(estimate));
     }
 }

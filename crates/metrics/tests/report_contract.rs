@@ -23,6 +23,9 @@ const DEVICES: [DeviceCounters; 2] = [
         rmw_reads: 1,
         victim_pages: 8,
         victim_pages_moved: 2,
+        foretold: 0,
+        foretold_ns: 0,
+        foretold_error_ns: 0,
         inside: INSIDE,
     },
     DeviceCounters {
@@ -37,6 +40,9 @@ const DEVICES: [DeviceCounters; 2] = [
         rmw_reads: 2,
         victim_pages: 0,
         victim_pages_moved: 0,
+        foretold: 0,
+        foretold_ns: 0,
+        foretold_error_ns: 0,
         inside: NONE_INSIDE,
     },
 ];

@@ -173,6 +173,10 @@ impl Coordinator for Ioda {
         self.rotation.is_some()
     }
 
+    fn at_once(&self) -> u16 {
+        self.rotation.map_or(1, |rotation| rotation.sharing)
+    }
+
     fn reads(&self) -> Option<Reads> {
         self.reads
     }

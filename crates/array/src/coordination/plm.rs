@@ -168,6 +168,10 @@ impl Coordinator for Plm {
         self.is_on
     }
 
+    fn at_once(&self) -> u16 {
+        self.most as u16
+    }
+
     fn reads(&self) -> Option<Reads> {
         self.is_on.then_some(Reads::Avoid(Avoid::Longest))
     }

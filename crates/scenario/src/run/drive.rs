@@ -500,6 +500,9 @@ fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
             rmw_reads: counters.read_modify_write_reads,
             victim_pages: counters.victim_pages,
             victim_pages_moved: counters.victim_pages_moved,
+            foretold: counters.estimated.events,
+            foretold_ns: counters.estimated.actual.as_ns(),
+            foretold_error_ns: counters.estimated.error.as_ns(),
             inside: InsideCounters {
                 pairs: device.pairs(),
                 reads: pairing(&counters.paired_reads),

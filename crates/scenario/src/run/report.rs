@@ -9,8 +9,8 @@ use harmonia_array::{
 };
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
-    FeasibilityReport, HostReport, Noted, NvramReport, PreconditionReport, ReconstructReport,
-    RedundancyReport, Report, SCHEMA, TraceReport,
+    FeasibilityReport, GcEstimateReport, HostReport, Noted, NvramReport, PreconditionReport,
+    ReconstructReport, RedundancyReport, Report, SCHEMA, TraceReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_workload::TraceAccount;
@@ -83,6 +83,7 @@ pub(super) fn build(
     .with_copies(copies);
     let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };
     measured.counter_batches.add_to(&mut host.batches, &array, host.requests);
+    let is_gone_by = array.reconstruct.is_some() || array.nvram.is_some();
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -103,6 +104,8 @@ pub(super) fn build(
             .map(|((((counters, wear), (over_time, gc_waits)), member), gc_events)| DeviceReport {
                 gc_events,
                 over_time,
+                // Who goes by it is told how good it is.
+                gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
                 gc_waits,
                 ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
             })
