@@ -34,10 +34,13 @@ SCHEMES = [
     ("window", "plm", "plm", []),
     ("window", "ioda windows", "ioda", ["array.coordination.mode=windows"]),
     ("busy", "local + avoid", "local", [AVOID]),
+    ("busy", "local + avoid + nvram", "local", [AVOID, NVRAM]),
     ("busy", "ioda", "ioda", ["array.coordination.mode=all"]),
+    ("busy", "ioda + nvram", "ioda", ["array.coordination.mode=all", NVRAM]),
     ("command", "reactive-selective", "reactive-selective", []),
     ("command", "gclock + avoid + nvram", "gclock", [AVOID, NVRAM]),
     ("command", "ttflash", "ttflash", []),
+    ("command", "ttflash + nvram", "ttflash", [NVRAM]),
     ("command", "serial + nvram", "serial", [NVRAM]),
     ("-", "ideal", "ideal", []),
 ]

@@ -7,32 +7,28 @@ use super::{REPEATS, aged, load, measure, per_operation, row};
 
 /// Rows against the floor, then ratios between runs that take turns.
 pub fn bench(floor: &mut Floor) {
-    let hpc = |level: &str| {
-        load(
-            "hpc-w",
-            &[
-                format!("array.level={level}"),
-                "array.stripe_unit=4KiB".into(),
-                "workload.requests=12000".into(),
-                "workload.warmup=1000".into(),
-            ],
-        )
+    let hpc_keys = |level: &str| {
+        vec![
+            format!("array.level={level}"),
+            "array.stripe_unit=4KiB".into(),
+            "workload.requests=12000".into(),
+            "workload.warmup=1000".into(),
+        ]
     };
-    let small = |level: &str| {
-        load(
-            "hpc-w",
-            &[
-                format!("array.level={level}"),
-                "array.stripe_unit=512KiB".into(),
-                "workload.requests=1000000".into(),
-                "workload.warmup=20000".into(),
-                "workload.size={distribution='fixed', mean='4KiB'}".into(),
-                "workload.read_fraction=0.2".into(),
-                // Parity at this rate keeps the members about as busy as hpc-w does.
-                "workload.arrival={process='poisson', rate=20000}".into(),
-            ],
-        )
+    let small_keys = |level: &str| {
+        vec![
+            format!("array.level={level}"),
+            "array.stripe_unit=512KiB".into(),
+            "workload.requests=1000000".into(),
+            "workload.warmup=20000".into(),
+            "workload.size={distribution='fixed', mean='4KiB'}".into(),
+            "workload.read_fraction=0.2".into(),
+            // Parity at this rate keeps the members about as busy as hpc-w does.
+            "workload.arrival={process='poisson', rate=20000}".into(),
+        ]
     };
+    let hpc = |level: &str| load("hpc-w", &hpc_keys(level));
+    let small = |level: &str| load("hpc-w", &small_keys(level));
     let state = aged(&hpc("raid0"), 2);
     for (name, scenario, warmup) in [
         ("HPC(W) on RAID-0, per page operation", hpc("raid0"), 1_000),
@@ -50,6 +46,24 @@ pub fn bench(floor: &mut Floor) {
     });
     ratio("HPC(W): RAID-5 over RAID-0, a request", &|| {
         (per_request(&run(&raid5)), per_request(&run(&raid0)))
+    });
+    // Reads around members that collect, and writes parked: what the array that knows most does.
+    let aware = |mut keys: Vec<String>| {
+        let knows = ["policy='serial'", "array.reads=avoid", "array.nvram=64MiB"];
+        keys.extend(knows.map(|key| key.replace("policy=", "array.coordination.policy=")));
+        keys
+    };
+    let (hpc_aware, small_aware) =
+        (load("hpc-w", &aware(hpc_keys("raid5"))), load("hpc-w", &aware(small_keys("raid5"))));
+    let (small0, small5) = (small("raid0"), small("raid5"));
+    ratio("HPC(W): RAID-5, serial with NVRAM, over RAID-0, a request", &|| {
+        (per_request(&run(&hpc_aware)), per_request(&run(&raid0)))
+    });
+    ratio("4 KiB: RAID-5 over RAID-0, a request", &|| {
+        (per_request(&run(&small5)), per_request(&run(&small0)))
+    });
+    ratio("4 KiB: RAID-5, serial with NVRAM, over RAID-0, a request", &|| {
+        (per_request(&run(&small_aware)), per_request(&run(&small0)))
     });
     drop(state);
     many_members();

@@ -68,8 +68,8 @@ pub enum Directive {
     Hold,
     /// No window any more: the device collects as it is configured to.
     Release,
-    /// A window to collect in begins (NVMe: non-deterministic window): events start from the soft threshold on, in the
-    /// background too, until another window, or none, is asked for. Each is one as the device's own thresholds have it, and
+    /// A window to collect in begins (NVMe: non-deterministic window): events start from the soft threshold on while no host
+    /// operation waits, in the background too, until another window, or none, is asked for. Each is one as the device's own thresholds have it, and
     /// another follows until every unit is above soft or no block would free a page. Where a policy limits how many
     /// channels collect, they wait for their turns.
     Open,

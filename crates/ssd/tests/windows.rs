@@ -93,6 +93,15 @@ fn in_a_window_to_collect_in_events_follow_one_another_until_all_is_above_soft()
     assert_eq!(bench.collected(), [(1_300, 27_300), (27_300, 53_300)]);
 }
 
+/// A read that comes during the first event waits for that one alone: it is served in 1,300 before the next begins.
+#[test]
+fn in_a_window_to_collect_in_the_host_waits_for_one_event_and_not_for_the_next() {
+    let mut bench = Bench::aged(&one_die(), &[]);
+    direct(&mut bench, 100, Directive::Open);
+    bench.read(1_000, 1, 0, 1);
+    assert_eq!(bench.collected(), [(100, 26_100), (27_400, 53_400)]);
+}
+
 #[test]
 fn a_window_to_collect_in_with_nothing_to_free_is_quiet() {
     let mut config = one_die();

@@ -115,6 +115,7 @@ impl<P: Probe> Device<P> {
         self.last_activity = now;
         self.finish_page(op.sub, op.page, finish, blame, gc_affected);
         self.note_done(die, now);
+        self.host_went_first(now);
     }
 
     #[inline]

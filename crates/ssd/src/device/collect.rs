@@ -153,10 +153,14 @@ impl<P: Probe> Device<P> {
             self.notices.push((now, Notice::SoftThreshold));
         }
         let starts_at = self.starts_at();
-        let slot = &mut self.dies[die as usize];
+        let slot = &self.dies[die as usize];
         if free > starts_at.max(self.rules.last_block) || slot.exhausted {
             return false;
         }
+        if self.lets_host_first(free) {
+            return false;
+        }
+        let slot = &mut self.dies[die as usize];
         if self.interrupted {
             // An idle-time event that has yet to start is off; the device's own takes its place.
             slot.want = slot.want.filter(|want| !want.yields);

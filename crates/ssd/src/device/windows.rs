@@ -2,9 +2,12 @@
 //!
 //! ```text
 //! Hold                              Open                                Hold
-//!  | events start at hard only       | events start at soft, idle or not  |  what runs ends, nothing more starts
-//!  |        few writes left: warning |                                    |
+//!  | events start at hard only       | events start at soft while no host |  what runs ends, nothing more starts
+//!  |        few writes left: warning | operation waits, at hard at once   |
 //! ```
+//!
+//! In a window to collect in, the host goes first: it waits for the event that runs, and not for one after the other until the
+//! window ends. At the hard threshold events start as they always do.
 //!
 //! Source: the predictable latency mode of NVMe, as libnvme's structures name it: deterministic and non-deterministic
 //! windows, an estimate of the writes left, and an event when few are. The standard leaves to the device when a window
@@ -59,14 +62,32 @@ impl<P: Probe> Device<P> {
         self.call_off(now);
         if self.looks_when_idle() {
             // Dies that went idle before were not looked at.
-            for die in 0..self.rules.shape.dies {
-                let slot = &self.dies[die as usize];
-                if slot.is_idle() && now < self.wakes.time_of(die as usize) {
-                    self.wakes.set(die as usize, now);
-                }
-            }
+            self.look_at_idle_dies(now);
         }
         self.govern(now);
+    }
+
+    fn look_at_idle_dies(&mut self, now: SimTime) {
+        for die in 0..self.rules.shape.dies {
+            let slot = &self.dies[die as usize];
+            if slot.is_idle() && now < self.wakes.time_of(die as usize) {
+                self.wakes.set(die as usize, now);
+            }
+        }
+    }
+
+    /// Whether the host goes before an event that the window would let start at this many free blocks.
+    #[inline]
+    pub(super) fn lets_host_first(&self, free: u32) -> bool {
+        self.window == State::NonDeterministic && free > self.rules.start && self.ops.live() > 0
+    }
+
+    /// A host operation is done. If it was the last one, dies that let it go first are looked at.
+    #[inline]
+    pub(super) fn host_went_first(&mut self, now: SimTime) {
+        if self.window == State::NonDeterministic && self.registered && self.ops.live() == 0 {
+            self.look_at_idle_dies(now);
+        }
     }
 
     /// Free blocks at or below which an event starts.
