@@ -64,6 +64,10 @@ impl<P: Probe> Looking<'_, P> {
 }
 
 impl<P: Probe> Look for Looking<'_, P> {
+    fn sees(&self, device: DeviceId) -> bool {
+        self.sight == Sight::Members && self.delivered[device.index()].capable
+    }
+
     fn busy(
         &self,
         device: DeviceId,

@@ -144,9 +144,11 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     split: Vec<Transaction>,
     granted: Vec<u32>,
     actions: Vec<Action>,
-    finished: Vec<SubCompletion>,
-    /// Refusals that have not been dealt with. What follows one may bring more, and all come before completions.
+    /// What members have finished and refused and nobody has dealt with; whose that was, and whether somebody deals with it.
+    finished: VecDeque<SubCompletion>,
     refused: VecDeque<SubRefusal>,
+    heard_of: Vec<usize>,
+    hears: bool,
     started: bool,
 }
 
@@ -411,7 +413,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             counters: MessageCounters::default(),
             plan: Plan::default(),
             actions: Vec::new(),
-            finished: Vec::new(),
+            finished: VecDeque::new(),
+            heard_of: Vec::new(),
+            hears: false,
             started: false,
         })
     }
@@ -474,31 +478,40 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !self.devices[device].notices().is_empty() {
             self.forward_notices(device);
         }
-        // Before completions: of what a completion is of, some pages may have been refused.
-        if !self.devices[device].refusals().is_empty() {
-            self.refused.extend(self.devices[device].refusals().drain(..));
-        }
-        while let Some(refusal) = self.refused.pop_front() {
-            self.pages_refused(&refusal)?;
-        }
-        if !self.devices[device].completions().is_empty() {
-            let mut finished = std::mem::take(&mut self.finished);
-            std::mem::swap(&mut finished, self.devices[device].completions());
-            for done in &finished {
-                self.node_done(done)?;
-            }
-            finished.clear();
-            self.finished = finished;
-        }
         let wakeup = self.devices[device].next_wakeup();
         if wakeup != self.wakes.time_of(device) {
             self.wakes.set_ranked(device, wakeup);
         }
-        let coupled = if self.coupled[device] > 0 { wakeup } else { SimTime::NEVER };
-        if coupled != self.coupled_wakes.time_of(device) {
-            self.coupled_wakes.set_ranked(device, coupled);
+        self.refused.extend(self.devices[device].refusals().drain(..));
+        self.finished.extend(self.devices[device].completions().drain(..));
+        self.heard_of.push(device);
+        if std::mem::replace(&mut self.hears, true) {
+            // What follows from one outcome may bring others. Whoever hears of the first deals with all of them.
+            return Ok(());
         }
-        Ok(())
+        let result = self.deal_with_outcomes();
+        self.hears = false;
+        while let Some(device) = self.heard_of.pop() {
+            let wakeup = self.wakes.time_of(device);
+            let coupled = if self.coupled[device] > 0 { wakeup } else { SimTime::NEVER };
+            if coupled != self.coupled_wakes.time_of(device) {
+                self.coupled_wakes.set_ranked(device, coupled);
+            }
+        }
+        result
+    }
+
+    /// Refusals before completions: of what a completion is of, some pages may have been refused.
+    fn deal_with_outcomes(&mut self) -> Result<(), ArrayFailure> {
+        loop {
+            if let Some(refusal) = self.refused.pop_front() {
+                self.pages_refused(&refusal)?;
+            } else if let Some(done) = self.finished.pop_front() {
+                self.node_done(&done)?;
+            } else {
+                return Ok(());
+            }
+        }
     }
 
     /// Requests that completed, in the order they became known (a `finish` may lie ahead); the caller empties it.
@@ -529,6 +542,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Opens a member to operations, or keeps them from it; those it has go on.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
         self.access[device.index()] = access;
+        if access != Access::Reserved && !self.held_back[device.index()].is_empty() {
+            self.agenda.push(self.latest, Message::Open(device));
+        }
         self.refuses = self.access.iter().any(|&access| access != Access::Open);
         // From now on operations may be refused.
         self.is_flat = false;

@@ -107,6 +107,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A write or discard goes to a member: it will replace what is parked.
     pub(super) fn write_begins(&mut self, node: u32) {
+        if self.nvram.is_none() {
+            return;
+        }
         let operation = self.nodes.get(node).operation;
         if let Some((nvram, run)) = self.replaced_by(&operation) {
             nvram.write_begins(operation.device, run);
@@ -126,8 +129,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The member has what it did not refuse of it.
     pub(super) fn write_ends(&mut self, node: &Node, token: u64, finish: SimTime) {
-        let (is_destage, device) = (self.is_destage(node), node.operation.device);
         let Some((_, run)) = self.replaced_by(&node.operation) else { return };
+        let (is_destage, device) = (self.is_destage(node), node.operation.device);
         let Array { nvram: Some(nvram), payload, .. } = self else { return };
         let taken = nvram.write_ends(device, run, node.change, token, is_destage, |page| {
             if C::ACTIVE {

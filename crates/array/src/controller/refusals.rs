@@ -20,7 +20,7 @@ use harmonia_types::{Blame, Bytes, DeviceId, Operation, ParityPages, Phase, SimD
 use super::messages::Message;
 use super::payload::Payload;
 use super::tokens::{NONE, Node};
-use super::transactions::Chain;
+use super::transactions::{Chain, NO_RACE, Running};
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Refusal, Transaction};
 
@@ -46,7 +46,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let couples = node.couples;
             self.nodes.release(place);
             self.is_done_with(device, length, couples, refusal.at);
-        } else {
+        } else if !piece.is_answered {
             self.add_to_step(&mut piece);
         }
         self.write_is_refused(&piece, refusal.token);
@@ -107,13 +107,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         blame: &Blame,
     ) -> Result<(), ArrayFailure> {
         let before = self.chain_with(node, at, node.operation.phase, blame);
-        let running = &self.transactions[node.owner];
+        let running = &mut self.transactions[node.owner];
         let (request, position) = (running.request, running.position);
+        // Whatever it races, the other one does from now on.
+        let race = std::mem::replace(&mut running.race, NO_RACE);
         if request != NONE {
             self.requests[request].remaining += 1;
         }
         self.operation_is_done(node, false, at, blame)?;
-        self.begin_after(transaction, request, position, before, at)
+        let mut running = Running::new(transaction, before);
+        (running.request, running.position, running.race) = (request, position, race);
+        self.begin_after(running, at)
     }
 
     /// An operation waits until its member may be used again.
@@ -166,6 +170,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A read should have been answered by now: if it is not, another transaction begins to find out the same.
     pub(super) fn hedge(&mut self, token: u64, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return Ok(()) };
+        if node.before != NONE {
+            // It has been refused or held back before, and goes on in its own way.
+            return Ok(());
+        }
         let spec = self.transactions[node.owner].spec;
         let Some(transaction) = self.planner.hedge(&spec, &node.operation) else { return Ok(()) };
         let operation = &node.operation;
@@ -178,7 +186,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         let before = self.chain_with(&node, now, Phase::Data, &blame);
         self.hedges += 1;
-        self.begin_race(transaction, token, before, now)
+        let request = self.transactions[node.owner].request;
+        if collects && request != NONE {
+            self.requests[request].gc_affected = true;
+        }
+        let mut running = Running::new(transaction, before);
+        running.race = token;
+        self.begin_after(running, now)
     }
 
     /// A transaction has found out what a read was to bring. If that has not been answered, it is now.

@@ -21,7 +21,7 @@ use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
 
 /// No token of a read.
-const NO_RACE: u64 = u64::MAX;
+pub(super) const NO_RACE: u64 = u64::MAX;
 
 /// The operations up to one that finished, and where their time went.
 #[derive(Debug, Clone, Copy, Default)]
@@ -58,7 +58,7 @@ pub(super) struct Running {
     /// It writes back what is parked.
     pub is_destage: bool,
     /// It finds out what the read with this token is to bring; `NO_RACE` if it races nobody.
-    race: u64,
+    pub race: u64,
     /// Up to the beginning of the current step.
     pub before: Chain,
     /// Up to the operation of the current step that finished last so far.
@@ -68,7 +68,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    fn new(spec: Transaction, before: Chain) -> Self {
+    pub fn new(spec: Transaction, before: Chain) -> Self {
         Running {
             request: NONE,
             position: 0,
@@ -173,32 +173,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut before = Chain { finish: now, ..Chain::default() };
         // A flush that had to wait did so for writes of other requests.
         before.blame.data.queue_host = (now - arrival).0;
-        self.begin_after(spec, request, position, before, now)
+        self.begin_after(Running { request, position, ..Running::new(spec, before) }, now)
     }
 
-    /// Begins a transaction that has something behind it.
-    pub(super) fn begin_after(
-        &mut self,
-        spec: Transaction,
-        request: u32,
-        position: u32,
-        before: Chain,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
-        let handle = self.transactions.insert(Running { request, position, ..Running::new(spec, before) });
-        if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
-    }
-
-    /// Begins a transaction that finds out what a read is to bring.
-    pub(super) fn begin_race(
-        &mut self,
-        spec: Transaction,
-        race: u64,
-        before: Chain,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
-        let handle = self.transactions.insert(Running { race, ..Running::new(spec, before) });
-        if self.take_rows(handle, spec.rows) { self.plan(handle, now) } else { Ok(()) }
+    /// Begins a transaction.
+    pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
+        let rows = running.spec.rows;
+        let handle = self.transactions.insert(running);
+        if self.take_rows(handle, rows) { self.plan(handle, now) } else { Ok(()) }
     }
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.

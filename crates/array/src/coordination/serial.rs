@@ -17,6 +17,9 @@
 //! again. While a member is reserved, reads are answered without it and writes are parked or wait. Without redundancy that
 //! would only add waiting, so there members are forced as soon as they are granted.
 //!
+//! A grant ends after `patience` at the latest. A member may never drain, or never collect what it was told to, where a
+//! concurrency policy of its own keeps it from that; it would be missed for ever.
+//!
 //! The scheme has a limit: collection must take less than one n-th of the time of each of n members. Beyond, N is entered
 //! again and again; `entered_n` counts that.
 //!
@@ -31,8 +34,9 @@ use std::collections::VecDeque;
 use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::Entry;
 use harmonia_types::{DeviceId, SimDuration, SimTime};
+use serde::Deserialize;
 
-use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Parameters};
 use crate::config::{Avoid, Interface, Reads};
 
 /// What the pools of members at soft and at hard make of the array.
@@ -55,8 +59,23 @@ enum Grant {
     Collecting(DeviceId),
 }
 
+/// Keys of `[array.coordination]` with `policy = "serial"`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// How long a grant lasts at most.
+    patience: SimDuration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { patience: SimDuration::from_ms(1_000) }
+    }
+}
+
 struct Serial {
     has_redundancy: bool,
+    patience: SimDuration,
     /// Until an order is carried out and its result is known.
     round_trip: SimDuration,
     /// By member: when it was last forced.
@@ -70,12 +89,14 @@ struct Serial {
     grants: u64,
     entered_p: u64,
     entered_n: u64,
+    given_up: u64,
 }
 
 impl Serial {
-    fn new(devices: u16, redundancy: u16, message_latency: SimDuration) -> Self {
+    fn new(config: Config, devices: u16, redundancy: u16, message_latency: SimDuration) -> Self {
         Serial {
             has_redundancy: redundancy > 0,
+            patience: config.patience,
             round_trip: message_latency * 2,
             forced_at: vec![None; usize::from(devices)],
             soft: VecDeque::new(),
@@ -85,6 +106,7 @@ impl Serial {
             grants: 0,
             entered_p: 0,
             entered_n: 0,
+            given_up: 0,
         }
     }
 
@@ -146,6 +168,7 @@ impl Serial {
         }
         if let (Grant::Nobody, Some(member)) = (self.grant, next) {
             self.grants += 1;
+            actions.push(Action::Timer(now + self.patience, self.grants));
             if self.has_redundancy {
                 self.grant = Grant::Draining(member);
                 actions.push(Action::Reserve(member));
@@ -187,6 +210,12 @@ impl Coordinator for Serial {
             Event::Drained(member) if self.grant == Grant::Draining(member) => {
                 self.force(member, now, actions)
             }
+            Event::Timer(grant) if grant == self.grants => {
+                if let Grant::Draining(member) | Grant::Collecting(member) = self.grant {
+                    self.given_up += 1;
+                    self.ended(member, false, now, actions);
+                }
+            }
             Event::Failure(member) => self.ended(member, false, now, actions),
             _ => {}
         }
@@ -195,7 +224,12 @@ impl Coordinator for Serial {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("grants", self.grants), ("entered_p", self.entered_p), ("entered_n", self.entered_n)]
+        vec![
+            ("grants", self.grants),
+            ("entered_p", self.entered_p),
+            ("entered_n", self.entered_n),
+            ("given_up", self.given_up),
+        ]
     }
 }
 
@@ -203,25 +237,39 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "serial",
     summary: "one member at a time is kept free of new operations, drained, and collects",
     source: "serialised GC, IEEE Access 2019",
-    keys: &[],
+    keys: &["patience"],
     build: |parameters| {
-        parameters.config::<Config>()?;
-        Ok(Box::new(Serial::new(parameters.devices, parameters.redundancy, parameters.message_latency)))
+        let config: Config = parameters.config()?;
+        if config.patience < SimDuration::from_ms(1) {
+            return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
+        }
+        let Parameters { devices, redundancy, message_latency, .. } = *parameters;
+        Ok(Box::new(Serial::new(config, devices, redundancy, message_latency)))
     },
 };
 
-/// No keys of its own.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Config {}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{decisions, ended, hard, soft};
+    use super::super::tests::{ended, hard, members, soft};
     use super::*;
 
+    const PATIENCE: SimDuration = SimDuration(1_000);
+
+    /// What the policy answers to each event at its time. That every grant sets its timer is checked here, and left out.
+    fn decisions(policy: &mut Serial, table: &[(u64, Event, &[Action])]) {
+        let members = members(&[true; 4]);
+        for &(at, event, expected) in table {
+            let (mut actions, before) = (Vec::new(), policy.grants);
+            policy.on(SimTime(at), &event, &DeliveredView { members: &members }, &mut actions);
+            let timer = Action::Timer(SimTime(at) + PATIENCE, policy.grants);
+            assert_eq!(actions.contains(&timer), policy.grants > before, "at {at}");
+            actions.retain(|action| *action != timer);
+            assert_eq!(actions, expected, "at {at}: {event:?}");
+        }
+    }
+
     fn policy() -> Serial {
-        Serial::new(4, 1, SimDuration::ZERO)
+        Serial::new(Config { patience: PATIENCE }, 4, 1, SimDuration::ZERO)
     }
 
     const fn reserve(member: u16) -> Action {
@@ -258,7 +306,8 @@ mod tests {
                 (20, ended(2, false), &[give_back(2)]),
             ],
         );
-        assert_eq!(policy.counters(), [("grants", 3), ("entered_p", 0), ("entered_n", 0)]);
+        let expected = [("grants", 3), ("entered_p", 0), ("entered_n", 0), ("given_up", 0)];
+        assert_eq!(policy.counters(), expected);
     }
 
     #[test]
@@ -280,7 +329,8 @@ mod tests {
                 (19, ended(2, false), &[give_back(2)]),
             ],
         );
-        assert_eq!(policy.counters(), [("grants", 4), ("entered_p", 2), ("entered_n", 0)]);
+        let expected = [("grants", 4), ("entered_p", 2), ("entered_n", 0), ("given_up", 0)];
+        assert_eq!(policy.counters(), expected);
     }
 
     #[test]
@@ -300,7 +350,8 @@ mod tests {
                 (14, ended(0, false), &[give_back(0), reserve(3)]),
             ],
         );
-        assert_eq!(policy.counters(), [("grants", 5), ("entered_p", 2), ("entered_n", 1)]);
+        let expected = [("grants", 5), ("entered_p", 2), ("entered_n", 1), ("given_up", 0)];
+        assert_eq!(policy.counters(), expected);
     }
 
     #[test]
@@ -322,9 +373,28 @@ mod tests {
         decisions(&mut policy(), &[(0, soft(0), &[reserve(0)]), (5, ended(0, false), &[give_back(0)])]);
     }
 
+    /// Whether it drains or collects: after its time it is returned, and the next one is granted.
+    #[test]
+    fn a_grant_ends_in_the_end() {
+        let mut policy = policy();
+        decisions(
+            &mut policy,
+            &[
+                (0, soft(0), &[reserve(0)]),
+                (1, soft(1), &[]),
+                (1_000, Event::Timer(1), &[give_back(0), reserve(1)]),
+                (1_001, Event::Timer(1), &[]),
+                (1_500, drained(1), &[force(1)]),
+                (2_000, Event::Timer(2), &[give_back(1)]),
+                (2_001, ended(1, true), &[reserve(1)]),
+            ],
+        );
+        assert_eq!(policy.given_up, 2);
+    }
+
     #[test]
     fn without_redundancy_nobody_is_reserved() {
-        let mut policy = Serial::new(4, 0, SimDuration::ZERO);
+        let mut policy = Serial::new(Config { patience: PATIENCE }, 4, 0, SimDuration::ZERO);
         assert_eq!(policy.reads(), None);
         decisions(
             &mut policy,

@@ -49,7 +49,7 @@ pub(super) struct Piece {
 pub(super) enum Wanted {
     /// Data units from the first to the last.
     Units(u16, u16),
-    /// What this member holds. It is known to collect, even where the controller cannot see it.
+    /// What this member holds. It collects, even where the controller cannot see it.
     Member(DeviceId),
 }
 
@@ -91,6 +91,8 @@ impl ReadCounters {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
     pub avoid: Avoid,
+    /// Reads are begun a second time, without the member that is late.
+    pub races: bool,
     /// Members that may be read around at once.
     pub most: usize,
     pub page: Bytes,
@@ -146,7 +148,9 @@ impl Around {
                 cuts.extend([from, to]);
             });
         }
+        // A member that races itself is done without, whether or not it collects.
         if let Wanted::Member(member) = wanted
+            && (self.rule.races || !view.look.sees(member))
             && busy.iter().all(|entry| entry.0 != member)
         {
             busy.push((member, piece.from, piece.to, SimDuration(u64::MAX)));

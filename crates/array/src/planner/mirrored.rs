@@ -5,7 +5,8 @@
 //! they are, as they would from Linux md.
 //!
 //! Where reads avoid members, a copy on a member that collects is read only if no other copy can be had sooner. A read that
-//! is refused later goes to another copy. Where writes are parked, so is the copy on a member that collects.
+//! is refused later goes to another copy. Where writes may be parked, so is the copy on a member that collects. A parked copy
+//! and one on a member are changed at different times, so writes and discards then hold their pages.
 //!
 //! Source: Linux md, drivers/md/raid1.c (`read_balance`) and raid10.c. Leaves out: distance between reads, write-mostly
 //! members, and the write-intent bitmap.
@@ -13,7 +14,7 @@
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
 use super::{
-    Answer, Dodge, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Transaction, View, flush,
+    Answer, Dodge, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction, View, flush,
     waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
@@ -125,8 +126,21 @@ impl MirroredPlanner {
 
 impl Planner for MirroredPlanner {
     fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
-        let whole = Transaction::unlocked(request.operation, request.offset, request.length);
-        into.push(Transaction { member: request.member, ..whole });
+        let HostRequest { operation, offset, length, member, .. } = *request;
+        let whole = Transaction { member, ..Transaction::unlocked(operation, offset, length) };
+        if !self.dodge.parks || !matches!(operation, Operation::Write | Operation::Trim) {
+            return into.push(whole);
+        }
+        let page = self.page;
+        let mut piece = |offset: Bytes, length: Bytes| {
+            let first = offset / page;
+            let rows = Rows { first, count: (offset + length).div_ceil(page) - first };
+            into.push(Transaction { rows, offset, length, member: None, ..whole });
+        };
+        match member {
+            Some(member) => self.whole.pinned(member, offset, length, piece),
+            None => piece(offset, length),
+        }
     }
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {

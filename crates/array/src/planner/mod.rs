@@ -86,7 +86,9 @@ pub trait Planner: Send {
 /// The planner of a layout's level.
 pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: Dodge) -> Box<dyn Planner> {
     match layout {
-        Layout::Striped(striped) => Box::new(striped::StripedPlanner::new(striped.clone()).dodging(dodge)),
+        Layout::Striped(striped) => {
+            Box::new(striped::StripedPlanner::new(striped.clone()).dodging(page, dodge))
+        }
         Layout::Mirrored(mirrored) => {
             Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone()).dodging(dodge))
         }
@@ -143,6 +145,9 @@ pub trait Look {
         length: Bytes,
         visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
     );
+
+    /// Whether that is all there is to be known of a member; otherwise it may refuse what it was not seen to.
+    fn sees(&self, device: DeviceId) -> bool;
 }
 
 impl View<'_> {

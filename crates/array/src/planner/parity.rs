@@ -107,6 +107,7 @@ impl ParityPlanner {
         let around = (dodge.reads != Reads::Wait).then(|| {
             Box::new(Around::new(Rule {
                 avoid: dodge.avoid().unwrap_or_default(),
+                races: matches!(dodge.reads, Reads::Hedge(_)),
                 most: usize::from(self.parities),
                 page: self.page,
                 row: self.row,

@@ -1,9 +1,11 @@
 //! RAID-0: each member gets the one contiguous range that the stripe maps to it; all start at once.
+//!
+//! Where writes may be parked, writes and discards hold their pages, so that NVRAM and member are changed in one order.
 
-use harmonia_types::{HostRequest, Operation, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
 
 use super::{
-    Answer, Dodge, Plan, PlannedOperation, Planner, Refusal, Transaction, View, flush, waits_or_parks,
+    Answer, Dodge, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View, flush, waits_or_parks,
 };
 use crate::layout::Striped;
 
@@ -11,27 +13,45 @@ use crate::layout::Striped;
 #[derive(Debug, Clone)]
 pub struct StripedPlanner {
     layout: Striped,
+    page: Bytes,
     dodge: Dodge,
 }
 
 impl StripedPlanner {
     /// For a stripe that may leave out a member.
     pub fn new(layout: Striped) -> Self {
-        StripedPlanner { layout, dodge: Dodge::default() }
+        StripedPlanner { page: 1, layout, dodge: Dodge::default() }
     }
 
-    /// With writes that may be parked; there is nothing that reads could do.
+    /// With writes that may be parked, on members with pages of `page` bytes; there is nothing that reads could do.
     #[must_use]
-    pub fn dodging(self, dodge: Dodge) -> Self {
-        StripedPlanner { dodge, ..self }
+    pub fn dodging(self, page: Bytes, dodge: Dodge) -> Self {
+        StripedPlanner { page, dodge, ..self }
     }
 }
 
 impl Planner for StripedPlanner {
     #[inline]
     fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
-        let whole = Transaction::unlocked(request.operation, request.offset, request.length);
-        into.push(Transaction { member: request.member, ..whole });
+        let HostRequest { operation, offset, length, member, .. } = *request;
+        let whole = Transaction { member, ..Transaction::unlocked(operation, offset, length) };
+        if !self.dodge.parks || !matches!(operation, Operation::Write | Operation::Trim) {
+            return into.push(whole);
+        }
+        let page = self.page;
+        let mut piece = |device: DeviceId, offset: Bytes, length: Bytes| {
+            // Each page lies in one place, so that place is its row.
+            let first = offset / page;
+            let rows = Rows {
+                first: u64::from(device.0) << 40 | first,
+                count: (offset + length).div_ceil(page) - first,
+            };
+            into.push(Transaction { rows, offset, length, member: Some(device), ..whole });
+        };
+        match member {
+            Some(device) => piece(device, offset, length),
+            None => self.layout.split(offset, length, piece),
+        }
     }
 
     #[inline]

@@ -112,12 +112,35 @@ fn a_hundred_thousand_page_operations_with_real_pages() {
     );
 }
 
+/// Where there is no parity, only NVRAM makes the order of writes matter: copies, and parts of pages.
+#[test]
+fn mirrors_and_stripes_keep_their_contents_through_nvram() {
+    let mut sum = Counts::default();
+    let has_nvram =
+        |config: &harmonia_array::ArrayConfig| config.level.parities() == 0 && config.knowledge.nvram > 0;
+    for seed in (2_000_000..).filter(|&seed| has_nvram(&torture::scenario::array(seed))).take(120) {
+        let options = Options { seed, requests: 2 * REQUESTS, locks_rows: true };
+        sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
+    }
+    assert_exceed(
+        &sum,
+        &[
+            ("pages parked", sum.parked, 4_000),
+            ("pages written back", sum.destaged, 2_000),
+            ("waits for rows", sum.row_waits, 500),
+            ("writes of part of a page", sum.merges, 500),
+        ],
+    );
+}
+
 /// Transactions that do not wait for one another's rows make parity of what others are changing.
 #[test]
 fn without_row_locks_contents_go_wrong() {
     let options = |seed| Options { seed, requests: REQUESTS, locks_rows: false };
     let failures: Vec<_> = (0..100).filter_map(|seed| run::<Tag>(options(seed)).err()).collect();
     assert!(failures.len() > 30, "wrong contents in {} of 100 histories", failures.len());
-    // Mirrors and stripes have no rows to lock.
-    assert!(failures.iter().all(|failure| failure.config.level.parities() > 0));
+    // Mirrors and stripes hold rows only where writes may be parked.
+    let holds =
+        |config: &harmonia_array::ArrayConfig| config.level.parities() > 0 || config.knowledge.nvram > 0;
+    assert!(failures.iter().all(|failure| holds(&failure.config)));
 }
