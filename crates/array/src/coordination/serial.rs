@@ -14,8 +14,11 @@
 //!
 //! The protocol is advisory: a member at its hard threshold collects without being asked. So in P the member that goes first
 //! collects already, and the grant keeps operations from it. A member that is still at soft after its collection queues
-//! again. While a member is reserved, reads are answered without it and writes are parked or wait. Without redundancy that
-//! would only add waiting, so there members are forced as soon as they are granted.
+//! again. A member that has not begun to collect when word of it would have come is returned, because a concurrency policy
+//! of its own may keep it from that. It is served again at its next threshold.
+//!
+//! While a member is reserved, reads are answered without it and writes are parked or wait. Without redundancy that would
+//! only add waiting, so there members are forced as soon as they are granted.
 //!
 //! The scheme has a limit: collection must take less than one n-th of the time of each of n members. Beyond, N is entered
 //! again and again; `entered_n` counts that.
@@ -159,6 +162,14 @@ impl Serial {
         self.grant = Grant::Collecting(member);
         self.forced_at[member.index()] = Some(now);
         actions.push(Action::Force(member, Stop::Internal));
+        // Word that it has begun arrives at the round trip's last moment, behind a timer of that moment.
+        actions.push(Action::Timer(now + self.round_trip + SimDuration(1), u64::from(member.0)));
+    }
+
+    /// Whether a member was forced and should have told by now that it collects.
+    fn is_overdue(&self, member: DeviceId, now: SimTime) -> bool {
+        let forced_at = self.forced_at[member.index()];
+        self.grant == Grant::Collecting(member) && forced_at.is_some_and(|at| now > at + self.round_trip)
     }
 }
 
@@ -179,7 +190,7 @@ impl Coordinator for Serial {
         self.has_redundancy.then_some(Reads::Avoid(Avoid::Longest))
     }
 
-    fn on(&mut self, now: SimTime, event: &Event, _: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         match *event {
             Event::SoftThreshold(member) if !self.soft.contains(&member) => self.soft.push_back(member),
             Event::HardThreshold(member) if !self.hard.contains(&member) => self.hard.push(member),
@@ -188,6 +199,12 @@ impl Coordinator for Serial {
                 self.force(member, now, actions)
             }
             Event::Failure(member) => self.ended(member, false, now, actions),
+            Event::Timer(member) => {
+                let member = DeviceId(member as u16);
+                if self.is_overdue(member, now) && !view.members[member.index()].collecting {
+                    self.ended(member, false, now, actions);
+                }
+            }
             _ => {}
         }
         self.judge();
@@ -217,7 +234,7 @@ struct Config {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{decisions, ended, hard, soft};
+    use super::super::tests::{decisions, ended, hard, soft, started};
     use super::*;
 
     fn policy() -> Serial {
@@ -236,6 +253,10 @@ mod tests {
         Action::Force(DeviceId(member), Stop::Internal)
     }
 
+    const fn timer(at: u64, member: u64) -> Action {
+        Action::Timer(SimTime(at), member)
+    }
+
     fn drained(member: u16) -> Event {
         Event::Drained(DeviceId(member))
     }
@@ -248,13 +269,13 @@ mod tests {
             &[
                 (0, soft(2), &[reserve(2)]),
                 (1, soft(0), &[]),
-                (5, drained(2), &[force(2)]),
+                (5, drained(2), &[force(2), timer(6, 2)]),
                 (6, soft(2), &[]),
                 (9, ended(2, true), &[give_back(2), reserve(0)]),
                 (10, drained(2), &[]),
-                (11, drained(0), &[force(0)]),
+                (11, drained(0), &[force(0), timer(12, 0)]),
                 (15, ended(0, false), &[give_back(0), reserve(2)]),
-                (16, drained(2), &[force(2)]),
+                (16, drained(2), &[force(2), timer(17, 2)]),
                 (20, ended(2, false), &[give_back(2)]),
             ],
         );
@@ -273,10 +294,10 @@ mod tests {
                 (2, hard(3), &[give_back(1), reserve(3)]),
                 (3, hard(3), &[]),
                 (9, ended(3, false), &[give_back(3), reserve(1)]),
-                (10, drained(1), &[force(1)]),
+                (10, drained(1), &[force(1), timer(11, 1)]),
                 (11, hard(2), &[]),
                 (14, ended(1, false), &[give_back(1), reserve(2)]),
-                (15, drained(2), &[force(2)]),
+                (15, drained(2), &[force(2), timer(16, 2)]),
                 (19, ended(2, false), &[give_back(2)]),
             ],
         );
@@ -296,7 +317,7 @@ mod tests {
                 (4, drained(1), &[]),
                 (8, ended(1, true), &[reserve(2)]),
                 (9, ended(2, false), &[give_back(2), reserve(0)]),
-                (10, drained(0), &[force(0)]),
+                (10, drained(0), &[force(0), timer(11, 0)]),
                 (14, ended(0, false), &[give_back(0), reserve(3)]),
             ],
         );
@@ -309,10 +330,28 @@ mod tests {
             &mut policy(),
             &[
                 (0, soft(0), &[reserve(0)]),
-                (0, drained(0), &[force(0)]),
+                (0, drained(0), &[force(0), timer(1, 0)]),
                 (0, ended(0, true), &[give_back(0)]),
                 (0, ended(0, true), &[]),
                 (7, hard(0), &[reserve(0)]),
+            ],
+        );
+    }
+
+    /// A concurrency policy of its own may keep it from that for as long as nothing more is written to it.
+    #[test]
+    fn a_member_that_does_not_begin_to_collect_is_returned() {
+        decisions(
+            &mut Serial::new(4, 1, SimDuration(10)),
+            &[
+                (0, soft(2), &[reserve(2)]),
+                (1, soft(0), &[]),
+                (5, drained(2), &[force(2), timer(26, 2)]),
+                (26, Event::Timer(2), &[give_back(2), reserve(0)]),
+                (30, drained(0), &[force(0), timer(51, 0)]),
+                (50, started(0), &[]),
+                (51, Event::Timer(0), &[]),
+                (90, ended(0, false), &[give_back(0)]),
             ],
         );
     }
@@ -329,10 +368,10 @@ mod tests {
         decisions(
             &mut policy,
             &[
-                (0, soft(1), &[force(1)]),
+                (0, soft(1), &[force(1), timer(1, 1)]),
                 (1, soft(0), &[]),
                 (2, hard(0), &[]),
-                (5, ended(1, false), &[force(0)]),
+                (5, ended(1, false), &[force(0), timer(6, 0)]),
                 (9, ended(0, false), &[]),
             ],
         );
