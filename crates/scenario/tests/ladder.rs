@@ -173,14 +173,8 @@ fn serial_hides_collection_from_a_load_that_leaves_members_the_time() {
             let seed = format!("seed={seed}");
             let (rate, delay) = ("workload.arrival.rate=80", "array.coordination.message_latency=20us");
             let serial = "array.coordination.policy=serial";
-            let calm = [
-                "array.nvram=64MiB",
-                "workload.warmup=0",
-                "ssd.gc.soft_threshold=hard+4",
-                "ssd.gc.begins_at=soft",
-                rate,
-                delay,
-            ];
+            let calm =
+                ["array.nvram=64MiB", "workload.warmup=0", "ssd.gc.soft_threshold=hard+6", rate, delay];
             let array =
                 report(&[&[level.as_str(), &devices, &seed, serial], calm.as_slice()].concat(), &Unobserved);
             let counters = &array.array.coordination.counters;
