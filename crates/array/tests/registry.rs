@@ -252,7 +252,9 @@ fn without_capable_members_every_coordinator_is_local_on_every_level() {
             outcome
         };
         let local = outcome("local");
-        for entry in REGISTRY {
+        // These two go by how long answers take, which every member shows.
+        let asks = |name: &str| !["sit-out", "hedge"].contains(&name);
+        for entry in REGISTRY.iter().filter(|entry| asks(entry.name)) {
             assert_eq!(outcome(entry.name), local, "{} on {}", entry.name, shape.0);
         }
     }

@@ -315,6 +315,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid5\", interface = \"window\", reads = \"avoid\" }", "array.reads", "plm and ioda"),
     (LOAD, "array.nvram = \"6KiB\"", "array.nvram", "a multiple of the page size"),
     (LOAD, "array.nvram = 4096", "array.nvram", "64MiB"),
+    (LOAD, "array = { level = \"raid0\", coordination.policy = \"serial\" }", "array.coordination.policy", "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\", which keep data more than once; or a policy that works here: local"),
     (LOAD, "array = { interface = \"busy\", coordination.policy = \"gcsync\" }", "array.interface", "array.interface = \"command\", or a policy that works with \"busy\": local"),
     (LOAD, "array = { level = \"raid5\", stripe_unit = \"6KiB\" }", "array.stripe_unit", "multiple of the page size"),
     (LOAD, "array = { level = \"raid6\", stripe_unit = \"64GiB\" }", "array.stripe_unit", "larger than a member"),

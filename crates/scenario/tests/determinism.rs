@@ -147,26 +147,94 @@ fn another_seed_gives_another_run() {
     assert_eq!(one, host("seed=1"));
 }
 
+/// The report of a run without the scenario, the policy's name, and its counters that count nothing.
+fn nameless(sets: &[&str]) -> Report {
+    let options = RunOptions {
+        threads: 1,
+        checked: true,
+        cancel: &AtomicBool::new(false),
+        progress: &Silent,
+        observe: &Unobserved,
+        cache: None,
+    };
+    let mut report = compare(&[variant("nameless", sets)], &options)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .runs
+        .remove(0);
+    report.scenario = serde_json::Value::Null;
+    report.array.coordination.policy.clear();
+    report.array.coordination.counters.retain(|_, count| *count > 0);
+    report
+}
+
+/// A load that makes members collect, on levels without, with one and with two members to spare.
+const LEVELS: [&str; 3] = ["array.level=raid0", "array.level=raid5", "array.level=raid6"];
+
+#[test]
+fn ioda_that_is_off_reports_as_local_does() {
+    for level in LEVELS {
+        let of = |policy: &str, mode: &str| nameless(&[level, "array.devices=5", policy, mode]);
+        let local = of("array.coordination.policy=local", "seed=1");
+        assert!(local.host.blame_ns.queue_gc > 0, "{level}: somebody waits for collection");
+        let off = of("array.coordination.policy=ioda", "array.coordination.mode=off");
+        assert_eq!(bytes(&local), bytes(&off), "{level}");
+    }
+}
+
+/// On a fresh array nothing collects, and nobody is slow for long.
+#[test]
+fn sit_out_without_outliers_reports_as_local_does() {
+    for (devices, level) in LEVELS.iter().zip([3, 6, 6]).map(|(level, devices)| (devices, level)) {
+        let devices = format!("array.devices={devices}");
+        let of = |policy: &str| {
+            let fresh = ["precondition={ fill = 0 }", "workload.requests=300", "workload.arrival.rate=300"];
+            nameless(&[&[level, devices.as_str(), policy], fresh.as_slice()].concat())
+        };
+        let local = of("array.coordination.policy=local");
+        let mut watched = of("array.coordination.policy=sit-out");
+        let reads = watched.array.reconstruct.take().unwrap_or_default();
+        assert_eq!((reads.rebuilt_pages, reads.waited_pages), (0, 0), "{level}");
+        assert!(local.array.erases == 0 && local.host.read_requests > 0, "{level}");
+        // Three members are too few to judge, which the report says.
+        watched.warnings.retain(|warning| !warning.text.contains("sit-out judges"));
+        assert_eq!(bytes(&local), bytes(&watched), "{level}");
+    }
+}
+
+#[test]
+fn what_no_keys_give_is_everything_revealed_and_nothing_made_of_it() {
+    for level in LEVELS {
+        let usual = ["array.interface=command", "array.reads=wait", "array.nvram=0B"];
+        let written = nameless(&[&[level], usual.as_slice()].concat());
+        assert_eq!(bytes(&nameless(&[level])), bytes(&written), "{level}");
+    }
+}
+
+/// What members reveal beyond the rung that a policy needs is not used by its own rule for reads.
+#[test]
+fn policies_with_a_rule_for_reads_use_no_more_than_they_need() {
+    for (policy, rung) in [("sit-out", "nothing"), ("hedge", "nothing"), ("plm", "window"), ("ioda", "busy")]
+    {
+        let policy = format!("array.coordination.policy={policy}");
+        let of = |offered: &str| {
+            let offered = format!("array.interface={offered}");
+            nameless(&["array.level=raid5", "array.devices=5", &policy, &offered])
+        };
+        let least = of(rung);
+        assert!(least.host.blame_ns.queue_gc > 0, "{policy}: somebody waits for collection");
+        assert_eq!(bytes(&least), bytes(&of("command")), "{policy}");
+    }
+}
+
 /// All that differs between a policy nobody can hear and none is the name, and counters of its own that count nothing.
 #[test]
 fn reactive_policies_without_capable_members_report_as_local_does() {
     let deaf = "array.member=[{ index = 0, capable = false }, { index = 1, capable = false }, \
                 { index = 2, capable = false }, { index = 3, capable = false }]";
     let sections = |policy: &str| {
-        let variant = variant("deaf", &[deaf, &format!("array.coordination.policy={policy}")]);
-        let options = RunOptions {
-            threads: 1,
-            checked: true,
-            cancel: &AtomicBool::new(false),
-            progress: &Silent,
-            observe: &Unobserved,
-            cache: None,
-        };
-        let mut report =
-            compare(&[variant], &options).unwrap_or_else(|error| panic!("{error}")).runs.remove(0);
-        report.scenario = serde_json::Value::Null;
-        report.array.coordination.policy.clear();
-        report.array.coordination.counters.retain(|_, count| *count > 0);
+        let mut report = nameless(&[deaf, &format!("array.coordination.policy={policy}")]);
+        // They would need members to obey.
+        report.array.coordination.interface.clear();
         bytes(&report)
     };
     let local = sections("local");

@@ -161,3 +161,35 @@ fn a_scheme_that_cannot_keep_up_says_so() {
     assert!(calm.0 < 1.0 && !calm.1, "{calm:?}");
     assert!(busy.0 > 1.0 && busy.1, "{busy:?}");
 }
+
+/// Where nobody has to collect beside the one whose turn it is, reads go around it, NVRAM takes its writes, and no request
+/// meets collection.
+#[test]
+fn serial_hides_collection_from_a_load_that_leaves_members_the_time() {
+    let mut calm_runs = 0;
+    for (level, devices) in [("raid1", 2), ("raid10", 4), ("raid4", 4), ("raid5", 4), ("raid6", 5)] {
+        for seed in 1..=10 {
+            let (level, devices) = (format!("array.level={level}"), format!("array.devices={devices}"));
+            let seed = format!("seed={seed}");
+            let (rate, delay) = ("workload.arrival.rate=80", "array.coordination.message_latency=20us");
+            let serial = "array.coordination.policy=serial";
+            let calm =
+                ["array.nvram=64MiB", "workload.warmup=0", "ssd.gc.soft_threshold=hard+6", rate, delay];
+            let array =
+                report(&[&[level.as_str(), &devices, &seed, serial], calm.as_slice()].concat(), &Unobserved);
+            let counters = &array.array.coordination.counters;
+            let load = array.array.feasibility.expect("serial keeps members apart").load;
+            assert!(load < 0.6, "{level} {seed}: {load}");
+            if counters["hard_notices"] > 0 {
+                // A member that is aged down to hard collects at once.
+                continue;
+            }
+            calm_runs += 1;
+            assert!(counters["grants"] > 10 && array.array.nvram.is_some_and(|nvram| nvram.parked_pages > 0));
+            let met = &array.host.response_ns;
+            let met = (met.gc_affected_read.count, met.gc_affected_write.count, array.host.blame_ns.queue_gc);
+            assert_eq!(met, (0, 0, 0), "{level} {seed}");
+        }
+    }
+    assert!(calm_runs >= 10, "only {calm_runs} of 50 runs are calm");
+}

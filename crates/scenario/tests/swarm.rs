@@ -1,7 +1,7 @@
 //! Does anything break when everything varies at once? Random small scenarios, each from a printed seed.
 //!
 //! A seed makes a whole scenario: geometry, allocation and its unit, priority, suspending, thresholds, spare, victim,
-//! schedule, trigger, domain, level and layout, coordination, load, ageing, members. It runs with every invariant checked after every
+//! schedule, trigger, domain, level and layout, what members reveal, coordination, load, ageing, members. It runs with every invariant checked after every
 //! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
 //! seed.
 //!
@@ -11,11 +11,12 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use harmonia_array::Level;
 use harmonia_array::coordination;
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
+use harmonia_array::{Interface, Level, Reads};
 use harmonia_engine::Rng;
 use harmonia_metrics::{ArrayReport, DistributionSummary, Report};
+use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_ssd::Order;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
@@ -46,6 +47,10 @@ impl Draw {
     fn name<F>(&mut self, registry: &'static [harmonia_types::registry::Entry<F>]) -> &'static str {
         let all: Vec<&str> = names(registry).collect();
         self.pick(&all)
+    }
+
+    fn interface(&mut self) -> Interface {
+        Interface::ALL[self.0.below(Interface::ALL.len() as u64) as usize]
     }
 
     fn share(&mut self) -> f64 {
@@ -152,8 +157,14 @@ fn generate(seed: u64) -> Generated {
         "[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n{}",
         level(&mut levels, layout.level())
     ));
+    let mut known = Draw(Rng::stream(seed, "swarm/knowledge"));
+    let is_redundant = layout.level().redundancy(devices as u16) > 0;
+    let interface = if known.0.chance(0.4) { Interface::Command } else { known.interface() };
+    put(format_args!("{}", knowledge(&mut known, interface, is_redundant, page_size)));
     put(format_args!("[array.coordination]"));
+    let able = able(interface, is_redundant);
     let policy = d.name(coordination::REGISTRY);
+    let policy = if able.contains(&policy) { policy } else { known.pick(&able) };
     put(format_args!(
         "policy = \"{policy}\"\nmessage_latency = \"{}us\"",
         [0, 0, 1, d.range(0, 5000)][d.range(0, 3) as usize]
@@ -172,10 +183,22 @@ fn generate(seed: u64) -> Generated {
     if policy == "ioda" {
         let window = d.range(1_000, 20_000);
         put(format_args!("window = \"{window}us\"\nbuffer = \"{}us\"", d.range(0, window - 1)));
-        put(format_args!("mode = \"{}\"", d.pick(&["fast-fail", "remaining", "windows", "all", "off"])));
+        put(format_args!("mode = \"{}\"", known.pick(modes(interface, is_redundant))));
     }
     if policy == "plm" {
         put(format_args!("non_deterministic = \"{}us\"", d.range(10_000, 30_000)));
+        put(format_args!("members = {}", known.range(1, layout.level().redundancy(devices as u16).into())));
+        if known.0.chance(0.3) {
+            put(format_args!("deterministic = \"{}us\"", known.range(1, 90_000)));
+        }
+    }
+    if policy == "sit-out" {
+        put(format_args!(
+            "interval = \"{}us\"\nsit_out = \"{}us\"",
+            known.range(1, 9_000),
+            known.range(0, 90_000)
+        ));
+        put(format_args!("insensitivity = {}\noutliers = {}", known.range(0, 5), known.range(0, 20)));
     }
     if policy == "hedge" {
         put(format_args!("delay = \"{}us\"", d.range(1, 5_000)));
@@ -356,6 +379,41 @@ fn level(d: &mut Draw, level: Level) -> String {
         writeln!(keys, "small_write = \"{small_write}\"").expect("text grows");
     }
     keys
+}
+
+/// What members of a rung reveal, and what the array makes of it: NVRAM often none, or room for a page or a few.
+fn knowledge(d: &mut Draw, interface: Interface, is_redundant: bool, page_size: u64) -> String {
+    let mut keys = format!("interface = \"{interface}\"\n");
+    if interface == Interface::Log && d.0.chance(0.7) {
+        writeln!(keys, "poll = \"{}us\"", [1_000, d.range(10, 50_000)][d.range(0, 1) as usize])
+            .expect("text grows");
+    }
+    let tells = matches!(interface, Interface::Log | Interface::Busy | Interface::Command);
+    let reads = if tells && is_redundant { d.pick(&["wait", "avoid", "avoid"]) } else { "wait" };
+    let pages = [0, 0, 1, d.range(2, 6), 1_000_000][d.range(0, 4) as usize];
+    writeln!(keys, "reads = \"{reads}\"\nnvram = \"{}B\"", pages * page_size).expect("text grows");
+    keys
+}
+
+/// Modes of `ioda` that need no more than members offer.
+fn modes(interface: Interface, is_redundant: bool) -> &'static [&'static str] {
+    match interface {
+        Interface::Nothing | Interface::Log => &["off"],
+        Interface::Busy | Interface::Command if is_redundant => {
+            &["fast-fail", "remaining", "windows", "all", "off"]
+        }
+        Interface::Window | Interface::Busy | Interface::Command => &["windows", "off"],
+    }
+}
+
+/// Policies that need no more than members and level offer. Whether `ioda` does depends on its mode.
+fn able(interface: Interface, is_redundant: bool) -> Vec<&'static str> {
+    let works = |needs: &Needs| needs.interface <= interface && (is_redundant || !needs.redundancy);
+    needs()
+        .into_iter()
+        .filter(|(name, needs)| *name == "ioda" || works(needs))
+        .map(|(name, _)| name)
+        .collect()
 }
 
 /// A policy, half of the time the one that limits nothing, with keys of its own in two of three cases.
@@ -608,15 +666,25 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         [array.erases, array.gc_pages_moved, array.host_pages_written + copies],
         "sums over devices"
     );
-    if scenario.array.members.iter().all(|member| member.ssd.gc.schedule == "ideal") {
+    // A member that is kept free so that it can collect is waited for even where that takes no time.
+    let reserves = array.coordination.policy == "serial";
+    if !reserves && scenario.array.members.iter().all(|member| member.ssd.gc.schedule == "ideal") {
         let affected = response.gc_affected_read.count + response.gc_affected_write.count;
         assert_eq!((affected, host.blame_ns.queue_gc), (0, 0), "under ideal nobody waits for collection");
         assert_eq!(shares[0], 1.0);
     }
+    knowledge_adds_up(scenario, array, warmup == 0);
     let counters = &array.coordination.counters;
     let capable = scenario.array.members.iter().filter(|member| member.capable).count() as u64;
     let notices = counters["soft_notices"] + counters["hard_notices"];
+    // With status to be asked for as all they have, reads that avoid members have the array ask, whatever the policy.
+    let asks = scenario.array.knowledge.interface == Interface::Log && counters["queries"] > 0;
+    if asks {
+        assert_ne!(scenario.array.knowledge.reads, Reads::Wait, "{counters:?}");
+        assert_eq!(counters["queries"] % capable, 0, "all are asked at once: {counters:?}");
+    }
     match array.coordination.policy.as_str() {
+        "local" if asks => assert_eq!(counters.values().sum::<u64>(), counters["queries"], "{counters:?}"),
         "local" => assert!(counters.values().all(|&count| count == 0), "local sends nothing: {counters:?}"),
         // Who ends at or below soft may be forced again.
         "gcsync" | "gclock" | "serial" | "ttflash" => assert_eq!(counters["queries"], 0, "{counters:?}"),
@@ -642,8 +710,38 @@ fn parity_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
         assert_eq!(parity, 0, "no level without parity writes any");
     } else if is_whole {
         let data_units = u64::from(scenario.array.devices) - parities;
-        assert!(parity <= parities * host, "{parity} pages of parity for {host} of data");
-        assert!(parity * data_units >= parities * host, "{parity} pages of parity for {host} of data");
+        // Pages that NVRAM held last, or that were overwritten there, were never programmed.
+        let nvram = array.nvram.unwrap_or_default();
+        let unwritten = nvram.parked_pages - nvram.destaged_pages;
+        assert!(parity <= parities * (host + unwritten), "{parity} pages of parity for {host} of data");
+        assert!(
+            (parity + unwritten) * data_units >= parities * host,
+            "{parity} pages of parity for {host} of data"
+        );
+    }
+}
+
+/// NVRAM keeps its cap, reads go around members only where data is kept more than once, and nobody uses what members hide.
+fn knowledge_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
+    let knowledge = &scenario.array.knowledge;
+    let offered = Interface::ALL.map(Interface::name);
+    let needed = offered.iter().position(|rung| *rung == array.coordination.interface);
+    assert!(needed.is_some_and(|needed| needed <= knowledge.interface as usize), "{:?}", array.coordination);
+    let nvram = array.nvram.unwrap_or_default();
+    assert_eq!((array.nvram.is_some(), nvram.size_bytes), (knowledge.nvram > 0, knowledge.nvram));
+    assert!(nvram.high_water_bytes <= knowledge.nvram, "NVRAM above its cap: {nvram:?}");
+    let parked = nvram.parked_pages * scenario.array.page_size();
+    assert!(!is_whole || nvram.high_water_bytes <= parked, "more held than parked: {nvram:?}");
+    let gone = nvram.destaged_pages + nvram.superseded_pages;
+    assert!(!is_whole || gone <= nvram.parked_pages, "pages leave once: {nvram:?}");
+    let reads = array.reconstruct.unwrap_or_default();
+    assert!(reads.hedges_won <= reads.hedges, "{reads:?}");
+    if scenario.array.level.redundancy(scenario.array.devices) == 0 {
+        assert_eq!(
+            (reads.rebuilt_pages, reads.extra_pages, reads.hedges),
+            (0, 0, 0),
+            "there is no other way"
+        );
     }
 }
 

@@ -11,7 +11,7 @@ use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::Access;
 use super::nvram::Nvram;
-use crate::config::{Interface, Knowledge};
+use crate::config::Interface;
 use crate::coordination::Delivered;
 use crate::planner::Look;
 
@@ -27,9 +27,9 @@ pub(super) enum Sight {
 }
 
 impl Sight {
-    /// What members reveal, `is_prompt` if neither messages nor links take time.
-    pub fn of(knowledge: &Knowledge, is_prompt: bool) -> Sight {
-        match knowledge.interface {
+    /// What is seen of members that reveal so much, `is_prompt` if neither messages nor links take time.
+    pub fn of(rung: Interface, is_prompt: bool) -> Sight {
+        match rung {
             Interface::Nothing | Interface::Window => Sight::Nothing,
             Interface::Log => Sight::Answers,
             Interface::Busy | Interface::Command if is_prompt => Sight::Members,

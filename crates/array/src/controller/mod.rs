@@ -109,7 +109,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     knowledge: Knowledge,
     sight: Sight,
     /// Members are told which operations may be refused.
-    fails_fast: bool,
+    reads_fail_fast: bool,
+    writes_fail_fast: bool,
     /// Reads avoid members.
     dodges: bool,
     /// The coordinator has asked members for their status.
@@ -347,6 +348,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             collecting: false,
         };
         let reads = coordinator.reads().unwrap_or(config.knowledge.reads);
+        let offered = config.knowledge.interface;
+        // A policy with a rule of its own for reads goes by no more than it says that it needs.
+        let rung = coordinator.reads().map_or(offered, |_| offered.min(coordinator.interface()));
         let hedge = match reads {
             Reads::Hedge(delay) => Some(delay),
             Reads::Wait | Reads::Avoid(_) => None,
@@ -372,8 +376,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             outstanding: vec![0; devices.len()],
             avoided: vec![false; devices.len()],
             held_back: vec![Vec::new(); devices.len()],
-            sight: Sight::of(&config.knowledge, is_prompt),
-            fails_fast: config.knowledge.interface >= Interface::Busy,
+            sight: Sight::of(rung, is_prompt),
+            reads_fail_fast: rung >= Interface::Busy,
+            writes_fail_fast: offered >= Interface::Busy,
             dodges: matches!(reads, Reads::Avoid(_)),
             asks: false,
             hedge,

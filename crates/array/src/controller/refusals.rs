@@ -126,7 +126,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if node.before != NONE {
             self.nodes.take_before(node.before);
         }
-        let before = self.nodes.keep_before(chain.blame);
+        let before = self.nodes.keep_before(chain);
         let held = self.nodes.insert(Node { before, couples: false, refused: 0, ..*node });
         self.held_back[node.operation.device.index()].push((held, at));
         let request = self.transactions[node.owner].request;
@@ -156,12 +156,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// What waited for a member goes to it, and what is parked goes back.
     pub(super) fn readmit(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         for (node, since) in std::mem::take(&mut self.held_back[device.index()]) {
-            let Node { before, operation, .. } = *self.nodes.get(node);
-            let mut blame = self.nodes.take_before(before);
+            let Node { before, operation, index, .. } = *self.nodes.get(node);
+            let chain = self.nodes.take_before(before);
             // The member was kept free so that it could collect.
             let waited = Blame { queue_gc: (now - since).0, ..Blame::default() };
-            blame.charge(operation.phase, &waited);
-            self.nodes.get_mut(node).before = self.nodes.keep_before(blame);
+            let chain = chain.and(index, now, operation.device, operation.phase, &waited);
+            self.nodes.get_mut(node).before = self.nodes.keep_before(chain);
             self.submit_node(node, now)?;
         }
         self.destage(device, now)

@@ -3,10 +3,9 @@
 //! A token is the place of an operation in a slab and the generation of that place, so that a completion that comes after
 //! its operation was given up is recognised instead of being taken for another's.
 
-use harmonia_ssd::Slab;
-use harmonia_types::RequestBlame;
-
+use super::transactions::Chain;
 use crate::planner::PlannedOperation;
+use harmonia_ssd::Slab;
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -41,7 +40,7 @@ pub(super) struct Nodes {
     slab: Slab<Node>,
     generations: Vec<u32>,
     /// What operations that take the place of refused ones have behind them.
-    before: Slab<RequestBlame>,
+    before: Slab<Chain>,
 }
 
 impl Nodes {
@@ -93,15 +92,15 @@ impl Nodes {
     }
 
     /// Keeps what the operations of a patch have behind them.
-    pub fn keep_before(&mut self, before: RequestBlame) -> u32 {
+    pub fn keep_before(&mut self, before: Chain) -> u32 {
         self.before.insert(before)
     }
 
-    pub fn before(&self, handle: u32) -> &RequestBlame {
+    pub fn before(&self, handle: u32) -> &Chain {
         &self.before[handle]
     }
 
-    pub fn take_before(&mut self, handle: u32) -> RequestBlame {
+    pub fn take_before(&mut self, handle: u32) -> Chain {
         self.before.release(handle);
         self.before[handle]
     }

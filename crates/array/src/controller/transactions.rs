@@ -98,7 +98,14 @@ impl Running {
 
 impl Chain {
     /// This chain and one more operation.
-    fn and(mut self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) -> Chain {
+    pub fn and(
+        mut self,
+        index: u32,
+        finish: SimTime,
+        device: DeviceId,
+        phase: Phase,
+        blame: &Blame,
+    ) -> Chain {
         self.blame.charge(phase, blame);
         if blame.queue_gc > self.gc_wait.map_or(0, |wait| wait.ns) {
             self.gc_wait = Some(GcWait { member: device, ns: blame.queue_gc });
@@ -234,12 +241,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
         }
         let behind = plan.operations().iter().filter(|operation| operation.behind).count();
+        let may_be_refused =
+            self.refuses || plan.operations().iter().any(|operation| self.may_be_refused(operation));
         let running = &mut self.transactions[handle];
         running.operations = index;
         running.pending = first.len() as u32;
         running.awaited = (plan.operations().len() - behind) as u32;
-        running.may_be_refused = self.refuses
-            || (self.fails_fast && plan.operations().iter().any(|operation| operation.fast_fail));
+        running.may_be_refused = may_be_refused;
         running.end = Chain { index: u32::MAX, ..running.before };
         let has_behind = behind > 0 || running.front.is_some();
         running.front = has_behind.then(|| Box::new(running.end));
@@ -307,13 +315,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
             operation: operation.operation,
             offset: operation.offset,
             length: operation.length,
-            fast_fail: operation.fast_fail && self.fails_fast && self.delivered[device].capable,
+            fast_fail: self.may_be_refused(&operation) && self.delivered[device].capable,
             deadline,
             parity: operation.parity,
         };
         let result = self.devices[device].submit(now, sub);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
         self.collect_from(device)
+    }
+
+    /// Whether a member that is able to refuses an operation at once instead of letting it wait for collection.
+    fn may_be_refused(&self, operation: &PlannedOperation) -> bool {
+        let fails_fast = match operation.operation {
+            Operation::Read => self.reads_fail_fast,
+            Operation::Write | Operation::Trim | Operation::Flush => self.writes_fail_fast,
+        };
+        operation.fast_fail && fails_fast
     }
 
     /// Lets the payload hear of an operation of a transaction, or of a request whose plan is flat.
@@ -396,8 +413,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn chain_with(&self, node: &Node, finish: SimTime, phase: Phase, blame: &Blame) -> Chain {
         let before = self.transactions[node.owner].before;
         let taken = (node.before != NONE).then(|| *self.nodes.before(node.before));
-        let before = Chain { blame: taken.unwrap_or(before.blame), ..before };
-        before.and(node.index, finish, node.operation.device, phase, blame)
+        taken.unwrap_or(before).and(node.index, finish, node.operation.device, phase, blame)
     }
 
     /// An operation needs nothing more; `chain` leads up to its end, if that may be the last one of its step.
@@ -489,7 +505,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
         let running = &mut self.transactions[node.owner];
-        let before = Chain { blame: taken.unwrap_or(running.before.blame), ..running.before };
+        let before = taken.unwrap_or(running.before);
         let refused = before.and(node.index, at, node.operation.device, node.operation.phase, blame);
         let count = patch.operations().len() as u32;
         let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
@@ -505,7 +521,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.host_is_refused(node.owner, refused);
         }
         for (index, &operation) in (first..).zip(patch.operations()) {
-            let before = self.nodes.keep_before(refused.blame);
+            let before = self.nodes.keep_before(refused);
             let patched = self.nodes.insert(Node { before, ..in_step(node.owner, index, operation) });
             self.submit_node(patched, at)?;
         }
