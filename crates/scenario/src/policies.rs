@@ -178,6 +178,9 @@ fn why_lost(scenario: &Scenario, name: &str, policy: &dyn Coordinator) -> Option
     if scenario.array.devices == 1 && name != LOCAL {
         return Some("a single SSD has nothing to coordinate with");
     }
+    if name != LOCAL && policy.interface() == Interface::Nothing && policy.reads().is_none() {
+        return Some("it finds nothing to do on this array, so it does what local does");
+    }
     let keeps_apart = scenario.array.level == Level::Raid0 && policy.keeps_apart();
     keeps_apart.then_some(
         "it keeps SSDs from collecting together, which lengthens the wait of requests that need several, and RAID-0 cannot \

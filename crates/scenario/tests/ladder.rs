@@ -61,7 +61,7 @@ fn a_report_says_which_rung_its_run_needs() {
 #[test]
 fn policies_that_need_more_than_members_offer_are_not_tried() {
     let registered = || needs().into_iter().map(|(name, _)| name);
-    let everything = all(&scenario(&[])).names;
+    let everything = all(&scenario(&["array.devices=8"])).names;
     assert!(everything.into_iter().eq(registered().chain([IDEAL])), "all can work on RAID-5 with commands");
     for offered in ["nothing", "busy"] {
         let choice = choice(&scenario(&[&format!("array.interface={offered}")]));
@@ -70,7 +70,7 @@ fn policies_that_need_more_than_members_offer_are_not_tried() {
         let reason = format!("it needs array.interface = \"command\", and these SSDs offer \"{offered}\"");
         assert_eq!(*why, reason);
     }
-    let raid0 = all(&scenario(&["array.level=raid0"]));
+    let raid0 = all(&scenario(&["array.devices=8", "array.level=raid0"]));
     for (name, needs) in needs() {
         assert_eq!(raid0.names.contains(&name), !needs.redundancy, "{name} on RAID-0");
     }
@@ -79,7 +79,7 @@ fn policies_that_need_more_than_members_offer_are_not_tried() {
 /// The default comparison has one policy for each rung of those that read around members.
 #[test]
 fn a_default_comparison_has_one_policy_a_rung_that_reads_around_members() {
-    let choice = choice(&scenario(&[]));
+    let choice = choice(&scenario(&["array.devices=8"]));
     let around = needs().into_iter().filter(|(_, needs)| needs.redundancy);
     let mut rungs: Vec<_> = Vec::new();
     for (name, needs) in around {
