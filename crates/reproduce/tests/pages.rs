@@ -24,7 +24,7 @@ fn every_conclusion_of_the_page_is_borne_out() {
 }
 
 /// Experiments that are defined and not measured yet: their findings have dashes.
-const NOT_YET_MEASURED: [&str; 4] = ["ioda", "ioda-rate", "ioda-window", "ioda-soft"];
+const NOT_YET_MEASURED: [&str; 3] = ["ioda-rate", "ioda-window", "ioda-soft"];
 
 #[test]
 fn every_run_of_every_experiment_is_there() {

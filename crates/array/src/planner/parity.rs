@@ -22,15 +22,13 @@
 //! hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
 //! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
 //!
-//! Where reads avoid members that collect, a read that finds one is planned [around] it, under the lock of its rows, and a
+//! Where reads avoid members that collect, a read that finds one is planned around it (`around`), under the lock of its rows, and a
 //! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
 //! are parked, a write that a member refuses goes to NVRAM.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
 //! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
 //! bitmap, the partial parity log, resync and check, failed members and their rebuild, and the time to compute parity.
-//!
-//! [around]: super::around
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
