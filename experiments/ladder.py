@@ -19,8 +19,10 @@ SEEDS = 3
 # Room between the thresholds, so that members can wait for their window; a chunk of which a large request meets all members
 # and a small one a single member.
 ARRAY = ["array.stripe_unit=64KiB", "ssd.gc.soft_threshold=7%"]
-# Enough reads for p99 under HPC(W) and for p99.9 under HPC(R) and traces; a longer run would not end in two hours.
-HPC = {"hpc-w": (12000, 476.5), "hpc-r": (14500, 476.5)}
+# Requests of a run, and their rate a second. Enough reads for p99; the tails have a load of their own, which runs at one rate.
+HPC = {"hpc-w": (12000, 476.5), "hpc-r": (14500, 476.5), "hpc-r, a million requests": (1010000, 476.5)}
+TAILS = "hpc-r, a million requests"
+TAIL_TARGETS = [0.6]
 TRACE_REQUESTS = 50000
 NVRAM = "array.nvram=16MiB"
 AVOID = "array.reads=avoid"
@@ -62,14 +64,19 @@ class Load:
             ]
             return ["hpc-w", "--trace", self.trace], keys
         requests, base = HPC[self.name]
-        return [self.name], [f"workload.requests={requests}", f"workload.arrival.rate={base * rate:.6g}"]
+        keys = [f"workload.requests={requests}", f"workload.arrival.rate={base * rate:.6g}"]
+        return [self.name.partition(",")[0]], keys
+
+    def targets(self):
+        return TAIL_TARGETS if self.name == TAILS else TARGETS
 
 
 def loads(traces):
-    yield from (Load(name) for name in HPC)
+    yield from (Load(name) for name in HPC if name != TAILS)
     for trace in traces:
         path, _, scale = trace.rpartition(":")
         yield Load(pathlib.Path(path).stem, path, float(scale))
+    yield Load(TAILS)
 
 
 def compare(harmonia, load, rate, policy, keys, seeds):
@@ -94,7 +101,7 @@ def figures(run):
     return {
         "reads": {level: response["read"][level] for level in PERCENTILES},
         "write_mean": response["write"]["mean"],
-        "write_amplification": array["write_amplification"],
+        "write_amplification": array["write_amplification_whole_cycles"],
         "erases": array["erases"],
         "nvram_bytes": array.get("nvram", {}).get("high_water_bytes"),
         "reconstruct_pages": array.get("reconstruct", {}).get("extra_pages"),
@@ -119,7 +126,7 @@ def measure(harmonia, store, load, level):
     if not members:
         print(f"{load.name}, {level}: no collection at its own rate; give a longer trace", file=sys.stderr)
         return
-    for target in TARGETS:
+    for target in load.targets():
         for rung, name, policy, keys in SCHEMES:
             interface = [] if rung == "-" else [f"array.interface={rung}"]
 
@@ -169,7 +176,7 @@ def row(rung, name, runs):
 
 
 def tables(store, load, level):
-    for target in TARGETS:
+    for target in load.targets():
         print(f"\n## {level.upper().replace('RAID', 'RAID-')}, {load.name}, n x g = {target}\n")
         columns = ["p50", "p95", "p99", "p99.9", "p99.99", "mean of writes", "WA", "erases", "NVRAM, MiB"]
         print("| rung | scheme | " + " | ".join(columns) + " | pages rebuilt from | n x g |")
