@@ -1,7 +1,7 @@
 //! An array as the scenario describes it, validated.
 
 use harmonia_ssd::SsdConfig;
-use harmonia_types::{Bytes, SimDuration};
+use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{Layout, Level};
@@ -19,6 +19,8 @@ pub struct ArrayConfig {
     pub small_write: SmallWrite,
     /// What members reveal, and what the array makes of it.
     pub knowledge: Knowledge,
+    /// What befalls members, and what the array does about it.
+    pub faults: Faults,
     /// `[array.coordination]`
     pub coordination: CoordinationConfig,
     /// Every member's device, in order; they differ only where `[[array.member]]` says so.
@@ -138,6 +140,90 @@ pub enum Avoid {
     Longest,
     /// As `Longest`, where reading the rest of the row costs less time than waiting.
     Cheaper,
+}
+
+/// What befalls members, and what the array does about it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Faults {
+    /// What happens, in no particular order.
+    pub events: Vec<Fault>,
+    /// Share of page reads of members that find the page unreadable. It is rebuilt from the others and written anew.
+    pub page_errors: f64,
+    /// Devices that stand by to take the place of members. Their states follow those of the members.
+    pub spares: Vec<MemberConfig>,
+    /// How members are rebuilt; scrubbing goes by the same rates.
+    pub rebuild: Rebuild,
+    /// All of the array is read and compared.
+    pub scrub: Option<Scrub>,
+    /// Decides which pages cannot be read.
+    pub seed: u64,
+}
+
+impl Faults {
+    /// Whether nothing ever happens.
+    pub fn is_none(&self) -> bool {
+        self.events.is_empty() && self.page_errors == 0.0 && self.scrub.is_none()
+    }
+}
+
+/// Something that befalls a member.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Fault {
+    /// The member.
+    pub device: DeviceId,
+    /// When it happens.
+    pub at: When,
+    /// What happens.
+    pub what: Befalls,
+}
+
+/// A moment of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// At a time since the run began, warm-up included.
+    Time(SimTime),
+    /// When so many requests have arrived, warm-up included, the last of them as well.
+    Request(u64),
+}
+
+/// What befalls a member.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Befalls {
+    /// It fails: whatever it holds is lost. The next spare takes its place.
+    Failure,
+    /// Its flash takes so many times as long from now on; 1 ends that.
+    Slow(f64),
+}
+
+/// How members are rebuilt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Rebuild {
+    /// Bytes of a member a second while requests are under way, at least where members can deliver them.
+    pub min_rate: Bytes,
+    /// Bytes of a member a second at most.
+    pub max_rate: Bytes,
+    /// Steps under way at a time.
+    pub depth: u32,
+    /// Bytes of a member that are rebuilt at a time, under one lock.
+    pub step: Bytes,
+}
+
+/// md's rates: 1,000 and 200,000 KiB a second.
+impl Default for Rebuild {
+    fn default() -> Self {
+        Rebuild { min_rate: 1_000 << 10, max_rate: 200_000 << 10, depth: 4, step: 512 << 10 }
+    }
+}
+
+/// Reading all of the array, and comparing parity or copies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Scrub {
+    /// When it begins.
+    pub at: SimTime,
+    /// Whether what does not agree is written anew; otherwise it is counted.
+    pub repairs: bool,
 }
 
 /// How parity is made where a stripe is written in part.

@@ -10,16 +10,20 @@ mod aged;
 mod config;
 mod controller;
 pub mod coordination;
+mod health;
 pub mod layout;
 pub mod planner;
 mod stored;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
-    ArrayConfig, Avoid, CoordinationConfig, Interface, Knowledge, MemberConfig, Reads, SmallWrite,
+    ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig,
+    Reads, Rebuild, Scrub, SmallWrite, When,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, MessageCounters, NvramCounters, Parts, payload,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, MessageCounters, Mishap, MishapKind,
+    NvramCounters, Parts, payload,
 };
+pub use health::{Condition, Health};
 pub use layout::Level;
-pub use planner::ReadCounters;
+pub use planner::{LossCounters, ReadCounters};

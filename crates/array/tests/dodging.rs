@@ -56,8 +56,12 @@ impl Stage {
         };
         let config = ArrayConfig { knowledge, ..level(self.level, &one_die(16, 4, 12), self.members, PAGE) };
         let whole = config.layout();
-        let dodge =
-            Dodge { reads: self.reads, parks: self.nvram_pages > 0, page_read: SimDuration::from_us(45) };
+        let dodge = Dodge {
+            reads: self.reads,
+            parks: self.nvram_pages > 0,
+            may_fail: false,
+            page_read: SimDuration::from_us(45),
+        };
         let planner: Box<dyn Planner> = match whole.clone() {
             Layout::Parity(parity) => {
                 Box::new(ParityPlanner::new(&whole, parity, config.small_write, PAGE).dodging(dodge))

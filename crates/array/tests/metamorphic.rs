@@ -14,8 +14,8 @@ use harmonia_array::planner::mirrored::MirroredPlanner;
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig,
-    MessageCounters, Parts, SmallWrite, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level,
+    MemberConfig, MessageCounters, Parts, SmallWrite, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -110,6 +110,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         stripe_unit: PAGE * (1 + rng.below(3)),
         small_write: SmallWrite::Fewest,
         knowledge: Knowledge::default(),
+        faults: Faults::default(),
         coordination: CoordinationConfig {
             policy: policy.into(),
             message_latency: SimDuration::ZERO,

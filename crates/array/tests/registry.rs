@@ -9,7 +9,7 @@
 use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Knowledge, Level, MemberConfig,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Faults, Knowledge, Level, MemberConfig,
     MessageCounters, SmallWrite, age,
 };
 use harmonia_engine::Rng;
@@ -96,6 +96,7 @@ fn of_level(
         stripe_unit: PAGE,
         small_write: SmallWrite::Fewest,
         knowledge: Knowledge::default(),
+        faults: Faults::default(),
         coordination: CoordinationConfig {
             policy: policy.into(),
             message_latency,

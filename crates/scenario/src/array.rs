@@ -28,7 +28,9 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
     let page = u64::from(shape.page_size);
     let knowledge = knowledge::read(&section, level, devices, page)?;
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
-    let config = ArrayConfig { devices, level, stripe_unit, small_write, knowledge, coordination, members };
+    let faults = harmonia_array::Faults::default();
+    let config =
+        ArrayConfig { devices, level, stripe_unit, small_write, knowledge, faults, coordination, members };
     Ok((config, room))
 }
 

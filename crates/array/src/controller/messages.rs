@@ -46,6 +46,14 @@ pub(super) enum Message {
     Destage(DeviceId),
     /// All members are asked for their status.
     Poll,
+    /// One of the configured faults happens.
+    Fault(u32),
+    /// A spare takes the place of a failed member.
+    Replace(DeviceId),
+    /// All of the array is to be compared.
+    Scrub,
+    /// The array's own work may go on.
+    Background,
 }
 
 /// Messages sent so far.
@@ -88,6 +96,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn start(&mut self) {
         if !self.started {
             self.started = true;
+            self.arrange_faults();
             self.consult(SimTime::ZERO, &Event::Start);
             if self.sight == Sight::Answers && self.dodges {
                 self.agenda.push(SimTime::ZERO, Message::Poll);
@@ -113,6 +122,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some((now, message)) = self.agenda.pop_due(now) else { return Ok(()) };
         self.latest = self.latest.max(now);
         match message {
+            // What a member that failed had sent is lost, and so is what was sent to it.
+            Message::Notice(device, _) | Message::Directive(device, _) | Message::Query(device)
+                if self.access[device.index()] == Access::Failed => {}
+            Message::Answer(device, answer) if self.access[device.index()] == Access::Failed => {
+                self.answers.release(answer);
+            }
             Message::Notice(device, notice) => {
                 let event = match notice {
                     Notice::SoftThreshold => {
@@ -168,7 +183,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::End(transaction) => self.end(transaction, now)?,
             Message::Refused(token, refusal) => {
                 if let Some(node) = self.nodes.take(token) {
-                    self.refuse(node, token, refusal, now, &Blame::default())?;
+                    // A member that failed had it since then.
+                    let waited = (now - self.begun(&node)).0;
+                    self.refuse(
+                        node,
+                        token,
+                        refusal,
+                        now,
+                        &Blame { queue_host: waited, ..Blame::default() },
+                    )?;
                 }
             }
             Message::Served(token) => {
@@ -198,6 +221,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Open(device) => self.readmit(device, now)?,
             Message::Destage(device) => self.destage(device, now)?,
             Message::Poll => self.poll(now),
+            Message::Fault(index) => self.befall(index, now)?,
+            Message::Replace(device) => self.replace(device, now)?,
+            Message::Scrub => self.begin_scrub(now)?,
+            Message::Background => self.work_on(now)?,
         }
         Ok(())
     }

@@ -12,6 +12,8 @@
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
+//! * `failure`: what befalls members, and spares that take their places;
+//! * `background`: rebuilding and scrubbing;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
@@ -32,6 +34,20 @@ macro_rules! looking {
     };
 }
 
+/// What planners see of the members.
+macro_rules! viewing {
+    ($array:ident, $look:ident) => {
+        View {
+            members: &$array.delivered,
+            health: &$array.health,
+            outstanding: &$array.outstanding,
+            look: &$look,
+        }
+    };
+}
+
+mod background;
+mod failure;
 mod locks;
 mod looking;
 mod messages;
@@ -54,8 +70,13 @@ use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTim
 
 use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
+use crate::health::Health;
 use crate::layout::Layout;
-use crate::planner::{self, Dodge, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
+use crate::planner::{self, Dodge, LossCounters, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
+use background::Background;
+pub use background::BackgroundCounters;
+use failure::Fate;
+pub use failure::{Mishap, MishapKind};
 use locks::RowLocks;
 use looking::Sight;
 use messages::Message;
@@ -73,6 +94,10 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     layout: Layout,
     planner: Box<dyn Planner>,
     coordinator: Box<dyn Coordinator>,
+    health: Health,
+    /// What is to befall members, and the array's own work; only where anything may.
+    fate: Option<Box<Fate<P>>>,
+    background: Option<Box<Background>>,
     interests: Interests,
     /// Somebody wants to know who collects.
     listens: bool,
@@ -186,6 +211,10 @@ pub struct ArrayCounters {
     pub reads: ReadCounters,
     /// Writes parked in NVRAM.
     pub nvram: NvramCounters,
+    /// What failures have cost.
+    pub losses: LossCounters,
+    /// Pages that members could not read.
+    pub unreadable_pages: u64,
 }
 
 impl ArrayCounters {
@@ -203,6 +232,8 @@ impl ArrayCounters {
             },
             reads: self.reads.since(&start.reads),
             nvram: self.nvram.since(&start.nvram),
+            losses: self.losses.since(&start.losses),
+            unreadable_pages: self.unreadable_pages - start.unreadable_pages,
         }
     }
 }
@@ -287,6 +318,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
     Dodge {
         reads: coordinator.reads().unwrap_or(config.knowledge.reads),
         parks: config.knowledge.nvram > 0,
+        may_fail: !config.faults.is_none(),
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
     }
 }
@@ -329,11 +361,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Parts { coordinator, planner, payload }: Parts<C>,
         mut probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
-        if states.len() != config.members.len() || states.is_empty() {
-            return Err(format!("{} states for {} members", states.len(), config.members.len()));
+        let faults = &config.faults;
+        if states.len() != config.members.len() + faults.spares.len() || config.members.is_empty() {
+            let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
+            return Err(format!("{states} states for {members} members and {spares} spares"));
         }
         let mut devices = Vec::with_capacity(states.len());
-        for (index, (member, state)) in config.members.iter().zip(states).enumerate() {
+        for (index, (member, state)) in config.members.iter().chain(&faults.spares).zip(states).enumerate() {
             let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
             if coordinator.interests().completions || !planner.is_flat() {
                 // What is made of one may concern this device the moment after.
@@ -341,6 +375,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             devices.push(device);
         }
+        let spares = devices.split_off(config.members.len());
+        let fate = (!faults.is_none()).then(|| Box::new(Fate::new(faults, devices.len(), spares)));
+        let background =
+            fate.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));
         let unknown = |member: &crate::MemberConfig| Delivered {
             status: None,
             as_of: SimTime::ZERO,
@@ -363,6 +401,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             wakes.set_ranked(index, device.next_wakeup());
         }
         Ok(Array {
+            health: Health::new(devices.len()),
+            fate,
+            background,
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),
             transactions: harmonia_ssd::Slab::default(),
@@ -539,6 +580,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.devices.iter_mut().for_each(|device| device.begin_window(from));
     }
 
+    /// What members hold.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
     /// How the array's bytes lie on its members.
     pub fn layout(&self) -> &Layout {
         &self.layout
@@ -579,6 +625,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             planner: self.planner.counters(),
             reads: ReadCounters { hedges, hedges_won, ..self.planner.read_counters() },
             nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
+            losses: self.planner.loss_counters(),
+            unreadable_pages: self.unreadable_pages(),
         }
     }
 

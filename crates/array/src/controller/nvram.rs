@@ -33,6 +33,8 @@ pub struct NvramCounters {
     pub destaged_pages: u64,
     /// Pages overwritten while they were parked.
     pub superseded_pages: u64,
+    /// Pages that were parked for members that failed, and were given up.
+    pub given_up_pages: u64,
     /// Pages parked now.
     pub pages_left: u64,
 }
@@ -45,6 +47,7 @@ impl NvramCounters {
             full_waits: self.full_waits - start.full_waits,
             destaged_pages: self.destaged_pages - start.destaged_pages,
             superseded_pages: self.superseded_pages - start.superseded_pages,
+            given_up_pages: self.given_up_pages - start.given_up_pages,
             ..*self
         }
     }
@@ -217,6 +220,14 @@ impl Nvram {
             if is_destage { &mut self.counters.destaged_pages } else { &mut self.counters.superseded_pages };
         *kind += gone;
         taken
+    }
+
+    /// Nothing is parked for a member any more: it failed.
+    pub fn give_up(&mut self, device: DeviceId, mut is_gone: impl FnMut(u64)) {
+        let parked = std::mem::take(&mut self.members[device.index()]);
+        self.counters.pages_left -= parked.pages.len() as u64;
+        self.counters.given_up_pages += parked.pages.len() as u64;
+        parked.pages.into_keys().for_each(&mut is_gone);
     }
 
     /// A write is over.

@@ -143,6 +143,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
+    /// Nothing goes back to a member that failed.
+    pub(super) fn give_up_parked(&mut self, device: DeviceId) {
+        let Array { nvram: Some(nvram), payload, .. } = self else { return };
+        nvram.give_up(device, |page| {
+            if C::ACTIVE {
+                payload.unparks(device, page);
+            }
+        });
+    }
+
     /// The parked pages of a member that an operation replaces.
     fn replaced_by(&mut self, operation: &PlannedOperation) -> Option<(&mut Nvram, Run)> {
         let nvram = self.nvram.as_deref_mut()?;

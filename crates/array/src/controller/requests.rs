@@ -65,6 +65,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let now = request.arrival;
         self.latest = self.latest.max(now);
+        if self.fate.is_some() {
+            self.count_request(now)?;
+        }
         if self.interests.arrivals {
             self.consult(now, &Event::Arrival(request));
         }
@@ -77,7 +80,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut split = std::mem::take(&mut self.split);
         split.clear();
         let look = looking!(self, now);
-        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
+        let view = viewing!(self, look);
         self.planner.split(&request, &view, &mut split);
         let handle = self.requests.insert(RequestState::new(request, split.len()));
         if split.is_empty() {
@@ -103,7 +106,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
         let look = looking!(self, request.arrival);
-        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
+        let view = viewing!(self, look);
         self.planner.plan(request.arrival, &whole(&request), &view, &mut plan);
         let owner = self.requests.insert(RequestState::new(request, plan.operations().len()));
         if plan.operations().is_empty() {
@@ -180,6 +183,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         debug_assert_eq!(completion.blame.total(), completion.response().0, "blame sums to latency");
         self.requests.release(handle);
+        if self.background.is_some() && self.requests.live() == 0 {
+            // The array's own work may go faster now.
+            self.agenda.push(completion.finish, Message::Background);
+        }
         self.completions.push(completion);
         if C::ACTIVE {
             self.payload.completes(&completion);

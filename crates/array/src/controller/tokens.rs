@@ -6,6 +6,7 @@
 use super::transactions::Chain;
 use crate::planner::PlannedOperation;
 use harmonia_ssd::Slab;
+use harmonia_types::DeviceId;
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -22,6 +23,8 @@ pub(super) struct Node {
     /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
+    /// Its member has it.
+    pub is_submitted: bool,
     /// What its transaction does next hangs on it.
     pub couples: bool,
     /// Another one was faster: nobody waits for it any more.
@@ -87,8 +90,16 @@ impl Nodes {
     /// Gives a node up: its token is worth nothing any more.
     #[inline]
     pub fn release(&mut self, handle: u32) {
+        self.slab[handle].is_submitted = false;
         self.generations[handle as usize] = self.generations[handle as usize].wrapping_add(1);
         self.slab.release(handle);
+    }
+
+    /// The operations that a member has.
+    pub fn under_way(&self, device: DeviceId) -> Vec<u32> {
+        let all = 0..self.generations.len() as u32;
+        all.filter(|&handle| self.slab[handle].is_submitted && self.slab[handle].operation.device == device)
+            .collect()
     }
 
     /// Keeps what the operations of a patch have behind them.
@@ -109,7 +120,7 @@ impl Nodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harmonia_types::{DeviceId, Operation};
+    use harmonia_types::Operation;
 
     #[test]
     fn a_token_that_was_given_up_names_nothing() {
@@ -121,6 +132,7 @@ mod tests {
             operation,
             next: NONE,
             begins_step: false,
+            is_submitted: false,
             couples: false,
             is_answered: false,
             refused: 0,

@@ -11,7 +11,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
+use harmonia_types::{Blame, Bytes, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -57,6 +57,9 @@ pub(super) struct Running {
     replan: Option<Rows>,
     /// It writes back what is parked.
     pub is_destage: bool,
+    /// It is the array's own work: the step, by its first byte, or none.
+    pub is_own: bool,
+    pub step: Bytes,
     /// It finds out what the read with this token is to bring; `NO_RACE` if it races nobody.
     pub race: u64,
     /// Up to the beginning of the current step.
@@ -82,6 +85,8 @@ impl Running {
             unsettled: 0,
             replan: None,
             is_destage: false,
+            is_own: false,
+            step: 0,
             race: NO_RACE,
             before,
             end: Chain { index: u32::MAX, ..before },
@@ -134,6 +139,7 @@ pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation)
         operation,
         next,
         begins_step: false,
+        is_submitted: false,
         couples: false,
         is_answered: false,
         refused: 0,
@@ -150,6 +156,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn submit_background(&mut self, now: SimTime, transaction: Transaction) -> Result<(), ArrayFailure> {
         self.start();
         self.begin(transaction, NONE, 0, now)
+    }
+
+    /// Begins the array's own work: a step of it, or `Bytes::MAX`.
+    pub(super) fn begin_own(
+        &mut self,
+        spec: Transaction,
+        step: Bytes,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let before = Chain { finish: now, ..Chain::default() };
+        self.begin_after(Running { is_own: true, step, ..Running::new(spec, before) }, now)
     }
 
     /// Transactions under way, waiting ones included.
@@ -222,7 +239,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let running = &self.transactions[handle];
         let (spec, mut index) = (running.spec, running.operations);
         let look = looking!(self, now);
-        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
+        let view = viewing!(self, look);
         self.planner.plan(now, &spec, &view, &mut plan);
         let mut steps = plan.steps();
         let first = steps.next().unwrap_or_default();
@@ -300,6 +317,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
         self.outstanding[device] += operation.length;
+        self.nodes.get_mut(node).is_submitted = true;
         self.write_begins(node);
         if let Some(delay) = self.hedge.filter(|_| operation.operation == Operation::Read && request != NONE)
         {
@@ -380,6 +398,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.direct_is_done(&node, done);
             return Ok(());
         }
+        if self.fate.is_some() {
+            self.find_unreadable(&node, done.finish, &done.blame);
+        }
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
             self.requests[running.request].gc_affected |= done.gc_affected;
@@ -414,6 +435,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let before = self.transactions[node.owner].before;
         let taken = (node.before != NONE).then(|| *self.nodes.before(node.before));
         taken.unwrap_or(before).and(node.index, finish, node.operation.device, phase, blame)
+    }
+
+    /// When an operation was first handed to its member.
+    pub(super) fn begun(&self, node: &Node) -> SimTime {
+        let is_later = node.before != NONE;
+        if is_later {
+            self.nodes.before(node.before).finish
+        } else {
+            self.transactions[node.owner].before.finish
+        }
     }
 
     /// An operation needs nothing more; `chain` leads up to its end, if that may be the last one of its step.
@@ -461,9 +492,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return self.destage_is_refused(&node, refusal, at, blame);
         }
         let look = looking!(self, at);
-        let view = View { members: &self.delivered, outstanding: &self.outstanding, look: &look };
+        let view = viewing!(self, look);
         let running = &self.transactions[node.owner];
         let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
+        let is_restored = running.is_own && running.spec.operation == Operation::Write;
         if let Answer::Replan(rows) = answer {
             let replan = &mut self.transactions[node.owner].replan;
             // Several operations may be refused in one step: rows that one of the answers asks for stay asked for.
@@ -481,7 +513,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             _ => self.install_patch(&node, &patch, at, blame),
         };
         self.patch = patch;
-        result
+        result?;
+        if refusal == Refusal::Unreadable && !is_restored {
+            let PlannedOperation { device, offset, length, .. } = node.operation;
+            return self.rewrite(device, offset, length, at);
+        }
+        Ok(())
     }
 
     /// A refused operation is tried again, and waits this time.
@@ -568,7 +605,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let at = running.end.finish;
         if running.later != NONE || running.replan.is_some() {
             self.agenda.push(at, Message::NextStep(handle));
-        } else if running.ticket != NONE || running.unsettled != 0 {
+        } else if running.ticket != NONE || running.unsettled != 0 || running.is_own {
             self.agenda.push(at, Message::End(handle));
         } else {
             // It holds nothing that anybody could wait for.
@@ -627,7 +664,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A transaction is over: its rows go to whoever waits for them.
     pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let (ticket, unsettled) = (self.transactions[handle].ticket, self.transactions[handle].unsettled);
+        let Running { ticket, unsettled, is_own, step, .. } = self.transactions[handle];
         self.forget(handle, now);
         if ticket != NONE {
             let mut granted = std::mem::take(&mut self.granted);
@@ -646,7 +683,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.unsettled.remove(&unsettled);
             self.let_flushes_go(now)?;
         }
-        Ok(())
+        if is_own { self.step_is_over(step, now) } else { Ok(()) }
     }
 
     /// A transaction is done.

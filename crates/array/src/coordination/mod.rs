@@ -123,8 +123,10 @@ pub enum Event {
     Timer(u64),
     /// A member failed.
     Failure(DeviceId),
-    /// A failed member was replaced by an empty one.
+    /// A failed member was replaced; what it held is being rebuilt.
     Replacement(DeviceId),
+    /// A replacement holds all that the member before it held.
+    Rebuilt(DeviceId),
 }
 
 /// What a coordinator can do.

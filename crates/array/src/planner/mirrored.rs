@@ -128,7 +128,9 @@ impl Planner for MirroredPlanner {
     fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
         let HostRequest { operation, offset, length, member, .. } = *request;
         let whole = Transaction { member, ..Transaction::unlocked(operation, offset, length) };
-        if !self.dodge.parks || !matches!(operation, Operation::Write | Operation::Trim) {
+        if !(self.dodge.parks || self.dodge.may_fail)
+            || !matches!(operation, Operation::Write | Operation::Trim)
+        {
             return into.push(whole);
         }
         let page = self.page;
@@ -165,7 +167,7 @@ impl Planner for MirroredPlanner {
         let left = match refusal {
             Refusal::Busy(left) => left.max(SimDuration(1)),
             Refusal::Reserved => SimDuration(u64::MAX),
-            Refusal::Failed => return Answer::Patch,
+            Refusal::Failed | Refusal::Unreadable => return Answer::Patch,
         };
         if operation.operation == Operation::Read && self.is_elsewhere(operation, left, view) {
             self.counters.rebuilt_pages += operation.length.div_ceil(self.page);

@@ -25,6 +25,7 @@ use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase
 
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::coordination::Delivered;
+use crate::health::Health;
 use crate::layout::Layout;
 pub use around::ReadCounters;
 
@@ -55,6 +56,23 @@ pub trait Planner: Send {
     /// if there are none.
     fn hedge(&mut self, _transaction: &Transaction, _operation: &PlannedOperation) -> Option<Transaction> {
         None
+    }
+
+    /// A transaction that writes anew what a member holds in a range, from the other members: to rebuild a replacement, or a page
+    /// that cannot be read. `None` where the others do not have it.
+    fn restore(&self, _member: DeviceId, _offset: Bytes, _length: Bytes) -> Option<Transaction> {
+        None
+    }
+
+    /// A transaction that reads everything that all members hold in a range, to compare it; `repairs` writes parity or copies
+    /// anew. `None` where there is nothing to compare.
+    fn check(&self, _offset: Bytes, _length: Bytes, _repairs: bool) -> Option<Transaction> {
+        None
+    }
+
+    /// What failures have cost since the run began.
+    fn loss_counters(&self) -> LossCounters {
+        LossCounters::default()
     }
 
     /// A transaction is done, operations behind its request's back included.
@@ -105,6 +123,8 @@ pub struct Dodge {
     pub reads: Reads,
     /// Writes to members that collect go to NVRAM.
     pub parks: bool,
+    /// Members may fail or be rebuilt, pages may be unreadable: writes hold their rows on every level.
+    pub may_fail: bool,
     /// Time that one page read costs a member, its transfer included.
     pub page_read: SimDuration,
 }
@@ -120,7 +140,7 @@ impl Dodge {
 
     /// Whether operations are planned, refused and answered as if all members were always free.
     pub fn is_idle(&self) -> bool {
-        self.reads == Reads::Wait && !self.parks
+        self.reads == Reads::Wait && !self.parks && !self.may_fail
     }
 }
 
@@ -128,6 +148,8 @@ impl Dodge {
 pub struct View<'a> {
     /// What has been delivered, by member.
     pub members: &'a [Delivered],
+    /// What members hold.
+    pub health: &'a Health,
     /// Bytes of the operations handed to each member and not served yet.
     pub outstanding: &'a [u64],
     /// Who would keep operations waiting.
@@ -246,6 +268,8 @@ pub enum Refusal {
     Reserved,
     /// It has failed.
     Failed,
+    /// It cannot read these pages. They are rebuilt behind the request's back, as well.
+    Unreadable,
 }
 
 /// What a refused operation becomes.
@@ -276,6 +300,34 @@ pub struct PlannerCounters {
     pub pre_read_bytes: Bytes,
     /// Bytes of discards that covered a stripe in part and were ignored.
     pub trims_ignored_bytes: Bytes,
+}
+
+/// What failures have cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LossCounters {
+    /// Pages of the host read without the member that held them, because it failed or could not read them. Unit: pages.
+    pub rebuilt_pages: u64,
+    /// Pages read for that which the host did not ask for. Unit: pages.
+    pub extra_pages: u64,
+    /// Pages of the host that could not be read, because too many members are gone. Unit: pages.
+    pub unread_pages: u64,
+    /// Pages of the host that no member could take. Unit: pages.
+    pub unwritten_pages: u64,
+    /// Pages that could not be rebuilt, because what they are made of could not be read. Unit: pages.
+    pub lost_pages: u64,
+}
+
+impl LossCounters {
+    /// What was counted after `start`.
+    pub fn since(&self, start: &LossCounters) -> LossCounters {
+        LossCounters {
+            rebuilt_pages: self.rebuilt_pages - start.rebuilt_pages,
+            extra_pages: self.extra_pages - start.extra_pages,
+            unread_pages: self.unread_pages - start.unread_pages,
+            unwritten_pages: self.unwritten_pages - start.unwritten_pages,
+            lost_pages: self.lost_pages - start.lost_pages,
+        }
+    }
 }
 
 /// The steps of a transaction. Reused from one to the next.
@@ -341,7 +393,7 @@ fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal,
         }
         Refusal::Busy(_) => patch.push(PlannedOperation { fast_fail: false, ..*operation }),
         Refusal::Reserved => return Answer::Wait,
-        Refusal::Failed => {}
+        Refusal::Failed | Refusal::Unreadable => {}
     }
     Answer::Patch
 }

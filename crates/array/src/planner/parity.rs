@@ -527,7 +527,7 @@ impl Planner for ParityPlanner {
         let left = match refusal {
             Refusal::Busy(left) => left.max(SimDuration(1)),
             Refusal::Reserved => SimDuration(u64::MAX),
-            Refusal::Failed => return Answer::Patch,
+            Refusal::Failed | Refusal::Unreadable => return Answer::Patch,
         };
         match (operation.operation, transaction.operation) {
             (Operation::Read, Operation::Read) if transaction.tag != AROUND && self.around.is_some() => {

@@ -35,7 +35,9 @@ impl Planner for StripedPlanner {
     fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
         let HostRequest { operation, offset, length, member, .. } = *request;
         let whole = Transaction { member, ..Transaction::unlocked(operation, offset, length) };
-        if !self.dodge.parks || !matches!(operation, Operation::Write | Operation::Trim) {
+        if !(self.dodge.parks || self.dodge.may_fail)
+            || !matches!(operation, Operation::Write | Operation::Trim)
+        {
             return into.push(whole);
         }
         let page = self.page;
@@ -82,6 +84,6 @@ impl Planner for StripedPlanner {
     }
 
     fn is_flat(&self) -> bool {
-        !self.dodge.parks
+        !(self.dodge.parks || self.dodge.may_fail)
     }
 }

@@ -4,7 +4,7 @@
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::Payload;
 use harmonia_array::{
-    Array, ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig, SmallWrite,
+    Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, SmallWrite,
 };
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::Stop;
@@ -86,6 +86,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         stripe_unit,
         small_write: SmallWrite::Fewest,
         knowledge: Knowledge::default(),
+        faults: Faults::default(),
         coordination: CoordinationConfig {
             policy: "local".into(),
             message_latency: SimDuration::ZERO,

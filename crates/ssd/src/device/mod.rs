@@ -37,6 +37,7 @@ mod collect;
 mod concurrency;
 mod die;
 mod estimate;
+mod fate;
 mod global;
 mod idle;
 mod index;

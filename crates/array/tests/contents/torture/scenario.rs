@@ -2,8 +2,8 @@
 
 use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
-    ArrayConfig, Avoid, CoordinationConfig, Interface, Knowledge, Level, MemberConfig, Reads, SmallWrite,
-    coordination,
+    ArrayConfig, Avoid, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, Reads,
+    SmallWrite, coordination,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -81,6 +81,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         level,
         stripe_unit,
         knowledge: knowledge(rng, level, devices, page_size),
+        faults: Faults::default(),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],

@@ -1,0 +1,311 @@
+//! What befalls members: they fail, are replaced by spares, become slow, and cannot read pages.
+//!
+//! ```text
+//! fails ─► what it was given is refused ─► GcEnded if it collected, Failure ─► a spare takes its place ─► Replacement
+//!                                                                               rebuilt step by step ─► Rebuilt
+//! ```
+//!
+//! A failed member answers nothing any more, and messages to it and from it are lost. Completions that were known before stand.
+//! What is parked for it is given up, as the rows say it too. A spare takes its place after two message latencies, so that
+//! nothing of the old member is on its way any more. Devices keep the numbers they were made with, spares behind the members.
+//!
+//! An unreadable page is found when it is read. It is read in another way, as if the member were missing, and written anew
+//! behind the request's back, from the others.
+//!
+//! Source: Linux md, `drivers/md/md.c` (spares, `md_error`) and raid5.c (`raid5_end_read_request`: a page that cannot be read is
+//! rebuilt and rewritten). Leaves out: md's limit of read errors after which a member is failed, and bad-block lists.
+
+use harmonia_engine::Rng;
+use harmonia_ssd::Device;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Blame, Bytes, DeviceId, Operation, SimTime};
+use serde::Serialize;
+
+use super::messages::Message;
+use super::payload::Payload;
+use super::tokens::Node;
+use super::{Access, Array, ArrayFailure};
+use crate::config::{Befalls, Faults, When};
+use crate::coordination::{Delivered, Event};
+use crate::health::Condition;
+use crate::planner::Refusal;
+
+/// Something that has befallen a member, or the array has done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Mishap {
+    /// When.
+    pub at: SimTime,
+    /// The member.
+    pub device: DeviceId,
+    /// What.
+    pub what: MishapKind,
+}
+
+/// What it was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MishapKind {
+    /// It failed.
+    Failed,
+    /// It takes so many times as long.
+    Slow(f64),
+    /// A spare took its place: the number it was made with.
+    Replaced(u16),
+    /// The replacement holds everything.
+    Rebuilt,
+}
+
+/// What is left to happen, and what stands by.
+pub(super) struct Fate<P: Probe> {
+    pub config: Faults,
+    /// Requests that have arrived.
+    requests: u64,
+    /// Spares that are left, the next one last, with the numbers they were made with.
+    spares: Vec<(u16, Device<P>)>,
+    /// Members that failed and were replaced.
+    retired: Vec<(u16, Device<P>)>,
+    /// By member: the number of the device in its place.
+    numbers: Vec<u16>,
+    rng: Rng,
+    /// Pages until the next one that cannot be read.
+    readable: u64,
+    pub log: Vec<Mishap>,
+    pub unreadable_pages: u64,
+}
+
+impl<P: Probe> Fate<P> {
+    pub fn new(config: &Faults, members: usize, spares: Vec<Device<P>>) -> Self {
+        let first = members as u16;
+        let mut spares: Vec<_> = (first..).zip(spares).collect();
+        spares.reverse();
+        let mut rng = Rng::stream(config.seed, "array/page-errors");
+        let readable = until_error(&mut rng, config.page_errors);
+        Fate {
+            config: config.clone(),
+            requests: 0,
+            spares,
+            retired: Vec::new(),
+            numbers: (0..first).collect(),
+            rng,
+            readable,
+            log: Vec::new(),
+            unreadable_pages: 0,
+        }
+    }
+
+    /// Of so many pages that were read, the next one after the first `from` that could not be.
+    fn unreadable(&mut self, from: u64, pages: u64) -> Option<u64> {
+        let left = pages - from;
+        if self.readable >= left {
+            self.readable -= left;
+            return None;
+        }
+        let page = from + self.readable;
+        self.readable = until_error(&mut self.rng, self.config.page_errors);
+        self.unreadable_pages += 1;
+        Some(page)
+    }
+}
+
+/// Pages that are read until one cannot be: geometrically distributed.
+fn until_error(rng: &mut Rng, share: f64) -> u64 {
+    if share <= 0.0 {
+        return u64::MAX;
+    }
+    if share >= 1.0 {
+        return 0;
+    }
+    // 1 - uniform lies in (0, 1].
+    ((1.0 - rng.unit()).ln() / (-share).ln_1p()).floor() as u64
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Puts what happens at times on the agenda.
+    pub(super) fn arrange_faults(&mut self) {
+        let Some(fate) = self.fate.as_deref() else { return };
+        for (index, event) in (0..).zip(&fate.config.events) {
+            if let When::Time(at) = event.at {
+                self.agenda.push(at, Message::Fault(index));
+            }
+        }
+        if let Some(scrub) = fate.config.scrub {
+            self.agenda.push(scrub.at, Message::Scrub);
+        }
+    }
+
+    /// A request is about to be taken: what was to happen at so many does.
+    pub(super) fn count_request(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
+        fate.requests += 1;
+        let count = fate.requests;
+        for index in 0..fate.config.events.len() {
+            let due =
+                self.fate.as_deref().is_some_and(|fate| fate.config.events[index].at == When::Request(count));
+            if due {
+                self.befall(index as u32, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One of the configured faults happens.
+    pub(super) fn befall(&mut self, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
+        let fault = fate.config.events[index as usize];
+        match fault.what {
+            Befalls::Failure => self.fail(fault.device, now),
+            Befalls::Slow(factor) => {
+                let device = fault.device.index();
+                if self.access[device] != Access::Failed {
+                    fate.log.push(Mishap { at: now, device: fault.device, what: MishapKind::Slow(factor) });
+                    self.devices[device].slow_down(now, factor);
+                    self.collect_from(device)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A member fails: it answers nothing any more. Nothing happens if it has failed before.
+    ///
+    /// # Errors
+    /// If a member runs out of free blocks.
+    ///
+    /// # Panics
+    /// If the array was built without faults.
+    pub fn fail(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let fate = self.fate.as_deref_mut().expect("an array that was built with faults");
+        let index = device.index();
+        if self.access[index] == Access::Failed {
+            return Ok(());
+        }
+        fate.log.push(Mishap { at: now, device, what: MishapKind::Failed });
+        let has_spare = !fate.spares.is_empty();
+        self.latest = self.latest.max(now);
+        self.health.set(device, Condition::Failed);
+        self.devices[index].fail(now);
+        self.set_access(device, Access::Failed);
+        self.give_up_jobs_of(device);
+        self.give_up_parked(device);
+        self.collect_from(index)?;
+        self.refuse_all_of(device, now)?;
+        self.avoided[index] = false;
+        let known = &mut self.delivered[index];
+        known.capable = false;
+        if std::mem::replace(&mut known.collecting, false) && self.interests.devices {
+            self.consult(now, &Event::GcEnded { device, registered: false });
+        }
+        self.consult(now, &Event::Failure(device));
+        if has_spare {
+            self.agenda.push(now + self.message_latency * 2, Message::Replace(device));
+        }
+        Ok(())
+    }
+
+    /// What a member was given and has not answered comes back.
+    fn refuse_all_of(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let index = device.index();
+        for place in self.nodes.under_way(device) {
+            let token = self.nodes.token(place);
+            let node = self.nodes.get_mut(place);
+            let (length, couples) = (node.operation.length, std::mem::take(&mut node.couples));
+            node.is_submitted = false;
+            let is_answered = node.is_answered;
+            if is_answered {
+                self.nodes.release(place);
+            } else {
+                self.agenda.push(now, Message::Refused(token, Refusal::Failed));
+            }
+            self.is_done_with(index, length, couples, now);
+            if let Some(nvram) = &mut self.nvram {
+                nvram.forget(token);
+            }
+        }
+        self.coupled_wakes.set_ranked(index, SimTime::NEVER);
+        Ok(())
+    }
+
+    /// A spare takes the place of a failed member, and begins to be built.
+    pub(super) fn replace(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let index = device.index();
+        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
+        if self.access[index] != Access::Failed {
+            return Ok(());
+        }
+        let Some((number, spare)) = fate.spares.pop() else { return Ok(()) };
+        let old = std::mem::replace(&mut self.devices[index], spare);
+        fate.retired.push((std::mem::replace(&mut fate.numbers[index], number), old));
+        fate.log.push(Mishap { at: now, device, what: MishapKind::Replaced(number) });
+        let capable = fate.config.spares.get(usize::from(number) - self.delivered.len());
+        let capable = capable.is_some_and(|spare| spare.capable);
+        self.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
+        self.health.set(device, Condition::Partial(0));
+        self.set_access(device, Access::Open);
+        self.devices[index].stop_at_completions();
+        self.collect_from(index)?;
+        self.consult(now, &Event::Replacement(device));
+        self.begin_rebuild(device, now)
+    }
+
+    /// A replacement is complete.
+    pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
+        self.health.set(device, Condition::Whole);
+        if let Some(fate) = self.fate.as_deref_mut() {
+            fate.log.push(Mishap { at: now, device, what: MishapKind::Rebuilt });
+        }
+        self.consult(now, &Event::Rebuilt(device));
+    }
+
+    /// Pages of a read that turn out to be unreadable become operations of their own, which the member refuses when the rest
+    /// of the read is done.
+    pub(super) fn find_unreadable(&mut self, node: &Node, finish: SimTime, blame: &Blame) {
+        let Some(fate) = self.fate.as_deref_mut().filter(|fate| fate.config.page_errors > 0.0) else {
+            return;
+        };
+        if node.operation.operation != Operation::Read || node.is_direct || node.refused > 0 {
+            return;
+        }
+        let size = self.page_size;
+        let (start, end) = (node.operation.offset, node.operation.offset + node.operation.length);
+        let pages = end.div_ceil(size) - start / size;
+        let mut found = Vec::new();
+        let mut from = 0;
+        while let Some(page) = fate.unreadable(from, pages) {
+            found.push(page);
+            from = page + 1;
+        }
+        for page in found {
+            let offset: Bytes = ((start / size + page) * size).max(start);
+            let length = ((start / size + page + 1) * size).min(end) - offset;
+            let chain = self.chain_with(node, finish, node.operation.phase, blame);
+            let mut piece = Node { before: super::tokens::NONE, ..*node };
+            (piece.operation.offset, piece.operation.length) = (offset, length);
+            self.add_to_step(&mut piece);
+            piece.before = self.nodes.keep_before(chain);
+            piece.is_submitted = false;
+            let place = self.nodes.insert(piece);
+            let token = self.nodes.token(place);
+            self.agenda.push(finish.max(self.latest), Message::Refused(token, Refusal::Unreadable));
+        }
+    }
+
+    /// What has befallen members so far.
+    pub fn mishaps(&self) -> &[Mishap] {
+        self.fate.as_deref().map_or(&[], |fate| &fate.log)
+    }
+
+    /// Pages that members could not read so far.
+    pub fn unreadable_pages(&self) -> u64 {
+        self.fate.as_deref().map_or(0, |fate| fate.unreadable_pages)
+    }
+
+    /// All devices by the numbers they were made with: the members at the beginning, then the spares.
+    pub fn every_device(&self) -> Vec<&Device<P>> {
+        let Some(fate) = self.fate.as_deref() else { return self.devices.iter().collect() };
+        let members = fate.numbers.iter().copied().zip(&self.devices);
+        let others = fate.spares.iter().chain(&fate.retired).map(|(number, device)| (*number, device));
+        let mut all: Vec<(u16, &Device<P>)> = members.chain(others).collect();
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, device)| device).collect()
+    }
+}
