@@ -24,6 +24,7 @@
 //! * `idle`: collecting that gives way to the host;
 //! * `refuse`: operations that fail fast instead of waiting for collection;
 //! * `account`: blame and sub-request completion;
+//! * `background`: work of the array that is not the host's, and the time dies spend on it;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
 //! * `watch`: what the planes do, for a probe that asks;
@@ -33,6 +34,7 @@
 //! limits, and mapping-table traffic.
 
 mod account;
+mod background;
 mod collect;
 mod concurrency;
 mod die;
@@ -68,6 +70,7 @@ use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
 use crate::slab::Slab;
 use account::SubState;
+use background::Background;
 use concurrency::{Governor, LAST_BLOCK};
 use die::Die;
 use index::Index;
@@ -97,6 +100,8 @@ pub struct SubRequest {
     pub deadline: Option<SimTime>,
     /// Which of its pages are the array's parity.
     pub parity: ParityPages,
+    /// It is background work of the array (rebuild, resync, scrub): the host does not wait for it, only behind it.
+    pub background: bool,
 }
 
 /// A sub-request of which every page is served or refused, and at least one is served.
@@ -210,6 +215,8 @@ pub struct Device<P: Probe = NoProbe> {
     /// Reused: queued reads as a victim policy sees them.
     queued_reads: Vec<(u32, u32)>,
     subs: Slab<SubState>,
+    /// What it knows of background work, since there was any.
+    background: Option<Box<Background>>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
     /// One slot per die: when it next has something to do.
@@ -239,6 +246,7 @@ pub struct Device<P: Probe = NoProbe> {
     /// An operation has entered a queue since the last idle-time force.
     interrupted: bool,
     stops_at_completions: bool,
+    /// When the host last gave it work, or it last did some.
     last_activity: SimTime,
     counters: DeviceCounters,
     /// Times an event was processed.
@@ -327,6 +335,7 @@ impl<P: Probe> Device<P> {
             governor,
             dies: vec![Die::default(); dies],
             placement,
+            background: None,
             ops: Slab::default(),
             lanes: by_lane.then(|| Box::new(Lanes::new(units))),
             index: by_lane.then(|| Box::new(Index::new(dies))),
