@@ -25,6 +25,7 @@
 //! * `refuse`: operations that fail fast instead of waiting for collection;
 //! * `account`: blame and sub-request completion;
 //! * `background`: work of the array that is not the host's, and the time dies spend on it;
+//! * `faults`: a device that becomes slow, and one that stops;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
 //! * `watch`: what the planes do, for a probe that asks;
@@ -39,6 +40,7 @@ mod collect;
 mod concurrency;
 mod die;
 mod estimate;
+mod faults;
 mod global;
 mod idle;
 mod index;
@@ -73,6 +75,7 @@ use account::SubState;
 use background::Background;
 use concurrency::{Governor, LAST_BLOCK};
 use die::Die;
+use faults::Remains;
 use index::Index;
 use lanes::Lanes;
 use levels::Standing;
@@ -248,6 +251,10 @@ pub struct Device<P: Probe = NoProbe> {
     stops_at_completions: bool,
     /// When the host last gave it work, or it last did some.
     last_activity: SimTime,
+    /// Its timing when it is not slowed down.
+    rated: Timing,
+    /// What is left of it, since it failed.
+    failed: Option<Box<Remains>>,
     counters: DeviceCounters,
     /// Times an event was processed.
     events: u64,
@@ -360,6 +367,8 @@ impl<P: Probe> Device<P> {
             interrupted: false,
             stops_at_completions: false,
             last_activity: SimTime::ZERO,
+            rated: config.timing.clone(),
+            failed: None,
             counters: DeviceCounters::default(),
             events: 0,
             standing,
@@ -367,7 +376,7 @@ impl<P: Probe> Device<P> {
         })
     }
 
-    /// Hands a sub-request to the device at `now`.
+    /// Hands a sub-request to the device at `now`. One that has failed ignores it.
     ///
     /// # Errors
     /// If the device has no free block where it needs one.
@@ -377,6 +386,9 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        if self.failed.is_some() {
+            return Ok(());
+        }
         if self.rules.link_latency == SimDuration::ZERO {
             self.accept(now, sub, now)?;
             self.answer_everywhere(now);
