@@ -14,10 +14,12 @@
 //! * [`striped`]: RAID-0, each member one contiguous range;
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
 //! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
-//! * `around`: reads of parity rows without the members that collect.
+//! * `around`: reads of parity rows without the members that collect or are missing;
+//! * `missing`: places that cannot be read.
 
 mod around;
 pub mod mirrored;
+mod missing;
 pub mod parity;
 pub mod striped;
 
@@ -318,6 +320,14 @@ pub struct LossCounters {
 }
 
 impl LossCounters {
+    pub(crate) fn add(&mut self, other: &LossCounters) {
+        self.rebuilt_pages += other.rebuilt_pages;
+        self.extra_pages += other.extra_pages;
+        self.unread_pages += other.unread_pages;
+        self.unwritten_pages += other.unwritten_pages;
+        self.lost_pages += other.lost_pages;
+    }
+
     /// What was counted after `start`.
     pub fn since(&self, start: &LossCounters) -> LossCounters {
         LossCounters {
