@@ -184,7 +184,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.health.set(device, Condition::Failed);
         self.devices[index].fail(now);
         self.set_access(device, Access::Failed);
-        self.give_up_jobs_of(device);
+        self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
         self.collect_from(index)?;
         self.refuse_all_of(device, now)?;
