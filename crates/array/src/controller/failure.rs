@@ -115,8 +115,7 @@ fn until_error(rng: &mut Rng, share: f64) -> u64 {
     if share >= 1.0 {
         return 0;
     }
-    // 1 - uniform lies in (0, 1].
-    ((1.0 - rng.unit()).ln() / (-share).ln_1p()).floor() as u64
+    libm::floor(rng.exponential(1.0) / -libm::log1p(-share)) as u64
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
