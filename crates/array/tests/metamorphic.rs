@@ -233,6 +233,7 @@ fn independently(
                 fast_fail: false,
                 deadline: None,
                 parity: ParityPages::NONE,
+                background: false,
             };
             subs[device.index()].push((request.arrival, sub));
         });
@@ -436,8 +437,9 @@ impl Pairs<'_> {
             let (token, operation) = (self.parts.len() as u64, request.operation);
             self.parts.push(Part { request: index, place, length });
             self.outstanding[member] += length;
-            let (fast_fail, deadline, parity) = (false, None, ParityPages::NONE);
-            let sub = SubRequest { token, operation, offset, length, fast_fail, deadline, parity };
+            let (fast_fail, deadline, parity, background) = (false, None, ParityPages::NONE, false);
+            let sub =
+                SubRequest { token, operation, offset, length, fast_fail, deadline, parity, background };
             self.devices[member].submit(request.arrival, sub).unwrap();
             self.collect(member);
         }

@@ -235,12 +235,14 @@ fn at_rest<C: Payload>(array: &mut Array<NoProbe, C>) {
 }
 
 /// What a read and a write take by themselves.
-const READS: Blame = Blame { service: 25_000, transfer: 20_000, queue_host: 0, queue_gc: 0, link: 0 };
-const WRITES: Blame = Blame { service: 200_000, transfer: 20_000, queue_host: 0, queue_gc: 0, link: 0 };
+const READS: Blame =
+    Blame { service: 25_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
+const WRITES: Blame =
+    Blame { service: 200_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
 const NOTHING: RequestBlame = RequestBlame {
-    data: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, link: 0 },
-    parity: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, link: 0 },
-    reconstruct: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, link: 0 },
+    data: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
+    parity: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
+    reconstruct: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
     stripe_wait: 0,
 };
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! requests.parquet       run, seed, request, arrival_ns, finish_ns, response_ns, operation, offset, length,
-//!                        the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member
+//!                        the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member,
+//!                        queue_rebuild_ns
 //! gc_intervals.parquet   run, seed, device, start_ns, end_ns
 //! ```
 //!
@@ -88,6 +89,7 @@ const REQUESTS: Table = Table {
         ("gc_affected", Kind::Flag),
         ("stripe_wait_ns", Kind::Integer),
         ("gc_member", Kind::Optional),
+        ("queue_rebuild_ns", Kind::Integer),
     ],
 };
 
@@ -232,12 +234,13 @@ fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
         blame.data.transfer,
         blame.data.queue_host,
         blame.queue_gc(),
-        blame.parity.without_gc(),
-        blame.reconstruct.without_gc(),
+        blame.parity.without_gc_and_rebuild(),
+        blame.reconstruct.without_gc_and_rebuild(),
         blame.data.link,
         u64::from(completion.gc_affected),
         blame.stripe_wait,
         member.cast_unsigned(),
+        blame.queue_rebuild(),
     ];
     row.map(u64::cast_signed)
 }
@@ -396,8 +399,15 @@ mod tests {
     /// A degraded write that waited for everything there is.
     fn completion(gc_wait: Option<GcWait>) -> Completion {
         let blame = RequestBlame {
-            data: Blame { service: 1, transfer: 2, queue_host: 4, queue_gc: 8, link: 16 },
-            parity: Blame { service: 32, queue_gc: 64, ..Blame::default() },
+            data: Blame {
+                service: 1,
+                transfer: 2,
+                queue_host: 4,
+                queue_gc: 8,
+                queue_rebuild: 1_024,
+                link: 16,
+            },
+            parity: Blame { service: 32, queue_gc: 64, queue_rebuild: 2_048, ..Blame::default() },
             reconstruct: Blame { transfer: 128, queue_gc: 256, ..Blame::default() },
             stripe_wait: 512,
         };
@@ -430,6 +440,7 @@ mod tests {
             ("reconstruct_ns", 128),
             ("link_ns", 16),
             ("stripe_wait_ns", 512),
+            ("queue_rebuild_ns", 1_024 + 2_048),
         ];
         assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
         assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));
@@ -438,6 +449,7 @@ mod tests {
 
     #[test]
     fn who_waited_for_no_collection_has_no_member() {
-        assert_eq!(request(&completion(None)).last(), Some(&NULL));
+        let member = REQUESTS.columns.iter().position(|(column, _)| *column == "gc_member");
+        assert_eq!(request(&completion(None))[member.expect("a column")], NULL);
     }
 }

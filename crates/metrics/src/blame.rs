@@ -1,15 +1,15 @@
 //! Where response times went, summed over requests.
 //!
-//! Two views of the same nanoseconds. [`BlameSum`] has eight parts for whoever asks "what did requests wait for?";
+//! Two views of the same nanoseconds. [`BlameSum`] has nine parts for whoever asks "what did requests wait for?";
 //! [`BlamePhases`] tells for each phase of a request which resource it used or waited for. A redundant array needs
 //! both: waiting for garbage collection is one part of the first, whether it held up the host's own data or a read that
-//! parity needed, and the second tells these apart.
+//! parity needed, and the second tells these apart. Waiting for rebuild, resync and scrub is another such part.
 //!
 //! ```text
-//!                 GC         queue       flash    bus       link
-//! data            queue_gc   queue_host  service  transfer  link
-//! parity          queue_gc   `---------- parity ----------------'
-//! reconstruct     queue_gc   `---------- reconstruct -----------'
+//!                 GC         rebuild         queue       flash    bus       link
+//! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
+//! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
+//! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
 //! (no phase)      stripe_wait
 //! ```
 //!
@@ -32,15 +32,18 @@ pub struct BlameSum {
     pub queue_host: u128,
     /// Waiting for a die or bus that collects garbage, in any phase. Unit: ns.
     pub queue_gc: u128,
-    /// Reading or writing parity, without its waiting for garbage collection. Unit: ns.
+    /// Reading or writing parity, without its waiting for garbage collection or rebuild. Unit: ns.
     pub parity: u128,
-    /// Reading other members to reconstruct data, without its waiting for garbage collection. Unit: ns.
+    /// Reading other members to reconstruct data, without its waiting for garbage collection or rebuild. Unit: ns.
     pub reconstruct: u128,
     /// On the host link, or waiting for it. Unit: ns.
     pub link: u128,
     /// Waiting for a stripe that another request is changing. Unit: ns.
     #[serde(default)]
     pub stripe_wait: u128,
+    /// Waiting for a die that serves rebuild, resync or scrub of the array, in any phase. Unit: ns.
+    #[serde(default)]
+    pub queue_rebuild: u128,
 }
 
 /// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes, which
@@ -68,6 +71,9 @@ pub struct ResourceSum {
     pub bus: u128,
     /// On the host link, or waiting for it. Unit: ns.
     pub link: u128,
+    /// Waiting for a die that serves rebuild, resync or scrub of the array. Unit: ns.
+    #[serde(default)]
+    pub rebuild: u128,
 }
 
 impl BlameSum {
@@ -78,17 +84,18 @@ impl BlameSum {
         self.transfer += u128::from(data.transfer);
         self.queue_host += u128::from(data.queue_host);
         self.queue_gc += u128::from(blame.queue_gc());
-        self.parity += u128::from(parity.without_gc());
-        self.reconstruct += u128::from(reconstruct.without_gc());
+        self.parity += u128::from(parity.without_gc_and_rebuild());
+        self.reconstruct += u128::from(reconstruct.without_gc_and_rebuild());
         self.link += u128::from(data.link);
         self.stripe_wait += u128::from(*stripe_wait);
+        self.queue_rebuild += u128::from(blame.queue_rebuild());
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
-        let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, stripe_wait } =
-            self;
-        service + transfer + queue_host + queue_gc + parity + reconstruct + link + stripe_wait
+        let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, .. } = self;
+        let own = service + transfer + link + parity + reconstruct;
+        own + queue_host + queue_gc + self.stripe_wait + self.queue_rebuild
     }
 }
 
@@ -100,7 +107,7 @@ impl BlamePhases {
         self.reconstruct.add(&blame.reconstruct);
     }
 
-    /// The same time in eight parts, with what requests waited for stripes.
+    /// The same time in nine parts, with what requests waited for stripes.
     pub fn parts(&self, stripe_wait: u128) -> BlameSum {
         let BlamePhases { data, parity, reconstruct } = self;
         BlameSum {
@@ -108,10 +115,11 @@ impl BlamePhases {
             transfer: data.bus,
             queue_host: data.queue,
             queue_gc: data.gc + parity.gc + reconstruct.gc,
-            parity: parity.total() - parity.gc,
-            reconstruct: reconstruct.total() - reconstruct.gc,
+            parity: parity.total() - parity.gc - parity.rebuild,
+            reconstruct: reconstruct.total() - reconstruct.gc - reconstruct.rebuild,
             link: data.link,
             stripe_wait,
+            queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
         }
     }
 }
@@ -119,8 +127,9 @@ impl BlamePhases {
 impl ResourceSum {
     /// Adds the time of one request's operations.
     pub fn add(&mut self, blame: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, link } = *blame;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = *blame;
         self.gc += u128::from(queue_gc);
+        self.rebuild += u128::from(queue_rebuild);
         self.queue += u128::from(queue_host);
         self.flash += u128::from(service);
         self.bus += u128::from(transfer);
@@ -129,8 +138,8 @@ impl ResourceSum {
 
     /// Sum over the resources. Unit: ns.
     pub fn total(&self) -> u128 {
-        let ResourceSum { gc, queue, flash, bus, link } = self;
-        gc + queue + flash + bus + link
+        let ResourceSum { gc, queue, flash, bus, link, rebuild } = self;
+        gc + queue + flash + bus + link + rebuild
     }
 }
 
@@ -140,14 +149,28 @@ pub(crate) mod tests {
 
     /// A degraded write in which every part of every phase is another power of two, so that a swapped one shows.
     pub(crate) const EVERY_PART: RequestBlame = RequestBlame {
-        data: Blame { service: 1, transfer: 2, queue_host: 4, queue_gc: 8, link: 16 },
-        parity: Blame { service: 32, transfer: 64, queue_host: 128, queue_gc: 256, link: 512 },
-        reconstruct: Blame { service: 1024, transfer: 2048, queue_host: 4096, queue_gc: 8192, link: 16384 },
+        data: Blame { service: 1, transfer: 2, queue_host: 4, queue_gc: 8, link: 16, queue_rebuild: 65536 },
+        parity: Blame {
+            service: 32,
+            transfer: 64,
+            queue_host: 128,
+            queue_gc: 256,
+            link: 512,
+            queue_rebuild: 131072,
+        },
+        reconstruct: Blame {
+            service: 1024,
+            transfer: 2048,
+            queue_host: 4096,
+            queue_gc: 8192,
+            link: 16384,
+            queue_rebuild: 262144,
+        },
         stripe_wait: 32768,
     };
 
     #[test]
-    fn waiting_for_collection_is_one_part_in_all_phases() {
+    fn waiting_for_collection_or_rebuild_is_one_part_in_all_phases() {
         let mut sum = BlameSum::default();
         sum.add(&EVERY_PART);
         let expected = BlameSum {
@@ -159,6 +182,7 @@ pub(crate) mod tests {
             reconstruct: 1024 + 2048 + 4096 + 16384,
             link: 16,
             stripe_wait: 32768,
+            queue_rebuild: 65536 + 131072 + 262144,
         };
         assert_eq!(sum, expected);
         assert_eq!(sum.total(), u128::from(EVERY_PART.total()));
@@ -169,12 +193,19 @@ pub(crate) mod tests {
         let mut phases = BlamePhases::default();
         phases.add(&EVERY_PART);
         let expected = BlamePhases {
-            data: ResourceSum { gc: 8, queue: 4, flash: 1, bus: 2, link: 16 },
-            parity: ResourceSum { gc: 256, queue: 128, flash: 32, bus: 64, link: 512 },
-            reconstruct: ResourceSum { gc: 8192, queue: 4096, flash: 1024, bus: 2048, link: 16384 },
+            data: ResourceSum { gc: 8, queue: 4, flash: 1, bus: 2, link: 16, rebuild: 65536 },
+            parity: ResourceSum { gc: 256, queue: 128, flash: 32, bus: 64, link: 512, rebuild: 131072 },
+            reconstruct: ResourceSum {
+                gc: 8192,
+                queue: 4096,
+                flash: 1024,
+                bus: 2048,
+                link: 16384,
+                rebuild: 262144,
+            },
         };
         assert_eq!(phases, expected);
-        assert_eq!(phases.parity.total(), 992);
+        assert_eq!(phases.parity.total(), 992 + 131072);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct Status {
     pub correctable_error_rate: Option<f64>,
     /// Page operations waiting or running.
     pub queue_depth: u32,
-    /// When the device last started or finished a host operation.
+    /// When the device last started or finished a host operation; background work of the array is none.
     pub last_activity: SimTime,
     /// Mean erases per block.
     pub wear_mean: f64,

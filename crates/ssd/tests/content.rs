@@ -228,6 +228,7 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
         fast_fail: false,
         deadline: None,
         parity: ParityPages::NONE,
+        background: false,
     }
 }
 
@@ -299,6 +300,7 @@ fn check(seed: u64) -> [u64; 8] {
         fast_fail: false,
         deadline: None,
         parity: ParityPages::NONE,
+        background: false,
     };
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size, now);

@@ -127,6 +127,7 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
             fast_fail: false,
             deadline: None,
             parity: ParityPages::NONE,
+            background: false,
         };
         device.submit(now, sub).unwrap_or_else(|why| panic!("{what}: {why}"));
         done.append(device.completions());

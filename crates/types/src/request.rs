@@ -132,6 +132,10 @@ pub struct Blame {
     pub queue_host: u64,
     /// Waiting for a die or bus that collects garbage.
     pub queue_gc: u64,
+    /// Waiting for a die that serves the array's background work: rebuild, resync, scrub. Waiting for a bus or link that
+    /// carries its pages stays in `queue_host` or `link`.
+    #[serde(default)]
+    pub queue_rebuild: u64,
     /// On the host link, or waiting for it.
     pub link: u64,
 }
@@ -140,13 +144,13 @@ impl Blame {
     /// Sum of all parts: the time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        self.service + self.transfer + self.queue_host + self.queue_gc + self.link
+        self.service + self.transfer + self.queue_host + self.queue_gc + self.queue_rebuild + self.link
     }
 
-    /// What is not waiting for garbage collection.
+    /// What is not waiting for garbage collection, nor for background work of the array.
     #[inline]
-    pub const fn without_gc(&self) -> u64 {
-        self.total() - self.queue_gc
+    pub const fn without_gc_and_rebuild(&self) -> u64 {
+        self.total() - self.queue_gc - self.queue_rebuild
     }
 
     /// Adds `other` part by part.
@@ -156,6 +160,7 @@ impl Blame {
         self.transfer += other.transfer;
         self.queue_host += other.queue_host;
         self.queue_gc += other.queue_gc;
+        self.queue_rebuild += other.queue_rebuild;
         self.link += other.link;
     }
 }
@@ -209,6 +214,12 @@ impl RequestBlame {
     #[inline]
     pub const fn queue_gc(&self) -> u64 {
         self.data.queue_gc + self.parity.queue_gc + self.reconstruct.queue_gc
+    }
+
+    /// Waiting for rebuild, resync and scrub, in whatever phase.
+    #[inline]
+    pub const fn queue_rebuild(&self) -> u64 {
+        self.data.queue_rebuild + self.parity.queue_rebuild + self.reconstruct.queue_rebuild
     }
 }
 

@@ -336,6 +336,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fast_fail: self.may_be_refused(&operation) && self.delivered[device].capable,
             deadline,
             parity: operation.parity,
+            background: false,
         };
         let result = self.devices[device].submit(now, sub);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;

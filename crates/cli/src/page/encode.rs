@@ -100,12 +100,13 @@ fn blame(bytes: &mut Bytes, completion: &Completion) {
         data.link,
         data.queue_host,
         queue_gc,
-        parity.without_gc(),
-        reconstruct.without_gc(),
+        parity.without_gc_and_rebuild(),
+        reconstruct.without_gc_and_rebuild(),
         *stripe_wait,
+        completion.blame.queue_rebuild(),
     ];
-    let present = parts.iter().enumerate().map(|(bit, &part)| u8::from(part > 0) << bit);
-    bytes.0.push(present.sum());
+    let present = parts.iter().enumerate().map(|(bit, &part)| u64::from(part > 0) << bit);
+    bytes.integer(present.sum());
     parts.into_iter().filter(|&part| part > 0).for_each(|part| bytes.integer(part));
     if queue_gc > 0 {
         let wait = completion.gc_wait;

@@ -283,9 +283,9 @@ fn a_degraded_request_is_written_with_all_its_phases() {
         offset: 0,
         length: 1,
         arrival: SimTime(1_010),
-        finish: SimTime(1_300),
+        finish: SimTime(1_305),
         blame: RequestBlame {
-            parity: Blame { service: 30, queue_gc: 20, link: 10, ..Blame::default() },
+            parity: Blame { service: 30, queue_gc: 20, link: 10, queue_rebuild: 5, ..Blame::default() },
             reconstruct: Blame { transfer: 40, queue_gc: 90, ..Blame::default() },
             stripe_wait: 100,
             ..RequestBlame::default()
@@ -295,7 +295,7 @@ fn a_degraded_request_is_written_with_all_its_phases() {
     });
     let encode::Encoded { base64, .. } = encode::recording(&recorder.finish(SimTime(1_310)));
     let level = [1, 1, 1, 1, 1];
-    let request = [1, 5, 10, 1 << 2 | 0b11 << 3, 1, 0b1111_0000, 110, 40, 40, 100, 4, 50];
+    let request = [1, 5, 10, 1 << 2 | 0b11 << 3, 1, 0b1111_0000, 0b11, 110, 40, 40, 100, 5, 4, 50];
     let no_interval = [0];
     assert_eq!(base64, encode::base64(&[&level[..], &request, &no_interval].concat()));
 }

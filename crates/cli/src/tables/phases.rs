@@ -21,11 +21,18 @@ const RESOURCES: [(&str, Resource); 5] = [
     ("GC queue", |phase| phase.gc),
 ];
 
+/// Shown where a run has any.
+const REBUILD: (&str, Resource) = ("rebuild queue", |phase| phase.rebuild);
+
 /// The table: one row a run and phase; `None` if all time went to the host's own data.
 pub(super) fn section(runs: &[Report], style: Style) -> Option<String> {
-    let mut table = Table::new(["run"].into_iter().chain(RESOURCES.map(|(name, _)| name)).chain(["sum"]));
+    let rebuild = runs.iter().any(|run| run.host.blame_ns.queue_rebuild > 0).then_some(REBUILD);
+    let resources: Vec<_> = RESOURCES.into_iter().chain(rebuild).collect();
+    let names = resources.iter().map(|(name, _)| *name);
+    let mut table = Table::new(["run"].into_iter().chain(names).chain(["sum"]));
     for run in runs.iter().filter(|run| has_phases(run)) {
-        phases(&run.host.blame_phases_ns).for_each(|(name, phase)| table.push(row(run, name, phase)));
+        phases(&run.host.blame_phases_ns)
+            .for_each(|(name, phase)| table.push(row(run, name, phase, &resources)));
     }
     runs.iter().any(has_phases).then(|| titled(TITLE, &table, style))
 }
@@ -42,8 +49,8 @@ fn phases(blame: &BlamePhases) -> impl Iterator<Item = (&'static str, &ResourceS
     all.into_iter().filter(|(_, phase)| phase.total() > 0)
 }
 
-fn row(run: &Report, name: &str, phase: &ResourceSum) -> Vec<Cell> {
-    let resources = RESOURCES.iter().map(|(_, resource)| match resource(phase) {
+fn row(run: &Report, name: &str, phase: &ResourceSum, resources: &[(&str, Resource)]) -> Vec<Cell> {
+    let resources = resources.iter().map(|(_, resource)| match resource(phase) {
         0 => NONE.into(),
         ns => cell(ns, run),
     });

@@ -71,6 +71,7 @@ fn mean_of(seeds: &[Report]) -> Report {
         (&mut blame.reconstruct, |run| run.host.blame_ns.reconstruct),
         (&mut blame.link, |run| run.host.blame_ns.link),
         (&mut blame.stripe_wait, |run| run.host.blame_ns.stripe_wait),
+        (&mut blame.queue_rebuild, |run| run.host.blame_ns.queue_rebuild),
     ] {
         *part = seeds.iter().map(of).sum::<u128>() / seeds.len() as u128;
     }
@@ -153,6 +154,7 @@ fn phase(seeds: &[Report], of: fn(&BlamePhases) -> &ResourceSum) -> ResourceSum 
         flash: mean(|phase| phase.flash),
         bus: mean(|phase| phase.bus),
         link: mean(|phase| phase.link),
+        rebuild: mean(|phase| phase.rebuild),
     }
 }
 

@@ -17,6 +17,7 @@ pub(super) struct SubState {
     pub deadline: SimTime,
     pub remaining: u32,
     parity: ParityPages,
+    pub background: bool,
     /// The page operation that finished last so far (ties: the lowest page).
     finish: SimTime,
     last_page: u32,
@@ -45,12 +46,16 @@ impl Share {
 
 impl<P: Probe> Device<P> {
     pub(super) fn open_sub(&mut self, sub: &SubRequest, issued: SimTime, pages: u32) -> u32 {
+        if sub.background {
+            self.open_background();
+        }
         self.subs.insert(SubState {
             token: sub.token,
             issued,
             deadline: sub.deadline.unwrap_or(issued + self.rules.slack),
             remaining: pages,
             parity: sub.parity,
+            background: sub.background,
             finish: SimTime::ZERO,
             last_page: u32::MAX,
             blame: Blame::default(),
@@ -93,10 +98,11 @@ impl<P: Probe> Device<P> {
         if let Some(placement) = &mut self.placement {
             placement.finish(die);
         }
+        let is_background = self.is_background(op.sub);
         let issued = self.subs[op.sub].issued;
         let slot = &self.dies[die as usize];
         let command = &slot.command;
-        let start = command.start;
+        let (start, array) = (command.start, command.array);
         // A collection that ended after the operation was issued ended before its service began: it was met.
         let gc_affected = slot.gc_last_end > issued || share.with_gc;
         let mut queue_gc = command.bus_wait_gc + share.gc_ahead;
@@ -104,17 +110,23 @@ impl<P: Probe> Device<P> {
             let met = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > op.ready);
             queue_gc += met.map(|&(from, end)| end.min(start) - from.max(op.ready).min(start)).sum();
         }
+        // A suspended command waits between its start and its end, too; one of the background is not suspended.
+        let until = if command.background { start } else { now };
+        let queue_rebuild = self.background_between(die, op.ready, until);
         let finish = if op.kind == OpKind::Read { self.link.take(now, self.rules.link_page) } else { now };
         let blame = Blame {
-            service: command.array.0,
+            service: array.0,
             transfer: share.transfer.0,
-            queue_host: ((now - op.ready) - command.array - share.transfer - queue_gc).0,
+            queue_host: ((now - op.ready) - array - share.transfer - queue_gc - queue_rebuild).0,
             queue_gc: queue_gc.0,
+            queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
         };
-        self.last_activity = now;
         self.finish_page(op.sub, op.page, finish, blame, gc_affected);
-        self.note_done(die, now);
+        if !is_background {
+            self.last_activity = now;
+            self.note_done(die, now);
+        }
         self.host_went_first(now);
     }
 
@@ -152,7 +164,7 @@ impl<P: Probe> Device<P> {
         now: SimTime,
     ) {
         // The host is there, though it is turned away.
-        self.interrupted = true;
+        self.interrupted |= !self.is_background(handle);
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
         sub.remaining -= 1;
@@ -188,6 +200,7 @@ impl<P: Probe> Device<P> {
             };
             self.completions.push(done);
         }
+        self.close_background(handle);
         self.subs.release(handle);
     }
 }

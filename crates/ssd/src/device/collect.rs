@@ -118,8 +118,11 @@ pub(super) enum Due {
 }
 
 impl<P: Probe> Device<P> {
-    /// A directive from the coordinator, delivered at `now`.
+    /// A directive from the coordinator, delivered at `now`. A device that has failed ignores it.
     pub fn direct(&mut self, now: SimTime, directive: Directive) {
+        if self.failed.is_some() {
+            return;
+        }
         self.follow(now, directive);
         self.answer_everywhere(now);
     }

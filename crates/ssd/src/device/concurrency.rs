@@ -303,7 +303,7 @@ impl<P: Probe> Device<P> {
         for (index, die) in self.dies.iter().enumerate() {
             let channel = self.rules.geometry.channel_of(index as u32) as usize;
             turns[channel] += u32::from(self.has_turn(index as u32));
-            depth[channel] += die.waiting + die.running_ops().count() as u32;
+            depth[channel] += self.host_ops_of(die);
             assert!(turns[channel] <= 1, "channel {channel} holds two turns of garbage collection");
         }
         assert_eq!(depth, governor.depth, "host operations at the channels");

@@ -135,6 +135,8 @@ pub(super) struct Command {
     pub pages: u8,
     /// Parts that are done.
     pub done: u8,
+    /// It serves background work of the array and nothing else.
+    pub background: bool,
     /// Time planes waited for their data, summed over all but the first.
     pub lead: SimDuration,
 }
@@ -314,9 +316,12 @@ impl<P: Probe> Device<P> {
 
     /// Programs the summary pages of blocks that host operations filled. `false` if there are none.
     fn begin_summaries(&mut self, die: u32, now: SimTime) -> bool {
-        let summaries = self.dies[die as usize].command.summaries;
+        let Command { summaries, background, start, .. } = self.dies[die as usize].command;
+        let time = self.rules.timing.program * u64::from(summaries);
+        if background {
+            self.log_background(die, start, now + time);
+        }
         if summaries > 0 {
-            let time = self.rules.timing.program * u64::from(summaries);
             self.begin(die, Activity::Summary, Command::new(now, &[Step::Array(time)]), now);
         }
         summaries > 0
@@ -468,7 +473,10 @@ impl<P: Probe> Device<P> {
         let op = self.ops[handle];
         let timing = &self.rules.timing;
         let (read, program) = (Step::Array(timing.read), Step::Array(timing.program));
-        self.last_activity = now;
+        let background = self.is_background(op.sub);
+        if !background {
+            self.last_activity = now;
+        }
         self.counters.preemptions += u64::from(self.dies[die as usize].job.is_some());
         let mut summaries = 0;
         let command = match op.kind {
@@ -494,7 +502,7 @@ impl<P: Probe> Device<P> {
             self.finish_op(die, handle, Share::alone(&command), now);
             return Ok(false);
         }
-        self.begin(die, Activity::Host(handle), Command { summaries, ..command }, now);
+        self.begin(die, Activity::Host(handle), Command { summaries, background, ..command }, now);
         Ok(true)
     }
 

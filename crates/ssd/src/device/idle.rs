@@ -10,6 +10,10 @@
 //! blocks reaches the total reserved free blocks (i.e. maximum number of free blocks) or until there is an incoming I/O
 //! request in the queue". Ours: that the victim under way is finished first; that victims come from the unit of the die
 //! with the fewest free blocks; that a device which has operations when the directive arrives does nothing.
+//!
+//! Background work of the array is not the host: it neither keeps such a collection from beginning nor ends it. At a die
+//! that collects it waits, until the collection is over or the schedule lets operations go between its steps. So a rebuild
+//! cannot keep a member from collecting in idle time, and waits for at most the reserve of each die.
 
 use harmonia_types::SimTime;
 
@@ -23,7 +27,7 @@ use crate::probe::Probe;
 impl<P: Probe> Device<P> {
     /// An idle-time force has arrived.
     pub(super) fn force_idle(&mut self, now: SimTime) {
-        if self.waiting_or_running() > 0 {
+        if self.serves_host() {
             return;
         }
         self.interrupted = false;

@@ -64,9 +64,13 @@ impl<P: Probe> Device<P> {
             _ => (Class::Write, self.ftl.next_host_page(op.unit).map(|place| place.1)),
         };
         self.dies[die as usize].parts.clear();
-        self.last_activity = now;
+        let background = command.hosts().all(|HostToken(op)| self.is_background(self.ops[op].sub));
+        if !background {
+            self.last_activity = now;
+        }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
         self.begin_parts(die, class, (SimDuration::ZERO, summaries), now);
+        self.dies[die as usize].command.background = background;
         Ok(())
     }
 

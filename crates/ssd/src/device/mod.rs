@@ -24,6 +24,8 @@
 //! * `idle`: collecting that gives way to the host;
 //! * `refuse`: operations that fail fast instead of waiting for collection;
 //! * `account`: blame and sub-request completion;
+//! * `background`: work of the array that is not the host's, and the time dies spend on it;
+//! * `faults`: a device that becomes slow, and one that stops;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
 //! * `watch`: what the planes do, for a probe that asks;
@@ -33,11 +35,12 @@
 //! limits, and mapping-table traffic.
 
 mod account;
+mod background;
 mod collect;
 mod concurrency;
 mod die;
 mod estimate;
-mod fate;
+mod faults;
 mod global;
 mod idle;
 mod index;
@@ -69,8 +72,10 @@ use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
 use crate::slab::Slab;
 use account::SubState;
+use background::Background;
 use concurrency::{Governor, LAST_BLOCK};
 use die::Die;
+use faults::Remains;
 use index::Index;
 use lanes::Lanes;
 use levels::Standing;
@@ -98,6 +103,8 @@ pub struct SubRequest {
     pub deadline: Option<SimTime>,
     /// Which of its pages are the array's parity.
     pub parity: ParityPages,
+    /// It is background work of the array (rebuild, resync, scrub): the host does not wait for it, only behind it.
+    pub background: bool,
 }
 
 /// A sub-request of which every page is served or refused, and at least one is served.
@@ -211,6 +218,8 @@ pub struct Device<P: Probe = NoProbe> {
     /// Reused: queued reads as a victim policy sees them.
     queued_reads: Vec<(u32, u32)>,
     subs: Slab<SubState>,
+    /// What it knows of background work, since there was any.
+    background: Option<Box<Background>>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
     /// One slot per die: when it next has something to do.
@@ -240,7 +249,12 @@ pub struct Device<P: Probe = NoProbe> {
     /// An operation has entered a queue since the last idle-time force.
     interrupted: bool,
     stops_at_completions: bool,
+    /// When the host last gave it work, or it last did some.
     last_activity: SimTime,
+    /// Its timing when it is not slowed down.
+    rated: Timing,
+    /// What is left of it, since it failed.
+    failed: Option<Box<Remains>>,
     counters: DeviceCounters,
     /// Times an event was processed.
     events: u64,
@@ -328,6 +342,7 @@ impl<P: Probe> Device<P> {
             governor,
             dies: vec![Die::default(); dies],
             placement,
+            background: None,
             ops: Slab::default(),
             lanes: by_lane.then(|| Box::new(Lanes::new(units))),
             index: by_lane.then(|| Box::new(Index::new(dies))),
@@ -352,6 +367,8 @@ impl<P: Probe> Device<P> {
             interrupted: false,
             stops_at_completions: false,
             last_activity: SimTime::ZERO,
+            rated: config.timing.clone(),
+            failed: None,
             counters: DeviceCounters::default(),
             events: 0,
             standing,
@@ -359,7 +376,7 @@ impl<P: Probe> Device<P> {
         })
     }
 
-    /// Hands a sub-request to the device at `now`.
+    /// Hands a sub-request to the device at `now`. One that has failed ignores it.
     ///
     /// # Errors
     /// If the device has no free block where it needs one.
@@ -369,6 +386,9 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        if self.failed.is_some() {
+            return Ok(());
+        }
         if self.rules.link_latency == SimDuration::ZERO {
             self.accept(now, sub, now)?;
             self.answer_everywhere(now);

@@ -165,10 +165,10 @@ impl Placement {
 impl<P: Probe> Device<P> {
     /// One page of a sub-request has arrived: it is bound at once, or when its data is over the link.
     pub(super) fn place_later(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+        self.interrupted |= !self.is_background(op.sub);
         let Some(placement) = &mut self.placement else {
             unreachable!("asked for with dynamic allocation only")
         };
-        self.interrupted = true;
         let follows = placement.waiting.get(&op.lpn).is_some_and(|waiting| waiting.landing > 0);
         if follows || op.ready > now {
             placement.land_later(PageOp { unit: UNBOUND, ..op });

@@ -136,7 +136,9 @@ impl<P: Probe> Device<P> {
         }
         let (first, pages) = (first as u32, pages as u32);
         let handle = self.open_sub(&sub, issued, pages);
-        self.last_activity = now;
+        if !sub.background {
+            self.last_activity = now;
+        }
         let partial_head = !sub.offset.is_multiple_of(page_size);
         let partial_tail = !end.is_multiple_of(page_size);
         if self.rules.shape.is_dynamic() {
@@ -186,8 +188,10 @@ impl<P: Probe> Device<P> {
 
     /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.
     pub(super) fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        self.interrupted = true;
-        self.note_arrival(die);
+        if !self.is_background(op.sub) {
+            self.interrupted = true;
+            self.note_arrival(die);
+        }
         let (after, last) = self.place_in_queue(die, &op);
         if after != NO_OP {
             op.ready = op.ready.max(self.ops[after].ready);

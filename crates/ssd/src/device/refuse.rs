@@ -114,6 +114,7 @@ impl<P: Probe> Device<P> {
     /// An operation leaves the queue without having been served.
     fn refuse(&mut self, die: u32, handle: u32, left: SimDuration, now: SimTime) {
         let op = self.ops[handle];
+        let is_background = self.is_background(op.sub);
         let is_blank =
             op.kind == OpKind::Read && self.lies_nowhere(&op) && !self.follows_another(die, handle);
         self.take_out(die, handle);
@@ -129,15 +130,19 @@ impl<P: Probe> Device<P> {
             // Of the time since it was issued, that until it was ready belongs to the link.
             let ready = op.ready.min(now);
             let queue_gc = self.collected_between(die, ready, now);
+            let queue_rebuild = self.background_between(die, ready, now);
             let blame = Blame {
                 link: (ready - self.subs[op.sub].issued).0,
                 queue_gc: queue_gc.0,
-                queue_host: ((now - ready) - queue_gc).0,
+                queue_rebuild: queue_rebuild.0,
+                queue_host: ((now - ready) - queue_gc - queue_rebuild).0,
                 ..Blame::default()
             };
             self.refuse_page(op.sub, op.page, left, blame, now);
         }
-        self.note_done(die, now);
+        if !is_background {
+            self.note_done(die, now);
+        }
     }
 
     fn lies_nowhere(&self, op: &PageOp) -> bool {

@@ -87,8 +87,9 @@ impl<P: Probe> Device<P> {
     }
 
     /// Pages moved so far of victims that are still to be erased.
-    fn moved_of_unfinished(&self) -> u64 {
-        self.dies.iter().filter_map(|die| die.job).map(|job| u64::from(job.moved)).sum()
+    pub(super) fn moved_of_unfinished(&self) -> u64 {
+        let of_jobs: u64 = self.dies.iter().filter_map(|die| die.job).map(|job| u64::from(job.moved)).sum();
+        of_jobs + self.failed.as_ref().map_or(0, |remains| remains.moved)
     }
 
     /// The measured window begins: maxima count anew, and the probe is told, of how things stand first.
@@ -118,8 +119,11 @@ impl<P: Probe> Device<P> {
         self.ops.live() + self.placement.as_ref().map_or(0, |placement| placement.landing())
     }
 
-    /// The O-SSD status at `now`.
+    /// The O-SSD status at `now`; of a device that has failed, its last.
     pub fn status(&self, now: SimTime) -> Status {
+        if let Some(remains) = &self.failed {
+            return remains.status;
+        }
         let shape = &self.rules.shape;
         let units = 0..shape.units();
         let free_min = units.clone().map(|unit| self.visible_free(unit)).min().unwrap_or(0);

@@ -79,13 +79,13 @@ impl<P: Probe> Device<P> {
     /// Whether the host goes before an event that the window would let start at this many free blocks.
     #[inline]
     pub(super) fn lets_host_first(&self, free: u32) -> bool {
-        self.window == State::NonDeterministic && free > self.rules.start && self.ops.live() > 0
+        self.window == State::NonDeterministic && free > self.rules.start && self.has_host_ops()
     }
 
     /// A host operation is done. If it was the last one, dies that let it go first are looked at.
     #[inline]
     pub(super) fn host_went_first(&mut self, now: SimTime) {
-        if self.window == State::NonDeterministic && self.registered && self.ops.live() == 0 {
+        if self.window == State::NonDeterministic && self.registered && !self.has_host_ops() {
             self.look_at_idle_dies(now);
         }
     }

@@ -204,6 +204,7 @@ pub fn sub(token: u32, operation: Operation, page: u64, pages: u64) -> SubReques
         fast_fail: false,
         deadline: None,
         parity: ParityPages::NONE,
+        background: false,
     }
 }
 

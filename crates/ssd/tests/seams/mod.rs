@@ -107,5 +107,6 @@ pub fn page(token: u32, operation: Operation, lpn: u64) -> SubRequest {
         fast_fail: false,
         deadline: None,
         parity: ParityPages::NONE,
+        background: false,
     }
 }

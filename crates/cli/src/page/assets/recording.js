@@ -26,7 +26,7 @@ class Reader {
   }
 }
 
-const PARTS = 8;
+const PARTS = 9;
 const GC_PART = 4;
 const decoded = new Map();
 
@@ -65,7 +65,7 @@ function decodeRequests(reader) {
     columns.arrival[i] = arrival += reader.integer();
     columns.flags[i] = reader.bytes[reader.at++];
     columns.bytes[i] = reader.integer();
-    const present = reader.bytes[reader.at++];
+    const present = reader.integer();
     let response = 0;
     for (let part = 0; part < PARTS; part++) {
       if (present & (1 << part)) response += columns.blame[i * PARTS + part] = reader.integer();

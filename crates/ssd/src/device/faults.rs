@@ -1,0 +1,103 @@
+//! Faults: a device that becomes slow, and one that stops.
+//!
+//! A slow device takes a multiple of the rated time for every read, program and erase that begins; it replaces its table of
+//! times, so that estimates follow and a healthy device pays nothing. What runs goes on as it began: a command, and a
+//! collection that is one command. Transfers, the link and suspending keep their times.
+//!
+//! A device that has failed is silent. What waited or ran is forgotten without an answer; the collection under way ends at
+//! that moment. Its counters, its last status and its mapping can still be read.
+//!
+//! Not modelled: pages that fail to read, dies that fail alone, and what a program cut short leaves in its page.
+
+use harmonia_flash::{Bus, Timing};
+use harmonia_types::{SimDuration, SimTime};
+
+use super::Device;
+use super::die::Die;
+use super::index::Index;
+use super::lanes::Lanes;
+use super::placement::Placement;
+use crate::interface::Status;
+use crate::probe::Probe;
+use crate::slab::Slab;
+
+/// The most that a device can slow down, so that times stay in range.
+const SLOWEST: f64 = 1e6;
+
+/// What is left of a device that has failed.
+#[derive(Debug)]
+pub(super) struct Remains {
+    /// Its last status.
+    pub status: Status,
+    /// Pages moved out of victims that it will not erase.
+    pub moved: u64,
+}
+
+impl<P: Probe> Device<P> {
+    /// From `now` on every read, program and erase that begins takes `factor` times its rated time, to the nanosecond
+    /// nearest; 1 ends it. What is below 1, or not a number, counts as 1, and what is above a million as that.
+    pub fn slow_down(&mut self, now: SimTime, factor: f64) {
+        debug_assert!(self.next_wakeup() >= now, "slowed down at {now} before earlier events ran");
+        let factor = if factor.is_nan() { 1.0 } else { factor.clamp(1.0, SLOWEST) };
+        let slow = |rated: SimDuration| SimDuration((rated.0 as f64 * factor).round() as u64);
+        let Timing { read, program, erase, .. } = self.rated;
+        let timing = &mut self.rules.timing;
+        (timing.read, timing.program, timing.erase) = (slow(read), slow(program), slow(erase));
+    }
+
+    /// The device fails at `now`: it does nothing and answers nothing any more. Completions, refusals and notices that
+    /// nobody has drained are lost; an interval of collection that had begun ends.
+    pub fn fail(&mut self, now: SimTime) {
+        if self.failed.is_some() {
+            return;
+        }
+        debug_assert!(self.next_wakeup() >= now, "failed at {now} before earlier events ran");
+        self.failed = Some(Box::new(Remains { status: self.status(now), moved: self.moved_of_unfinished() }));
+        if self.collecting > 0 && now > self.collecting_since {
+            self.intervals.push((self.collecting_since, now));
+        }
+        self.collecting = 0;
+        self.forget_operations();
+        self.forget_events();
+        for die in 0..self.rules.shape.dies {
+            self.stop_die(die, now);
+        }
+        self.tell_queue(now);
+    }
+
+    /// Forgets what waits, runs or is on its way, and what was not told yet.
+    fn forget_operations(&mut self) {
+        (self.ops, self.subs, self.background) = (Slab::default(), Slab::default(), None);
+        if let Some(lanes) = &mut self.lanes {
+            **lanes = Lanes::new(self.rules.shape.units() as usize);
+        }
+        if let Some(index) = &mut self.index {
+            **index = Index::new(self.dies.len());
+        }
+        if let Some(placement) = &mut self.placement {
+            **placement = Placement::new(&self.rules.shape);
+        }
+        self.fast_waiting = 0;
+        self.ingress.clear();
+        self.completions.clear();
+        self.refusals.clear();
+        self.notices.clear();
+    }
+
+    /// Nothing happens by itself any more.
+    fn forget_events(&mut self) {
+        (0..self.dies.len()).for_each(|die| self.wakes.clear(die));
+        (0..=self.buses.len()).for_each(|slot| self.bus_wakes.clear(slot));
+        self.buses.fill(Bus::default());
+        self.governor = None;
+    }
+
+    /// A die stops; the time that it has spent collecting stays known.
+    fn stop_die(&mut self, die: u32, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        *slot = Die { gc_busy: slot.gc_busy, gc_plane_busy: slot.gc_plane_busy, ..Die::default() };
+        self.watch_end(die, now);
+        self.watch_queue(die, now);
+        self.look_at(die, now);
+    }
+}
