@@ -8,14 +8,24 @@
 //! is refused later goes to another copy. Where writes may be parked, so is the copy on a member that collects. A parked copy
 //! and one on a member are changed at different times, so writes and discards then hold their pages.
 //!
+//! Where members may fail, copies that are missing are left out: those on failed members, and on replacements above what is built.
+//! Writes go to replacements all the same. A read that a failed member had, or a page that a member cannot read, is read from another
+//! copy, and never again from that one. Where no copy is left, nothing is read and the pages are counted.
+//!
+//! Rebuilding reads one other copy of what a member holds, from one member as long as that has it, and writes it. It holds all
+//! logical pages from the lowest to the highest of the range, so copies that lie scattered keep more waiting than they need. A
+//! page without another copy is not written; one that turns out to have none while the step reads is written as zeros. Scrubbing
+//! reads all copies of the pages whose first copy lies in its range.
+//!
 //! Source: Linux md, drivers/md/raid1.c (`read_balance`) and raid10.c. Leaves out: distance between reads, write-mostly
 //! members, and the write-intent bitmap.
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
+use super::missing::{Missing, Unreadable};
 use super::{
-    Answer, Dodge, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction, View, flush,
-    waits_or_parks,
+    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction,
+    View, flush, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
 
@@ -29,17 +39,43 @@ pub struct MirroredPlanner {
     counters: ReadCounters,
     /// By member: bytes of the plan being made.
     planned: Vec<Bytes>,
+    losses: LossCounters,
+    unreadable: Unreadable,
+    /// By member: its last operation in the step.
+    last: Vec<u32>,
 }
 
 /// The tag of a read of what a member holds from its other copies.
 const OTHER_COPY: u64 = 1;
+/// The tag of a write of what a member is to hold, from its other copies.
+const RESTORE: u64 = 2;
+/// The tag of a read that compares all copies.
+const CHECK: u64 = 4;
+
+/// From this bit on the tag of a read says which copies cannot be read.
+const GONE: u32 = 3;
+
+/// The bit of a copy that cannot be read.
+const fn gone(copy: usize) -> u64 {
+    1 << GONE << copy
+}
 
 impl MirroredPlanner {
     /// For the copies of `layout`, which is `whole`.
     pub fn new(whole: &Layout, layout: Mirrored) -> Self {
         let planned = vec![0; usize::from(whole.members())];
         let (dodge, counters) = (Dodge::default(), ReadCounters::default());
-        MirroredPlanner { whole: whole.clone(), page: whole.page_size(), layout, dodge, counters, planned }
+        MirroredPlanner {
+            whole: whole.clone(),
+            page: whole.page_size(),
+            layout,
+            dodge,
+            counters,
+            planned,
+            losses: LossCounters::default(),
+            unreadable: Unreadable::default(),
+            last: Vec::new(),
+        }
     }
 
     /// With a rule for members that collect.
@@ -48,17 +84,19 @@ impl MirroredPlanner {
         MirroredPlanner { dodge, ..self }
     }
 
-    /// Plans a logical range; `except` is a member whose copies are not read.
+    /// Plans a logical range of a transaction; `except` is a member whose copies are not read.
     fn range(
         &mut self,
-        operation: Operation,
+        transaction: &Transaction,
         (offset, length): (Bytes, Bytes),
         except: Option<DeviceId>,
         view: &View<'_>,
         plan: &mut Plan,
     ) {
-        let MirroredPlanner { layout, planned, dodge, counters, page, .. } = self;
+        let MirroredPlanner { layout, planned, dodge, counters, page, losses, .. } = self;
+        let Transaction { operation, tag, .. } = *transaction;
         let avoids = dodge.avoid().is_some();
+        let is_whole = view.health.is_whole();
         let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
         let fast_fail = match operation {
             Operation::Read => avoids && except.is_none(),
@@ -76,9 +114,21 @@ impl MirroredPlanner {
                     let left = |&(device, offset): &(DeviceId, Bytes)| {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
-                    let places = places.iter().filter(|place| Some(place.0) != except);
+                    let is_there = |&(copy, place): &(usize, &(DeviceId, Bytes))| {
+                        Some(place.0) != except
+                            && tag & gone(copy) == 0
+                            && (is_whole || view.health.holds(place.0, place.1 + length))
+                    };
+                    let places = places.iter().enumerate().filter(is_there).map(|(_, place)| place);
                     let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
+                    if best.is_none() {
+                        losses.unread_pages += length.div_ceil(*page);
+                    }
                     if let Some(place) = best {
+                        // Pages that a second copy cannot bring either have been counted.
+                        if (tag >> GONE).count_ones() == 1 {
+                            losses.rebuilt_pages += length.div_ceil(*page);
+                        }
                         planned[place.0.index()] += length;
                         if avoids {
                             let pages = length.div_ceil(*page);
@@ -89,38 +139,245 @@ impl MirroredPlanner {
                         push(place);
                     }
                 }
-                _ => places.iter().for_each(&mut push),
+                _ if is_whole => places.iter().for_each(&mut push),
+                _ => {
+                    let takes_writes = |place: &&(DeviceId, Bytes)| view.health.takes_writes(place.0);
+                    let taken = places.iter().filter(takes_writes);
+                    if operation == Operation::Write && taken.clone().next().is_none() {
+                        losses.unwritten_pages += length.div_ceil(*page);
+                    }
+                    taken.for_each(&mut push);
+                }
             }
         });
     }
 
     /// Plans the data that lies on a range of a member.
     fn pinned(&mut self, transaction: &Transaction, member: DeviceId, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, offset, length, tag, .. } = *transaction;
-        let except = (tag == OTHER_COPY).then_some(member);
+        let Transaction { offset, length, tag, .. } = *transaction;
+        let except = (tag & OTHER_COPY != 0).then_some(member);
         let whole = self.whole.clone();
         whole.pinned(member, offset, length, |offset, length| {
-            self.range(operation, (offset, length), except, view, plan);
+            self.range(transaction, (offset, length), except, view, plan);
         });
     }
 
-    /// Whether any copy of what a read wants can be had sooner than after `left`.
-    fn is_elsewhere(&self, operation: &PlannedOperation, left: SimDuration, view: &View<'_>) -> bool {
+    /// Whether any copy of what a read wants can be had sooner than after `left`; `tag` says which are gone.
+    fn is_elsewhere(
+        &self,
+        tag: u64,
+        operation: &PlannedOperation,
+        left: SimDuration,
+        view: &View<'_>,
+    ) -> bool {
         let mut is_sooner = true;
         self.whole.pinned(operation.device, operation.offset, operation.length, |offset, length| {
             self.layout.split(offset, length, |places, length| {
-                let others = places.iter().filter(|place| place.0 != operation.device);
-                let waits = others.map(|place| view.left(place.0, place.1, length).unwrap_or_default());
+                let others = places.iter().enumerate().filter(|&(copy, place)| {
+                    place.0 != operation.device
+                        && tag & gone(copy) == 0
+                        && view.health.holds(place.0, place.1 + length)
+                });
+                let waits = others.map(|(_, place)| view.left(place.0, place.1, length).unwrap_or_default());
                 is_sooner &= waits.min().is_some_and(|wait| wait < left);
             });
         });
         is_sooner
     }
 
-    /// The same read from other copies.
-    fn other_copies(operation: &PlannedOperation) -> Transaction {
+    /// The same read from other copies; `tag` says which are gone.
+    fn other_copies(tag: u64, operation: &PlannedOperation) -> Transaction {
         let whole = Transaction::unlocked(Operation::Read, operation.offset, operation.length);
-        Transaction { member: Some(operation.device), tag: OTHER_COPY, ..whole }
+        Transaction { member: Some(operation.device), tag: OTHER_COPY | tag, ..whole }
+    }
+
+    /// Which copy of its page a member holds at an offset.
+    fn copy_at(&self, member: DeviceId, offset: Bytes) -> usize {
+        let mut found = 0;
+        self.whole.pinned(member, offset, 1, |logical, _| {
+            self.layout.split(logical, 1, |places, _| {
+                found = places.iter().position(|&place| place == (member, offset)).unwrap_or(0);
+            });
+        });
+        found
+    }
+
+    /// The logical pages that lie between the first and the last of some pieces.
+    fn rows_around(&self, pieces: impl FnOnce(&mut dyn FnMut(Bytes, Bytes))) -> Option<Rows> {
+        let mut span: Option<(Bytes, Bytes)> = None;
+        pieces(&mut |offset, length| {
+            let (first, end) = span.unwrap_or((offset, offset + length));
+            span = Some((first.min(offset), end.max(offset + length)));
+        });
+        let (first, end) = (span?.0 / self.page, span?.1.div_ceil(self.page));
+        Some(Rows { first, count: end - first })
+    }
+
+    /// Calls `visit(logical offset, places, length)` for every piece whose first copy lies in a range of the members, one member
+    /// after the other.
+    fn first_copies(
+        &self,
+        offset: Bytes,
+        length: Bytes,
+        mut visit: impl FnMut(Bytes, &[(DeviceId, Bytes)], Bytes),
+    ) {
+        for member in (0..self.whole.members()).map(DeviceId) {
+            let length = length.min(self.held(member).saturating_sub(offset));
+            self.whole.pinned(member, offset, length, |logical, length| {
+                self.layout.split(logical, length, |places, length| {
+                    if places[0].0 == member {
+                        visit(logical, places, length);
+                    }
+                });
+            });
+        }
+    }
+
+    /// Bytes of data on a member; the last copies of an array may leave a bit of some free.
+    fn held(&self, member: DeviceId) -> Bytes {
+        self.whole.pinned_bytes(member)
+    }
+
+    /// Reads another copy of a range of the member that a transaction restores, as far as there are any, and calls `visit` with
+    /// every part of it: whether there is another copy.
+    fn read_copies(
+        &mut self,
+        transaction: &Transaction,
+        (offset, length): (Bytes, Bytes),
+        view: &View<'_>,
+        plan: &mut Plan,
+        mut visit: impl FnMut(Bytes, Bytes, bool),
+    ) {
+        let MirroredPlanner { whole, layout, planned, last, unreadable, .. } = self;
+        let Some(target) = transaction.member else { return };
+        let missing = Missing::of(transaction, view, unreadable, transaction.member);
+        last.clear();
+        last.resize(planned.len(), u32::MAX);
+        let (mut before, mut at) = (None, offset);
+        whole.pinned(target, offset, length, |logical, length| {
+            layout.split(logical, length, |places, length| {
+                let is_there = |place: &&(DeviceId, Bytes)| !missing.has(place.0, place.1, place.1 + length);
+                let to_do = |member: usize| view.outstanding[member] + planned[member];
+                let places = places.iter().filter(is_there);
+                let best = places.min_by_key(|place| (Some(place.0) != before, to_do(place.0.index())));
+                visit(at, length, best.is_some());
+                at += length;
+                let Some(&(member, offset)) = best else { return };
+                before = Some(member);
+                planned[member.index()] += length;
+                let data = PlannedOperation::data(member, Operation::Read, offset, length);
+                let read = PlannedOperation { phase: Phase::Reconstruct, ..data };
+                if !plan.extend(last[member.index()], &read) {
+                    last[member.index()] = plan.operations().len() as u32;
+                    plan.push(read);
+                }
+            });
+        });
+    }
+
+    /// Plans to write what a member is to hold, from other copies.
+    fn restore_range(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { offset, length, member: Some(target), .. } = *transaction else { return };
+        if !view.health.takes_writes(target) {
+            return;
+        }
+        let (mut lost, mut built) = (0, Vec::<(Bytes, Bytes)>::new());
+        let page = self.page;
+        self.read_copies(transaction, (offset, length), view, plan, |at, length, is_there| {
+            match built.last_mut().filter(|last| is_there && last.0 + last.1 == at) {
+                Some(last) => last.1 += length,
+                None if is_there => built.push((at, length)),
+                None => lost += length.div_ceil(page),
+            }
+        });
+        self.losses.lost_pages += lost;
+        plan.barrier();
+        for (offset, length) in built {
+            let data = PlannedOperation::data(target, Operation::Write, offset, length);
+            plan.push(PlannedOperation { phase: Phase::Reconstruct, ..data });
+        }
+    }
+
+    /// Plans to read all copies.
+    fn read_all(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let mut last = std::mem::take(&mut self.last);
+        last.clear();
+        last.resize(self.planned.len(), u32::MAX);
+        self.first_copies(transaction.offset, transaction.length, |_, places, length| {
+            for &(member, offset) in places {
+                if view.health.holds(member, offset + length) {
+                    let data = PlannedOperation::data(member, Operation::Read, offset, length);
+                    let read = PlannedOperation { phase: Phase::Reconstruct, ..data };
+                    if !plan.extend(last[member.index()], &read) {
+                        last[member.index()] = plan.operations().len() as u32;
+                        plan.push(read);
+                    }
+                }
+            }
+        });
+        self.last = last;
+    }
+
+    /// A member has failed, or cannot read a page: another copy is read.
+    fn on_missing(
+        &mut self,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        match (operation.operation, transaction.tag) {
+            (Operation::Read, CHECK) => {}
+            (Operation::Read, RESTORE) => {
+                self.unreadable.note(transaction.rows, operation);
+                return self.read_another_copy(transaction, operation, view, patch);
+            }
+            (Operation::Read, tag) => {
+                let tag = tag & !OTHER_COPY | gone(self.copy_at(device, offset));
+                return Answer::Instead(Self::other_copies(tag, operation));
+            }
+            (Operation::Write, tag) if tag != RESTORE => {
+                let mut lost = 0;
+                self.whole.pinned(device, offset, length, |logical, length| {
+                    self.layout.split(logical, length, |places, length| {
+                        let is_taken = places.iter().any(|place| view.health.takes_writes(place.0));
+                        lost += if is_taken { 0 } else { length.div_ceil(self.page) };
+                    });
+                });
+                self.losses.unwritten_pages += lost;
+            }
+            _ => {}
+        }
+        Answer::Patch
+    }
+
+    /// What a read for rebuilding was to bring is read from other copies.
+    fn read_another_copy(
+        &mut self,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        // Where on the member that is built lies what was to be read?
+        let Some(target) = transaction.member else { return Answer::Patch };
+        let (layout, mut ranges) = (&self.layout, Vec::new());
+        self.whole.pinned(operation.device, operation.offset, operation.length, |logical, length| {
+            layout.split(logical, length, |places, length| {
+                let place = places.iter().find(|place| place.0 == target);
+                ranges.extend(place.map(|place| (place.1, length)));
+            });
+        });
+        let (mut lost, page) = (0, self.page);
+        for range in ranges {
+            self.read_copies(transaction, range, view, patch, |_, length, is_there| {
+                lost += if is_there { 0 } else { length.div_ceil(page) };
+            });
+        }
+        self.losses.lost_pages += lost;
+        patch.operations().iter().for_each(|operation| self.planned[operation.device.index()] = 0);
+        Answer::Patch
     }
 }
 
@@ -146,10 +403,12 @@ impl Planner for MirroredPlanner {
     }
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, offset, length, member, .. } = *transaction;
+        let Transaction { operation, offset, length, member, tag, .. } = *transaction;
         match member {
             _ if operation == Operation::Flush => flush(self.whole.members(), plan),
-            None => self.range(operation, (offset, length), None, view, plan),
+            _ if tag == RESTORE => self.restore_range(transaction, view, plan),
+            None if tag == CHECK => self.read_all(transaction, view, plan),
+            None => self.range(transaction, (offset, length), None, view, plan),
             Some(member) => self.pinned(transaction, member, view, plan),
         }
         plan.operations().iter().for_each(|operation| self.planned[operation.device.index()] = 0);
@@ -158,20 +417,26 @@ impl Planner for MirroredPlanner {
     fn on_refused(
         &mut self,
         _: SimTime,
-        _: &Transaction,
+        transaction: &Transaction,
         operation: &PlannedOperation,
         refusal: Refusal,
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
+        let tag = transaction.tag;
         let left = match refusal {
             Refusal::Busy(left) => left.max(SimDuration(1)),
             Refusal::Reserved => SimDuration(u64::MAX),
-            Refusal::Failed | Refusal::Unreadable => return Answer::Patch,
+            Refusal::Failed | Refusal::Unreadable => {
+                return self.on_missing(transaction, operation, view, patch);
+            }
         };
-        if operation.operation == Operation::Read && self.is_elsewhere(operation, left, view) {
+        if matches!(tag, RESTORE | CHECK) {
+            return Answer::Wait;
+        }
+        if operation.operation == Operation::Read && self.is_elsewhere(tag, operation, left, view) {
             self.counters.rebuilt_pages += operation.length.div_ceil(self.page);
-            return Answer::Instead(Self::other_copies(operation));
+            return Answer::Instead(Self::other_copies(tag, operation));
         }
         if operation.operation == Operation::Read {
             self.counters.waited_pages += operation.length.div_ceil(self.page);
@@ -180,7 +445,31 @@ impl Planner for MirroredPlanner {
     }
 
     fn hedge(&mut self, _: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
-        (operation.phase == Phase::Data).then(|| Self::other_copies(operation))
+        (operation.phase == Phase::Data).then(|| Self::other_copies(0, operation))
+    }
+
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let length = length.min(self.held(member).saturating_sub(offset));
+        let rows = self.rows_around(|visit| self.whole.pinned(member, offset, length, visit))?;
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        Some(Transaction { rows, member: Some(member), tag: RESTORE, ..whole })
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
+        // Nothing is ever found wrong, since every write of a page is under its lock, so that there is nothing to repair.
+        let rows = self.rows_around(|visit| {
+            self.first_copies(offset, length, |logical, _, length| visit(logical, length));
+        })?;
+        let whole = Transaction::unlocked(Operation::Read, offset, length);
+        Some(Transaction { rows, tag: CHECK, ..whole })
+    }
+
+    fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.unreadable.forget(transaction.rows);
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        self.losses
     }
 
     fn read_counters(&self) -> ReadCounters {

@@ -14,10 +14,12 @@
 //! * [`striped`]: RAID-0, each member one contiguous range;
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
 //! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
-//! * `around`: reads of parity rows without the members that collect.
+//! * `around`: reads of parity rows without the members that collect or are missing;
+//! * `missing`: places that cannot be read.
 
 mod around;
 pub mod mirrored;
+mod missing;
 pub mod parity;
 pub mod striped;
 

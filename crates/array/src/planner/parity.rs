@@ -26,19 +26,25 @@
 //! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
 //! are parked, a write that a member refuses goes to NVRAM.
 //!
+//! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`.
+//!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
 //! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
-//! bitmap, the partial parity log, resync and check, failed members and their rebuild, and the time to compute parity.
+//! bitmap, the partial parity log, resync, and the time to compute parity.
+
+mod degraded;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
-use super::around::{Around, Piece, Rule, Wanted};
+use super::around::{Around, Members, Piece, Rule, Wanted};
+use super::missing::{Missing, Unreadable};
 use super::{
-    Answer, Dodge, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal, Rows,
-    Transaction, View, flush, waits_or_parks,
+    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal,
+    Rows, Transaction, View, flush, waits_or_parks,
 };
-use crate::config::{Reads, SmallWrite};
+use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
+use degraded::Way;
 
 /// Plans RAID-4, 5 and 6.
 #[derive(Debug, Clone)]
@@ -53,9 +59,17 @@ pub struct ParityPlanner {
     parities: u16,
     counters: PlannerCounters,
     dodge: Dodge,
-    /// Where reads avoid members, or are hedged.
+    /// Where reads avoid members, or are hedged, or members may fail.
     around: Option<Box<Around>>,
     scratch: Plan,
+    /// What writes, rebuilding and scrubbing have lost.
+    losses: LossCounters,
+    unreadable: Unreadable,
+    /// Rows of the write being planned, and how their parity is made.
+    ways: Vec<(Piece, Way)>,
+    cuts: Vec<Bytes>,
+    /// By member: its last operation in the step.
+    last: Vec<u32>,
 }
 
 /// How the parity of a transaction's rows is made.
@@ -67,8 +81,14 @@ enum Method {
     Reconstruct = 2,
 }
 
-/// The tag of a read that is planned around members that collect. Of a write it says how parity is made.
+/// The tag of a read that is planned around members that collect or are missing. Of a write it says how parity is made.
 const AROUND: u64 = 3;
+/// The tag of a read of what a member holds that cannot be read there.
+const WITHOUT: u64 = 4;
+/// The tag of a read that compares all that members hold.
+const CHECK: u64 = 5;
+/// The tag of a write of what a member is to hold, from the other members.
+const RESTORE: u64 = 6;
 
 /// Rows of one stripe in which the same units are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,15 +116,24 @@ impl ParityPlanner {
             dodge: Dodge::default(),
             around: None,
             scratch: Plan::default(),
+            losses: LossCounters::default(),
+            unreadable: Unreadable::default(),
+            ways: Vec::new(),
+            cuts: Vec::new(),
+            last: Vec::new(),
         }
     }
 
-    /// With a rule for members that collect.
+    /// With a rule for members that collect or may fail.
     #[must_use]
     pub fn dodging(self, dodge: Dodge) -> Self {
-        let around = (dodge.reads != Reads::Wait).then(|| {
+        let around = (dodge.reads != Reads::Wait || dodge.may_fail).then(|| {
             Box::new(Around::new(Rule {
-                avoid: dodge.avoid().unwrap_or_default(),
+                avoid: match dodge.reads {
+                    Reads::Wait => None,
+                    Reads::Avoid(avoid) => Some(avoid),
+                    Reads::Hedge(_) => Some(Avoid::default()),
+                },
                 races: matches!(dodge.reads, Reads::Hedge(_)),
                 most: usize::from(self.parities),
                 page: self.page,
@@ -115,22 +144,28 @@ impl ParityPlanner {
         ParityPlanner { dodge, around, ..self }
     }
 
-    /// Cuts a logical range that is read into transactions: one that locks nothing, or, if a member collects that it needs,
-    /// as those of a write.
+    /// Cuts a logical range that is read into transactions: one that locks nothing, or, if a member that it needs collects or is
+    /// missing, as those of a write.
     fn split_read(&mut self, offset: Bytes, length: Bytes, view: &View<'_>, into: &mut Vec<Transaction>) {
         let plain = Transaction::unlocked(Operation::Read, offset, length);
-        if self.dodge.avoid().is_none() {
+        let (avoids, is_whole) = (self.dodge.avoid().is_some(), view.health.is_whole());
+        if !avoids && is_whole {
             return into.push(plain);
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         self.read(offset, length, &mut scratch);
-        let waits = |read: &PlannedOperation| view.left(read.device, read.offset, read.length).is_some();
+        let is_missing = |read: &PlannedOperation| !view.health.holds(read.device, read.offset + read.length);
+        let waits = |read: &PlannedOperation| {
+            (!is_whole && is_missing(read))
+                || (avoids && view.left(read.device, read.offset, read.length).is_some())
+        };
         if scratch.operations().iter().any(waits) {
+            let before = into.len();
             self.write(offset, length, into);
-            into.iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
+            into[before..].iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
         } else {
-            if let Some(around) = &mut self.around {
+            if let Some(around) = self.around.as_mut().filter(|_| avoids) {
                 around.counters.rows_busy[0] += length.div_ceil(self.row);
             }
             into.push(plain);
@@ -138,9 +173,26 @@ impl ParityPlanner {
         self.scratch = scratch;
     }
 
-    /// Plans rows that are read around members that collect.
+    /// Plans rows that are read around members that collect or are missing.
     fn read_around(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { rows, units: (first, last), member, .. } = *transaction;
+        let Transaction { rows, offset, length, tag, .. } = *transaction;
+        let range = match tag {
+            // Pages may be smaller than rows.
+            WITHOUT => (offset / self.page * self.page, (offset + length).div_ceil(self.page) * self.page),
+            _ => (rows.first * self.row, rows.end() * self.row),
+        };
+        self.read_range_around(transaction, range, view, plan);
+    }
+
+    /// Plans a part of the rows that a transaction reads around members.
+    fn read_range_around(
+        &mut self,
+        transaction: &Transaction,
+        (mut from, end): (Bytes, Bytes),
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) {
+        let Transaction { units: (first, last), member, tag, .. } = *transaction;
         let Some(around) = &mut self.around else {
             unreachable!("only a read that avoids members does this")
         };
@@ -148,22 +200,29 @@ impl ParityPlanner {
             Some(member) => Wanted::Member(member),
             None => Wanted::Units(first, last),
         };
+        let without = member.filter(|_| tag == WITHOUT);
+        let missing = Missing::of(transaction, view, &self.unreadable, without);
+        let members = Members { layout: &self.layout, view, missing };
         around.begin(self.whole.members());
-        let (mut from, end) = (rows.first * self.row, rows.end() * self.row);
         while from < end {
             let stripe = from / self.unit;
             let to = ((stripe + 1) * self.unit).min(end);
-            around.stripe(&self.layout, Piece { stripe, from, to }, wanted, view, plan);
+            around.stripe(&members, Piece { stripe, from, to }, wanted, plan);
             from = to;
         }
     }
 
     /// What a member holds of a range, from the other members.
     fn without(&self, read: &PlannedOperation) -> Transaction {
-        let first = read.offset / self.row;
-        let count = (read.offset + read.length).div_ceil(self.row) - first;
         let whole = Transaction::unlocked(Operation::Read, read.offset, read.length);
-        Transaction { rows: Rows { first, count }, member: Some(read.device), tag: AROUND, ..whole }
+        let rows = self.rows_across(read.offset, read.length);
+        Transaction { rows, member: Some(read.device), tag: AROUND, ..whole }
+    }
+
+    /// The rows of a range of the members.
+    fn rows_across(&self, offset: Bytes, length: Bytes) -> Rows {
+        let first = offset / self.row;
+        Rows { first, count: (offset + length).div_ceil(self.row) - first }
     }
 
     /// The way to make parity that waits least for members that collect; a tie goes to the usual one.
@@ -426,7 +485,12 @@ impl ParityPlanner {
 
     /// Whether a unit is written in part in the rows of a transaction.
     fn is_partial(&self, transaction: &Transaction, unit: u16) -> bool {
-        let (offset, length) = (transaction.rows.first * self.row, transaction.rows.count * self.row);
+        let Rows { first, count } = transaction.rows;
+        self.is_partial_in(transaction, (first * self.row, count * self.row), unit)
+    }
+
+    /// Whether a unit is written in part in a range of a stripe's rows, by bytes on the members.
+    fn is_partial_in(&self, transaction: &Transaction, (offset, length): (Bytes, Bytes), unit: u16) -> bool {
         let stripe = offset / self.unit;
         let start = stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + offset % self.unit;
         transaction.offset > start || transaction.offset + transaction.length < start + length
@@ -483,6 +547,12 @@ impl Planner for ParityPlanner {
         match member {
             None if operation == Operation::Read => self.split_read(offset, length, view, into),
             None => piece(offset, length),
+            Some(member) if operation == Operation::Read && !view.health.is_whole() => {
+                let whole = self.whole.clone();
+                whole.pinned(member, offset, length, |offset, length| {
+                    self.split_read(offset, length, view, into);
+                });
+            }
             Some(member) => self.whole.pinned(member, offset, length, piece),
         }
         self.counters.trims_ignored_bytes += ignored;
@@ -492,11 +562,19 @@ impl Planner for ParityPlanner {
         let Transaction { operation, rows, offset, length, .. } = *transaction;
         match operation {
             Operation::Flush => flush(self.whole.members(), plan),
-            Operation::Read if transaction.tag == AROUND => self.read_around(transaction, view, plan),
+            Operation::Read if matches!(transaction.tag, AROUND | WITHOUT) => {
+                self.read_around(transaction, view, plan);
+            }
+            Operation::Read if transaction.tag == CHECK => self.read_all(transaction, view, plan),
             Operation::Read if length > 0 => self.read(offset, length, plan),
             Operation::Trim if rows.count > 0 => self.whole_stripes(operation, rows, plan),
+            Operation::Write if transaction.tag == RESTORE => self.restore_range(transaction, view, plan),
             Operation::Write if length > 0 => {
                 let mut method = Method::of(transaction);
+                let missing = Missing::of(transaction, view, &self.unreadable, None);
+                if !missing.is_none() && method != Method::Full {
+                    return self.write_degraded(transaction, view, plan);
+                }
                 if self.dodge.avoid().is_some() {
                     method = self.calmest(transaction, method, view);
                 }
@@ -527,13 +605,17 @@ impl Planner for ParityPlanner {
         let left = match refusal {
             Refusal::Busy(left) => left.max(SimDuration(1)),
             Refusal::Reserved => SimDuration(u64::MAX),
-            Refusal::Failed | Refusal::Unreadable => return Answer::Patch,
+            Refusal::Failed | Refusal::Unreadable => {
+                return self.on_missing(transaction, operation, refusal, view, patch);
+            }
         };
+        let is_plain = transaction.tag == 0;
         match (operation.operation, transaction.operation) {
-            (Operation::Read, Operation::Read) if transaction.tag != AROUND && self.around.is_some() => {
+            _ if transaction.tag == RESTORE && refusal == Refusal::Reserved => Answer::Wait,
+            (Operation::Read, Operation::Read) if is_plain && self.dodge.reads != Reads::Wait => {
                 Answer::Instead(self.without(operation))
             }
-            (Operation::Read, Operation::Write) if operation.fast_fail => {
+            (Operation::Read, Operation::Write) if operation.fast_fail && view.health.is_whole() => {
                 self.pre_read_otherwise(transaction, operation, left, view, patch);
                 Answer::Patch
             }
@@ -541,8 +623,30 @@ impl Planner for ParityPlanner {
         }
     }
 
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        let rows = self.rows_across(offset, length);
+        Some(Transaction { rows, member: Some(member), tag: RESTORE, ..whole })
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
+        // Nothing is ever found wrong, since every write of a row is under its lock, so that there is nothing to repair.
+        let whole = Transaction::unlocked(Operation::Read, offset, length);
+        Some(Transaction { rows: self.rows_across(offset, length), tag: CHECK, ..whole })
+    }
+
+    fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.unreadable.forget(transaction.rows);
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        let around = self.around.as_ref().map_or_else(LossCounters::default, |around| around.losses);
+        let LossCounters { unwritten_pages, lost_pages, .. } = self.losses;
+        LossCounters { unwritten_pages, lost_pages, ..around }
+    }
+
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
-        let is_host_read = transaction.operation == Operation::Read && transaction.tag != AROUND;
+        let is_host_read = transaction.operation == Operation::Read && transaction.tag == 0;
         is_host_read.then(|| self.without(operation))
     }
 

@@ -1,11 +1,16 @@
 //! RAID-0: each member gets the one contiguous range that the stripe maps to it; all start at once.
 //!
-//! Where writes may be parked, writes and discards hold their pages, so that NVRAM and member are changed in one order.
+//! Where writes may be parked or members fail, writes and discards hold their pages, so that NVRAM and member are changed in
+//! one order.
+//!
+//! What a failed member held is lost, and a replacement holds what has been written since: pages that cannot be read or written are
+//! counted, and the request completes.
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
 
 use super::{
-    Answer, Dodge, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View, flush, waits_or_parks,
+    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View, flush,
+    waits_or_parks,
 };
 use crate::layout::Striped;
 
@@ -15,18 +20,30 @@ pub struct StripedPlanner {
     layout: Striped,
     page: Bytes,
     dodge: Dodge,
+    losses: LossCounters,
 }
 
 impl StripedPlanner {
     /// For a stripe that may leave out a member.
     pub fn new(layout: Striped) -> Self {
-        StripedPlanner { page: 1, layout, dodge: Dodge::default() }
+        StripedPlanner { page: 1, layout, dodge: Dodge::default(), losses: LossCounters::default() }
     }
 
     /// With writes that may be parked, on members with pages of `page` bytes; there is nothing that reads could do.
     #[must_use]
     pub fn dodging(self, page: Bytes, dodge: Dodge) -> Self {
         StripedPlanner { page, dodge, ..self }
+    }
+
+    /// Counts what a member could not read or take.
+    fn lose(&mut self, operation: &PlannedOperation) {
+        let PlannedOperation { offset, length, .. } = *operation;
+        let pages = (offset + length).div_ceil(self.page) - offset / self.page;
+        match operation.operation {
+            Operation::Read => self.losses.unread_pages += pages,
+            Operation::Write => self.losses.unwritten_pages += pages,
+            Operation::Trim | Operation::Flush => {}
+        }
     }
 }
 
@@ -80,7 +97,14 @@ impl Planner for StripedPlanner {
         _: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
+        if matches!(refusal, Refusal::Failed | Refusal::Unreadable) {
+            self.lose(operation);
+        }
         waits_or_parks(&self.dodge, operation, refusal, patch)
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        self.losses
     }
 
     fn is_flat(&self) -> bool {

@@ -1,0 +1,107 @@
+//! Places that cannot be read: on members that failed, on replacements above what is built, and pages that turned out
+//! unreadable.
+//!
+//! A transaction that holds rows and meets an unreadable page does not read it from that member again. The member holds the
+//! page as far as [`Health`] goes, so it is noted here until the transaction is done. Nobody else holds its rows meanwhile,
+//! so their first one names it.
+
+use harmonia_types::{Bytes, DeviceId};
+
+use super::{PlannedOperation, Rows, Transaction, View};
+use crate::health::{Condition, Health};
+
+/// Pages that transactions under way could not read.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unreadable(Vec<Page>);
+
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    /// The first row of the transaction that found out.
+    first_row: u64,
+    device: DeviceId,
+    from: Bytes,
+    to: Bytes,
+}
+
+impl Unreadable {
+    /// A transaction could not read what an operation of it was to bring.
+    pub fn note(&mut self, rows: Rows, operation: &PlannedOperation) {
+        let PlannedOperation { device, offset: from, length, .. } = *operation;
+        self.0.push(Page { first_row: rows.first, device, from, to: from + length });
+    }
+
+    /// A transaction is done.
+    #[inline]
+    pub fn forget(&mut self, rows: Rows) {
+        if !self.0.is_empty() && rows.count > 0 {
+            self.0.retain(|page| page.first_row != rows.first);
+        }
+    }
+}
+
+/// What one transaction cannot read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Missing<'a> {
+    health: &'a Health,
+    unreadable: &'a [Page],
+    first_row: u64,
+    /// A member that is done without in any case.
+    without: Option<DeviceId>,
+    is_none: bool,
+}
+
+impl<'a> Missing<'a> {
+    /// What a transaction that holds its rows cannot read now, and nothing of the member `without`.
+    #[inline]
+    pub fn of(
+        transaction: &Transaction,
+        view: &View<'a>,
+        unreadable: &'a Unreadable,
+        without: Option<DeviceId>,
+    ) -> Self {
+        let (health, unreadable, first_row) = (view.health, &unreadable.0[..], transaction.rows.first);
+        let is_read = unreadable.iter().all(|page| page.first_row != first_row);
+        let is_none = health.is_whole() && is_read && without.is_none();
+        Missing { health, unreadable, first_row, without, is_none }
+    }
+
+    /// Whether everything can be read.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.is_none
+    }
+
+    /// Whether a range of a member cannot be read as a whole.
+    #[inline]
+    pub fn has(&self, member: DeviceId, from: Bytes, to: Bytes) -> bool {
+        !self.is_none
+            && (self.without == Some(member)
+                || !self.health.holds(member, to)
+                || self.pages(from, to).any(|page| page.device == member))
+    }
+
+    /// Calls `visit` with every place in a range of the members at which other members become unreadable; `row` is what parity is
+    /// made of at a time.
+    pub fn cuts(&self, members: u16, (from, to): (Bytes, Bytes), row: Bytes, mut visit: impl FnMut(Bytes)) {
+        if self.is_none {
+            return;
+        }
+        for member in (0..members).map(DeviceId) {
+            if let Condition::Partial(built) = self.health.of(member) {
+                let built = built / row * row;
+                if (from..to).contains(&built) {
+                    visit(built);
+                }
+            }
+        }
+        for page in self.pages(from, to) {
+            visit(page.from.max(from));
+            visit(page.to.min(to));
+        }
+    }
+
+    fn pages(&self, from: Bytes, to: Bytes) -> impl Iterator<Item = &Page> {
+        let overlaps = move |page: &&Page| page.from < to && from < page.to;
+        self.unreadable.iter().filter(move |page| page.first_row == self.first_row).filter(overlaps)
+    }
+}

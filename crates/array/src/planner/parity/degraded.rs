@@ -1,0 +1,448 @@
+//! Rows of which something is missing: written, rebuilt, compared.
+//!
+//! ```text
+//! unit      0      1      2      P          1 is missing, 0 is written:
+//!        ┌──────┬──────┬──────┬──────┐
+//!        │ read │      │      │ read │      read-modify-write does not need 1
+//!        └──────┴──────┴──────┴──────┘
+//!        ┌──────┬──────┬──────┬──────┐      1 is written whole:
+//!        │ read │      │ read │      │      reconstruct-write; on 1 nothing is written, P makes up for it
+//!        └──────┴──────┴──────┴──────┘
+//!        ┌──────┬──────┬──────┬──────┐      1 is written in part:
+//!        │ read │      │ read │ read │      neither will do, everything is read
+//!        └──────┴──────┴──────┴──────┘
+//! ```
+//!
+//! A write makes its parity in one of three ways, the first two as always:
+//!
+//! * *read-modify-write* reads the units written and every parity that is to be written;
+//! * *reconstruct-write* reads the units that are not written and those written in part;
+//! * *everything* reads all data that is left, and as many parities as data units are missing, P before Q.
+//!
+//! A way will do if nothing that it reads is missing; everything will do up to `k` missing places, `k` being the parities of the
+//! level. Of those that will do the one with the fewest reads is taken. A tie goes to reconstruct-write, then to everything. A
+//! preference for read-modify-write or reconstruct-write goes first if that will do; everything counts as a reconstruct-write.
+//! Where reads avoid members that collect, a way that waits less goes before all of this.
+//!
+//! Units and parities on failed members are not written, on replacements they are. Where all members of parity have failed, only
+//! pages that are written in part are read. Where no way will do, nothing of the row is written, and the pages are counted.
+//!
+//! md has the same three. It counts a unit that it cannot read as twice as many reads as the array has members, so the
+//! way that needs it is not taken if the other one does not; if both do, it reads every block it can (`need_this_block`). We differ
+//! from md in two ways. md counts parity on a failed member too, although it does not write it: it then prefers reconstruct-write, and
+//! reads to make parity that no member takes. And md takes everything only if it must; here it also wins with fewer reads.
+//!
+//! Pages that turn out unreadable are missing for the transaction that found out (`missing`); what makes up for them is read besides.
+//! So they cost more reads than if they had been known, as everything that the page needs is read again. Each page of a row is found
+//! unreadable once on a member, and a member that failed is not read again: new plans come to an end.
+//!
+//! Rebuilding reads, row by row, the data that is left and as many parities as data units are missing. What cannot be rebuilt is
+//! not written; a page that turns out to be lost while the step reads is written as zeros.
+//!
+//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `need_this_block`, `handle_failed_stripe`).
+
+use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
+
+use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, WITHOUT};
+use crate::config::SmallWrite;
+use crate::layout::Unit;
+use crate::planner::missing::Missing;
+use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Transaction, View};
+
+/// How the parity of rows is made of which something is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As in rows that are whole: none of what is read is missing.
+    Usual(Method),
+    /// Everything that is left of the rows is read.
+    Everything,
+    /// No member takes parity: pages that are written in part are read.
+    NoParity,
+    /// Too much is missing.
+    None,
+}
+
+impl ParityPlanner {
+    /// A member has failed, or cannot read a page.
+    pub(super) fn on_missing(
+        &mut self,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        let holds_rows = transaction.rows.count > 0;
+        match (operation.operation, transaction.operation) {
+            (Operation::Write, _) => {
+                if transaction.tag != RESTORE {
+                    self.count_unwritten(device, (offset, offset + length), view);
+                }
+                Answer::Patch
+            }
+            (Operation::Read, _) if self.around.is_none() || transaction.tag == CHECK => Answer::Patch,
+            (Operation::Read, Operation::Read) if !holds_rows => {
+                Answer::Instead(Transaction { tag: WITHOUT, ..self.without(operation) })
+            }
+            (Operation::Read, _) if refusal == Refusal::Failed => {
+                // Where nobody told the planner that it failed, a new plan would be the same.
+                let is_known = !view.health.holds(device, offset + length);
+                if is_known { Answer::Replan(transaction.rows) } else { Answer::Patch }
+            }
+            (Operation::Read, _) => {
+                self.unreadable.note(transaction.rows, operation);
+                self.read_in_another_way(transaction, operation, view, patch)
+            }
+            _ => Answer::Patch,
+        }
+    }
+
+    /// Reads what makes up for a page that could not be read.
+    fn read_in_another_way(
+        &mut self,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        let range = (offset / self.page * self.page, (offset + length).div_ceil(self.page) * self.page);
+        let (stripe, pages) = (range.0 / self.unit, (range.1 - range.0) / self.page);
+        let piece = Piece { stripe, from: range.0, to: range.1 };
+        self.begin_step();
+        if transaction.operation == Operation::Read {
+            let before = self.around.as_ref().map(|around| around.losses).unwrap_or_default();
+            self.read_range_around(transaction, range, view, patch);
+            let is_wanted = match (transaction.member, self.layout.unit_on(stripe, device)) {
+                (Some(member), _) => member == device,
+                (None, Unit::Data(unit)) => (transaction.units.0..=transaction.units.1).contains(&unit),
+                (None, Unit::P | Unit::Q) => false,
+            };
+            if let Some(around) = &mut self.around {
+                // Other pages of the row were counted when they were planned.
+                around.losses.rebuilt_pages = before.rebuilt_pages;
+                if around.losses.unread_pages > before.unread_pages {
+                    patch.clear();
+                } else if is_wanted {
+                    around.losses.rebuilt_pages += pages;
+                }
+            }
+        } else if transaction.tag == RESTORE {
+            if !self.read_to_restore(transaction, piece, view, patch) {
+                self.losses.lost_pages += pages;
+            }
+        } else {
+            match self.way(transaction, piece, view) {
+                // What was planned to be written cannot be.
+                Way::None => return Answer::Replan(transaction.rows),
+                way => self.read_for(transaction, (piece, way), view, patch),
+            }
+        }
+        Answer::Patch
+    }
+
+    /// Plans a write of rows of one stripe of which something is missing, or may be.
+    pub(super) fn write_degraded(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let mut ways = std::mem::take(&mut self.ways);
+        ways.clear();
+        self.cut(transaction, view, |planner, piece| {
+            ways.push((piece, planner.way(transaction, piece, view)));
+        });
+        self.begin_step();
+        for &(piece, way) in &ways {
+            let rows = (piece.to - piece.from).div_ceil(self.row);
+            match way {
+                Way::Usual(Method::ReadModifyWrite) => self.counters.rows_read_modify_write += rows,
+                Way::Usual(Method::Reconstruct) | Way::Everything => {
+                    self.counters.rows_reconstruct_write += rows;
+                }
+                Way::Usual(Method::Full) | Way::NoParity | Way::None => {}
+            }
+            self.read_for(transaction, (piece, way), view, plan);
+        }
+        plan.barrier();
+        self.begin_step();
+        for &(piece, way) in &ways {
+            self.write_piece(transaction, (piece, way), view, plan);
+        }
+        self.ways = ways;
+    }
+
+    /// Calls `visit` for the rows of a write in parts, in each of which the same is missing and the same units are written in
+    /// part.
+    fn cut(&mut self, transaction: &Transaction, view: &View<'_>, mut visit: impl FnMut(&mut Self, Piece)) {
+        let Transaction { rows, offset, length, .. } = *transaction;
+        let (from, to) = (rows.first * self.row, rows.end() * self.row);
+        let stripe = from / self.unit;
+        let mut cuts = std::mem::take(&mut self.cuts);
+        cuts.clear();
+        cuts.extend([from, to]);
+        // The first and the last byte of the request may lie in pages that are written in part.
+        for byte in [offset, offset + length - 1] {
+            let row = stripe * self.unit + byte % self.unit / self.row * self.row;
+            cuts.extend([row, row + self.row]);
+        }
+        let missing = Missing::of(transaction, view, &self.unreadable, None);
+        missing.cuts(self.whole.members(), (from, to), self.row, |cut| cuts.push(cut));
+        cuts.retain(|cut| (from..=to).contains(cut));
+        cuts.sort_unstable();
+        cuts.dedup();
+        for pair in cuts.windows(2) {
+            visit(self, Piece { stripe, from: pair[0], to: pair[1] });
+        }
+        self.cuts = cuts;
+    }
+
+    /// How the parity of a piece of a write is made.
+    fn way(&self, transaction: &Transaction, piece: Piece, view: &View<'_>) -> Way {
+        let Piece { stripe, from, to } = piece;
+        let missing = Missing::of(transaction, view, &self.unreadable, None);
+        if !self.parity_members(stripe).any(|member| view.health.takes_writes(member)) {
+            return Way::NoParity;
+        }
+        let reads = |way| self.reads_of(transaction, (piece, way), view);
+        let (modify, reconstruct) = (Way::Usual(Method::ReadModifyWrite), Way::Usual(Method::Reconstruct));
+        let will_do = |way: &Way| match way {
+            Way::Everything => self.parities_left(piece, &missing).count() >= self.data_gone(piece, &missing),
+            way => !reads(*way).any(|member| missing.has(member, from, to)),
+        };
+        let rank = |way| match self.small_write {
+            SmallWrite::Fewest => 0,
+            SmallWrite::ReadModifyWrite => u8::from(way != modify),
+            SmallWrite::Reconstruct => u8::from(way != reconstruct) + u8::from(way == modify),
+        };
+        let wait = |way| {
+            let left = |member| view.left(member, from, to - from);
+            let waits = reads(way).filter_map(left).max();
+            self.dodge.avoid().and(waits).unwrap_or_default()
+        };
+        let ways = [reconstruct, Way::Everything, modify].into_iter().filter(will_do);
+        ways.min_by_key(|&way| (wait(way), rank(way), reads(way).count())).unwrap_or(Way::None)
+    }
+
+    /// The members whose rows a write reads first.
+    fn reads_of<'a>(
+        &'a self,
+        transaction: &'a Transaction,
+        (piece, way): (Piece, Way),
+        view: &'a View<'_>,
+    ) -> impl Iterator<Item = DeviceId> + 'a {
+        let Transaction { units: (first, last), .. } = *transaction;
+        let Piece { stripe, from, to } = piece;
+        let missing = Missing::of(transaction, view, &self.unreadable, None);
+        let is_gone = move |member: DeviceId| missing.has(member, from, to);
+        let is_read = move |unit: u16| {
+            let is_written = (first..=last).contains(&unit);
+            let is_partial = || is_written && self.is_partial_in(transaction, (from, to - from), unit);
+            let member = self.layout.data_member(stripe, unit);
+            match way {
+                Way::Usual(Method::ReadModifyWrite) => is_written,
+                Way::Usual(Method::Reconstruct) => !is_written || is_partial(),
+                Way::Everything => !is_gone(member),
+                Way::NoParity => is_partial() && view.health.takes_writes(member) && !is_gone(member),
+                Way::Usual(Method::Full) | Way::None => false,
+            }
+        };
+        let data = (0..self.data_units).filter(move |&unit| is_read(unit));
+        let data = data.map(move |unit| self.layout.data_member(stripe, unit));
+        let is_modify = way == Way::Usual(Method::ReadModifyWrite);
+        let old =
+            self.parity_members(stripe).filter(move |&member| is_modify && view.health.takes_writes(member));
+        let needed = if way == Way::Everything { self.data_gone(piece, &missing) } else { 0 };
+        let others = self.parity_members(stripe).filter(move |&member| !is_gone(member)).take(needed);
+        data.chain(old).chain(others)
+    }
+
+    /// Pushes what a piece of a write reads first.
+    fn read_for(
+        &mut self,
+        transaction: &Transaction,
+        (piece, way): (Piece, Way),
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) {
+        let mut last = std::mem::take(&mut self.last);
+        let mut reads = 0;
+        for member in self.reads_of(transaction, (piece, way), view) {
+            reads += 1;
+            let operation = self.of_piece(piece, member, Operation::Read, Unit::P);
+            join(&mut last, operation, plan);
+        }
+        self.last = last;
+        self.counters.pre_read_bytes += reads * (piece.to - piece.from);
+    }
+
+    /// Pushes what a piece of a write writes, and counts what no member takes.
+    fn write_piece(
+        &mut self,
+        transaction: &Transaction,
+        (piece, way): (Piece, Way),
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) {
+        let Piece { stripe, from, to } = piece;
+        let pages = (to - from).div_ceil(self.page);
+        let mut last = std::mem::take(&mut self.last);
+        for unit in transaction.units.0..=transaction.units.1 {
+            let member = self.layout.data_member(stripe, unit);
+            let missing = Missing::of(transaction, view, &self.unreadable, None);
+            // The rest of a page that is written in part would have to be read.
+            let is_cut = way == Way::NoParity
+                && missing.has(member, from, to)
+                && self.is_partial_in(transaction, (from, to - from), unit);
+            if way == Way::None || (is_cut && view.health.takes_writes(member)) {
+                self.losses.unwritten_pages += pages;
+            } else if view.health.takes_writes(member) {
+                join(&mut last, self.of_piece(piece, member, Operation::Write, Unit::Data(unit)), plan);
+            } else {
+                self.count_unwritten(member, (from, to), view);
+            }
+        }
+        for member in self.parity_members(stripe) {
+            if way != Way::None && view.health.takes_writes(member) {
+                join(&mut last, self.of_piece(piece, member, Operation::Write, Unit::P), plan);
+            }
+        }
+        self.last = last;
+    }
+
+    /// An operation of a write on a piece of a member that holds this unit, or is touched for its sake.
+    fn of_piece(&self, piece: Piece, member: DeviceId, operation: Operation, unit: Unit) -> PlannedOperation {
+        let (phase, parity) = match unit {
+            Unit::Data(_) => (Phase::Data, ParityPages::NONE),
+            Unit::P | Unit::Q => (Phase::Parity, ParityPages::ALL),
+        };
+        let fast_fail = self.dodge.parks && operation == Operation::Write;
+        let data = PlannedOperation::data(member, operation, piece.from, piece.to - piece.from);
+        PlannedOperation { phase, parity, fast_fail, ..data }
+    }
+
+    /// Counts data of a range of a failed member that was to be written, where the rest of its row does not make up for it.
+    fn count_unwritten(&mut self, member: DeviceId, (mut from, end): (Bytes, Bytes), view: &View<'_>) {
+        while from < end {
+            let stripe = from / self.unit;
+            let to = ((stripe + 1) * self.unit).min(end);
+            let members = (0..self.whole.members()).map(DeviceId);
+            let gone = members.filter(|&member| !view.health.holds(member, to)).count();
+            let is_data = matches!(self.layout.unit_on(stripe, member), Unit::Data(_));
+            if is_data && gone > usize::from(self.parities) {
+                self.losses.unwritten_pages += (to - from).div_ceil(self.page);
+            }
+            from = to;
+        }
+    }
+
+    /// Plans to write what a member is to hold, from the others.
+    pub(super) fn restore_range(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { offset, length, member: Some(target), .. } = *transaction else { return };
+        if !view.health.takes_writes(target) {
+            return;
+        }
+        // What can be written, in ranges as long as can be.
+        let mut built: Vec<(Bytes, Bytes)> = Vec::new();
+        let mut cuts = std::mem::take(&mut self.cuts);
+        self.begin_step();
+        let (mut from, end) = (offset, offset + length);
+        while from < end {
+            let stripe = from / self.unit;
+            let to = ((stripe + 1) * self.unit).min(end);
+            cuts.clear();
+            cuts.extend([from, to]);
+            let missing = Missing::of(transaction, view, &self.unreadable, Some(target));
+            missing.cuts(self.whole.members(), (from, to), self.row, |cut| cuts.push(cut));
+            cuts.sort_unstable();
+            cuts.dedup();
+            for pair in cuts.windows(2) {
+                let piece = Piece { stripe, from: pair[0], to: pair[1] };
+                if !self.read_to_restore(transaction, piece, view, plan) {
+                    self.losses.lost_pages += (piece.to - piece.from).div_ceil(self.page);
+                    continue;
+                }
+                match built.last_mut() {
+                    Some(last) if last.1 == piece.from => last.1 = piece.to,
+                    _ => built.push((piece.from, piece.to)),
+                }
+            }
+            from = to;
+        }
+        self.cuts = cuts;
+        plan.barrier();
+        for (from, to) in built {
+            let parity = self.whole.parity_pages(target, from, to - from);
+            let data = PlannedOperation::data(target, Operation::Write, from, to - from);
+            plan.push(PlannedOperation { parity, phase: Phase::Reconstruct, ..data });
+        }
+    }
+
+    /// Pushes what rebuilds a piece of a member; `false` if it cannot be rebuilt.
+    fn read_to_restore(
+        &mut self,
+        transaction: &Transaction,
+        piece: Piece,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) -> bool {
+        let Piece { stripe, from, to } = piece;
+        let missing = Missing::of(transaction, view, &self.unreadable, transaction.member);
+        let needed = self.data_gone(piece, &missing);
+        if self.parities_left(piece, &missing).count() < needed {
+            return false;
+        }
+        let mut last = std::mem::take(&mut self.last);
+        let data = (0..self.data_units).map(|unit| self.layout.data_member(stripe, unit));
+        let data = data.filter(|&member| !missing.has(member, from, to));
+        for member in data.chain(self.parities_left(piece, &missing).take(needed)) {
+            let read = PlannedOperation::data(member, Operation::Read, from, to - from);
+            join(&mut last, PlannedOperation { phase: Phase::Reconstruct, ..read }, plan);
+        }
+        self.last = last;
+        true
+    }
+
+    /// Plans to read all that members hold of a range.
+    pub(super) fn read_all(&self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { offset, length, .. } = *transaction;
+        for member in (0..self.whole.members()).map(DeviceId) {
+            if view.health.holds(member, offset + length) {
+                let read = PlannedOperation::data(member, Operation::Read, offset, length);
+                plan.push(PlannedOperation { phase: Phase::Reconstruct, ..read });
+            }
+        }
+    }
+
+    /// Data units of a piece that are missing.
+    fn data_gone(&self, piece: Piece, missing: &Missing<'_>) -> usize {
+        let data = (0..self.data_units).map(|unit| self.layout.data_member(piece.stripe, unit));
+        data.filter(|&member| missing.has(member, piece.from, piece.to)).count()
+    }
+
+    /// The members of parities of a piece that are not missing.
+    fn parities_left<'a>(
+        &'a self,
+        piece: Piece,
+        missing: &'a Missing<'_>,
+    ) -> impl Iterator<Item = DeviceId> + 'a {
+        let is_left = move |member: &DeviceId| !missing.has(*member, piece.from, piece.to);
+        self.parity_members(piece.stripe).filter(is_left)
+    }
+
+    /// The members of P and Q.
+    fn parity_members(&self, stripe: u64) -> impl Iterator<Item = DeviceId> + use<> {
+        [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)].into_iter().flatten()
+    }
+
+    fn begin_step(&mut self) {
+        self.last.clear();
+        self.last.resize(usize::from(self.whole.members()), u32::MAX);
+    }
+}
+
+/// Pushes an operation, or makes the last one of its member longer by it.
+fn join(last: &mut [u32], operation: PlannedOperation, plan: &mut Plan) {
+    let last = &mut last[operation.device.index()];
+    if !plan.extend(*last, &operation) {
+        *last = plan.operations().len() as u32;
+        plan.push(operation);
+    }
+}
