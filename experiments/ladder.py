@@ -161,30 +161,52 @@ def milliseconds(ns):
     return f"{ns / 1e6:.3g}"
 
 
-def row(rung, name, runs):
-    cells = [mean([run["reads"][level] for run in runs], milliseconds) for level in PERCENTILES]
-    cells.append(mean([run["write_mean"] for run in runs], milliseconds))
+def percentiles(load):
+    return PERCENTILES if load.name == TAILS else PERCENTILES[:3]
+
+
+def row(load, rung, name, runs):
+    cells = [mean([run["reads"][level] for run in runs], milliseconds) for level in percentiles(load)]
     for key, shown in [
-        ("write_amplification", "{:.2f}".format),
-        ("erases", "{:.0f}".format),
+        ("write_mean", milliseconds),
         ("nvram_bytes", lambda size: f"{size / 2**20:.2g}"),
-        ("reconstruct_pages", "{:.0f}".format),
+        ("reconstruct_pages", "{:,.0f}".format),
+        ("write_amplification", "{:.2f}".format),
         ("n_g", "{:.2f}".format),
     ]:
         cells.append(mean([run[key] for run in runs], shown))
-    return f"| {rung} | {name} | " + " | ".join(cells) + " |"
+    return f"| {rung.strip('-')} | {name} | " + " | ".join(cells) + " |"
 
 
 def tables(store, load, level):
+    columns = [name.replace("p99", "p99.", 1) if name > "p99" else name for name in percentiles(load)]
+    columns += ["writes", "NVRAM", "read besides", "WA", "n x g"]
     for target in load.targets():
-        print(f"\n## {level.upper().replace('RAID', 'RAID-')}, {load.name}, n x g = {target}\n")
-        columns = ["p50", "p95", "p99", "p99.9", "p99.99", "mean of writes", "WA", "erases", "NVRAM, MiB"]
-        print("| rung | scheme | " + " | ".join(columns) + " | pages rebuilt from | n x g |")
-        print("|---|---|" + "--:|" * (len(columns) + 2))
+        rows = []
         for rung, name, _, _ in SCHEMES:
             runs = store.cells.get(f"{level}/{load.name}/{target}/{rung}/{name}")
             if runs:
-                print(row(rung, name, runs))
+                rows.append(row(load, rung, name, runs))
+        if rows:
+            print(f"\n## {level.upper().replace('RAID', 'RAID-')}, {title(load.name)}, n x g = {target}\n")
+            print("| rung | scheme | " + " | ".join(columns) + " |")
+            print("|---|---|" + "--:|" * len(columns))
+            print("\n".join(rows))
+
+
+def title(load):
+    return load.replace("hpc-w", "HPC(W)").replace("hpc-r", "HPC(R)")
+
+
+HEAD = """# The ladder, table by table
+
+[What is knowing worth?](knowing.md) tells what these tables show, and what rungs and schemes are. `make ladder` wrote this page.
+
+Each array has eight `msr-slc-32g` of 32 GiB, a stripe unit of 64 KiB, a soft threshold of 7% and a hard one of 5%. Each figure
+is the mean of three seeds. *p50* to *p99.99* are percentiles of reads and *writes* is the mean of writes, all in ms. *NVRAM* is
+the most that was parked, in MiB. *Read besides* counts the pages read to rebuild others. *WA* is
+[write amplification](glossary.md#write-amplification) over whole cycles of collection. *n x g* is how many SSDs collect at a time,
+on average; the rate is the one at which `local` has the n x g of the heading."""
 
 
 def main():
@@ -194,7 +216,7 @@ def main():
     for load in chosen:
         for level in LEVELS:
             measure(harmonia, store, load, level)
-    print("Percentiles are those of reads. Times are in ms, and all figures means over three seeds.")
+    print(HEAD)
     for level in LEVELS:
         for load in chosen:
             tables(store, load, level)

@@ -120,8 +120,7 @@ fn until_error(rng: &mut Rng, share: f64) -> u64 {
     if share >= 1.0 {
         return 0;
     }
-    // 1 - uniform lies in (0, 1].
-    ((1.0 - rng.unit()).ln() / (-share).ln_1p()).floor() as u64
+    libm::floor(rng.exponential(1.0) / -libm::log1p(-share)) as u64
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -190,7 +189,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.health.set(device, Condition::Failed);
         self.devices[index].fail(now);
         self.set_access(device, Access::Failed);
-        self.give_up_jobs_of(device);
+        self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
         self.collect_from(index)?;
         self.refuse_all_of(device, now)?;

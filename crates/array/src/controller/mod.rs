@@ -171,6 +171,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     granted: Vec<u32>,
     actions: Vec<Action>,
     /// What members have finished and refused and nobody has dealt with; whose that was, and whether somebody deals with it.
+    /// `first` is room for what the member had finished that is heard first.
+    first: Vec<SubCompletion>,
     finished: VecDeque<SubCompletion>,
     refused: VecDeque<SubRefusal>,
     heard_of: Vec<usize>,
@@ -459,6 +461,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             counters: MessageCounters::default(),
             plan: Plan::default(),
             actions: Vec::new(),
+            first: Vec::new(),
             finished: VecDeque::new(),
             heard_of: Vec::new(),
             hears: false,
@@ -528,34 +531,51 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if wakeup != self.wakes.time_of(device) {
             self.wakes.set_ranked(device, wakeup);
         }
-        self.refused.extend(self.devices[device].refusals().drain(..));
-        self.finished.extend(self.devices[device].completions().drain(..));
-        self.heard_of.push(device);
-        if std::mem::replace(&mut self.hears, true) {
+        let own = &mut self.devices[device];
+        if !own.refusals().is_empty() {
+            self.refused.extend(own.refusals().drain(..));
+        }
+        if self.hears {
             // What follows from one outcome may bring others. Whoever hears of the first deals with all of them.
+            self.finished.extend(own.completions().drain(..));
+            self.heard_of.push(device);
             return Ok(());
         }
-        let result = self.deal_with_outcomes();
-        self.hears = false;
-        while let Some(device) = self.heard_of.pop() {
-            let wakeup = self.wakes.time_of(device);
-            let coupled = if self.coupled[device] > 0 { wakeup } else { SimTime::NEVER };
-            if coupled != self.coupled_wakes.time_of(device) {
-                self.coupled_wakes.set_ranked(device, coupled);
+        let mut result = Ok(());
+        if !own.completions().is_empty() || !self.refused.is_empty() {
+            let mut first = std::mem::take(&mut self.first);
+            std::mem::swap(&mut first, own.completions());
+            self.hears = true;
+            result = self.deal_with_outcomes(&first);
+            self.hears = false;
+            first.clear();
+            self.first = first;
+            while let Some(device) = self.heard_of.pop() {
+                self.set_coupled_wake(device);
             }
         }
+        self.set_coupled_wake(device);
         result
     }
 
-    /// Refusals before completions: of what a completion is of, some pages may have been refused.
-    fn deal_with_outcomes(&mut self) -> Result<(), ArrayFailure> {
+    fn set_coupled_wake(&mut self, device: usize) {
+        let coupled = if self.coupled[device] > 0 { self.wakes.time_of(device) } else { SimTime::NEVER };
+        if coupled != self.coupled_wakes.time_of(device) {
+            self.coupled_wakes.set_ranked(device, coupled);
+        }
+    }
+
+    /// Deals with what was refused and with the `first` completions, then with what followed from them. Refusals go before
+    /// completions: of what a completion is of, some pages may have been refused.
+    fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
+        let mut first = first.iter();
         loop {
-            if let Some(refusal) = self.refused.pop_front() {
+            while let Some(refusal) = self.refused.pop_front() {
                 self.pages_refused(&refusal)?;
-            } else if let Some(done) = self.finished.pop_front() {
-                self.node_done(&done)?;
-            } else {
-                return Ok(());
+            }
+            match first.next().copied().or_else(|| self.finished.pop_front()) {
+                Some(done) => self.node_done(&done)?,
+                None => return Ok(()),
             }
         }
     }

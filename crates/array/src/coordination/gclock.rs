@@ -7,6 +7,8 @@
 //! As with gcsync, this pays where redundancy lets the array read around the holder. RAID-0 has to wait for every holder in
 //! turn.
 //!
+//! A holder that fails gives up the token at once, and a member that fails leaves the queue.
+//!
 //! Source: GCLock, one of the schemes that the IODA artifact (SOSP 2021) compares with.
 //!
 //! Leaves out: how urgently the members in the queue need to collect.
@@ -97,6 +99,12 @@ impl Coordinator for GcLock {
                     self.queue.retain(|&member| member != device);
                 }
             }
+            Event::Failure(member) => {
+                self.queue.retain(|&other| other != member);
+                if self.token == Token::Held(member) {
+                    self.token = Token::Free;
+                }
+            }
             Event::Timer(_) => self.token = Token::Free,
             _ => {}
         }
@@ -171,5 +179,30 @@ mod tests {
         assert_eq!(on(&mut policy, 10, ended(1, false)), [], "it did not have the token");
         on(&mut policy, 20, ended(0, false));
         assert_eq!(on(&mut policy, 30, Event::Timer(0)), force(2));
+    }
+
+    #[test]
+    fn the_token_of_a_member_that_fails_goes_to_the_next_one() {
+        let mut policy = policy();
+        for (now, member, expected) in [(0, 0, &force(0)[..]), (1, 1, &[]), (2, 2, &[])] {
+            assert_eq!(on(&mut policy, now, soft(member)), expected);
+        }
+        assert_eq!(on(&mut policy, 5, Event::Failure(DeviceId(1))), [], "it waited for the token");
+        assert_eq!(on(&mut policy, 6, Event::Failure(DeviceId(0))), force(2), "it held the token");
+        assert_eq!(on(&mut policy, 7, Event::Replacement(DeviceId(0))), []);
+        assert_eq!(on(&mut policy, 8, soft(0)), [], "its replacement waits like any other");
+        on(&mut policy, 9, ended(2, false));
+        assert_eq!(on(&mut policy, 20, Event::Timer(0)), force(0));
+    }
+
+    #[test]
+    fn a_token_that_rests_already_goes_on_resting() {
+        let mut policy = policy();
+        on(&mut policy, 0, soft(0));
+        on(&mut policy, 1, soft(1));
+        // So the array has it when a member that collects fails.
+        assert_eq!(on(&mut policy, 5, ended(0, false)), [Action::Timer(SimTime(15), 0)]);
+        assert_eq!(on(&mut policy, 5, Event::Failure(DeviceId(0))), []);
+        assert_eq!(on(&mut policy, 15, Event::Timer(0)), force(1));
     }
 }

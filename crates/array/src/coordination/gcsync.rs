@@ -13,6 +13,8 @@
 //! The policy is made for redundant arrays, which can read around the one member that collects. RAID-0 has to wait for that
 //! member. There the policy only shows the cost of collecting at different times.
 //!
+//! Slots go by the clock: those of a member that failed pass unused until a replacement takes its place and registers.
+//!
 //! Source: GCSync, the fixed rotating slots of the IODA artifact (SOSP 2021).
 //!
 //! Leaves out: holding background collection outside the window, fast failure of requests, and reconstruction.
@@ -127,6 +129,11 @@ impl Coordinator for GcSync {
                 self.is_forced[device.index()] = false;
                 self.consider(device, now, view, actions);
             }
+            Event::Failure(device) => {
+                // What it was ordered never ends, and is no business of its replacement.
+                self.is_forced[device.index()] = false;
+                self.forced_at[device.index()] = None;
+            }
             Event::Timer(number) => {
                 self.is_armed[number as usize] = false;
                 self.consider(DeviceId(number as u16), now, view, actions);
@@ -207,5 +214,25 @@ mod tests {
         assert_eq!(on(&mut policy, 150, ended), [Action::Timer(SimTime(600), 1)]);
         // Where no time passes every die's event is the last one under way, so a force may end several times.
         assert_eq!(on(&mut policy, 150, ended), []);
+    }
+
+    #[test]
+    fn a_member_that_fails_is_forced_no_more_and_its_replacement_is() {
+        let mut policy = policy();
+        assert_eq!(on(&mut policy, 150, soft(1)), FORCE_1);
+        assert_eq!(on(&mut policy, 155, Event::Failure(DeviceId(1))), [], "before it began");
+        assert_eq!(on(&mut policy, 160, soft(0)), [Action::Timer(SimTime(450), 0)], "slots go by the clock");
+        assert_eq!(on(&mut policy, 170, Event::Replacement(DeviceId(1))), [], "nothing is to be collected");
+        assert_eq!(on(&mut policy, 180, soft(1)), FORCE_1);
+    }
+
+    #[test]
+    fn the_timer_of_a_member_that_failed_does_nothing() {
+        let mut policy = policy();
+        assert_eq!(on(&mut policy, 0, soft(1)), [Action::Timer(SimTime(150), 1)]);
+        on(&mut policy, 10, Event::Failure(DeviceId(1)));
+        on(&mut policy, 20, Event::Replacement(DeviceId(1)));
+        assert_eq!(on(&mut policy, 150, Event::Timer(1)), []);
+        assert_eq!(on(&mut policy, 160, soft(1)), FORCE_1);
     }
 }

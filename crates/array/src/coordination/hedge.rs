@@ -7,7 +7,7 @@
 //! Nobody tells the array anything. It acts on waiting alone, whatever the cause: collection, a queue, or a member that
 //! is about to fail. A short `delay` answers sooner and reads more. The load of the second reads can cost more than they win.
 //!
-//! Without redundancy there is no second way, and the policy is `local`.
+//! Without redundancy there is no second way, and the policy is `local`. After failures that leave none, reads wait.
 //!
 //! Source: "hedged requests" of Dean and Barroso, *The Tail at Scale* (CACM 2013). They send the second request after the
 //! 95th percentile of the response time. `delay` is that time as a constant.
@@ -72,7 +72,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{built, decisions};
+    use super::super::tests::{built, decisions, failed, replaced};
     use super::*;
 
     #[test]
@@ -82,9 +82,9 @@ mod tests {
             (1, "{}", Some(Reads::Hedge(SimDuration::from_ms(1)))),
             (2, r#"{"delay": "2ms"}"#, Some(Reads::Hedge(SimDuration::from_ms(2)))),
         ] {
-            let mut policy = built(&ENTRY, 5, redundancy, keys).expect("these keys will do");
+            let mut policy = built(&ENTRY, 4, redundancy, keys).expect("these keys will do");
             assert_eq!((policy.reads(), policy.interests()), (reads, Interests::default()), "{redundancy}");
-            decisions(&mut *policy, &[(0, Event::Start, &[])]);
+            decisions(&mut *policy, &[(0, Event::Start, &[]), (1, failed(2), &[]), (2, replaced(2), &[])]);
         }
     }
 

@@ -21,6 +21,10 @@
 //! Reads can do without all of them at once, and the turn of each comes k times as often. Without redundancy the
 //! policy does nothing in any mode, because a read has no way around a member.
 //!
+//! A member that failed and is not rebuilt counts against k: from the next window on, fewer members share one. While none are
+//! left, windows are suspended, members collect as they would under `local`, and reads wait. A replacement has the windows of the
+//! member before it.
+//!
 //! A window TW should be at least as long as a collection, T_gc, and at most S_p / (N B_w - B_gc). Within N windows a member
 //! then never writes more than its spare space S_p between soft and hard plus what it wins back in its own. N is the number of
 //! windows in a round, B_w the
@@ -44,6 +48,7 @@ use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
 
 use super::rates::Rates;
+use super::redundancy::Redundancy;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Parameters};
 use crate::config::{Avoid, Interface, Reads};
 
@@ -89,10 +94,10 @@ struct Rotation {
 impl Rotation {
     /// Slots until it is a member's turn again.
     fn turns(&self) -> u16 {
-        self.devices.div_ceil(self.sharing)
+        self.devices.div_ceil(self.sharing.max(1))
     }
 
-    /// The members of a slot.
+    /// The members of a slot; none if nobody can be done without.
     fn members(&self, slot: u64) -> impl Iterator<Item = DeviceId> {
         let first = (slot % u64::from(self.turns())) as u16 * self.sharing;
         (first..self.devices.min(first + self.sharing)).map(DeviceId)
@@ -110,7 +115,13 @@ impl Rotation {
 
 struct Ioda {
     reads: Option<Reads>,
+    /// With all members whole.
     rotation: Option<Rotation>,
+    redundancy: Redundancy,
+    /// There are windows: somebody was there to be told when the run began.
+    is_on: bool,
+    /// Too many members are missing for windows to help.
+    is_suspended: bool,
     cautions: Vec<String>,
 }
 
@@ -118,11 +129,9 @@ impl Ioda {
     fn new(config: Config, parameters: &Parameters<'_>) -> Self {
         let &Parameters { devices, redundancy, members, message_latency, .. } = parameters;
         let Config { mode, window, buffer } = config;
-        if redundancy == 0 || mode == Mode::Off {
-            return Ioda { reads: None, rotation: None, cautions: Vec::new() };
-        }
+        let is_on = redundancy > 0 && mode != Mode::Off;
         let rotation = Rotation { window, buffer, message_latency, devices, sharing: redundancy };
-        let rotation = matches!(mode, Mode::Windows | Mode::All).then_some(rotation);
+        let rotation = (is_on && matches!(mode, Mode::Windows | Mode::All)).then_some(rotation);
         let reads = match mode {
             Mode::FastFail => Reads::Avoid(Avoid::Any),
             Mode::Remaining | Mode::All => Reads::Avoid(Avoid::Longest),
@@ -130,7 +139,26 @@ impl Ioda {
         };
         let rates = Rates::of(members);
         let caution = rotation.zip(rates).and_then(|(rotation, rates)| caution(&rotation, &rates));
-        Ioda { reads: Some(reads), rotation, cautions: caution.into_iter().collect() }
+        Ioda {
+            reads: is_on.then_some(reads),
+            rotation,
+            redundancy: Redundancy::new(devices, redundancy),
+            is_on: false,
+            is_suspended: false,
+            cautions: caution.into_iter().collect(),
+        }
+    }
+
+    /// A slot begins, for as many members as reads can do without now.
+    fn begin(&mut self, rotation: Rotation, slot: u64, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        let sharing = self.redundancy.left();
+        let was_suspended = std::mem::replace(&mut self.is_suspended, sharing == 0);
+        match (was_suspended, self.is_suspended) {
+            (false, true) => actions.extend(view.capable().map(Action::Release)),
+            (true, false) => actions.extend(view.capable().map(Action::Hold)),
+            _ => {}
+        }
+        Rotation { sharing, ..rotation }.begin(slot, actions);
     }
 }
 
@@ -187,14 +215,19 @@ impl Coordinator for Ioda {
 
     fn on(&mut self, _: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         let Some(rotation) = self.rotation else { return };
+        self.redundancy.note(event);
         match *event {
             // Without a capable member there is nobody to tell.
             Event::Start if view.capable().next().is_some() => {
+                self.is_on = true;
                 let others = view.capable().filter(|member| member.0 >= rotation.sharing);
                 actions.extend(others.map(Action::Hold));
                 rotation.begin(0, actions);
             }
-            Event::Timer(slot) => rotation.begin(slot, actions),
+            Event::Timer(slot) => self.begin(rotation, slot, view, actions),
+            Event::Replacement(member) if self.is_on && !self.is_suspended => {
+                actions.push(Action::Hold(member))
+            }
             _ => {}
         }
     }
@@ -220,7 +253,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 #[cfg(test)]
 mod tests {
     use super::super::rates::tests::members;
-    use super::super::tests::{built, decisions, hard};
+    use super::super::tests::{built, decisions, failed, hard, rebuilt, replaced};
     use super::*;
 
     const KEYS: &str = r#"{"window": "100us", "buffer": "30us"}"#;
@@ -351,5 +384,51 @@ mod tests {
     fn a_window_without_a_start_is_refused() {
         let why = built(&ENTRY, 4, 1, r#"{"window": "50ms"}"#).err();
         assert!(why.is_some_and(|why| why.contains("less than the window, 50ms")));
+    }
+
+    const fn release(device: u16) -> Action {
+        Action::Release(DeviceId(device))
+    }
+
+    /// Member 1 fails in its window. What is said to it is lost on the way, so the window need not be taken back.
+    #[test]
+    fn with_no_redundancy_left_windows_are_suspended() {
+        let mut policy = built(&ENTRY, 4, 1, KEYS).expect("these keys will do");
+        decisions(
+            &mut *policy,
+            &[
+                (0, Event::Start, &[hold(1), hold(2), hold(3), window(0, 0, 70), timer(100, 1)]),
+                (100 * US, Event::Timer(1), &[window(1, 100, 170), timer(200, 2)]),
+                (110 * US, failed(1), &[]),
+                (200 * US, Event::Timer(2), &[release(0), release(2), release(3), timer(300, 3)]),
+                (210 * US, replaced(1), &[]),
+                (300 * US, Event::Timer(3), &[timer(400, 4)]),
+                (310 * US, rebuilt(1), &[]),
+                (
+                    400 * US,
+                    Event::Timer(4),
+                    &[hold(0), hold(1), hold(2), hold(3), window(0, 400, 470), timer(500, 5)],
+                ),
+                (500 * US, Event::Timer(5), &[window(1, 500, 570), timer(600, 6)]),
+            ],
+        );
+    }
+
+    #[test]
+    fn with_one_of_two_left_members_have_windows_alone_and_a_replacement_is_held() {
+        let mut policy = built(&ENTRY, 4, 2, KEYS).expect("these keys will do");
+        decisions(
+            &mut *policy,
+            &[
+                (0, Event::Start, &[hold(2), hold(3), window(0, 0, 70), window(1, 0, 70), timer(100, 1)]),
+                (10 * US, failed(0), &[]),
+                (100 * US, Event::Timer(1), &[window(1, 100, 170), timer(200, 2)]),
+                (110 * US, replaced(0), &[hold(0)]),
+                (120 * US, rebuilt(0), &[]),
+                (200 * US, Event::Timer(2), &[window(0, 200, 270), window(1, 200, 270), timer(300, 3)]),
+            ],
+        );
+        let mut policy = built(&ENTRY, 4, 2, KEYS).expect("these keys will do");
+        decisions(&mut *policy, &[(10, replaced(0), &[])]);
     }
 }

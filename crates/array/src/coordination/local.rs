@@ -1,4 +1,4 @@
-//! Every member collects on its own. No member is told anything.
+//! Every member collects on its own. No member is told anything. Failures change nothing about that.
 //!
 //! Source: the uncoordinated baseline of IEEE TC 2012 (section 3) and MSST 2011 (section II).
 //!

@@ -17,8 +17,10 @@ mod proactive_soft_limit;
 mod rates;
 mod reactive_inclusive;
 mod reactive_selective;
+mod redundancy;
 mod serial;
 mod sit_out;
+mod spare_the_rebuild;
 mod trigger;
 mod ttflash;
 
@@ -232,6 +234,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     plm::ENTRY,
     sit_out::ENTRY,
     hedge::ENTRY,
+    spare_the_rebuild::ENTRY,
 ];
 
 #[cfg(test)]
@@ -288,6 +291,18 @@ mod tests {
         Event::GcEnded { device: DeviceId(member), registered }
     }
 
+    pub(super) fn failed(member: u16) -> Event {
+        Event::Failure(DeviceId(member))
+    }
+
+    pub(super) fn replaced(member: u16) -> Event {
+        Event::Replacement(DeviceId(member))
+    }
+
+    pub(super) fn rebuilt(member: u16) -> Event {
+        Event::Rebuilt(DeviceId(member))
+    }
+
     /// A policy with these keys, as JSON, in an array of which nothing else is known.
     pub(super) fn built(
         entry: &Entry<Build>,
@@ -305,8 +320,12 @@ mod tests {
     pub(super) fn decisions(policy: &mut dyn Coordinator, expected: &[(u64, Event, &[Action])]) {
         let mut members = members(&[true; 4]);
         for (row, &(now, event, expected)) in expected.iter().enumerate() {
-            if let Event::GcStarted(device) | Event::GcEnded { device, .. } = event {
-                members[device.index()].collecting = matches!(event, Event::GcStarted(_));
+            match event {
+                Event::GcStarted(device) => members[device.index()].collecting = true,
+                Event::GcEnded { device, .. } => members[device.index()].collecting = false,
+                Event::Failure(device) => members[device.index()].capable = false,
+                Event::Replacement(device) => members[device.index()].capable = true,
+                _ => {}
             }
             let mut actions = Vec::new();
             policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);

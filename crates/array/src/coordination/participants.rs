@@ -1,7 +1,8 @@
 //! The list of participants a selective policy keeps: who has sent PARTICIPATE_GGC and has not ended above soft since.
 //!
 //! Source: paper A (IEEE TC 2012, section 4.3.1), "registered in an O-RAID maintained list". Built from delivered
-//! messages alone, so an incapable member, which sends none, is never on it.
+//! messages alone, so an incapable member, which sends none, is never on it. A member that fails leaves it, and its
+//! replacement registers for itself.
 
 use harmonia_types::DeviceId;
 
@@ -23,6 +24,7 @@ impl Participants {
         match *event {
             Event::SoftThreshold(member) => self.registered[member.index()] = true,
             Event::GcEnded { device, registered } => self.registered[device.index()] = registered,
+            Event::Failure(member) => self.registered[member.index()] = false,
             _ => {}
         }
     }

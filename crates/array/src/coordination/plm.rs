@@ -14,7 +14,9 @@
 //! use up a member's space before its next window. [rates.rs](../crates/array/src/coordination/rates.rs) estimates the last
 //! two.
 //!
-//! Without redundancy the policy does nothing, because a read has no way around a member.
+//! Without redundancy the policy does nothing, because a read has no way around a member. The turn of a member that fails goes to
+//! the next one, and its replacement queues at the end. While failures leave redundancy for fewer than `members` members, only so
+//! many are non-deterministic at once; while they leave none, nobody has a window and members collect as under `local`.
 //!
 //! Source: the standard names the two windows, their selection by the host (feature 14h of the NVM Express base
 //! specification), the warnings and the autonomous change (feature 13h, log page 0Ah). It leaves open how an array uses them:
@@ -30,6 +32,7 @@ use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
 
 use super::rates::Rates;
+use super::redundancy::Redundancy;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Parameters};
 use crate::config::{Avoid, Interface, Reads};
 
@@ -56,6 +59,8 @@ impl Default for Config {
 
 struct Plm {
     is_on: bool,
+    /// The turns go round: somebody was there to be told when the run began.
+    rotates: bool,
     /// Members at once.
     most: usize,
     window: SimDuration,
@@ -63,8 +68,9 @@ struct Plm {
     spacing: SimDuration,
     /// Deterministic members, the next to have a window first.
     waiting: VecDeque<DeviceId>,
-    /// Non-deterministic members.
-    open: Vec<DeviceId>,
+    /// Non-deterministic members, and until when.
+    open: Vec<(DeviceId, SimTime)>,
+    redundancy: Redundancy,
     cautions: Vec<String>,
     window_warnings: u64,
     autonomous_changes: u64,
@@ -83,11 +89,13 @@ impl Plm {
         let rates = Rates::of(parameters.members).filter(|_| is_on);
         Plm {
             is_on,
+            rotates: false,
             most: usize::from(most),
             window,
             spacing: SimDuration((deterministic + window).0 / turns).max(window),
             waiting,
             open: Vec::new(),
+            redundancy: Redundancy::new(parameters.devices, parameters.redundancy),
             cautions: rates.map_or(Vec::new(), |rates| cautions(window, deterministic, shortest, &rates)),
             window_warnings: 0,
             autonomous_changes: 0,
@@ -96,7 +104,7 @@ impl Plm {
 
     /// Gives windows to the first members in the queue, as many as there is room for.
     fn turn(&mut self, now: SimTime, actions: &mut Vec<Action>) {
-        while self.open.len() < self.most
+        while self.open.len() < self.most.min(usize::from(self.redundancy.left()))
             && let Some(member) = self.waiting.pop_front()
         {
             self.open(member, now, actions);
@@ -106,17 +114,41 @@ impl Plm {
 
     fn open(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
         let until = now + self.window;
-        self.open.push(member);
+        self.open.push((member, until));
         actions.push(Action::Avoid(member));
         actions.push(Action::Window { device: member, from: now, until });
         actions.push(Action::Timer(until, u64::from(member.0)));
     }
 
-    /// A window is over.
-    fn close(&mut self, member: DeviceId, actions: &mut Vec<Action>) {
-        self.open.retain(|&other| other != member);
+    /// A window is over, unless it was that of a member that failed since.
+    fn close(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
+        let Some(place) = self.open.iter().position(|&open| open.0 == member && open.1 <= now) else {
+            return;
+        };
+        self.open.remove(place);
         self.waiting.push_back(member);
         actions.push(Action::Use(member));
+        if self.redundancy.left() == 0 {
+            // The end of its window holds it.
+            actions.push(Action::Release(member));
+        }
+    }
+
+    /// A member has no turn any more. If reads can do without nobody now, windows make no sense.
+    fn fail(&mut self, member: DeviceId, had: u16, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        self.leaves_queue(member);
+        self.open.retain(|open| open.0 != member);
+        if had > 0 && self.redundancy.left() == 0 {
+            actions.extend(self.open.iter().map(|open| Action::Use(open.0)));
+            actions.extend(view.capable().map(Action::Release));
+        }
+    }
+
+    /// A replacement is rebuilt. If that makes windows possible again, whoever has none is deterministic.
+    fn resume(&self, had: u16, actions: &mut Vec<Action>) {
+        if had == 0 && self.redundancy.left() > 0 {
+            actions.extend(self.waiting.iter().copied().map(Action::Hold));
+        }
     }
 
     /// Takes a member out of the queue; whether it was there.
@@ -180,26 +212,37 @@ impl Coordinator for Plm {
         self.cautions.clone()
     }
 
-    fn on(&mut self, now: SimTime, event: &Event, _: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         if !self.is_on {
             return;
         }
+        let had = self.redundancy.left();
+        self.redundancy.note(event);
         match *event {
             // Without a capable member there is nobody to tell.
             Event::Start if !self.waiting.is_empty() => {
+                self.rotates = true;
                 actions.extend(self.waiting.iter().skip(self.most).copied().map(Action::Hold));
                 self.turn(now, actions);
             }
             Event::Timer(TURN) => self.turn(now, actions),
-            Event::Timer(member) => self.close(DeviceId(member as u16), actions),
+            Event::Timer(member) => self.close(DeviceId(member as u16), now, actions),
             Event::WindowWarning(member) if self.leaves_queue(member) => {
                 self.window_warnings += 1;
                 self.waiting.push_front(member);
             }
-            Event::HardThreshold(member) if self.leaves_queue(member) => {
+            Event::HardThreshold(member) if had > 0 && self.leaves_queue(member) => {
                 self.autonomous_changes += 1;
                 self.open(member, now, actions);
             }
+            Event::Failure(member) => self.fail(member, had, view, actions),
+            Event::Replacement(member) if self.rotates && view.members[member.index()].capable => {
+                self.waiting.push_back(member);
+                if had > 0 {
+                    actions.push(Action::Hold(member));
+                }
+            }
+            Event::Rebuilt(_) => self.resume(had, actions),
             _ => {}
         }
     }
@@ -237,7 +280,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 #[cfg(test)]
 mod tests {
     use super::super::rates;
-    use super::super::tests::{built, decisions, ended, hard};
+    use super::super::tests::{built, decisions, ended, failed, hard, rebuilt, replaced};
     use super::*;
 
     /// In units of 1,000 ns.
@@ -400,5 +443,66 @@ mod tests {
             (None, Interests::default(), false)
         );
         decisions(&mut *policy, &[(0, Event::Start, &[])]);
+    }
+
+    const fn release(member: u16) -> Action {
+        Action::Release(DeviceId(member))
+    }
+
+    /// Member 0 fails in its window. With no redundancy left nobody has a window, and one that member 2 took by itself is not
+    /// read around.
+    #[test]
+    fn with_no_redundancy_left_nobody_has_a_window_until_the_replacement_is_rebuilt() {
+        decisions(
+            &mut *policy(1, true, KEYS),
+            &[
+                (
+                    0,
+                    Event::Start,
+                    &[hold(1), hold(2), hold(3), avoid(0), window(0, 0, 50), timer(50, 0), timer(50, TURN)],
+                ),
+                (20 * US, hard(2), &[avoid(2), window(2, 20, 70), timer(70, 2)]),
+                (30 * US, failed(0), &[Action::Use(DeviceId(2)), release(1), release(2), release(3)]),
+                (40 * US, hard(3), &[]),
+                (45 * US, replaced(0), &[]),
+                (50 * US, closes(0), &[]),
+                (50 * US, NEXT, &[timer(100, TURN)]),
+                (70 * US, closes(2), &[Action::Use(DeviceId(2)), release(2)]),
+                (80 * US, rebuilt(0), &[hold(1), hold(3), hold(0), hold(2)]),
+                (100 * US, NEXT, &[avoid(1), window(1, 100, 150), timer(150, 1), timer(150, TURN)]),
+                (150 * US, closes(1), &back(1)),
+                (150 * US, NEXT, &[avoid(3), window(3, 150, 200), timer(200, 3), timer(200, TURN)]),
+            ],
+        );
+    }
+
+    #[test]
+    fn with_one_of_two_left_one_member_at_a_time_has_a_window() {
+        decisions(
+            &mut *policy(2, true, r#"{"members": 2, "non_deterministic": "50us"}"#),
+            &[
+                (
+                    0,
+                    Event::Start,
+                    &[
+                        hold(2),
+                        hold(3),
+                        avoid(0),
+                        window(0, 0, 50),
+                        timer(50, 0),
+                        avoid(1),
+                        window(1, 0, 50),
+                        timer(50, 1),
+                        timer(50, TURN),
+                    ],
+                ),
+                (10 * US, failed(3), &[]),
+                (50 * US, closes(0), &back(0)),
+                (50 * US, closes(1), &back(1)),
+                (50 * US, NEXT, &[avoid(2), window(2, 50, 100), timer(100, 2), timer(100, TURN)]),
+                (60 * US, replaced(3), &[hold(3)]),
+                (70 * US, rebuilt(3), &[]),
+            ],
+        );
     }
 }

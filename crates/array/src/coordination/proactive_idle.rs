@@ -15,6 +15,8 @@
 //! after it has used a period of idleness. So a silent array has no timers. Members register only when they serve the host.
 //! Nobody can join later in an idle period, so one order for each period is enough.
 //!
+//! A member that fails leaves the list of the registered. The array's own work, such as a rebuild, is no activity.
+//!
 //! Source: IEEE TC 2012 (section 4.3.2), "Proactive-idle". The paper extends reactive-selective: "the O-RAID checks the
 //! status periodically" and acts if it finds an idle time "longer than a pre-defined threshold". Idle is "no SSD in the
 //! array that is servicing requests or has pending requests". The paper gives neither period nor threshold, so both are keys.
@@ -234,5 +236,22 @@ mod tests {
         assert_eq!(forced(&mut policy, Event::HardThreshold(DeviceId(1)), &view), [0]);
         forced(&mut policy, Event::GcEnded { device: DeviceId(0), registered: false }, &view);
         assert!(forced(&mut policy, Event::HardThreshold(DeviceId(1)), &view).is_empty());
+    }
+
+    #[test]
+    fn in_idle_time_a_replacement_collects_only_once_it_has_registered() {
+        let mut policy = policy(Detect::Event);
+        on(&mut policy, 0, Event::SoftThreshold(DeviceId(0)));
+        on(&mut policy, 0, Event::SoftThreshold(DeviceId(1)));
+        on(&mut policy, 1, Event::Failure(DeviceId(1)));
+        on(&mut policy, 2, Event::Replacement(DeviceId(1)));
+        on(&mut policy, MS, arrival());
+        on(&mut policy, 2 * MS, completion());
+        let force = |member| Action::Force(DeviceId(member), Stop::AllReserve);
+        assert_eq!(on(&mut policy, 12 * MS, Event::Timer(0)), [force(0)]);
+        on(&mut policy, 13 * MS, Event::SoftThreshold(DeviceId(1)));
+        on(&mut policy, 13 * MS, arrival());
+        on(&mut policy, 14 * MS, completion());
+        assert_eq!(on(&mut policy, 24 * MS, Event::Timer(0)), [force(0), force(1)]);
     }
 }

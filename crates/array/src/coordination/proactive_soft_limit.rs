@@ -26,6 +26,8 @@
 //! Polling stops while the array is silent, because only writes bring a member nearer to its threshold. The error rate is
 //! unknown today, because bit errors are not modelled, so it decides nothing.
 //!
+//! The answer of a member that fails is not waited for, and its replacement's pace is found anew.
+//!
 //! Source: IEEE TC 2012 (section 4.3.2) and MSST 2011 (section IV-C), "proactive soft-limit". Both papers describe it and
 //! evaluate it nowhere. The periodic collection of state (fragmentation, free blocks, correctable error rate), pull or push,
 //! and "an optimal point in the I/O stream" are theirs. The rule above is ours.
@@ -130,8 +132,8 @@ struct ProactiveSoftLimit {
     is_active: bool,
     /// The timer of the next round is on its way.
     is_polling: bool,
-    /// Answers of this round still to come.
-    awaited: u32,
+    /// By member: its answer of this round is still to come.
+    is_awaited: Vec<bool>,
     /// A collection waits for a quiet moment.
     is_due: bool,
     /// Answers up to here may not know of the last force yet.
@@ -152,7 +154,7 @@ impl ProactiveSoftLimit {
             outstanding: 0,
             is_active: false,
             is_polling: false,
-            awaited: 0,
+            is_awaited: vec![false; usize::from(devices)],
             is_due: false,
             blind_until: SimTime::ZERO,
             polls: 0,
@@ -168,15 +170,16 @@ impl ProactiveSoftLimit {
         if !self.is_active && self.outstanding == 0 {
             return;
         }
-        if self.awaited > 0 {
+        if self.is_awaited.contains(&true) {
             // Answers of two rounds at once would never be complete; the last answer sets the timer again.
             return;
         }
         self.is_active = false;
         self.polls += 1;
-        let before = actions.len();
-        actions.extend(view.capable().map(Action::Query));
-        self.awaited = (actions.len() - before) as u32;
+        for member in view.capable() {
+            self.is_awaited[member.index()] = true;
+            actions.push(Action::Query(member));
+        }
         self.arm(now, actions);
     }
 
@@ -208,6 +211,22 @@ impl ProactiveSoftLimit {
                 && self.is_near(member, now)
                 && self.is_worthwhile(known.status)
         });
+    }
+
+    /// A member's answer has come, or never will: is the round complete?
+    fn answered(
+        &mut self,
+        member: DeviceId,
+        now: SimTime,
+        view: &DeliveredView<'_>,
+        actions: &mut Vec<Action>,
+    ) {
+        self.is_awaited[member.index()] = false;
+        if !self.is_awaited.contains(&true) {
+            self.judge(now, view);
+            self.seize(now, view, actions);
+            self.arm(now, actions);
+        }
     }
 
     /// Who would take part now.
@@ -274,11 +293,12 @@ impl Coordinator for ProactiveSoftLimit {
                         self.config.memory,
                     );
                 }
-                self.awaited = self.awaited.saturating_sub(1);
-                if self.awaited == 0 {
-                    self.judge(now, view);
-                    self.seize(now, view, actions);
-                    self.arm(now, actions);
+                self.answered(member, now, view, actions);
+            }
+            Event::Failure(member) => {
+                self.paces[member.index()] = Pace::default();
+                if self.is_awaited[member.index()] {
+                    self.answered(member, now, view, actions);
                 }
             }
             Event::SoftThreshold(_) if self.config.collect == Collect::Push => {
@@ -502,5 +522,29 @@ mod tests {
         bench.round(5 * MS, [50, 50, 50]);
         assert_eq!(bench.on(10 * MS, Event::Timer(0)), []);
         assert_eq!(bench.on(50 * MS, arrival()), [Action::Timer(SimTime(55 * MS), 0)]);
+    }
+
+    /// Polling went on for ever without its answer; and the round is judged by the others.
+    #[test]
+    fn the_answer_of_a_member_that_fails_is_not_waited_for() {
+        let mut bench = Bench::new(Collect::Pull);
+        bench.on(0, arrival());
+        bench.on(0, completion());
+        assert_eq!(bench.round(5 * MS, [1_000, 1_000, 1_000]), []);
+        bench.on(6 * MS, arrival());
+        bench.on(6 * MS, completion());
+        assert_eq!(bench.on(10 * MS, Event::Timer(0)).len(), 4, "three queries, and a timer");
+        for member in [0, 2] {
+            let status = bench.members[member].status.expect("a round has told it");
+            let status = Status { writes_until_hard: 100, ..status };
+            (bench.members[member].status, bench.members[member].as_of) = (Some(status), SimTime(10 * MS));
+            assert_eq!(bench.on(10 * MS, Event::Status(DeviceId(member as u16))), [], "one is awaited");
+        }
+        bench.members[1].capable = false;
+        assert_eq!(bench.on(11 * MS, Event::Failure(DeviceId(1))), force(&[0, 2]));
+        bench.members[1] = Delivered { status: None, capable: true, ..bench.members[1] };
+        assert_eq!(bench.on(12 * MS, Event::Replacement(DeviceId(1))), []);
+        bench.on(13 * MS, arrival());
+        assert_eq!(bench.on(15 * MS, Event::Timer(0)).len(), 4, "the replacement is asked as well");
     }
 }

@@ -9,6 +9,9 @@
 //! collect anyway; it only makes them collect later. A member that triggered at hard is already collecting, so its order has
 //! no effect on the dies that are.
 //!
+//! A member that failed is not ordered, and its replacement is like any other member. A delay that a member began which then
+//! fails goes on to its end.
+//!
 //! Source: IEEE TC 2012 (section 4.3.1) and MSST 2011 (section IV-C), "reactive-inclusive".
 //!
 //! Leaves out: any check whether the other members need to collect.
@@ -55,7 +58,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{forced, members};
+    use super::super::tests::{decisions, failed, forced, hard, members, replaced, soft};
     use super::*;
     use harmonia_types::DeviceId;
 
@@ -71,5 +74,36 @@ mod tests {
     fn fires_at_soft_when_asked_to() {
         let mut policy = ReactiveInclusive { trigger: trigger::tests::at_soft(0) };
         assert_eq!(forced(&mut policy, Event::SoftThreshold(DeviceId(0)), &members(&[true; 2])), [0, 1]);
+    }
+
+    #[test]
+    fn a_member_that_failed_is_left_out_until_it_is_replaced() {
+        let mut policy = ReactiveInclusive { trigger: trigger::tests::at_hard() };
+        let force = |member| Action::Force(DeviceId(member), Stop::Internal);
+        decisions(
+            &mut policy,
+            &[
+                (1, failed(1), &[]),
+                (2, hard(0), &[force(0), force(2), force(3)]),
+                (3, replaced(1), &[]),
+                (4, hard(0), &[force(0), force(1), force(2), force(3)]),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_delay_goes_on_without_the_member_that_began_it() {
+        let mut policy = ReactiveInclusive { trigger: trigger::tests::at_soft(400) };
+        let force = |member| Action::Force(DeviceId(member), Stop::Internal);
+        let look = |at| [Action::Query(DeviceId(0)), Action::Timer(SimTime(at), 1)];
+        decisions(
+            &mut policy,
+            &[
+                (0, soft(0), &look(100)),
+                (50, failed(0), &[]),
+                (100, Event::Timer(1), &look(200)),
+                (400, Event::Timer(1), &[force(1), force(2), force(3)]),
+            ],
+        );
     }
 }

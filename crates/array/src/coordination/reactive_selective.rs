@@ -7,6 +7,8 @@
 //! member to register would find nobody else on the list and collect alone. With one, it waits for others to register, but
 //! not beyond the moment at which it expects to reach hard.
 //!
+//! A member that fails leaves the list, and its replacement registers for itself. A delay that it began goes on to its end.
+//!
 //! Source: IEEE TC 2012 (section 4.3.1), "reactive-selective", with the messages PARTICIPATE_GGC and FORCE_GC.
 //!
 //! Leaves out: members that have not registered. They never join, however soon they will need to collect.
@@ -60,7 +62,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{forced, members};
+    use super::super::tests::{decisions, failed, forced, hard, members, replaced, soft};
     use super::*;
     use harmonia_types::DeviceId;
 
@@ -89,5 +91,25 @@ mod tests {
         let mut actions = Vec::new();
         policy.on(SimTime(400), &Event::Timer(1), &DeliveredView { members: &view }, &mut actions);
         assert_eq!(actions, [0, 2].map(|member| Action::Force(DeviceId(member), Stop::Internal)));
+    }
+
+    #[test]
+    fn who_fails_leaves_the_list_and_its_replacement_registers_anew() {
+        let mut policy =
+            ReactiveSelective { trigger: trigger::tests::at_hard(), participants: Participants::new(4) };
+        let force = |member| Action::Force(DeviceId(member), Stop::Internal);
+        decisions(
+            &mut policy,
+            &[
+                (0, soft(1), &[]),
+                (1, soft(2), &[]),
+                (2, failed(1), &[]),
+                (3, hard(0), &[force(2)]),
+                (4, replaced(1), &[]),
+                (5, hard(0), &[force(2)]),
+                (6, soft(1), &[]),
+                (7, hard(0), &[force(1), force(2)]),
+            ],
+        );
     }
 }

@@ -15,7 +15,8 @@
 //! The protocol is advisory: a member at its hard threshold collects without being asked. So in P the member that goes first
 //! collects already, and the grant keeps operations from it. A member that is still at soft after its collection queues
 //! again. While a member is reserved, reads are answered without it and writes are parked or wait. Without redundancy that
-//! would only add waiting, so there members are forced as soon as they are granted.
+//! would only add waiting, so there members are forced as soon as they are granted. The same holds while failures leave no
+//! redundancy, until a replacement is rebuilt. The grant of a member that fails goes to the next one.
 //!
 //! A grant ends after `patience` at the latest. A member may never drain, or never collect what it was told to, where a
 //! concurrency policy of its own keeps it from that; it would be missed for ever.
@@ -36,6 +37,7 @@ use harmonia_types::registry::Entry;
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
 
+use super::redundancy::Redundancy;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Parameters};
 use crate::config::{Avoid, Interface, Reads};
 
@@ -75,6 +77,7 @@ impl Default for Config {
 
 struct Serial {
     has_redundancy: bool,
+    redundancy: Redundancy,
     patience: SimDuration,
     /// Until an order is carried out and its result is known.
     round_trip: SimDuration,
@@ -86,6 +89,8 @@ struct Serial {
     hard: Vec<DeviceId>,
     state: State,
     grant: Grant,
+    /// The member whose turn it is takes no new operations.
+    is_reserved: bool,
     grants: u64,
     entered_p: u64,
     entered_n: u64,
@@ -96,6 +101,7 @@ impl Serial {
     fn new(config: Config, devices: u16, redundancy: u16, message_latency: SimDuration) -> Self {
         Serial {
             has_redundancy: redundancy > 0,
+            redundancy: Redundancy::new(devices, redundancy),
             patience: config.patience,
             round_trip: message_latency * 2,
             forced_at: vec![None; usize::from(devices)],
@@ -103,6 +109,7 @@ impl Serial {
             hard: Vec::new(),
             state: State::default(),
             grant: Grant::Nobody,
+            is_reserved: false,
             grants: 0,
             entered_p: 0,
             entered_n: 0,
@@ -130,12 +137,25 @@ impl Serial {
     }
 
     fn withdraw(&mut self, actions: &mut Vec<Action>) {
+        self.give_back(actions);
+        self.grant = Grant::Nobody;
+    }
+
+    /// The member whose turn it is takes operations again.
+    fn give_back(&mut self, actions: &mut Vec<Action>) {
         if let Grant::Draining(member) | Grant::Collecting(member) = self.grant
-            && self.has_redundancy
+            && std::mem::replace(&mut self.is_reserved, false)
         {
             actions.push(Action::Return(member));
         }
-        self.grant = Grant::Nobody;
+    }
+
+    /// Reads need the member whose turn it is: it is not kept from them, and does not drain.
+    fn stop_reserving(&mut self, now: SimTime, actions: &mut Vec<Action>) {
+        self.give_back(actions);
+        if let Grant::Draining(member) = self.grant {
+            self.force(member, now, actions);
+        }
     }
 
     /// Decides anew which state the array is in.
@@ -169,8 +189,9 @@ impl Serial {
         if let (Grant::Nobody, Some(member)) = (self.grant, next) {
             self.grants += 1;
             actions.push(Action::Timer(now + self.patience, self.grants));
-            if self.has_redundancy {
+            if self.redundancy.left() > 0 {
                 self.grant = Grant::Draining(member);
+                self.is_reserved = true;
                 actions.push(Action::Reserve(member));
             } else {
                 self.force(member, now, actions);
@@ -203,6 +224,7 @@ impl Coordinator for Serial {
     }
 
     fn on(&mut self, now: SimTime, event: &Event, _: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        self.redundancy.note(event);
         match *event {
             Event::SoftThreshold(member) if !self.soft.contains(&member) => self.soft.push_back(member),
             Event::HardThreshold(member) if !self.hard.contains(&member) => self.hard.push(member),
@@ -216,7 +238,12 @@ impl Coordinator for Serial {
                     self.ended(member, false, now, actions);
                 }
             }
-            Event::Failure(member) => self.ended(member, false, now, actions),
+            Event::Failure(member) => {
+                self.ended(member, false, now, actions);
+                if self.redundancy.left() == 0 {
+                    self.stop_reserving(now, actions);
+                }
+            }
             _ => {}
         }
         self.judge();
@@ -250,7 +277,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ended, hard, members, soft};
+    use super::super::tests::{ended, failed, hard, members, rebuilt, replaced, soft};
     use super::*;
 
     const PATIENCE: SimDuration = SimDuration(1_000);
@@ -406,5 +433,50 @@ mod tests {
                 (9, ended(0, false), &[]),
             ],
         );
+    }
+
+    /// Of two redundant members one is left: all goes on.
+    #[test]
+    fn the_turn_of_a_member_that_fails_goes_to_the_next() {
+        let mut policy = Serial::new(Config { patience: PATIENCE }, 4, 2, SimDuration::ZERO);
+        decisions(
+            &mut policy,
+            &[
+                (0, soft(0), &[reserve(0)]),
+                (1, soft(1), &[]),
+                (2, soft(2), &[]),
+                (5, failed(0), &[give_back(0), reserve(1)]),
+                (6, drained(1), &[force(1)]),
+                (7, replaced(0), &[]),
+                (8, soft(0), &[]),
+                (9, ended(1, false), &[give_back(1), reserve(2)]),
+                (10, drained(2), &[force(2)]),
+                (11, ended(2, false), &[give_back(2), reserve(0)]),
+            ],
+        );
+    }
+
+    /// Who drains is forced, who collects goes on, and both take operations again.
+    #[test]
+    fn with_no_redundancy_left_nobody_is_reserved_until_the_replacement_is_rebuilt() {
+        for is_drained in [false, true] {
+            let mut policy = policy();
+            decisions(&mut policy, &[(0, soft(0), &[reserve(0)]), (1, soft(1), &[])]);
+            if is_drained {
+                decisions(&mut policy, &[(2, drained(0), &[force(0)]), (5, failed(3), &[give_back(0)])]);
+            } else {
+                decisions(&mut policy, &[(5, failed(3), &[give_back(0), force(0)])]);
+            }
+            decisions(
+                &mut policy,
+                &[
+                    (7, replaced(3), &[]),
+                    (9, ended(0, false), &[force(1)]),
+                    (12, rebuilt(3), &[]),
+                    (15, ended(1, false), &[]),
+                    (16, soft(3), &[reserve(3)]),
+                ],
+            );
+        }
     }
 }

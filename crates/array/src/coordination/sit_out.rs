@@ -13,6 +13,9 @@
 //! goes seldom reaches. On an array without such a member it does nothing. As in OpenZFS it needs five members. With fewer,
 //! or without redundancy, it is `local`.
 //!
+//! A member that fails counts among those that sit out, as rule 5 has it, until its replacement is rebuilt; nothing of it is held
+//! against the replacement.
+//!
 //! Source: OpenZFS (`vdev_child_slow_outlier` in `module/zfs/vdev_raidz.c`, commit be7657e), the vdev property `autosit` and
 //! the parameters `vdev_read_sit_out_secs`, `vdev_raidz_outlier_check_interval_ms`, `vdev_raidz_outlier_insensitivity`.
 //!
@@ -64,8 +67,10 @@ struct Member {
     reads: u64,
     latency_sum: u64,
     outliers: u64,
-    sits_out: bool,
-    has_failed: bool,
+    /// Until when it sits out, if it does.
+    sits_out: Option<SimTime>,
+    /// It failed, and its replacement is not rebuilt.
+    is_missing: bool,
 }
 
 impl Member {
@@ -116,7 +121,7 @@ impl SitOut {
         for (mean, member) in self.means.iter_mut().zip(&mut self.members) {
             *mean = member.take_mean();
         }
-        let is_out = |member: &Member| member.sits_out || member.has_failed;
+        let is_out = |member: &Member| member.sits_out.is_some() || member.is_missing;
         let is_unread = |(member, mean): (&Member, &u64)| *mean == 0 && !is_out(member);
         if self.members.iter().filter(|member| is_out(member)).count() >= self.redundancy
             || self.members.iter().zip(&self.means).any(is_unread)
@@ -143,10 +148,11 @@ impl SitOut {
         self.members[slowest].outliers += growth;
         if self.members[slowest].outliers > self.config.outliers {
             self.members.iter_mut().for_each(|member| member.outliers = 0);
-            self.members[slowest].sits_out = true;
+            let until = now + self.config.sit_out;
+            self.members[slowest].sits_out = Some(until);
             self.sit_outs += 1;
             actions.push(Action::Avoid(DeviceId(slowest as u16)));
-            actions.push(Action::Timer(now + self.config.sit_out, slowest as u64));
+            actions.push(Action::Timer(until, slowest as u64));
         }
     }
 }
@@ -202,11 +208,16 @@ impl Coordinator for SitOut {
                 }
             }
             Event::Timer(number) => {
-                self.members[number as usize].sits_out = false;
-                actions.push(Action::Use(DeviceId(number as u16)));
+                let member = &mut self.members[number as usize];
+                // The timer may be that of a member that failed since.
+                if member.sits_out.take_if(|until| *until <= now).is_some() {
+                    actions.push(Action::Use(DeviceId(number as u16)));
+                }
             }
-            Event::Failure(device) => self.members[device.index()].has_failed = true,
-            Event::Replacement(device) => self.members[device.index()].has_failed = false,
+            Event::Failure(device) => {
+                self.members[device.index()] = Member { is_missing: true, ..Member::default() };
+            }
+            Event::Rebuilt(device) => self.members[device.index()].is_missing = false,
             _ => {}
         }
     }
@@ -232,7 +243,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{decisions, members};
+    use super::super::tests::{decisions, failed, members, rebuilt, replaced};
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
@@ -315,10 +326,23 @@ mod tests {
         let sat: Vec<_> = (6..=10).flat_map(|at| look(&mut policy, at, &second)).collect();
         assert_eq!(sat[0], Action::Avoid(DeviceId(0)));
         assert_eq!((sat.len(), policy.sit_outs), (2, 2));
-        decisions(&mut policy, &[(0, Event::Timer(0), &[Action::Use(DeviceId(0))])]);
-        decisions(&mut policy, &[(0, Event::Failure(DeviceId(5)), &[])]);
-        assert_eq!(look(&mut policy, 11, &second), []);
-        assert_eq!(counts(&policy), [0; 8], "one sits out and one has failed");
+        let end = 610 * SECOND;
+        decisions(&mut policy, &[(end, Event::Timer(0), &[Action::Use(DeviceId(0))])]);
+        let mut second_at = 10;
+        let mut events = |event| {
+            policy.on(
+                SimTime(end),
+                &event,
+                &DeliveredView { members: &members(&[true; 8]) },
+                &mut Vec::new(),
+            );
+            second_at += 1;
+            look(&mut policy, second_at, &second);
+            std::mem::take(&mut policy.members[0].outliers)
+        };
+        assert_eq!(events(failed(5)), 0, "one sits out and one has failed");
+        assert_eq!(events(replaced(5)), 0, "nor while it is rebuilt");
+        assert_eq!(events(rebuilt(5)), 5);
     }
 
     #[test]
@@ -346,5 +370,25 @@ mod tests {
             assert_eq!(policy.interests(), Interests { answers: is_on, ..Interests::default() });
             assert_eq!(policy.cautions().len(), usize::from(devices < 5));
         }
+    }
+
+    #[test]
+    fn a_replacement_does_not_sit_out_for_the_member_before_it() {
+        let mut policy = policy(8, 1);
+        let slow = [1_024, 1_024, 1_024, 1 << 20, 1_024, 1_024, 1_024, 1_024];
+        (1..=5).for_each(|second| drop(look(&mut policy, second, &slow)));
+        assert_eq!(policy.sit_outs, 1);
+        decisions(
+            &mut policy,
+            &[(5 * SECOND, failed(3), &[]), (5 * SECOND, replaced(3), &[]), (5 * SECOND, rebuilt(3), &[])],
+        );
+        assert_eq!(look(&mut policy, 6, &slow), [], "it is judged from the beginning");
+        assert_eq!(counts(&policy)[3], 5);
+        let again: Vec<_> = (7..=10).flat_map(|second| look(&mut policy, second, &slow)).collect();
+        let end = SimTime(610 * SECOND);
+        assert_eq!(again, [Action::Avoid(DeviceId(3)), Action::Timer(end, 3)]);
+        // The timer of the member before it rings first.
+        let back = [Action::Use(DeviceId(3))];
+        decisions(&mut policy, &[(605 * SECOND, Event::Timer(3), &[]), (end.0, Event::Timer(3), &back)]);
     }
 }

@@ -7,7 +7,8 @@
 //! 5. A member at its hard threshold collects at any time.
 //!
 //! The members of an array stand for the chips of one device in the paper. Unlike `serial`, nothing is drained before a
-//! collection starts. Without redundancy reads wait, and only the turns are left.
+//! collection starts. Without redundancy reads wait, and only the turns are left. So they do after failures that leave none. The turn of a
+//! member that fails goes to the next one at once.
 //!
 //! Source: TTFLASH (Yan et al., *Tiny-Tail Flash*, FAST 2017), "rotating GC" and "GC-tolerant read", and its artifact.
 //!
@@ -30,8 +31,10 @@ struct TtFlash {
     participants: Participants,
     /// Who was ordered to collect and has not ended.
     ordered: Option<DeviceId>,
-    /// Whose turn came last, and when.
-    last: Option<(DeviceId, SimTime)>,
+    /// Whose turn came last.
+    last: Option<DeviceId>,
+    /// When a turn was given that may have taken no time.
+    given: Option<SimTime>,
 }
 
 impl TtFlash {
@@ -42,6 +45,7 @@ impl TtFlash {
             participants: Participants::new(devices),
             ordered: None,
             last: None,
+            given: None,
         }
     }
 
@@ -51,16 +55,17 @@ impl TtFlash {
             return;
         }
         // What took no time has won nothing, and would not if it were done again at this moment.
-        if self.last.is_some_and(|(_, at)| now <= at + self.round_trip) {
+        if self.given.is_some_and(|at| now <= at + self.round_trip) {
             return;
         }
-        let after = self.last.map_or(0, |(DeviceId(last), _)| last + 1);
+        let after = self.last.map_or(0, |DeviceId(last)| last + 1);
         let is_next = |&member: &DeviceId| self.participants.includes(member);
         let from_start = || view.capable().filter(is_next);
         let next = from_start().find(|member| member.0 >= after).or_else(|| from_start().next());
         if let Some(member) = next {
             self.ordered = Some(member);
-            self.last = Some((member, now));
+            self.last = Some(member);
+            self.given = Some(now);
             actions.push(Action::Force(member, Stop::Internal));
         }
     }
@@ -89,6 +94,9 @@ impl Coordinator for TtFlash {
             && self.ordered == Some(device)
         {
             self.ordered = None;
+            if matches!(event, Event::Failure(_)) {
+                self.given = None;
+            }
         }
         self.rotate(now, view, actions);
     }
@@ -113,7 +121,7 @@ struct Config {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{built, decisions, ended, hard, soft, started};
+    use super::super::tests::{built, decisions, ended, failed, hard, replaced, soft, started};
     use super::*;
 
     fn policy() -> TtFlash {
@@ -180,5 +188,34 @@ mod tests {
             let policy = built(&ENTRY, 4, redundancy, "{}").expect("no keys are needed");
             assert_eq!((policy.reads(), policy.keeps_apart()), (reads, true));
         }
+    }
+
+    /// Before it is known to collect, within the round trip of its order, or after.
+    #[test]
+    fn the_turn_of_a_member_that_fails_goes_to_the_next_at_once() {
+        for has_started in [false, true] {
+            let mut policy = TtFlash::new(4, 1, SimDuration(5));
+            decisions(&mut policy, &[(10, soft(1), &FORCE[1]), (11, soft(3), &[])]);
+            if has_started {
+                decisions(&mut policy, &[(15, started(1), &[]), (30, ended(1, false), &FORCE[3])]);
+            } else {
+                decisions(&mut policy, &[(12, failed(1), &FORCE[3])]);
+            }
+        }
+        let mut policy = TtFlash::new(4, 1, SimDuration(5));
+        decisions(
+            &mut policy,
+            &[
+                (10, soft(1), &FORCE[1]),
+                (11, soft(3), &[]),
+                (12, soft(0), &[]),
+                (15, failed(0), &[]),
+                (16, replaced(0), &[]),
+                (40, ended(1, false), &FORCE[3]),
+                // Its replacement has not registered.
+                (60, ended(3, false), &[]),
+                (70, soft(0), &FORCE[0]),
+            ],
+        );
     }
 }
