@@ -245,12 +245,17 @@ impl ParityPlanner {
     fn pre_read(&self, transaction: &Transaction, method: Method) -> impl Iterator<Item = DeviceId> {
         let Transaction { rows, units: (first, last), .. } = *transaction;
         let stripe = rows.first * self.row / self.unit;
-        let is_read = move |unit: u16| match method {
-            Method::Full => false,
-            Method::ReadModifyWrite => (first..=last).contains(&unit),
-            Method::Reconstruct => !(first..=last).contains(&unit) || self.is_partial(transaction, unit),
+        // An array may have a thousand members: units that no rule reads are not looked at.
+        let looked_at = match method {
+            Method::Full => 0..0,
+            Method::ReadModifyWrite => first..last + 1,
+            Method::Reconstruct => 0..self.data_units,
         };
-        let data = (0..self.data_units).filter(move |&unit| is_read(unit));
+        let is_read = move |unit: u16| {
+            let is_written = (first..=last).contains(&unit);
+            method == Method::ReadModifyWrite || !is_written || self.is_partial(transaction, unit)
+        };
+        let data = looked_at.filter(move |&unit| is_read(unit));
         let parities = [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)];
         let parities = parities.into_iter().flatten().filter(move |_| method == Method::ReadModifyWrite);
         data.map(move |unit| self.layout.data_member(stripe, unit)).chain(parities)
