@@ -93,6 +93,11 @@ impl<P: Probe> Fate<P> {
         }
     }
 
+    /// Spares that are left, and members that were replaced.
+    pub fn not_members(&mut self) -> impl Iterator<Item = &mut Device<P>> {
+        self.spares.iter_mut().chain(&mut self.retired).map(|(_, device)| device)
+    }
+
     /// Of so many pages that were read, the next one after the first `from` that could not be.
     fn unreadable(&mut self, from: u64, pages: u64) -> Option<u64> {
         let left = pages - from;
