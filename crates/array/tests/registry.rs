@@ -9,8 +9,8 @@
 use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Faults, Knowledge, Level, MemberConfig,
-    MessageCounters, SmallWrite, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, Knowledge, Level,
+    MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, SmallWrite, When, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
@@ -129,6 +129,9 @@ struct Outcome {
     completions: Vec<Completion>,
     tallies: Vec<Tally>,
     messages: MessageCounters,
+    mishaps: Vec<Mishap>,
+    /// Collections ordered in the first half.
+    forced_early: u64,
 }
 
 fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
@@ -137,12 +140,21 @@ fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
 
 fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
     let name = &config.coordination.policy;
-    let mut array = Array::new(config, aged.devices.clone(), None, |_| AuditProbe)
+    let mut states = aged.devices.clone();
+    for (number, spare) in config.faults.spares.iter().enumerate() {
+        let name = format!("device/{}", config.members.len() + number);
+        states.push(harmonia_ssd::Ftl::new(&spare.ssd, 7, &name).expect("a device that works"));
+    }
+    let mut array = Array::new(config, states, None, |_| AuditProbe)
         .unwrap_or_else(|why| panic!("{name} cannot be built with its defaults: {why}"));
     let pages = array.layout().logical_bytes() / PAGE;
     let mut rng = Rng::stream(11, "registry");
     let (mut now, mut completions) = (SimTime::ZERO, Vec::new());
+    let mut forced_early = 0;
     for id in 0..requests {
+        if id == requests / 2 {
+            forced_early = array.message_counters().forced;
+        }
         now += SimDuration(rng.exponential(900_000.0) as u64);
         array.advance_until(now).unwrap_or_else(|why| panic!("{name}: {why}"));
         let length = 1 + rng.below(6);
@@ -165,11 +177,12 @@ fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
         array.advance_until(wakeup).unwrap_or_else(|why| panic!("{name}: {why}"));
         completions.append(array.completions());
     }
-    for device in array.devices() {
+    for device in array.every_device() {
         device.ftl().audit();
     }
     let tallies = array.devices().iter().map(|device| device.ftl().tally()).collect();
-    Outcome { completions, tallies, messages: *array.message_counters() }
+    let mishaps = array.mishaps().to_vec();
+    Outcome { completions, tallies, messages: *array.message_counters(), mishaps, forced_early }
 }
 
 #[test]
@@ -259,6 +272,90 @@ fn without_capable_members_every_coordinator_is_local_on_every_level() {
             assert_eq!(outcome(entry.name), local, "{} on {}", entry.name, shape.0);
         }
     }
+}
+
+/// Members fail at these moments, and are rebuilt in spares that understand messages.
+fn failing(mut config: ArrayConfig, failures: &[(u16, When)]) -> ArrayConfig {
+    let event = |&(device, at)| Fault { device: DeviceId(device), at, what: Befalls::Failure };
+    let spare = MemberConfig { capable: true, ..config.members[0].clone() };
+    config.faults = Faults {
+        events: failures.iter().map(event).collect(),
+        spares: vec![spare; failures.len()],
+        rebuild: Rebuild { min_rate: 20_000_000, max_rate: 100_000_000, depth: 4, step: 16 * PAGE },
+        ..Faults::default()
+    };
+    config
+}
+
+/// The last one is not rebuilt when the run ends.
+#[test]
+fn every_coordinator_outlives_failures_on_every_level() {
+    for shape in levels() {
+        let aged = aged_as(&of_level(shape, "local", Domain::Device, SimDuration::ZERO));
+        for latency in [0, 20] {
+            for entry in REGISTRY {
+                let config = of_level(shape, entry.name, Domain::Device, SimDuration::from_us(latency));
+                let failures = [(0, When::Request(30)), (1, When::Request(130)), (0, When::Request(195))];
+                let config = failing(config, &failures);
+                let name = format!("{} on {} after failures", entry.name, shape.0);
+                let outcome = run_some(&config, &aged, FEW);
+                every_request_is_explained(&name, &outcome);
+                let failed = outcome.mishaps.iter().filter(|mishap| mishap.what == MishapKind::Failed);
+                assert_eq!(failed.count(), 3, "{name}");
+                if latency > 0 {
+                    assert_eq!(run_some(&config, &aged, FEW), outcome, "{name}, again");
+                }
+            }
+        }
+    }
+}
+
+/// Under `local` members run ahead of one another where they may; a policy that listens keeps them in step.
+#[test]
+fn members_that_run_ahead_are_rebuilt_as_members_in_step() {
+    let failures = [(0, When::Request(30)), (1, When::Request(130)), (0, When::Request(160))];
+    let cases = levels().into_iter().flat_map(|shape| [(shape, &failures[..], 0.0), (shape, &[], 0.05)]);
+    for (shape, failures, page_errors) in cases {
+        let config = |policy| {
+            let mut config = failing(of_level(shape, policy, Domain::Device, SimDuration::ZERO), failures);
+            config.faults.page_errors = page_errors;
+            let all = config.members.iter_mut().chain(&mut config.faults.spares);
+            all.for_each(|member| member.capable = false);
+            config
+        };
+        let aged = aged_as(&config("local"));
+        let outcome = |policy| {
+            let mut outcome = run_some(&config(policy), &aged, FEW);
+            outcome.completions.sort_unstable_by_key(|done| done.id);
+            outcome
+        };
+        assert_eq!(outcome("gclock"), outcome("local"), "{} with {page_errors}", shape.0);
+    }
+}
+
+/// Whoever orders members to collect goes on to do so whenever one of them fails, between an order and its effect too: messages
+/// take two milliseconds.
+#[test]
+fn no_coordinator_stops_for_ever_when_a_member_fails() {
+    let shape = (Level::Raid5(Rotation::LeftSymmetric), 4);
+    let config = |policy| of_level(shape, policy, Domain::Device, SimDuration::from_us(2_000));
+    let aged = aged_as(&config("local"));
+    let mut went_on = 0;
+    for entry in REGISTRY {
+        let healthy = run(&config(entry.name), &aged);
+        if healthy.messages.forced - healthy.forced_early < 10 {
+            continue;
+        }
+        for at in 0..12 {
+            let at = When::Time(SimTime(100_000_000 + at * 1_700_000));
+            let outcome = run(&failing(config(entry.name), &[(0, at)]), &aged);
+            every_request_is_explained(entry.name, &outcome);
+            let late = outcome.messages.forced - outcome.forced_early;
+            assert!(late > 5, "{}, failed at {at:?}: {late} ordered in the second half", entry.name);
+            went_on += late;
+        }
+    }
+    assert!(went_on > 1_000, "members were forced, but only {went_on} times");
 }
 
 #[test]

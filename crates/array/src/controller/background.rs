@@ -184,6 +184,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.work_on(now)
     }
 
+    /// Whether something may follow from any operation: another step, or a page that is written anew.
+    #[inline]
+    pub(super) fn is_at_work(&self) -> bool {
+        let has_jobs = |own: &Background| !own.jobs.is_empty();
+        self.background.as_deref().is_some_and(has_jobs) || self.reads_may_fail()
+    }
+
     /// Whatever was being built in a member's place is not any more; the next job goes on.
     pub(super) fn give_up_jobs_of(&mut self, device: DeviceId, now: SimTime) {
         if let Some(background) = self.background.as_deref_mut() {

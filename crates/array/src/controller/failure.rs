@@ -268,6 +268,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.consult(now, &Event::Rebuilt(device));
     }
 
+    /// Whether pages may turn out to be unreadable.
+    #[inline]
+    pub(super) fn reads_may_fail(&self) -> bool {
+        self.fate.as_deref().is_some_and(|fate| fate.config.page_errors > 0.0)
+    }
+
     /// Pages of a read that turn out to be unreadable become operations of their own, which the member refuses when the rest
     /// of the read is done.
     pub(super) fn find_unreadable(&mut self, node: &Node, done: &SubCompletion) {

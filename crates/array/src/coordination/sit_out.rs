@@ -13,6 +13,19 @@
 //! goes seldom reaches. On an array without such a member it does nothing. As in OpenZFS it needs five members. With fewer,
 //! or without redundancy, it is `local`.
 //!
+//! **Slow or collecting?** The rule cannot tell. Eight members of one die, four seeds each, 30 s; one member is slower from the
+//! fifth second on ([sit_out.rs](../crates/array/tests/sit_out.rs) prints the table). Who sat out:
+//!
+//! | members collect | no slow member | slower by 2 | by 5 | by 20 |
+//! |---|---|---|---|---|
+//! | not at all, reads only | nobody | nobody | nobody | nobody |
+//! | one block at a time, or eight | nobody | nobody | nobody | the slow one, 4 of 4 |
+//! | an innocent one 48 at a time, 200 ms | the innocent one, 4 of 4 | the innocent one, 4 of 4 | nobody | the slow one, 4 of 4 |
+//!
+//! Flash that is 20 times as slow lengthens a read 11.6 times, because transfers keep their time, and stays below the fence.
+//! It is found where reads also wait for slow writes. Members that collect alike are no outliers. One that collects in long
+//! pauses looks like a slow one, and beside it a member that is 5 times as slow hides both.
+//!
 //! A member that fails counts among those that sit out, as rule 5 has it, until its replacement is rebuilt; nothing of it is held
 //! against the replacement.
 //!
