@@ -1,5 +1,5 @@
-//! Who waits for a member that collects, and who does without it? Literal times for reads around members, races, parking and
-//! reservations.
+//! Who waits for a member that collects, and who does without it, or without one that failed? Literal times for reads around
+//! members, races, parking, reservations, and failures.
 //!
 //! Three members (RAID-5), or four (RAID-6), one page a stripe unit, left-symmetric:
 //!
@@ -20,8 +20,11 @@ use harmonia_array::layout::{Copies, Layout};
 use harmonia_array::payload::NoPayload;
 use harmonia_array::planner::mirrored::MirroredPlanner;
 use harmonia_array::planner::parity::ParityPlanner;
+use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::planner::{Dodge, Planner};
-use harmonia_array::{Array, ArrayConfig, Avoid, Interface, Knowledge, Level, Parts, Reads};
+use harmonia_array::{
+    Array, ArrayConfig, Avoid, Befalls, Fault, Faults, Interface, Knowledge, Level, Parts, Reads, When,
+};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{Completion, DeviceId, Operation, SimDuration, SimTime};
@@ -37,6 +40,7 @@ struct Stage {
     interface: Interface,
     nvram_pages: u64,
     coordinator: Box<dyn Coordinator>,
+    faults: Faults,
 }
 
 impl Stage {
@@ -44,7 +48,18 @@ impl Stage {
     fn new(level: Level, members: u16, forces: &[(SimTime, u16)]) -> Stage {
         let coordinator = Box::new(Forces(forces.to_vec()));
         let (reads, interface) = (LONGEST, Interface::Command);
-        Stage { level, members, reads, interface, nvram_pages: 0, coordinator }
+        Stage { level, members, reads, interface, nvram_pages: 0, coordinator, faults: Faults::default() }
+    }
+
+    /// These members fail.
+    fn failing(self, failures: &[(SimTime, u16)]) -> Stage {
+        let failure = |&(at, member): &(SimTime, u16)| Fault {
+            device: DeviceId(member),
+            at: When::Time(at),
+            what: Befalls::Failure,
+        };
+        let events = failures.iter().map(failure).collect();
+        Stage { faults: Faults { events, ..self.faults }, ..self }
     }
 
     fn build(self) -> Array {
@@ -54,12 +69,15 @@ impl Stage {
             nvram: self.nvram_pages * PAGE,
             ..Knowledge::default()
         };
-        let config = ArrayConfig { knowledge, ..level(self.level, &one_die(16, 4, 12), self.members, PAGE) };
+        let faults = self.faults;
+        let may_fail = !faults.is_none();
+        let device = one_die(16, 4, 12);
+        let config = ArrayConfig { knowledge, faults, ..level(self.level, &device, self.members, PAGE) };
         let whole = config.layout();
         let dodge = Dodge {
             reads: self.reads,
             parks: self.nvram_pages > 0,
-            may_fail: false,
+            may_fail,
             page_read: SimDuration::from_us(45),
         };
         let planner: Box<dyn Planner> = match whole.clone() {
@@ -67,7 +85,7 @@ impl Stage {
                 Box::new(ParityPlanner::new(&whole, parity, config.small_write, PAGE).dodging(dodge))
             }
             Layout::Mirrored(mirrored) => Box::new(MirroredPlanner::new(&whole, mirrored).dodging(dodge)),
-            Layout::Striped(_) => unreachable!("these arrays are redundant"),
+            Layout::Striped(striped) => Box::new(StripedPlanner::new(striped).dodging(PAGE, dodge)),
         };
         let parts = Parts { coordinator: self.coordinator, planner, payload: NoPayload };
         Array::with_parts(&config, all_filled(&config, 2), parts, |_| NoProbe).unwrap()
@@ -324,5 +342,83 @@ fn members_that_reveal_nothing_are_waited_for() {
         let mut array = Stage { interface, ..Stage::new(RAID5, 3, &[(us(0), 1)]) }.build();
         submit(&mut array, 0, us(10), Operation::Read, 1, 1);
         assert_eq!(finish(&mut array)[0].finish, us(finish_us), "{interface}");
+    }
+}
+
+#[test]
+fn a_read_that_a_failing_member_had_is_answered_by_the_others() {
+    let stage = Stage { reads: Reads::Wait, ..Stage::new(RAID5, 3, &[]) };
+    let mut array = stage.failing(&[(us(30), 1)]).build();
+    submit(&mut array, 0, us(10), Operation::Read, 1, 1);
+    submit(&mut array, 1, us(200), Operation::Read, 0, 2);
+    let done = finish(&mut array);
+    assert_eq!(done[0].finish, us(75), "it has waited for 20 us, and page 0 and P are read at once");
+    assert_eq!((done[0].blame.data.total(), done[0].blame.reconstruct.total()), (20_000, 45_000));
+    assert_eq!(done[1].finish, us(245));
+    let losses = array.counters().losses;
+    assert_eq!((losses.rebuilt_pages, losses.extra_pages, losses.unread_pages), (2, 3, 0));
+    assert_eq!(array.counters().reads.rebuilt_pages, 0, "nobody collects");
+}
+
+/// Pages 0 and 1 and P are one row; a write of page 0 reads page 1, and where that fails its own page and P.
+#[test]
+fn parity_is_made_in_another_way_when_a_member_fails_meanwhile() {
+    let written = |failures: &[(SimTime, u16)]| {
+        let mut array = Stage::new(RAID5, 3, &[]).failing(failures).build();
+        submit(&mut array, 0, us(10), Operation::Write, 0, 1);
+        (finish(&mut array)[0].finish, array.counters().losses)
+    };
+    assert_eq!(written(&[(us(900), 1)]).0, us(10 + 45 + 220));
+    assert_eq!(written(&[(us(30), 1)]).0, us(30 + 45 + 220), "planned anew");
+    assert_eq!(written(&[(us(30), 0)]).0, us(55 + 220), "what it had is done without");
+    let (at, losses) = written(&[(us(30), 1), (us(40), 2)]);
+    // The new plan's read of page 0 goes on until 75 us. P is gone, too: page 0 is all there is to write.
+    assert_eq!((at, losses.unwritten_pages), (us(75 + 220), 0));
+}
+
+#[test]
+fn a_member_that_collects_is_read_around_with_the_parity_that_is_left_over() {
+    // P of stripe 0 lies on member 4, Q on member 0, and pages 0 to 2 between them; pages 0 and 1 are wanted.
+    let at = |failures: &[(SimTime, u16)]| {
+        let mut array = Stage::new(RAID6, 5, &[(us(5), 1)]).failing(failures).build();
+        submit(&mut array, 0, us(10), Operation::Read, 0, 2);
+        let done = finish(&mut array);
+        (done[0].finish, array.counters().reads, array.counters().losses)
+    };
+    let (finish, reads, losses) = at(&[(us(0), 2)]);
+    assert_eq!(finish, us(55), "page 2, P and Q say both");
+    assert_eq!((reads.rebuilt_pages, reads.extra_pages, reads.waited_pages), (1, 1, 0));
+    assert_eq!((losses.rebuilt_pages, losses.extra_pages), (1, 2));
+    // Both parities are needed for what is missing.
+    let (finish, reads, losses) = at(&[(us(0), 2), (us(0), 3)]);
+    assert_eq!((finish, reads.rebuilt_pages, reads.waited_pages), (us(1550), 0, 1));
+    assert_eq!((losses.rebuilt_pages, losses.extra_pages), (1, 2));
+}
+
+#[test]
+fn requests_complete_even_if_nothing_can_be_read_or_written() {
+    for (level, members, pages) in [(Level::Raid0, 2, 2), (Level::Raid1, 2, 1), (RAID5, 3, 2), (RAID6, 5, 3)]
+    {
+        let faults = Faults { page_errors: 1.0, ..Faults::default() };
+        let mut array = Stage { faults, ..Stage::new(level, members, &[]) }.build();
+        submit(&mut array, 0, us(10), Operation::Read, 0, pages);
+        array.advance_until(us(5_000)).unwrap();
+        array.submit(request(1, us(5_000), Operation::Write, 512, 512)).unwrap();
+        let done = finish(&mut array);
+        let losses = array.counters().losses;
+        assert_eq!((done.len(), losses.unread_pages), (2, pages), "{level}: {losses:?}");
+        let unwritten = u64::from(members > 2);
+        assert_eq!(losses.unwritten_pages, unwritten, "{level}: the rest of its page cannot be read");
+
+        let all: Vec<(SimTime, u16)> = (0..members).map(|member| (us(1), member)).collect();
+        let mut array = Stage::new(level, members, &[]).failing(&all).build();
+        submit(&mut array, 0, us(10), Operation::Read, 0, pages);
+        submit(&mut array, 1, us(10), Operation::Write, 0, pages);
+        submit(&mut array, 2, us(10), Operation::Write, pages - 1, 1);
+        submit(&mut array, 3, us(10), Operation::Trim, 0, pages);
+        let done = finish(&mut array);
+        assert!(done.len() == 4 && done.iter().all(|done| done.finish == us(10)));
+        let losses = array.counters().losses;
+        assert_eq!((losses.unread_pages, losses.unwritten_pages), (pages, pages + 1), "{level}");
     }
 }

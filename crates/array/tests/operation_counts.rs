@@ -271,9 +271,9 @@ fn degraded_small_writes_cost_what_the_closed_forms_say() {
         for failed in failures(case.members, case.parities) {
             let mut array = case.without(&failed);
             let units = case.data_units();
-            let mut id = 0;
             let runs = (0..units).flat_map(|first| (first..units).map(move |last| (first, last)));
-            for ((first, last), cuts) in runs.flat_map(|run| (0..4).map(move |cuts| (run, cuts))) {
+            let runs = runs.flat_map(|run| (0..4).map(move |cuts| (run, cuts)));
+            for (id, ((first, last), cuts)) in (0..).zip(runs) {
                 let (head, tail) = (cuts & 1, cuts >> 1);
                 let (offset, end) = (first * PAGE + 512 * head, (last + 1) * PAGE - 512 * tail);
                 let mut partial = Vec::new();
@@ -287,7 +287,6 @@ fn degraded_small_writes_cost_what_the_closed_forms_say() {
                 for &member in &failed {
                     assert_eq!(cost[member as usize], [0; 4], "{what}: member {member} has failed");
                 }
-                id += 1;
             }
             let losses = array.counters().losses;
             assert_eq!(losses, Default::default(), "{case:?} without {failed:?}: nothing is lost");
