@@ -115,12 +115,14 @@ impl MirroredPlanner {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
                     let is_there = |&(copy, place): &(usize, &(DeviceId, Bytes))| {
-                        Some(place.0) != except
-                            && tag & gone(copy) == 0
+                        tag & gone(copy) == 0
                             && (is_whole || view.health.holds(place.0, place.1 + length))
                     };
-                    let places = places.iter().enumerate().filter(is_there).map(|(_, place)| place);
+                    let mut held = places.iter().enumerate().filter(is_there).map(|(_, place)| place);
+                    let places = held.clone().filter(|place| Some(place.0) != except);
                     let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
+                    // A race against the only copy that is left is no race.
+                    let best = best.or_else(|| held.find(|place| Some(place.0) == except));
                     if best.is_none() {
                         losses.unread_pages += length.div_ceil(*page);
                     }
