@@ -91,6 +91,12 @@ pub struct DeviceReport {
     /// How well the device foresees how long it will collect; absent where nobody asked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gc_estimate: Option<GcEstimateReport>,
+    /// It stood by to take the place of a member; absent for members.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spare: bool,
+    /// The member whose place it took; absent if it took none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_place_of: Option<u16>,
 }
 
 /// The time left that a device tells as a collection begins, held against the time it then takes.
@@ -204,6 +210,8 @@ impl DeviceReport {
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
             gc_estimate: None,
+            spare: false,
+            in_place_of: None,
         }
     }
 }
@@ -313,6 +321,8 @@ mod tests {
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
             gc_estimate: None,
+            spare: false,
+            in_place_of: None,
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);
         let estimate = GcEstimateReport { events: 4, mean_ns: 200.0, mean_error_ns: 15.0 };

@@ -7,6 +7,7 @@
 //!   erase counts     --> Wear ------------> DeviceReport -'
 //!   Levels           --> OverTime --------------^
 //!   completions      --> GcWaits ---------------^
+//!   failures         --> FailureRecorder: phases of the array, and responses in each
 //!
 //!   several reports  --> Intervals: what differs between policies by more than chance
 //!                    --> judgement: warnings, and who has the lowest figures; Interaction: whether two changes add up
@@ -26,6 +27,7 @@ mod batches;
 mod blame;
 mod device;
 mod distribution;
+mod failures;
 mod feasibility;
 mod gc_overlap;
 mod gc_waits;
@@ -51,6 +53,10 @@ pub use batches::{BatchReport, CounterBatches};
 pub use blame::{BlamePhases, BlameSum, ResourceSum};
 pub use device::{DeviceCounters, DeviceReport, GcEstimateReport};
 pub use distribution::{Distribution, DistributionSummary};
+pub use failures::{
+    AilingSpan, Ailment, BackgroundReport, FailureEvent, FailureRecorder, FailuresReport, Happening,
+    LossReport, PhaseResponse, PhaseResponses, RebuildReport,
+};
 pub use feasibility::{FeasibilityReport, MeasuredIn, WarmupGc};
 pub use gc_overlap::GcOverlap;
 pub use gc_waits::{GcWaits, GcWaitsReport};

@@ -6,6 +6,7 @@
 
 use harmonia_types::{Completion, DeviceId, SimTime};
 
+use crate::failures::AilingSpan;
 use crate::recording::MemberPlanes;
 
 /// Watches one run.
@@ -18,6 +19,9 @@ pub trait Observer: Send {
 
     /// A member collected from `start` to `end`; not called for an empty interval.
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime);
+
+    /// Something was wrong with a member for a while; told before the end, cut to the window.
+    fn ails(&mut self, _span: &AilingSpan) {}
 
     /// Whether it wants to be told what planes did; asked once, before the run.
     fn wants_planes(&self) -> bool {
@@ -44,6 +48,10 @@ impl<O: Observer + ?Sized> Observer for Vec<Box<O>> {
 
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
         self.iter_mut().for_each(|observer| observer.gc_interval(member, start, end));
+    }
+
+    fn ails(&mut self, span: &AilingSpan) {
+        self.iter_mut().for_each(|observer| observer.ails(span));
     }
 
     fn wants_planes(&self) -> bool {

@@ -11,6 +11,7 @@ use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceCounters, DeviceReport, ratio, utilisation};
+use crate::failures::FailuresReport;
 use crate::feasibility::FeasibilityReport;
 use crate::host::HostReport;
 use crate::inside::InsideReport;
@@ -42,7 +43,7 @@ pub struct Report {
     pub host: HostReport,
     /// What the array did as a whole.
     pub array: ArrayReport,
-    /// What each member did, in the order of their indices.
+    /// What each member did, in the order of their indices; behind them spares, where anything may befall members.
     pub devices: Vec<DeviceReport>,
     /// What the simulation cost.
     pub engine: EngineReport,
@@ -109,6 +110,9 @@ pub struct ArrayReport {
     /// Whether members can collect in turn; absent where the policy lets all collect at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feasibility: Option<FeasibilityReport>,
+    /// What befell members, and what requests felt of it; absent where nothing may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<FailuresReport>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -217,6 +221,7 @@ impl ArrayReport {
             reconstruct: None,
             nvram: None,
             feasibility: None,
+            failures: None,
         }
     }
 }
@@ -256,6 +261,11 @@ impl CoordinationReport {
 }
 
 impl Report {
+    /// Members of the array: its devices but for spares.
+    pub fn members(&self) -> usize {
+        self.devices.iter().filter(|device| !device.spare).count()
+    }
+
     /// Whether garbage collection takes no time in this run: a bound, not something one can build.
     pub fn is_ideal(&self) -> bool {
         let schedule = self.scenario.pointer("/ssd/gc/schedule").and_then(serde_json::Value::as_str);

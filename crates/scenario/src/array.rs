@@ -6,6 +6,7 @@ use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
 use crate::error::{Fault, Parsed};
+use crate::failures::{self, SpareState};
 use crate::knowledge;
 use crate::level::{self, Room};
 use crate::own::{Keys, PolicyTable};
@@ -17,7 +18,7 @@ use crate::tree::{Place, Value};
 const OVERRIDES: &[&str] = &["preset", "geometry", "timing", "link", "ftl", "gc"];
 
 /// Reads `[array]` and `[ssd]`.
-pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
+pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, SpareState, Room)> {
     let section = root.child("array", "array")?;
     let most = u32::from(level::MOST_DEVICES);
     let devices = section.field("devices").map(|field| field.count(1, most)).transpose()?.unwrap_or(8) as u16;
@@ -28,10 +29,10 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, Room)> {
     let page = u64::from(shape.page_size);
     let knowledge = knowledge::read(&section, level, devices, page)?;
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
-    let faults = harmonia_array::Faults::default();
+    let faults = failures::read(&section, level, &members)?;
     let config =
         ArrayConfig { devices, level, stripe_unit, small_write, knowledge, faults, coordination, members };
-    Ok((config, room))
+    Ok((config, failures::spare_state(&section)?, room))
 }
 
 /// Reads every member's device. All must have one page size and one logical size; returns what they share.

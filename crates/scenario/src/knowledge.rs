@@ -12,7 +12,7 @@ use crate::error::Parsed;
 use crate::read::Section;
 
 /// Levels on which reads can do without a member.
-const REDUNDANT: &str =
+pub(crate) const REDUNDANT: &str =
     "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\", which keep data more than once";
 
 /// Reads the keys of `[array]` that say what is known of members.

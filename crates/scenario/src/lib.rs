@@ -13,6 +13,7 @@
 mod addresses;
 mod array;
 mod error;
+mod failures;
 mod hints;
 mod kept;
 mod knowledge;
@@ -35,6 +36,7 @@ mod workload;
 
 pub use addresses::share_addresses;
 pub use error::BadInput;
+pub use failures::SpareState;
 pub use harmonia_metrics::Warning;
 pub use kept::{Outcome, Store, VERSION, outcomes};
 pub use run::{

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use harmonia_array::{CoordinationConfig, Interface, Knowledge, MemberConfig, Reads, SmallWrite};
+use harmonia_array::{
+    Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig, Reads, Rebuild, Scrub,
+    SmallWrite, When,
+};
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
-use harmonia_types::{Deadlines, SimDuration, units};
+use harmonia_types::{Deadlines, SimDuration, SimTime, units};
 use harmonia_workload::trace::{Action, Columns};
 use harmonia_workload::{
     AddressPattern, Arrival, Extent, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamArrival,
@@ -14,11 +17,12 @@ use harmonia_workload::{
 };
 use serde::{Serialize, Serializer};
 
+use crate::failures::{SpareState, shown_rate, usual};
 use crate::scenario::{Precondition, Scenario};
 
 impl Serialize for Scenario {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let base = commonest(&self.array.members);
+        let base = &usual(&self.array.members).ssd;
         let fallback = MemberConfig { capable: true, ssd: base.clone() };
         let members = self.array.members.iter().enumerate();
         let different = members.filter(|(_, member)| **member != fallback);
@@ -38,6 +42,7 @@ impl Serialize for Scenario {
                 small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
                 knowledge: self.array.knowledge.into(),
+                faults: FaultsView::new(&self.array.faults, self.spare_state),
                 coordination: &self.array.coordination,
                 member: different.map(|(index, member)| MemberView::new(index, member, base)).collect(),
             },
@@ -52,19 +57,6 @@ impl Scenario {
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a scenario has only what TOML can say")
     }
-}
-
-/// The device most members are.
-fn commonest(members: &[MemberConfig]) -> &SsdConfig {
-    let mut kinds: Vec<(&SsdConfig, usize)> = Vec::new();
-    for member in members {
-        match kinds.iter_mut().find(|(ssd, _)| **ssd == member.ssd) {
-            Some((_, count)) => *count += 1,
-            None => kinds.push((&member.ssd, 1)),
-        }
-    }
-    // The first of the commonest.
-    kinds.iter().rev().max_by_key(|(_, count)| *count).expect("an array has members").0
 }
 
 /// The value of a key below `ssd.`, as it would be written.
@@ -111,6 +103,8 @@ struct ArrayView<'a> {
     stripe_unit: String,
     #[serde(flatten)]
     knowledge: KnowledgeView,
+    #[serde(flatten)]
+    faults: FaultsView,
     coordination: &'a CoordinationConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     member: Vec<MemberView<'a>>,
@@ -137,6 +131,101 @@ impl From<Knowledge> for KnowledgeView {
             reads: matches!(reads, Reads::Avoid(_)).then_some("avoid"),
             nvram: (nvram > 0).then(|| units::format_bytes(nvram)),
         }
+    }
+}
+
+/// Where nothing happens nothing is said, so that scenarios of before members could fail read as they did.
+#[derive(Serialize)]
+struct FaultsView {
+    #[serde(skip_serializing_if = "is_none")]
+    page_errors: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spares: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spare_state: Option<SpareState>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failure: Vec<FailureView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rebuild: Option<RebuildView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scrub: Option<ScrubView>,
+}
+
+#[derive(Serialize)]
+struct FailureView {
+    device: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<SimDuration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<u64>,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factor: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct RebuildView {
+    min_rate: String,
+    max_rate: String,
+    depth: u32,
+    step: String,
+}
+
+#[derive(Serialize)]
+struct ScrubView {
+    at: SimDuration,
+    mode: &'static str,
+}
+
+impl FaultsView {
+    fn new(faults: &Faults, state: SpareState) -> Self {
+        let Faults { events, page_errors, spares, rebuild, scrub, seed: _ } = faults;
+        let may_rebuild = !spares.is_empty() || scrub.is_some() || *rebuild != Rebuild::default();
+        FaultsView {
+            page_errors: *page_errors,
+            spares: Some(spares.len()).filter(|&spares| spares > 0),
+            spare_state: Some(state).filter(|&state| !spares.is_empty() || state != SpareState::default()),
+            failure: events.iter().map(FailureView::from).collect(),
+            rebuild: may_rebuild.then(|| RebuildView::from(rebuild)),
+            scrub: scrub.as_ref().map(ScrubView::from),
+        }
+    }
+}
+
+/// A moment of a run, as it is written.
+fn since_start(at: SimTime) -> SimDuration {
+    at - SimTime::ZERO
+}
+
+impl From<&Fault> for FailureView {
+    fn from(fault: &Fault) -> Self {
+        let (at, request) = match fault.at {
+            When::Time(at) => (Some(since_start(at)), None),
+            When::Request(request) => (None, Some(request)),
+        };
+        let (kind, factor) = match fault.what {
+            Befalls::Failure => ("failure", None),
+            Befalls::Slow(factor) => ("slow", Some(factor)),
+        };
+        FailureView { device: fault.device.0, at, request, kind, factor }
+    }
+}
+
+impl From<&Rebuild> for RebuildView {
+    fn from(rebuild: &Rebuild) -> Self {
+        RebuildView {
+            min_rate: shown_rate(rebuild.min_rate),
+            max_rate: shown_rate(rebuild.max_rate),
+            depth: rebuild.depth,
+            step: units::format_bytes(rebuild.step),
+        }
+    }
+}
+
+impl From<&Scrub> for ScrubView {
+    fn from(scrub: &Scrub) -> Self {
+        let mode = if scrub.repairs { "repair" } else { "check" };
+        ScrubView { at: since_start(scrub.at), mode }
     }
 }
 
@@ -577,6 +666,6 @@ mod tests {
             None,
         );
         let scenario = scenario.unwrap();
-        assert_eq!(commonest(&scenario.array.members).gc.victim, "greedy");
+        assert_eq!(usual(&scenario.array.members).ssd.gc.victim, "greedy");
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use toml::de::DeTable;
 
 use crate::error::{BadInput, Fault, Parsed, Written, nearest, printable};
+use crate::failures::SpareState;
 use crate::presets::builtin;
 use crate::read::Section;
 use crate::tree::{Place, Table};
@@ -36,6 +37,8 @@ pub struct Scenario {
     pub precondition: Precondition,
     /// `[array]` with `[ssd]` resolved for every member.
     pub array: ArrayConfig,
+    /// `array.spare_state`
+    pub spare_state: SpareState,
 }
 
 /// The `[precondition]` table: what ages the array before the run.
@@ -273,7 +276,8 @@ impl Document {
         };
         let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
         let precondition = precondition(&root)?;
-        let (array, mut room) = array::read(&root)?;
+        let (mut array, spare_state, mut room) = array::read(&root)?;
+        array.faults.seed = seed;
         let space = room.limit(&root.child("workload", "workload")?)?;
         let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
@@ -285,7 +289,7 @@ impl Document {
                 config.paths = trace.paths.clone();
             }
         }
-        Ok(Scenario { name, seed, workload, space, deadlines, precondition, array })
+        Ok(Scenario { name, seed, workload, space, deadlines, precondition, array, spare_state })
     }
 
     fn tree(&self) -> Parsed<Table> {

@@ -161,10 +161,15 @@ pub(crate) fn apply(root: &mut Table, index: usize, flag: &str) -> Parsed<()> {
 
 /// The table `name` in `table`, made if absent. `array.member.3.ssd` walks to the fourth [[array.member]].
 fn step<'a>(table: &'a mut Table, name: &str, place: Place, walked: &str) -> Parsed<&'a mut Table> {
-    if walked == "array.member" {
-        let why = "cannot be reached by --set: members are told apart by `index`";
-        let allowed = "the whole list: --set 'array.member=[{ index = 3, capable = false }]'".to_owned();
-        return Err(fault(place, walked, None, why, allowed));
+    let list = match walked {
+        "array.member" => Some(("members are told apart by `index`", "index = 3, capable = false")),
+        "array.failure" => Some(("failures are a list", "device = 3, at = \"10s\"")),
+        _ => None,
+    };
+    if let Some((why, entry)) = list {
+        let why = format!("cannot be reached by --set: {why}");
+        let allowed = format!("the whole list: --set '{walked}=[{{ {entry} }}]'");
+        return Err(fault(place, walked, None, &why, allowed));
     }
     if table.get(name).is_none() {
         let node = Node { value: Value::Table(Table::default()), place };

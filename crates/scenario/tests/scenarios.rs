@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When};
 use harmonia_flash::Copyback;
 use harmonia_scenario::presets::{self, Kind};
-use harmonia_scenario::{Scenario, TraceFile, schema, sweep};
+use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, Order, Priority};
-use harmonia_types::SimDuration;
+use harmonia_types::{DeviceId, SimDuration, SimTime};
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, Limit, Phase, SizeDistribution, StreamArrival,
     WorkingSetPattern, WorkloadConfig,
@@ -179,6 +180,61 @@ fn phases_are_read_and_printed() {
     assert_eq!(load.arrival, Some(Arrival::Phases(vec![phase(1_500_000, 10), phase(20_000, 90)])));
     assert_eq!(load.streams["b"].arrival, StreamArrival::Common(vec![0, 60]));
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
+}
+
+#[test]
+fn what_befalls_members_is_read_and_printed() {
+    let scenario = parse(
+        r#"
+        seed = 7
+        workload.preset = "hpc-w"
+        [array]
+        level = "raid5"
+        page_errors = 1e-5
+        spares = 2
+        spare_state = "aged"
+        rebuild = { min_rate = "2MB/s", max_rate = "50MB/s", depth = 8, step = "1MiB" }
+        scrub = { at = "90s", mode = "repair" }
+        [[array.failure]]
+        device = 2
+        at = "1.5s"
+        [[array.failure]]
+        device = 3
+        request = 5000
+        kind = "slow"
+        factor = 4
+        "#,
+    );
+    let faults = &scenario.array.faults;
+    let at = |seconds: f64| SimTime((seconds * 1e9) as u64);
+    let events = [
+        Fault { device: DeviceId(2), at: When::Time(at(1.5)), what: Befalls::Failure },
+        Fault { device: DeviceId(3), at: When::Request(5000), what: Befalls::Slow(4.0) },
+    ];
+    assert_eq!(faults.events, events);
+    assert_eq!((faults.page_errors, faults.spares.len(), faults.seed), (1e-5, 2, 7));
+    assert_eq!(scenario.spare_state, SpareState::Aged);
+    let rebuild = Rebuild { min_rate: 2_000_000, max_rate: 50_000_000, depth: 8, step: 1 << 20 };
+    assert_eq!(faults.rebuild, rebuild);
+    assert_eq!(faults.scrub, Some(Scrub { at: at(90.0), repairs: true }));
+    assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
+}
+
+/// A list in `--set` is one value, as other lists are.
+#[test]
+fn failures_can_be_set_and_swept() {
+    let sets = [
+        "array.level=raid5",
+        "array.page_errors=1e-5",
+        "array.failure=[{ device = 1, at = \"1s\" }, { device = 2, request = 5 }]",
+        "array.rebuild.min_rate=1MB/s,10MB/s",
+    ];
+    let variants = sweep("hpc-w", &sets.map(str::to_owned), None).expect("two scenarios");
+    let of = |variant: &Variant| {
+        let faults = &variant.scenario.array.faults;
+        (faults.events.len(), faults.page_errors, faults.rebuild.min_rate)
+    };
+    assert_eq!(variants.iter().map(of).collect::<Vec<_>>(), [(2, 1e-5, 1_000_000), (2, 1e-5, 10_000_000)]);
 }
 
 #[test]
@@ -379,9 +435,29 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
                 flags.push("array.member=[{ index = 0, capable = [1979-05-27] }]".into())
             }
             "array.member.ssd" => flags.push("array.member=[{ index = 0, ssd = [1979-05-27] }]".into()),
+            path if path.starts_with("array.failure.") => {
+                let needed = match path {
+                    "array.failure.device" => "",
+                    "array.failure.factor" => "device = 0, at = \"1s\", kind = \"slow\", ",
+                    "array.failure.kind" => "device = 0, at = \"1s\", ",
+                    _ => "device = 0, ",
+                };
+                let name = path.trim_start_matches("array.failure.");
+                flags.push(format!("array.failure=[{{ {needed}{name} = [1979-05-27] }}]"));
+            }
+            path if path.starts_with("array.s")
+                && path != "array.stripe_unit"
+                && path != "array.small_write" =>
+            {
+                flags.push("array.level=raid5".into());
+                if path == "array.scrub.mode" {
+                    flags.push("array.scrub.at=1s".into());
+                }
+            }
+            path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
             _ => {}
         }
-        if !key.path.starts_with("array.member.") {
+        if !key.path.starts_with("array.member.") && !key.path.starts_with("array.failure.") {
             flags
                 .push(format!("{}=[1979-05-27]", key.path.replace("workload.stream.", "workload.stream.x.")));
         }
@@ -389,7 +465,10 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
             Ok(_) => panic!("`{}` is not read", key.path),
             Err(error) => error,
         };
-        let wanted = key.path.replace("array.member.", "array.member[0].");
+        let wanted = key
+            .path
+            .replace("array.member.", "array.member[0].")
+            .replace("array.failure.", "array.failure[0].");
         let wanted = wanted.replace("workload.stream.", "workload.stream.x.");
         let found = error.key().unwrap_or_default();
         assert!(found == wanted || found == format!("{wanted}[0]"), "{}: {error}", key.path);

@@ -1,12 +1,14 @@
 //! Work of the array itself: rebuilding replacements, and scrubbing.
 //!
 //! A job goes through the members from their first byte to their last in steps. A step is a transaction without a request: it
-//! holds its rows, so the host waits for it, and it for the host. So many steps are under way at a time, and a step begins no
-//! sooner than the rate allows: the lowest while requests are under way, the highest otherwise. One job runs at a time.
+//! holds its rows, so the host waits for it, and it for the host. So many steps are under way at a time. Two steps begin no
+//! sooner after one another than the highest rate allows. While requests are under way a step begins only if the job has
+//! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time, and
+//! rebuilding goes before scrubbing. Every byte of a replacement is built, whether or not it was ever written, as md does.
 //!
 //! Source: Linux md, `drivers/md/md.c` (`md_do_sync`, with `speed_min` and `speed_max`). md measures its rate over seconds and
-//! looks at the member's counters to find out whether somebody else uses them; here every step counts, and the array's own requests
-//! tell.
+//! looks at the members' counters to find out whether somebody else uses them. Here every step counts, and the array's own
+//! requests tell. Leaves out: a checkpoint of a job that is given up, and several replacements built in one pass.
 
 use std::collections::VecDeque;
 
@@ -70,20 +72,33 @@ struct Job {
     work: Work,
     /// First byte of a member that no step has begun with.
     next: Bytes,
-    /// Steps under way, by their first bytes.
-    under_way: Vec<Bytes>,
-    began: SimTime,
-    last_step: Option<SimTime>,
+    under_way: Vec<Step>,
+    /// When the next step may begin at the highest rate, and when it must have at the lowest. Steps at the highest rate do not
+    /// count in advance.
+    soonest: SimTime,
+    latest: SimTime,
+}
+
+/// A step under way.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    number: u64,
+    /// Its first byte on a member.
+    offset: Bytes,
 }
 
 /// Jobs, and how fast they may go.
 #[derive(Debug)]
 pub(super) struct Background {
     rates: Rebuild,
-    /// Bytes of a member to go through, and of the last step that fits.
+    /// Bytes of a member to go through.
     end: Bytes,
     /// The first one runs.
     jobs: VecDeque<Job>,
+    /// Up to when the time of the first one is counted.
+    counted_to: SimTime,
+    /// Steps that have begun. A step is known by its number: its job may be given up before it ends.
+    steps: u64,
     /// When it is next looked at, if that is arranged.
     due: Option<SimTime>,
     counters: BackgroundCounters,
@@ -92,15 +107,61 @@ pub(super) struct Background {
 impl Background {
     /// For members of which so many bytes are used.
     pub fn new(rates: Rebuild, end: Bytes) -> Self {
-        Background { rates, end, jobs: VecDeque::new(), due: None, counters: BackgroundCounters::default() }
+        Background {
+            rates,
+            end,
+            jobs: VecDeque::new(),
+            counted_to: SimTime::ZERO,
+            steps: 0,
+            due: None,
+            counters: BackgroundCounters::default(),
+        }
     }
 
-    /// When the job may begin its next step.
-    fn earliest(&self, job: &Job, is_idle: bool) -> SimTime {
-        let rate = if is_idle { self.rates.max_rate } else { self.rates.min_rate.min(self.rates.max_rate) };
+    /// From one step to the next at a rate.
+    fn pause(&self, rate: Bytes) -> SimDuration {
         let pause = u128::from(self.rates.step) * 1_000_000_000 / u128::from(rate.max(1));
-        let pause = SimDuration(u64::try_from(pause).unwrap_or(u64::MAX / 4).min(u64::MAX / 4));
-        job.last_step.map_or(job.began, |last| last + pause)
+        SimDuration(u64::try_from(pause).unwrap_or(u64::MAX).min(u64::MAX / 4))
+    }
+
+    /// What has been counted until `now`: the time since the last count is that of the job that runs.
+    fn counted(&self, now: SimTime) -> BackgroundCounters {
+        let (mut counters, time) = (self.counters, now.saturating_since(self.counted_to).0);
+        match self.jobs.front().map(|job| job.work) {
+            Some(Work::Rebuild(_)) => counters.rebuild_ns += time,
+            Some(Work::Scrub { .. }) => counters.scrub_ns += time,
+            None => {}
+        }
+        counters
+    }
+
+    fn count_time(&mut self, now: SimTime) {
+        self.counters = self.counted(now);
+        self.counted_to = now;
+    }
+
+    /// Rebuilding goes before scrubbing.
+    fn add(&mut self, work: Work, now: SimTime) {
+        self.count_time(now);
+        let job = Job { work, next: 0, under_way: Vec::new(), soonest: now, latest: now };
+        let is_rebuild = |work: Work| matches!(work, Work::Rebuild(_));
+        let goes_before = |other: &Job| is_rebuild(work) && !is_rebuild(other.work);
+        let place = self.jobs.iter().position(goes_before).unwrap_or(self.jobs.len());
+        self.jobs.insert(place, job);
+    }
+
+    /// The first job begins a step at `now`: its number, and the range it is for.
+    fn next_step(&mut self, now: SimTime) -> Option<(Work, Step, Bytes)> {
+        let (soon, late) = (self.pause(self.rates.max_rate), self.pause(self.rates.min_rate));
+        let job = self.jobs.front_mut()?;
+        let step = Step { number: self.steps, offset: job.next };
+        let length = self.rates.step.min(self.end - step.offset);
+        self.steps += 1;
+        job.next += length;
+        job.soonest = now + soon;
+        job.latest = (job.latest + late).min(now + late);
+        job.under_way.push(step);
+        Some((job.work, step, length))
     }
 }
 
@@ -119,15 +180,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn begin_job(&mut self, work: Work, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
-        let job = Job { work, next: 0, under_way: Vec::new(), began: now, last_step: None };
-        background.jobs.push_back(job);
+        background.add(work, now);
         self.work_on(now)
     }
 
-    /// Whatever was being built in a member's place is not any more.
-    pub(super) fn give_up_jobs_of(&mut self, device: DeviceId) {
+    /// Whatever was being built in a member's place is not any more; the next job goes on.
+    pub(super) fn give_up_jobs_of(&mut self, device: DeviceId, now: SimTime) {
         if let Some(background) = self.background.as_deref_mut() {
+            background.count_time(now);
             background.jobs.retain(|job| job.work != Work::Rebuild(device));
+            self.agenda.push(now, Message::Background);
         }
     }
 
@@ -136,21 +198,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         loop {
             let is_idle = self.requests.live() == 0;
             let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
-            if background.due.is_some_and(|due| due <= now) {
-                background.due = None;
-            }
+            background.due = background.due.filter(|&due| due > now);
             let Some(job) = background.jobs.front() else { return Ok(()) };
-            if job.next >= background.end {
-                if job.under_way.is_empty() {
-                    self.job_is_done(now);
-                    continue;
-                }
+            if job.next >= background.end && job.under_way.is_empty() {
+                self.job_is_done(now);
+                continue;
+            }
+            if job.next >= background.end || job.under_way.len() >= background.rates.depth as usize {
                 return Ok(());
             }
-            if job.under_way.len() >= background.rates.depth as usize {
-                return Ok(());
-            }
-            let earliest = background.earliest(job, is_idle);
+            let earliest = if is_idle { job.soonest } else { job.soonest.max(job.latest) };
             if earliest > now {
                 if background.due.is_none_or(|due| earliest < due) {
                     background.due = Some(earliest);
@@ -163,43 +220,38 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     fn begin_step(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
-        let (end, step) = (background.end, background.rates.step);
-        let Some(job) = background.jobs.front_mut() else { return Ok(()) };
-        let (offset, work) = (job.next, job.work);
-        let length = step.min(end - offset);
-        job.next += length;
-        job.last_step = Some(now);
-        job.under_way.push(offset);
+        let begun = self.background.as_deref_mut().and_then(|background| background.next_step(now));
+        let Some((work, Step { number, offset }, length)) = begun else { return Ok(()) };
         let transaction = match work {
             Work::Rebuild(device) => self.planner.restore(device, offset, length),
             Work::Scrub { repairs } => self.planner.check(offset, length, repairs),
         };
         match transaction {
-            Some(transaction) => self.begin_own(transaction, offset, now),
+            Some(transaction) => self.begin_own(transaction, number, now),
             None => {
-                self.count_step(offset);
+                self.count_step(number);
                 Ok(())
             }
         }
     }
 
     /// A step is over, and others may begin.
-    pub(super) fn step_is_over(&mut self, offset: Bytes, now: SimTime) -> Result<(), ArrayFailure> {
-        self.count_step(offset);
+    pub(super) fn step_is_over(&mut self, number: u64, now: SimTime) -> Result<(), ArrayFailure> {
+        self.count_step(number);
         self.work_on(now)
     }
 
-    /// A step is over: what lies below the first one under way is built.
-    fn count_step(&mut self, offset: Bytes) {
+    /// A step is over: what lies below the first one under way is built. Nothing if its job was given up, or if it was a page
+    /// that was written anew.
+    fn count_step(&mut self, number: u64) {
         let Some(background) = self.background.as_deref_mut() else { return };
         let (end, step) = (background.end, background.rates.step);
-        let Some(job) = background.jobs.front_mut() else { return };
-        // Neither a page that was written anew nor a step of a job that was given up.
-        let Some(place) = job.under_way.iter().position(|&first| first == offset) else { return };
-        job.under_way.swap_remove(place);
+        let place = |job: &Job| job.under_way.iter().position(|step| step.number == number);
+        let found = background.jobs.iter_mut().find_map(|job| place(job).map(|place| (job, place)));
+        let Some((job, place)) = found else { return };
+        let Step { offset, .. } = job.under_way.swap_remove(place);
         let done = step.min(end - offset);
-        let below = job.under_way.iter().copied().min().unwrap_or(job.next);
+        let below = job.under_way.iter().map(|step| step.offset).min().unwrap_or(job.next);
         match job.work {
             Work::Rebuild(device) => {
                 background.counters.rebuilt_bytes += done;
@@ -212,19 +264,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn job_is_done(&mut self, now: SimTime) {
         let Some(background) = self.background.as_deref_mut() else { return };
+        background.count_time(now);
         let Some(job) = background.jobs.pop_front() else { return };
-        let counters = &mut background.counters;
-        let took = (now - job.began).0;
         if let Some(next) = background.jobs.front_mut() {
-            next.began = now;
+            (next.soonest, next.latest) = (next.soonest.max(job.soonest), next.latest.max(job.latest));
         }
-        match job.work {
-            Work::Rebuild(device) => {
-                counters.rebuild_ns += took;
-                counters.rebuilds += 1;
-                self.is_rebuilt(device, now);
-            }
-            Work::Scrub { .. } => counters.scrub_ns += took,
+        if let Work::Rebuild(device) = job.work {
+            background.counters.rebuilds += 1;
+            self.is_rebuilt(device, now);
         }
     }
 
@@ -242,22 +289,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             background.counters.rewritten_pages += end - first;
         }
         match self.planner.restore(device, offset, length) {
-            Some(transaction) => self.begin_own(transaction, Bytes::MAX, now),
+            Some(transaction) => self.begin_own(transaction, u64::MAX, now),
             None => Ok(()),
         }
     }
 
     /// What the array's own work has done so far; `now` counts a job that is under way.
     pub fn background_counters(&self, now: SimTime) -> BackgroundCounters {
-        let Some(background) = self.background.as_deref() else { return BackgroundCounters::default() };
-        let mut counters = background.counters;
-        if let Some(job) = background.jobs.front() {
-            let so_far = now.saturating_since(job.began).0;
-            match job.work {
-                Work::Rebuild(_) => counters.rebuild_ns += so_far,
-                Work::Scrub { .. } => counters.scrub_ns += so_far,
-            }
-        }
-        counters
+        self.background.as_deref().map_or_else(BackgroundCounters::default, |own| own.counted(now))
     }
 }

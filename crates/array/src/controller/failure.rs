@@ -93,6 +93,11 @@ impl<P: Probe> Fate<P> {
         }
     }
 
+    /// Spares that are left, and members that were replaced.
+    pub fn not_members(&mut self) -> impl Iterator<Item = &mut Device<P>> {
+        self.spares.iter_mut().chain(&mut self.retired).map(|(_, device)| device)
+    }
+
     /// Of so many pages that were read, the next one after the first `from` that could not be.
     fn unreadable(&mut self, from: u64, pages: u64) -> Option<u64> {
         let left = pages - from;
@@ -184,7 +189,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.set_condition(device, Condition::Failed);
         self.devices[index].fail(now);
         self.set_access(device, Access::Failed);
-        self.give_up_jobs_of(device);
+        self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
         self.collect_from(index)?;
         self.refuse_all_of(device, now)?;

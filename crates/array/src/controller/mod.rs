@@ -598,6 +598,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The measured window begins: members count their maxima anew, and their probes are told.
     pub fn begin_window(&mut self, from: SimTime) {
         self.devices.iter_mut().for_each(|device| device.begin_window(from));
+        if let Some(fate) = self.fate.as_deref_mut() {
+            fate.not_members().for_each(|device| device.begin_window(from));
+        }
     }
 
     /// What members hold.

@@ -11,7 +11,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{Blame, Bytes, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
+use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -57,9 +57,9 @@ pub(super) struct Running {
     replan: Option<Rows>,
     /// It writes back what is parked.
     pub is_destage: bool,
-    /// It is the array's own work: the step, by its first byte, or none.
+    /// It is the array's own work: the number of the step, or `u64::MAX`.
     pub is_own: bool,
-    pub step: Bytes,
+    pub step: u64,
     /// It finds out what the read with this token is to bring; `NO_RACE` if it races nobody.
     pub race: u64,
     /// Up to the beginning of the current step.
@@ -158,11 +158,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.begin(transaction, NONE, 0, now)
     }
 
-    /// Begins the array's own work: a step of it, or `Bytes::MAX`.
+    /// Begins the array's own work: a step of it, or `u64::MAX`.
     pub(super) fn begin_own(
         &mut self,
         spec: Transaction,
-        step: Bytes,
+        step: u64,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
         let before = Chain { finish: now, ..Chain::default() };

@@ -320,6 +320,14 @@ pub struct LossCounters {
 }
 
 impl LossCounters {
+    pub(crate) fn add(&mut self, other: &LossCounters) {
+        self.rebuilt_pages += other.rebuilt_pages;
+        self.extra_pages += other.extra_pages;
+        self.unread_pages += other.unread_pages;
+        self.unwritten_pages += other.unwritten_pages;
+        self.lost_pages += other.lost_pages;
+    }
+
     /// What was counted after `start`.
     pub fn since(&self, start: &LossCounters) -> LossCounters {
         LossCounters {

@@ -2,8 +2,8 @@
 
 use std::sync::Mutex;
 
-use harmonia_metrics::Observer;
 use harmonia_metrics::recording::{Limits, MemberPlanes, Recorder, Recording};
+use harmonia_metrics::{AilingSpan, Observer};
 use harmonia_scenario::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, SimTime};
 
@@ -72,6 +72,12 @@ impl Observer for Delivering<'_> {
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
         if let Some(recorder) = &mut self.recorder {
             recorder.gc_interval(member, start, end);
+        }
+    }
+
+    fn ails(&mut self, span: &AilingSpan) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ails(span);
         }
     }
 

@@ -24,7 +24,7 @@ pub(super) fn section(run: &Report, style: Style) -> String {
     for (index, device) in run.devices.iter().enumerate() {
         let DeviceReport { erases, gc_victims, gc_pages_moved, gc_busy_ns, wear, .. } = device;
         table.push(vec![
-            index.to_string().into(),
+            name(index, device).into(),
             numbers::count(*erases).into(),
             numbers::count(*gc_victims).into(),
             numbers::count(*gc_pages_moved).into(),
@@ -37,4 +37,13 @@ pub(super) fn section(run: &Report, style: Style) -> String {
     }
     titled(TITLE, &table, style)
         + "GC time: summed over the dies of a device. Wear: erases of a block since the device was new.\n"
+}
+
+/// Its number, and what it is if it is no member.
+fn name(index: usize, device: &DeviceReport) -> String {
+    match device.in_place_of {
+        Some(member) => format!("{index}, for {member}"),
+        None if device.spare => format!("{index}, spare"),
+        None => index.to_string(),
+    }
 }

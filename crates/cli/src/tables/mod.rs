@@ -155,7 +155,7 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
             facts.push(first);
         }
     };
-    fact(&|run| match run.devices.len() {
+    fact(&|run| match run.members() {
         1 => "1 device".to_owned(),
         devices => format!("{devices} devices"),
     });

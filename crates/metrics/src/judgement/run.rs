@@ -1,5 +1,6 @@
 //! What makes the figures of one run say less than they seem to.
 
+use crate::failures::LossReport;
 use crate::feasibility::{FeasibilityReport, MeasuredIn};
 use crate::report::Report;
 use crate::trace;
@@ -24,6 +25,12 @@ pub const ALL_AT_ONCE: &str = "all-at-once";
 
 /// Members that are to collect in turn need more time than there is.
 pub const CANNOT_KEEP_UP: &str = "cannot-keep-up";
+/// Too many members failed at once, or could not read what others were to be rebuilt from.
+pub const DATA_LOST: &str = "data-lost";
+/// A replacement was not complete when the run ended.
+pub const REBUILD_UNFINISHED: &str = "rebuild-unfinished";
+/// Something was to befall a member after the end of the run.
+pub const FAILURE_NOT_REACHED: &str = "failure-not-reached";
 
 /// Whether a run with this warning can win nothing.
 pub fn voids(code: &str) -> bool {
@@ -50,6 +57,7 @@ const BATCHES_MIN: usize = 8;
 /// All there is to say of a run; most serious first.
 pub fn of_run(run: &Report) -> Vec<Warning> {
     let all = [
+        (DATA_LOST, data_lost(run)),
         (ALL_AT_ONCE, all_at_once(run)),
         (OVERLOAD, overload(run)),
         (FEW_REQUESTS, few_requests(run)),
@@ -59,6 +67,8 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (NOT_SETTLED, not_settled(run)),
         (STILL_SETTLING, still_settling(run)),
         (CANNOT_KEEP_UP, cannot_keep_up(run)),
+        (REBUILD_UNFINISHED, rebuild_unfinished(run)),
+        (FAILURE_NOT_REACHED, failure_not_reached(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
     let of_trace = run.trace.as_ref().map(trace::warnings).unwrap_or_default();
@@ -133,8 +143,7 @@ fn few_requests(run: &Report) -> Option<String> {
 fn events(run: &Report) -> Option<f64> {
     let counted = run.devices.iter().map(|device| device.gc_events).sum::<u64>();
     let unknown = counted == 0 && run.array.erases > 0;
-    (!run.is_ideal() && !unknown && !run.devices.is_empty())
-        .then(|| counted as f64 / run.devices.len() as f64)
+    (!run.is_ideal() && !unknown && !run.devices.is_empty()).then(|| counted as f64 / run.members() as f64)
 }
 
 fn no_collection(run: &Report) -> Option<String> {
@@ -197,6 +206,48 @@ fn still_settling(run: &Report) -> Option<String> {
             precondition.fill, precondition.overwrite
         )),
     }
+}
+
+/// What the host could not read or write, and what was not rebuilt.
+fn data_lost(run: &Report) -> Option<String> {
+    let lost = run.array.failures.as_ref()?.lost;
+    let LossReport { unread_pages, unwritten_pages, lost_pages } = lost;
+    let parts = [
+        (unread_pages, "could not be read"),
+        (unwritten_pages, "could not be written"),
+        (lost_pages, "could not be rebuilt"),
+    ];
+    let told = parts.iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(count, what)| format!("{} {what}", pages(*count))).collect();
+    (lost.pages() > 0).then(|| {
+        format!(
+            "data was lost: {}. Requests for it were answered without it, so response times are those of an array that \
+             does less than it was asked",
+            told.join(", ")
+        )
+    })
+}
+
+fn pages(count: u64) -> String {
+    if count == 1 { "1 page".to_owned() } else { format!("{count} pages") }
+}
+
+fn rebuild_unfinished(run: &Report) -> Option<String> {
+    let rebuild = run.array.failures.as_ref()?.rebuild.filter(|rebuild| rebuild.share < 1.0)?;
+    Some(format!(
+        "rebuilding was not over when the run ended: {:.1}% of the replacement was done after {:.1} s. Lengthen the load \
+         (workload.requests), or raise array.rebuild.min_rate",
+        rebuild.share * 100.0,
+        rebuild.work.seconds
+    ))
+}
+
+fn failure_not_reached(run: &Report) -> Option<String> {
+    let not_reached = run.array.failures.as_ref()?.not_reached;
+    let (what, lie) = if not_reached == 1 { ("a failure", "lies") } else { ("failures", "lie") };
+    (not_reached > 0).then(|| {
+        format!("{what} of the scenario {lie} after the end of the run, so nothing happened. Lengthen the load, or let it happen earlier (array.failure)")
+    })
 }
 
 /// A scheme that keeps members apart and has too little time for that.

@@ -25,6 +25,7 @@ mod windows;
 use harmonia_types::{Completion, DeviceId, SimTime};
 
 use crate::Observer;
+use crate::failures::AilingSpan;
 use intervals::Intervals;
 pub use intervals::{GcSpan, NearGc};
 pub use planes::{DiePlanes, MemberPlanes, PlaneRecorder, PlaneSpan, SPANS_MAX, common_die};
@@ -63,6 +64,7 @@ pub struct Recorder {
     sample: Sample,
     windows: Windows,
     intervals: Intervals,
+    ailing: Vec<AilingSpan>,
     planes: Option<MemberPlanes>,
 }
 
@@ -85,6 +87,8 @@ pub struct Recording {
     pub windows: Vec<Window>,
     /// When each member collected.
     pub gc: NearGc,
+    /// When something was wrong with a member, in order of its beginning.
+    pub ailing: Vec<AilingSpan>,
     /// What planes did, of some dies of one member.
     pub planes: Option<MemberPlanes>,
 }
@@ -104,6 +108,7 @@ impl Recorder {
             sample: Sample::new(limits.sample),
             windows: Windows::new(limits.window_part),
             intervals: Intervals::new(limits.intervals),
+            ailing: Vec::new(),
             planes: None,
         }
     }
@@ -129,6 +134,7 @@ impl Recorder {
             kept: requests::joined(kept),
             windows: windows.into_iter().map(|(window, ..)| window).collect(),
             gc: self.intervals.finish(),
+            ailing: self.ailing,
             planes: self.planes,
         }
     }
@@ -156,6 +162,10 @@ impl Observer for Recorder {
                 self.windows.lose_gc_before(until);
             }
         }
+    }
+
+    fn ails(&mut self, span: &AilingSpan) {
+        self.ailing.push(*span);
     }
 
     fn wants_planes(&self) -> bool {

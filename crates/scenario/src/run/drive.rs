@@ -8,11 +8,11 @@
 
 use std::sync::atomic::Ordering;
 
-use harmonia_array::{Array, ArrayCounters, MessageCounters};
+use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
-    CounterBatches, DeviceCounters, GcOverlap, GcWaits, GcWaitsReport, HostRecorder, InsideCounters,
-    Observer, OverTimeReport, Pairing, WarmupGc, Wear,
+    AilingSpan, CounterBatches, DeviceCounters, FailureRecorder, FailuresReport, GcOverlap, GcWaits,
+    GcWaitsReport, HostRecorder, InsideCounters, Observer, OverTimeReport, Pairing, WarmupGc, Wear,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
@@ -21,6 +21,7 @@ use harmonia_workload::{
     ArrayGeometryForLoad, Limit, Load, Next, SkewRest, Source, TraceAccount, WorkloadConfig,
 };
 
+use super::failures::{self, Ending};
 use super::probe::{RunProbe, Told, Wanted};
 use super::report::Stopwatch;
 use super::{RunError, RunId, RunOptions, Stage, bad_input, is_over, too_long, too_short};
@@ -41,17 +42,17 @@ pub(super) struct Run<'a> {
 /// What a run measured.
 pub(super) struct Measured {
     pub host: HostRecorder,
-    /// By member, over the measured window.
+    /// By member, and behind them by spare where anything may befall members; over the measured window. The same holds for
+    /// all that is told by device.
     pub devices: Vec<DeviceCounters>,
     pub wear: Vec<Wear>,
-    /// By member.
     pub over_time: Vec<OverTimeReport>,
     /// By member, who waited for it.
     pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
     /// Who collected before the measured window.
     pub warmup_gc: WarmupGc,
-    /// By member, times it began to collect or was collecting when the window began.
+    /// Times each device began to collect or was collecting when the window began.
     pub gc_intervals: Vec<u64>,
     /// How counters changed from batch to batch of requests.
     pub counter_batches: CounterBatches,
@@ -59,6 +60,8 @@ pub(super) struct Measured {
     pub arrivals_ns: Option<u64>,
     pub messages: MessageCounters,
     pub redundancy: ArrayCounters,
+    /// What befell members, where anything may.
+    pub failures: Option<FailuresReport>,
     /// Pages read so that parity could be made.
     pub parity_pages_read: u64,
     /// The coordination policy's own.
@@ -106,9 +109,11 @@ impl Run<'_> {
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
         let clock = Stopwatch::start();
-        let members = &scenario.array.members;
-        let probe = |member: DeviceId| P::new(member, &members[member.index()].ssd.geometry, wanted);
-        let mut array = Array::new(&scenario.array, states, excluded, probe)
+        let array = &scenario.array;
+        let members: Vec<_> = array.members.iter().chain(&array.faults.spares).collect();
+        let probe = |device: DeviceId| P::new(device, &members[device.index()].ssd.geometry, wanted);
+        let states = failures::with_spares(scenario, states)?;
+        let mut array = Array::new(array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
         array.set_deadlines(scenario.deadlines);
         let source = self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?;
@@ -129,6 +134,7 @@ impl Run<'_> {
             first_measured: u64::MAX,
             host: HostRecorder::new(),
             gc_waits: GcWaits::new(scenario.array.members.len()),
+            failures: (!scenario.array.faults.is_none()).then(Box::default),
             observer,
             outstanding: 0,
             outstanding_pages: 0,
@@ -170,6 +176,7 @@ struct Window {
     devices: Vec<DeviceCounters>,
     messages: MessageCounters,
     redundancy: ArrayCounters,
+    background: BackgroundCounters,
     parity_pages_read: u64,
     policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
@@ -193,6 +200,8 @@ struct Drive<'a, P: Told> {
     first_measured: u64,
     host: HostRecorder,
     gc_waits: GcWaits,
+    /// Where anything may befall members.
+    failures: Option<Box<FailureRecorder>>,
     observer: Option<Box<dyn Observer + 'a>>,
     outstanding: u64,
     /// Pages of the requests outstanding.
@@ -332,6 +341,9 @@ impl<P: Told> Drive<'_, P> {
     /// Takes note of what completed and who collected. A completion may be known before it happens, so that the clock
     /// alone would not show that one comes too late.
     fn record(&mut self) -> Result<(), RunError> {
+        if let Some(recorder) = self.failures.as_deref_mut() {
+            failures::hear(recorder, &self.array);
+        }
         let mut completions = std::mem::take(self.array.completions());
         for completion in completions.drain(..) {
             self.outstanding -= 1;
@@ -340,6 +352,9 @@ impl<P: Told> Drive<'_, P> {
             if completion.id >= self.first_measured {
                 self.host.record(&completion);
                 self.gc_waits.record(&completion);
+                if let Some(recorder) = self.failures.as_deref_mut() {
+                    recorder.record(&completion);
+                }
                 if let Some(observer) = &mut self.observer {
                     observer.completion(&completion);
                 }
@@ -354,7 +369,8 @@ impl<P: Told> Drive<'_, P> {
         for (device, start, end) in intervals.drain(..) {
             if let Some(window) = &mut self.window {
                 window.gc.interval(device, start, end);
-                window.gc_intervals[device.index()] += u64::from(end > window.from);
+                let row = row(self.failures.as_deref(), device, start);
+                window.gc_intervals[row] += u64::from(end > window.from);
                 if let Some(observer) = self.observer.as_mut().filter(|_| end > window.from) {
                     observer.gc_interval(device, start.max(window.from), end);
                 }
@@ -378,7 +394,7 @@ impl<P: Told> Drive<'_, P> {
         if let Some(observer) = &mut self.observer {
             observer.begin(from, self.array.devices().len());
         }
-        let members = self.array.devices().len();
+        let (members, devices) = (self.array.devices().len(), self.array.every_device().len());
         let mut warmup_gc = std::mem::replace(&mut self.warmup_gc, GcOverlap::new(members, from));
         for (index, device) in self.array.devices().iter().enumerate() {
             if let Some(since) = device.collecting_since() {
@@ -393,28 +409,33 @@ impl<P: Told> Drive<'_, P> {
             devices: self.counters()?,
             messages: *self.array.message_counters(),
             redundancy: self.array.counters(),
+            background: self.array.background_counters(from),
             parity_pages_read: parity_pages_read(&self.array),
             policy_counters: self.array.policy_counters(),
             gc: GcOverlap::new(members, from),
             warmup_gc: WarmupGc::new(warmup_gc, self.warmup_gc_events, from),
-            gc_intervals: vec![0; members],
+            gc_intervals: vec![0; devices],
             batches: CounterBatches::starting_at(first),
             events: self.events(),
         });
         Ok(())
     }
 
-    /// Every member's counters; refused where the time its dies or planes collected for is too long to be summed up.
+    /// Every device's counters; refused where the time its dies or planes collected for is too long to be summed up.
     fn counters(&self) -> Result<Vec<DeviceCounters>, RunError> {
         let beyond = |device: &harmonia_ssd::Device<P>| {
             let counters = device.counters();
             too_long::is_beyond(counters.gc_busy) || too_long::is_beyond(counters.gc_plane_busy)
         };
-        if self.array.devices().iter().any(beyond) { Err(self.too_long()) } else { Ok(counters(&self.array)) }
+        if self.array.every_device().into_iter().any(beyond) {
+            Err(self.too_long())
+        } else {
+            Ok(counters(&self.array))
+        }
     }
 
     fn events(&self) -> u64 {
-        self.array.devices().iter().map(|device| device.events()).sum()
+        self.array.every_device().iter().map(|device| device.events()).sum()
     }
 
     fn finish(mut self, clock: Stopwatch) -> Result<Measured, RunError> {
@@ -427,7 +448,7 @@ impl<P: Told> Drive<'_, P> {
             if let Some(since) = device.collecting_since() {
                 let device = DeviceId(index as u16);
                 window.gc.interval(device, since, SimTime::NEVER);
-                window.gc_intervals[index] += u64::from(since < end);
+                window.gc_intervals[row(self.failures.as_deref(), device, since)] += u64::from(since < end);
                 let since = since.max(window.from);
                 if let Some(observer) = self.observer.as_mut().filter(|_| since < end) {
                     observer.gc_interval(device, since, end);
@@ -435,11 +456,25 @@ impl<P: Told> Drive<'_, P> {
             }
         }
         if let Some(observer) = &mut self.observer {
-            let planes = self.array.devices().iter().find_map(|device| device.probe().planes());
+            let spans = self.failures.iter().flat_map(|recorder| recorder.spans());
+            spans.filter_map(|span| within(span, window.from, end)).for_each(|span| observer.ails(&span));
+            let all = self.array.every_device();
+            let planes = all.iter().find_map(|device| device.probe().planes());
             planes.iter().for_each(|planes| observer.planes(planes));
             observer.end(end);
         }
         let now = self.counters()?;
+        let redundancy = self.array.counters().since(&window.redundancy);
+        let background = self.array.background_counters(end);
+        let ending = Ending {
+            scenario: &self.run.variant.scenario,
+            window: (window.from, end),
+            requests: self.submitted,
+            counters: [self.array.counters(), redundancy],
+            background: [background, background.since(&window.background)],
+        };
+        let failures = self.failures.as_deref().map(|recorder| ending.report(recorder));
+        let all = self.array.every_device();
         Ok(Measured {
             arrivals_ns: (!self.wants_completions)
                 .then(|| self.host.last_arrival().saturating_since(window.from).as_ns()),
@@ -447,18 +482,14 @@ impl<P: Told> Drive<'_, P> {
             gc_intervals: window.gc_intervals,
             counter_batches: window.batches,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
-            wear: self
-                .array
-                .devices()
-                .iter()
-                .map(|device| Wear::of(device.ftl().erase_counts().iter().copied()))
-                .collect(),
-            over_time: self.array.devices().iter().map(|device| device.probe().over_time(end)).collect(),
+            wear: all.iter().map(|device| Wear::of(device.ftl().erase_counts().iter().copied())).collect(),
+            over_time: all.iter().map(|device| device.probe().over_time(end)).collect(),
             gc_waits: self.gc_waits.report(),
             gc_share: window.gc.finish(end),
             warmup_gc: window.warmup_gc,
             messages: self.array.message_counters().since(&window.messages),
-            redundancy: self.array.counters().since(&window.redundancy),
+            redundancy,
+            failures,
             parity_pages_read: parity_pages_read(&self.array) - window.parity_pages_read,
             policy_counters: self
                 .array
@@ -475,16 +506,27 @@ impl<P: Told> Drive<'_, P> {
     }
 }
 
+/// The row of the device that was in a place at a time.
+fn row(failures: Option<&FailureRecorder>, place: DeviceId, at: SimTime) -> usize {
+    failures.map_or(place, |recorder| recorder.device_at(place, at)).index()
+}
+
+/// The part of a span within the measured window, if there is any.
+fn within(span: &AilingSpan, from: SimTime, end: SimTime) -> Option<AilingSpan> {
+    let (start, end) = (span.start.max(from), span.end.min(end));
+    (start < end).then_some(AilingSpan { start, end, ..*span })
+}
+
 fn out_of_blocks(failure: harmonia_array::ArrayFailure) -> RunError {
     bad_input(failure.to_string(), "more spare, or an earlier start of garbage collection")
 }
 
-/// Pages that members have read for the array's parity so far.
+/// Pages that devices have read for the array's parity so far.
 fn parity_pages_read<P: Probe>(array: &Array<P>) -> u64 {
-    array.devices().iter().map(|device| device.counters().parity_pages_read).sum()
+    array.every_device().iter().map(|device| device.counters().parity_pages_read).sum()
 }
 
-/// Every member's counters in the report's terms.
+/// Every device's counters in the report's terms.
 fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
     let convert = |device: &harmonia_ssd::Device<P>| {
         let counters = device.counters();
@@ -517,7 +559,7 @@ fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
             },
         }
     };
-    array.devices().iter().map(convert).collect()
+    array.every_device().into_iter().map(convert).collect()
 }
 
 fn pairing(counted: &harmonia_ssd::Pairing) -> Pairing {

@@ -2,6 +2,7 @@
 //!
 //! * `cache`: aged states kept from one process to the next;
 //! * `drive`: one run, from an aged array to its measurements;
+//! * `failures`: spares, and what befalls members in it;
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
 //! * `seeds`: every variant with every seed, or with seeds until somebody has seen enough;
@@ -13,6 +14,7 @@
 
 mod cache;
 mod drive;
+mod failures;
 mod memory;
 mod probe;
 mod report;

@@ -9,7 +9,7 @@ use harmonia_array::{
 };
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
-    FeasibilityReport, GcEstimateReport, HostReport, Noted, NvramReport, PreconditionReport,
+    FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport, PreconditionReport,
     ReconstructReport, RedundancyReport, Report, SCHEMA, TraceReport,
 };
 use harmonia_ssd::SsdConfig;
@@ -42,7 +42,9 @@ pub(super) fn build(
     measured: Measured,
 ) -> Report {
     let scenario = &variant.scenario;
-    let members = &scenario.array.members;
+    let faults = &scenario.array.faults;
+    let spares = if faults.is_none() { &[][..] } else { &faults.spares };
+    let members = || scenario.array.members.iter().chain(spares);
     let messages = &measured.messages;
     let mut counters = BTreeMap::from([
         ("soft_notices".to_owned(), messages.soft_notices),
@@ -58,16 +60,18 @@ pub(super) fn build(
     let policy = policy.as_deref();
     let name = scenario.array.coordination.policy.clone();
     let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
-    let watched = measured.over_time.into_iter().zip(measured.gc_waits);
-    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members);
-    let planes = members.iter().map(|member| member.ssd.geometry.planes_per_die);
+    // Requests wait for a member, whatever device is in its place.
+    let gc_waits = measured.gc_waits.into_iter().chain(spares.iter().map(|_| GcWaitsReport::default()));
+    let watched = measured.over_time.into_iter().zip(gc_waits);
+    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members());
+    let planes = members().map(|member| member.ssd.geometry.planes_per_die);
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
         let programs: u64 = device.programs.iter().sum();
         programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
     });
     let layout = scenario.array.layout();
-    let counted = measured.gc_intervals.iter().zip(&measured.devices).zip(members);
+    let counted = measured.gc_intervals.iter().zip(&measured.devices).zip(members());
     let events = counted.map(|((&intervals, device), member)| intervals.max(rounds(device, &member.ssd)));
     let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
     let array = ArrayReport {
@@ -75,6 +79,7 @@ pub(super) fn build(
         redundancy: redundancy(scenario.array.level, &measured.redundancy),
         reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
         nvram: nvram(&scenario.array, &measured.redundancy.nvram),
+        failures: measured.failures,
         feasibility: policy
             .filter(|policy| policy.keeps_apart())
             .map(|policy| FeasibilityReport::new(policy.at_once(), &measured.warmup_gc, &measured.gc_share)),
@@ -84,6 +89,8 @@ pub(super) fn build(
     let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };
     measured.counter_batches.add_to(&mut host.batches, &array, host.requests);
     let is_gone_by = array.reconstruct.is_some() || array.nvram.is_some();
+    let failures = array.failures.clone();
+    let place_taken_by = |device: u16| failures.as_ref()?.place_taken_by(device);
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -101,12 +108,15 @@ pub(super) fn build(
         },
         devices: devices
             .zip(events)
-            .map(|((((counters, wear), (over_time, gc_waits)), member), gc_events)| DeviceReport {
+            .zip(0..)
+            .map(|(((((counters, wear), (over_time, gc_waits)), member), gc_events), index)| DeviceReport {
                 gc_events,
                 over_time,
                 // Who goes by it is told how good it is.
                 gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
                 gc_waits,
+                spare: index >= scenario.array.devices,
+                in_place_of: place_taken_by(index),
                 ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
             })
             .collect(),

@@ -35,6 +35,7 @@ impl Job {
     fn seeded(id: RunId, variant: &Variant, seed: u64) -> Job {
         let mut variant = variant.clone();
         variant.scenario.seed = seed;
+        variant.scenario.array.faults.seed = seed;
         Job {
             id,
             name: format!("{} seed {seed}", variant.label),

@@ -33,7 +33,7 @@ pub(super) fn paragraph(pair: &Pair<'_>, price_is_said: bool) -> Vec<String> {
 /// What was run.
 pub(super) fn setting(runs: &[Report]) -> String {
     let first = &runs[0];
-    let devices = first.devices.len();
+    let devices = first.members();
     let level = first.scenario.pointer("/array/level").and_then(serde_json::Value::as_str);
     let ssds = match level {
         _ if devices == 1 => "aged SSD".to_owned(),

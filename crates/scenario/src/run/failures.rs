@@ -1,0 +1,91 @@
+//! Failures of one run: the spares it begins with, what it hears from the array, and what it reports.
+
+use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MishapKind, When};
+use harmonia_metrics::{
+    BackgroundReport, FailureRecorder, FailuresReport, Happening, LossReport, RebuildReport,
+};
+use harmonia_ssd::Ftl;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::SimTime;
+
+use super::{RunError, bad_input};
+use crate::{Scenario, SpareState};
+
+/// The states of the members, and behind them those of the spares.
+pub(super) fn with_spares(scenario: &Scenario, mut states: Vec<Ftl>) -> Result<Vec<Ftl>, RunError> {
+    let array = &scenario.array;
+    let members = array.members.len();
+    for (number, spare) in array.faults.spares.iter().enumerate() {
+        let alike = (0..members).filter(|&member| array.members[member].ssd == spare.ssd);
+        // Each like another member, so that they do not collect in step.
+        let like = alike.cycle().nth(number).and_then(|member| states.get(member));
+        let state = match (scenario.spare_state, like) {
+            (SpareState::Aged, Some(like)) => like.clone(),
+            (SpareState::Aged, None) | (SpareState::New, _) => {
+                Ftl::new(&spare.ssd, scenario.seed, &format!("device/{}", members + number))
+                    .map_err(|error| bad_input(error.to_string(), "a device that can work"))?
+            }
+        };
+        states.push(state);
+    }
+    Ok(states)
+}
+
+/// Passes on what the array has logged since the last time.
+pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
+    for mishap in &array.mishaps()[recorder.events()..] {
+        let what = match mishap.what {
+            MishapKind::Failed => Happening::Failed,
+            MishapKind::Slow(factor) => Happening::Slow { factor },
+            MishapKind::Replaced(by) => Happening::Replaced { by },
+            MishapKind::Rebuilt => Happening::Rebuilt,
+        };
+        recorder.tell(mishap.at, mishap.device, what);
+    }
+}
+
+/// What is to be known about a run for its report.
+pub(super) struct Ending<'a> {
+    pub scenario: &'a Scenario,
+    /// The measured window.
+    pub window: (SimTime, SimTime),
+    /// Requests that arrived, the warm-up included.
+    pub requests: u64,
+    /// Over the whole run, and over the window.
+    pub counters: [ArrayCounters; 2],
+    pub background: [BackgroundCounters; 2],
+}
+
+impl Ending<'_> {
+    /// The report's `array.failures`.
+    pub fn report(&self, recorder: &FailureRecorder) -> FailuresReport {
+        let faults = &self.scenario.array.faults;
+        let (from, end) = self.window;
+        let [run, window] = &self.counters;
+        let [work, work_in_window] = &self.background;
+        let is_ahead = |at: When| match at {
+            When::Time(at) => at > end,
+            When::Request(request) => request > self.requests,
+        };
+        let report = recorder.report(from, end);
+        let was_replaced = report.events.iter().any(|event| matches!(event.what, Happening::Replaced { .. }));
+        FailuresReport {
+            not_reached: faults.events.iter().filter(|fault| is_ahead(fault.at)).count() as u64,
+            rebuild: was_replaced.then(|| RebuildReport {
+                share: work.share_built(),
+                work: BackgroundReport::new(work.rebuilt_bytes, work.rebuild_ns),
+            }),
+            scrub: faults.scrub.map(|_| BackgroundReport::new(work.scrubbed_bytes, work.scrub_ns)),
+            unreadable_pages: window.unreadable_pages,
+            rewritten_pages: work_in_window.rewritten_pages,
+            rebuilt_pages: window.losses.rebuilt_pages,
+            extra_pages: window.losses.extra_pages,
+            lost: LossReport {
+                unread_pages: run.losses.unread_pages,
+                unwritten_pages: run.losses.unwritten_pages,
+                lost_pages: run.losses.lost_pages,
+            },
+            ..report
+        }
+    }
+}
