@@ -408,6 +408,15 @@ fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal,
     Answer::Patch
 }
 
+/// Pushes an operation, or makes the last one of its member longer by it; `last` has these by member.
+fn join(last: &mut [u32], operation: PlannedOperation, plan: &mut Plan) {
+    let last = &mut last[operation.device.index()];
+    if !plan.extend(*last, &operation) {
+        *last = plan.operations().len() as u32;
+        plan.push(operation);
+    }
+}
+
 /// A flush reaches every member.
 pub(crate) fn flush(members: u16, plan: &mut Plan) {
     (0..members).for_each(|member| {

@@ -47,7 +47,7 @@ use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, WITHOUT};
 use crate::config::SmallWrite;
 use crate::layout::Unit;
 use crate::planner::missing::Missing;
-use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transaction, View};
+use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
 
 /// How the parity of rows is made of which something is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -451,14 +451,5 @@ impl ParityPlanner {
     fn begin_step(&mut self) {
         self.last.clear();
         self.last.resize(usize::from(self.whole.members()), u32::MAX);
-    }
-}
-
-/// Pushes an operation, or makes the last one of its member longer by it.
-fn join(last: &mut [u32], operation: PlannedOperation, plan: &mut Plan) {
-    let last = &mut last[operation.device.index()];
-    if !plan.extend(*last, &operation) {
-        *last = plan.operations().len() as u32;
-        plan.push(operation);
     }
 }
