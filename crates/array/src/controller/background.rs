@@ -294,6 +294,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
+    /// Whether what a member finishes may make the array begin work of its own on any other: the next step of a job, or reading an
+    /// unreadable page in another way.
+    #[inline]
+    pub(super) fn works(&self) -> bool {
+        let has_errors = || self.fate.as_deref().is_some_and(|fate| fate.config.page_errors > 0.0);
+        self.background.as_deref().is_some_and(|background| !background.jobs.is_empty() || has_errors())
+    }
+
     /// What the array's own work has done so far; `now` counts a job that is under way.
     pub fn background_counters(&self, now: SimTime) -> BackgroundCounters {
         self.background.as_deref().map_or_else(BackgroundCounters::default, |own| own.counted(now))

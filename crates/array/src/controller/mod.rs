@@ -500,7 +500,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             // A message is delivered before anything that members do at its time.
             let bound = until.min(SimTime(message.0.saturating_sub(1)));
             let device = self.wakes.peek().map_or(0, |(_, device)| device);
-            if in_step || self.waiting > 0 || !self.flushes.is_empty() || self.coupled[device] > 0 {
+            let in_step = in_step || self.waiting > 0 || !self.flushes.is_empty() || self.works();
+            if in_step || self.coupled[device] > 0 {
                 // What follows may concern any member, so none may be behind.
                 let limit = before(self.wakes.peek_second(), device);
                 self.advance_device(device, limit.min(bound), true)?;
