@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Random arrays one after the other, from SEED on, until their members have read, programmed and moved OPERATIONS pages.
-//! Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
+//! Members fail in a third of them. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
 //! `1 SEED` runs that history again.
 #![expect(clippy::print_stdout, reason = "prints its progress")]
 #![expect(clippy::disallowed_types, reason = "prints its rate, which no result depends on")]
@@ -67,6 +67,6 @@ fn torture(operations: u64, first_seed: u64) -> Result<Counts, Failure> {
 fn history(seed: u64) -> Result<Counts, Failure> {
     let round = seed / levels().len() as u64;
     let requests = REQUESTS[(round % REQUESTS.len() as u64) as usize];
-    let options = Options { seed, requests, locks: Locks::Always, faults: false };
+    let options = Options { seed, requests, locks: Locks::Always, faults: round % 3 == 1 };
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

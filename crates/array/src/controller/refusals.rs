@@ -109,8 +109,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let before = self.chain_with(node, at, node.operation.phase, blame);
         let running = &mut self.transactions[node.owner];
         let (request, position) = (running.request, running.position);
-        // Whatever it races, the other one does from now on.
+        // Whatever it races, the other one does from now on. If it is not the last part, no part alone has won.
+        let is_last = running.pending == 1 && running.later == NONE;
         let race = std::mem::replace(&mut running.race, NO_RACE);
+        let race = if is_last { race } else { NO_RACE };
         if request != NONE {
             self.requests[request].remaining += 1;
         }

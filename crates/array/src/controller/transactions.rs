@@ -47,7 +47,7 @@ pub(super) struct Running {
     /// Operations of all steps that the host waits for and that are not done.
     pub awaited: u32,
     /// First operation of the steps that have not begun.
-    later: u32,
+    pub later: u32,
     pub operations: u32,
     /// Members may refuse some of its operations.
     may_be_refused: bool,

@@ -116,20 +116,21 @@ impl MirroredPlanner {
                     let left = |&(device, offset): &(DeviceId, Bytes), length| {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
-                    let is_there = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
-                        Some(device) != except
-                            && tag & gone(copy) == 0
-                            && (is_whole || view.health.holds(device, offset + length))
+                    let is_held = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
+                        tag & gone(copy) == 0 && (is_whole || view.health.holds(device, offset + length))
                     };
                     let has_copy = is_whole
-                        || places.iter().enumerate().any(|(copy, place)| is_there(copy, place, length));
+                        || places.iter().enumerate().any(|(copy, place)| is_held(copy, place, length));
                     parts(has_copy, places[0].1, length, *page, |at, length| {
                         let to_do = |member: usize| view.outstanding[member] + planned[member];
                         let places = places.iter().map(|&(device, offset)| (device, offset + at)).enumerate();
-                        let places = places.filter(|(copy, place)| is_there(*copy, place, length));
-                        let places = places.map(|(_, place)| place);
+                        let places = places.filter(|(copy, place)| is_held(*copy, place, length));
+                        let mut held = places.map(|(_, place)| place);
+                        let places = held.clone().filter(|place| Some(place.0) != except);
                         let best =
                             places.clone().min_by_key(|place| (left(place, length), to_do(place.0.index())));
+                        // A race against the only copy that is left is no race.
+                        let best = best.or_else(|| held.find(|place| Some(place.0) == except));
                         let Some(place) = best else {
                             losses.unread_pages += length.div_ceil(*page);
                             return;

@@ -439,6 +439,12 @@ impl<C: Content> Run<C> {
         counts.unread_pages = of_array.losses.unread_pages;
         counts.unwritten_pages = of_array.losses.unwritten_pages;
         counts.lost_pages = of_array.losses.lost_pages;
+        let counted = counts.unread_pages + counts.unwritten_pages + counts.lost_pages;
+        assert!(
+            counted == 0 || counts.lost + counts.unread > 0,
+            "pages were counted as lost, and none was: {:?}",
+            of_array.losses
+        );
         counts.without_loss = u64::from(counts.lost + counts.unread == 0);
         counts.rebuilt_pages = of_array.reads.rebuilt_pages;
         counts.waited_pages = of_array.reads.waited_pages;

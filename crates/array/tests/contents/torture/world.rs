@@ -223,11 +223,19 @@ impl<C: Content> World<C> {
                 content
             }
             None => {
-                self.gives_up(owner, member, sector, "a sector");
-                self.lose(logical);
-                C::ZERO
+                if !self.is_idle_write(owner, member, sector) {
+                    self.gives_up(owner, member, sector, "a sector");
+                    self.lose(logical);
+                }
+                C::of(Stamp::garbage(member.0, sector))
             }
         }
+    }
+
+    /// Whether a host's write goes to a part of a replacement that is yet to be built. Whatever it leaves there, nobody trusts it,
+    /// and a plan made before the replacement came need not know what to write.
+    fn is_idle_write(&self, owner: Owner<'_>, member: DeviceId, sector: u64) -> bool {
+        owner.request.is_some() && !self.damage.holds(member, sector)
     }
 
     /// A transaction writes what it cannot know. It may, where what it needs is gone.
@@ -302,17 +310,19 @@ impl<C: Content> World<C> {
         }
     }
 
-    /// Whether a write that is acknowledged is where reads will look for it.
-    fn is_kept(&self, logical: u64, ailed: Members) -> bool {
-        if ailed == 0 {
+    /// Whether a write that is acknowledged is where reads will look for it. Where the parity of a row cannot be made, nothing of
+    /// it need be written.
+    fn is_kept(&self, pending: &Pending, logical: u64) -> bool {
+        if pending.ailed == 0 && pending.unreadable.is_empty() {
             return true;
         }
         let copies = self.places.copies(logical);
-        let is_sound = |&(member, _): &(DeviceId, u64)| ailed & 1 << member.0 == 0;
-        match self.places.parity() {
-            Some(_) => !self.is_broken(copies[0].1) || is_sound(&copies[0]),
-            None => copies.iter().any(is_sound),
+        if self.places.parity().is_none() {
+            return copies.iter().any(|&(member, _)| pending.ailed & 1 << member.0 == 0);
         }
+        let sector = copies[0].1;
+        let unreadable = members_at(&pending.unreadable, sector);
+        !self.is_broken(sector) && (unreadable == 0 || self.damage.allows(unreadable | pending.ailed))
     }
 
     /// Whether a read may do without a sector, because failures have taken it.
@@ -383,8 +393,10 @@ impl<C: Content> World<C> {
         for sector in piece {
             let sum = self.parity_at(owner, (&data, unit), member, sector);
             contents.push(sum.unwrap_or_else(|| {
-                self.gives_up(owner, member, sector, "parity");
-                C::ZERO
+                if !self.is_idle_write(owner, member, sector) {
+                    self.gives_up(owner, member, sector, "parity");
+                }
+                C::of(Stamp::garbage(member.0, sector))
             }));
         }
         self.data = data;
@@ -659,7 +671,7 @@ impl<C: Content> World<C> {
             Operation::Write | Operation::Trim => {
                 for sector in pending.touched.iter().cloned().flatten() {
                     self.truth.write_ends(sector, id, finish);
-                    if !self.is_kept(sector, pending.ailed) {
+                    if !self.is_kept(&pending, sector) {
                         self.lose(sector);
                     }
                 }
