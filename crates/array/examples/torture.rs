@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use torture::content::{Real, Tag};
-use torture::history::{Counts, Failure, Options, run};
+use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::scenario::levels;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
@@ -67,6 +67,6 @@ fn torture(operations: u64, first_seed: u64) -> Result<Counts, Failure> {
 fn history(seed: u64) -> Result<Counts, Failure> {
     let round = seed / levels().len() as u64;
     let requests = REQUESTS[(round % REQUESTS.len() as u64) as usize];
-    let options = Options { seed, requests, locks_rows: true };
+    let options = Options { seed, requests, locks: Locks::Always, faults: false };
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

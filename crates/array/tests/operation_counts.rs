@@ -6,16 +6,21 @@
 //! the units that are written and the parities, a reconstruct-write those that are not overwritten as a whole; the former
 //! if it reads strictly fewer. The oracle's left-symmetric placement is written down from md's formula.
 //!
+//! With failed members, no more than there are parities, of a row with D data units of which w are written, p of them in part:
+//! read-modify-write reads w and the parities that are left, if no unit written has failed; reconstruct-write D - w + p, if
+//! no unit failed that it reads; and D units of any kind say everything. If all parities have failed, p is all there is to read.
+//! What has failed is neither read nor written.
+//!
 //! Not verified: times (`parity_blame` does), and where other rotations put their units (the layout's own tests do).
 
 mod common;
 
 use common::{PAGE, all_filled, drain, level, one_die, request};
 use harmonia_array::layout::{Layout, Parity, Rotation};
-use harmonia_array::{Array, ArrayConfig, Level, SmallWrite};
+use harmonia_array::{Array, ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, When};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{IoCause, Operation, SimTime};
+use harmonia_types::{DeviceId, IoCause, Operation, SimTime};
 
 const METHODS: [SmallWrite; 3] = [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct];
 
@@ -120,9 +125,44 @@ impl Case {
     }
 
     fn array(&self) -> Array {
+        self.array_with(Faults::default())
+    }
+
+    fn array_with(&self, faults: Faults) -> Array {
         let config = level(self.level(), &one_die(24, 16, 6), self.members as u16, self.unit());
-        let config = ArrayConfig { small_write: self.small_write, ..config };
+        let config = ArrayConfig { small_write: self.small_write, faults, ..config };
         Array::new(&config, all_filled(&config, 1), None, |_| NoProbe).unwrap()
+    }
+
+    /// An array without these members.
+    fn without(&self, failed: &[u64]) -> Array {
+        let never = Fault { device: DeviceId(0), at: When::Request(u64::MAX), what: Befalls::Failure };
+        let mut array = self.array_with(Faults { events: vec![never], ..Faults::default() });
+        for &member in failed {
+            array.fail(DeviceId(member as u16), SimTime::ZERO).unwrap();
+        }
+        array
+    }
+
+    /// What a write of stripe 0 costs without these members, units of one row, as the closed forms have it: reads, data programs,
+    /// parity programs.
+    fn degraded(&self, failed: &[u64], written: std::ops::RangeInclusive<u64>, partial: &[u64]) -> [u64; 3] {
+        let has_failed = |unit: &u64| failed.contains(&self.data_member(0, *unit));
+        let (units, w, p) = (self.data_units(), written.clone().count() as u64, partial.len() as u64);
+        let left = self.parity_members(0).iter().filter(|member| !failed.contains(member)).count() as u64;
+        let programs = [written.clone().filter(|unit| !has_failed(unit)).count() as u64, left];
+        let mut kept = (0..units).filter(|unit| !written.contains(unit) || partial.contains(unit));
+        let modify = (!written.clone().any(|unit| has_failed(&unit))).then_some(w + left);
+        let reconstruct = (!kept.any(|unit| has_failed(&unit))).then_some(units - w + p);
+        let rebuild = reconstruct.unwrap_or(units);
+        let reads = match self.small_write {
+            _ if w == units && p == 0 => 0,
+            _ if left == 0 => p,
+            SmallWrite::Fewest => rebuild.min(modify.unwrap_or(u64::MAX)),
+            SmallWrite::ReadModifyWrite => modify.unwrap_or(rebuild),
+            SmallWrite::Reconstruct => rebuild,
+        };
+        [reads, programs[0], programs[1]]
     }
 }
 
@@ -214,6 +254,69 @@ fn any_write_costs_what_mds_rule_says_row_by_row() {
         }
         let counters = array.counters().planner;
         assert_eq!(counters.pre_read_bytes, pre_reads * PAGE, "{case:?}");
+    }
+}
+
+/// One failed member, and of RAID-6 two.
+fn failures(members: u64, parities: u64) -> Vec<Vec<u64>> {
+    let one = (0..members).map(|member| vec![member]);
+    let two = (0..members).flat_map(|first| (first + 1..members).map(move |second| vec![first, second]));
+    one.chain(two.filter(|_| parities == 2)).collect()
+}
+
+/// Every number of members, every one of them gone and of RAID-6 every two, every run of units, whole and cut at either end.
+#[test]
+fn degraded_small_writes_cost_what_the_closed_forms_say() {
+    for case in cases().filter(|case| case.unit_rows == 1) {
+        for failed in failures(case.members, case.parities) {
+            let mut array = case.without(&failed);
+            let units = case.data_units();
+            let mut id = 0;
+            let runs = (0..units).flat_map(|first| (first..units).map(move |last| (first, last)));
+            for ((first, last), cuts) in runs.flat_map(|run| (0..4).map(move |cuts| (run, cuts))) {
+                let (head, tail) = (cuts & 1, cuts >> 1);
+                let (offset, end) = (first * PAGE + 512 * head, (last + 1) * PAGE - 512 * tail);
+                let mut partial = Vec::new();
+                partial.extend((head == 1).then_some(first));
+                partial.extend((tail == 1 && (head == 0 || first != last)).then_some(last));
+                let cost = cost(&mut array, id, Operation::Write, offset, end - offset);
+                let [reads, data, parity] = case.degraded(&failed, first..=last, &partial);
+                let what =
+                    format!("{case:?} without {failed:?}: units {first} to {last}, {partial:?} in part");
+                assert_eq!(sum(&cost), [0, reads, data, parity], "{what}");
+                for &member in &failed {
+                    assert_eq!(cost[member as usize], [0; 4], "{what}: member {member} has failed");
+                }
+                id += 1;
+            }
+            let losses = array.counters().losses;
+            assert_eq!(losses, Default::default(), "{case:?} without {failed:?}: nothing is lost");
+        }
+    }
+}
+
+/// A read of one unit: its page, or without its member as many units of the row as hold data, whatever they are.
+#[test]
+fn degraded_reads_cost_the_data_units_of_a_row() {
+    for case in cases().filter(|case| case.unit_rows == 1 && case.small_write == SmallWrite::Fewest) {
+        for failed in failures(case.members, case.parities) {
+            let mut array = case.without(&failed);
+            let units = case.data_units();
+            let mut lost = 0;
+            for unit in 0..units {
+                let is_gone = failed.contains(&case.data_member(0, unit));
+                let cost = cost(&mut array, unit, Operation::Read, unit * PAGE, PAGE);
+                let pages = if is_gone { units } else { 1 };
+                lost += u64::from(is_gone);
+                assert_eq!(sum(&cost), [pages, 0, 0, 0], "{case:?} without {failed:?}: unit {unit}");
+            }
+            let losses = array.counters().losses;
+            assert_eq!((losses.rebuilt_pages, losses.extra_pages), (lost, lost * units));
+            // All units at once: every unit that is left, and a parity for each that is not.
+            let whole = cost(&mut array, units, Operation::Read, 0, units * PAGE);
+            assert_eq!(sum(&whole), [units, 0, 0, 0], "{case:?} without {failed:?}");
+            assert_eq!(array.counters().losses.extra_pages, lost * units + lost);
+        }
     }
 }
 

@@ -256,7 +256,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Work::Rebuild(device) => {
                 background.counters.rebuilt_bytes += done;
                 background.counters.built = ((u128::from(below) << 32) / u128::from(end.max(1))) as u64;
-                self.health.set(device, Condition::Partial(below));
+                self.set_condition(device, Condition::Partial(below));
             }
             Work::Scrub { .. } => background.counters.scrubbed_bytes += done,
         }

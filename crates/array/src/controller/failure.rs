@@ -16,9 +16,9 @@
 //! rebuilt and rewritten). Leaves out: md's limit of read errors after which a member is failed, and bad-block lists.
 
 use harmonia_engine::Rng;
-use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, Bytes, DeviceId, Operation, SimTime};
+use harmonia_ssd::{Device, SubCompletion};
+use harmonia_types::{Bytes, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
 use super::messages::Message;
@@ -186,7 +186,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         fate.log.push(Mishap { at: now, device, what: MishapKind::Failed });
         let has_spare = !fate.spares.is_empty();
         self.latest = self.latest.max(now);
-        self.health.set(device, Condition::Failed);
+        self.set_condition(device, Condition::Failed);
         self.devices[index].fail(now);
         self.set_access(device, Access::Failed);
         self.give_up_jobs_of(device, now);
@@ -243,7 +243,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let capable = fate.config.spares.get(usize::from(number) - self.delivered.len());
         let capable = capable.is_some_and(|spare| spare.capable);
         self.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
-        self.health.set(device, Condition::Partial(0));
+        self.set_condition(device, Condition::Partial(0));
         self.set_access(device, Access::Open);
         self.devices[index].stop_at_completions();
         self.collect_from(index)?;
@@ -251,9 +251,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.begin_rebuild(device, now)
     }
 
+    /// A member holds more or less than before.
+    pub(super) fn set_condition(&mut self, device: DeviceId, condition: Condition) {
+        self.health.set(device, condition);
+        if C::ACTIVE {
+            self.payload.holds(device, condition);
+        }
+    }
+
     /// A replacement is complete.
     pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
-        self.health.set(device, Condition::Whole);
+        self.set_condition(device, Condition::Whole);
         if let Some(fate) = self.fate.as_deref_mut() {
             fate.log.push(Mishap { at: now, device, what: MishapKind::Rebuilt });
         }
@@ -262,7 +270,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Pages of a read that turn out to be unreadable become operations of their own, which the member refuses when the rest
     /// of the read is done.
-    pub(super) fn find_unreadable(&mut self, node: &Node, finish: SimTime, blame: &Blame) {
+    pub(super) fn find_unreadable(&mut self, node: &Node, done: &SubCompletion) {
         let Some(fate) = self.fate.as_deref_mut().filter(|fate| fate.config.page_errors > 0.0) else {
             return;
         };
@@ -281,15 +289,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for page in found {
             let offset: Bytes = ((start / size + page) * size).max(start);
             let length = ((start / size + page + 1) * size).min(end) - offset;
-            let chain = self.chain_with(node, finish, node.operation.phase, blame);
+            let chain = self.chain_with(node, done.finish, node.operation.phase, &done.blame);
             let mut piece = Node { before: super::tokens::NONE, ..*node };
             (piece.operation.offset, piece.operation.length) = (offset, length);
+            if C::ACTIVE {
+                self.tell_payload(node.owner, false, |payload, owner| {
+                    payload.finds_unreadable(owner, &piece.operation, done.token);
+                });
+            }
             self.add_to_step(&mut piece);
             piece.before = self.nodes.keep_before(chain);
             piece.is_submitted = false;
             let place = self.nodes.insert(piece);
             let token = self.nodes.token(place);
-            self.agenda.push(finish.max(self.latest), Message::Refused(token, Refusal::Unreadable));
+            self.agenda.push(done.finish.max(self.latest), Message::Refused(token, Refusal::Unreadable));
         }
     }
 

@@ -6,6 +6,7 @@
 
 use harmonia_types::{Completion, DeviceId, HostRequest};
 
+use crate::health::Condition;
 use crate::planner::{PlannedOperation, Transaction};
 
 /// Hears of every member operation. All methods do nothing unless overridden; none can change anything.
@@ -19,7 +20,9 @@ pub trait Payload: Send {
     fn submits(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
     /// It is done.
     fn done(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
-    /// Its member did not take it, or these pages of it: nothing of them was done.
+    /// Its member has read these pages of it and found them unreadable: what it brings of them is worth nothing. `done` follows.
+    fn finds_unreadable(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
+    /// Its member did not take it, or these pages of it, or cannot read them. A member that failed may have done a part of it.
     fn refused(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
     /// A write, or a part of one, goes to NVRAM instead. Its token is the one it was submitted with.
     fn parks(&mut self, _of: Owner<'_>, _operation: &PlannedOperation, _token: u64) {}
@@ -31,6 +34,8 @@ pub trait Payload: Send {
     fn unparks(&mut self, _device: DeviceId, _page: u64) {}
     /// The transaction is done and gives its rows back.
     fn ends(&mut self, _of: Owner<'_>) {}
+    /// From now on a member holds more or less than before: it failed, was replaced, or is built up to there.
+    fn holds(&mut self, _device: DeviceId, _condition: Condition) {}
     /// A request is complete.
     fn completes(&mut self, _completion: &Completion) {}
 }

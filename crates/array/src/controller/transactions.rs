@@ -390,6 +390,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         self.write_ends(&node, done.token, done.finish);
+        if self.fate.is_some() {
+            self.find_unreadable(&node, done);
+        }
         if C::ACTIVE {
             self.tell_payload(node.owner, node.is_direct, |payload, owner| {
                 payload.done(owner, operation, done.token);
@@ -398,9 +401,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if node.is_direct {
             self.direct_is_done(&node, done);
             return Ok(());
-        }
-        if self.fate.is_some() {
-            self.find_unreadable(&node, done.finish, &done.blame);
         }
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {

@@ -30,7 +30,7 @@ use crate::layout::Parity;
 #[derive(Debug, Clone)]
 pub(super) struct Around {
     rule: Rule,
-    /// What members that collect have cost, and what those that are missing have.
+    /// What members that collect have cost, and what those that are missing have since it was last taken.
     pub counters: ReadCounters,
     pub losses: LossCounters,
     /// Members that collect in a part of the stripe: member, from, to, time left.

@@ -20,12 +20,15 @@
 //! Source: Linux md, drivers/md/raid1.c (`read_balance`) and raid10.c. Leaves out: distance between reads, write-mostly
 //! members, and the write-intent bitmap.
 
+#[cfg(test)]
+mod tests;
+
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
 use super::missing::{Missing, Unreadable};
 use super::{
     Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction,
-    View, flush, waits_or_parks,
+    View, flush, join, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
 
@@ -104,49 +107,55 @@ impl MirroredPlanner {
             Operation::Trim | Operation::Flush => false,
         };
         layout.split(offset, length, |places, length| {
-            let mut push = |&(device, offset): &(DeviceId, Bytes)| {
+            let mut push = |&(device, offset): &(DeviceId, Bytes), length| {
                 let data = PlannedOperation::data(device, operation, offset, length);
                 plan.push(PlannedOperation { fast_fail, phase, ..data });
             };
             match operation {
                 Operation::Read => {
-                    let to_do = |member: usize| view.outstanding[member] + planned[member];
-                    let left = |&(device, offset): &(DeviceId, Bytes)| {
+                    let left = |&(device, offset): &(DeviceId, Bytes), length| {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
-                    let is_there = |&(copy, place): &(usize, &(DeviceId, Bytes))| {
-                        Some(place.0) != except
+                    let is_there = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
+                        Some(device) != except
                             && tag & gone(copy) == 0
-                            && (is_whole || view.health.holds(place.0, place.1 + length))
+                            && (is_whole || view.health.holds(device, offset + length))
                     };
-                    let places = places.iter().enumerate().filter(is_there).map(|(_, place)| place);
-                    let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
-                    if best.is_none() {
-                        losses.unread_pages += length.div_ceil(*page);
-                    }
-                    if let Some(place) = best {
+                    let has_copy = is_whole
+                        || places.iter().enumerate().any(|(copy, place)| is_there(copy, place, length));
+                    parts(has_copy, places[0].1, length, *page, |at, length| {
+                        let to_do = |member: usize| view.outstanding[member] + planned[member];
+                        let places = places.iter().map(|&(device, offset)| (device, offset + at)).enumerate();
+                        let places = places.filter(|(copy, place)| is_there(*copy, place, length));
+                        let places = places.map(|(_, place)| place);
+                        let best =
+                            places.clone().min_by_key(|place| (left(place, length), to_do(place.0.index())));
+                        let Some(place) = best else {
+                            losses.unread_pages += length.div_ceil(*page);
+                            return;
+                        };
                         // Pages that a second copy cannot bring either have been counted.
                         if (tag >> GONE).count_ones() == 1 {
                             losses.rebuilt_pages += length.div_ceil(*page);
                         }
-                        planned[place.0.index()] += length;
                         if avoids {
                             let pages = length.div_ceil(*page);
-                            let collecting = places.filter(|place| left(place).is_some()).count();
+                            let collecting = places.filter(|place| left(place, length).is_some()).count();
                             counters.rows_busy[collecting.min(3)] += pages;
-                            counters.waited_pages += if left(place).is_some() { pages } else { 0 };
+                            counters.waited_pages += if left(&place, length).is_some() { pages } else { 0 };
                         }
-                        push(place);
-                    }
+                        planned[place.0.index()] += length;
+                        push(&place, length);
+                    });
                 }
-                _ if is_whole => places.iter().for_each(&mut push),
+                _ if is_whole => places.iter().for_each(|place| push(place, length)),
                 _ => {
                     let takes_writes = |place: &&(DeviceId, Bytes)| view.health.takes_writes(place.0);
                     let taken = places.iter().filter(takes_writes);
                     if operation == Operation::Write && taken.clone().next().is_none() {
                         losses.unwritten_pages += length.div_ceil(*page);
                     }
-                    taken.for_each(&mut push);
+                    taken.for_each(|place| push(place, length));
                 }
             }
         });
@@ -248,29 +257,31 @@ impl MirroredPlanner {
         plan: &mut Plan,
         mut visit: impl FnMut(Bytes, Bytes, bool),
     ) {
-        let MirroredPlanner { whole, layout, planned, last, unreadable, .. } = self;
+        let MirroredPlanner { whole, layout, planned, last, unreadable, page, .. } = self;
         let Some(target) = transaction.member else { return };
         let missing = Missing::of(transaction, view, unreadable, transaction.member);
         last.clear();
         last.resize(planned.len(), u32::MAX);
-        let (mut before, mut at) = (None, offset);
+        let (mut before, mut from) = (None, offset);
         whole.pinned(target, offset, length, |logical, length| {
             layout.split(logical, length, |places, length| {
-                let is_there = |place: &&(DeviceId, Bytes)| !missing.has(place.0, place.1, place.1 + length);
-                let to_do = |member: usize| view.outstanding[member] + planned[member];
-                let places = places.iter().filter(is_there);
-                let best = places.min_by_key(|place| (Some(place.0) != before, to_do(place.0.index())));
-                visit(at, length, best.is_some());
-                at += length;
-                let Some(&(member, offset)) = best else { return };
-                before = Some(member);
-                planned[member.index()] += length;
-                let data = PlannedOperation::data(member, Operation::Read, offset, length);
-                let read = PlannedOperation { phase: Phase::Reconstruct, ..data };
-                if !plan.extend(last[member.index()], &read) {
-                    last[member.index()] = plan.operations().len() as u32;
-                    plan.push(read);
-                }
+                let is_there = |&(member, offset): &(DeviceId, Bytes), length| {
+                    !missing.has(member, offset, offset + length)
+                };
+                let has_copy = places.iter().any(|place| is_there(place, length));
+                parts(has_copy, places[0].1, length, *page, |at, length| {
+                    let to_do = |member: usize| view.outstanding[member] + planned[member];
+                    let places = places.iter().map(|&(member, offset)| (member, offset + at));
+                    let places = places.filter(|place| is_there(place, length));
+                    let best = places.min_by_key(|place| (Some(place.0) != before, to_do(place.0.index())));
+                    visit(from, length, best.is_some());
+                    from += length;
+                    let Some((member, offset)) = best else { return };
+                    before = Some(member);
+                    planned[member.index()] += length;
+                    let data = PlannedOperation::data(member, Operation::Read, offset, length);
+                    join(last, PlannedOperation { phase: Phase::Reconstruct, ..data }, plan);
+                });
             });
         });
     }
@@ -307,11 +318,7 @@ impl MirroredPlanner {
             for &(member, offset) in places {
                 if view.health.holds(member, offset + length) {
                     let data = PlannedOperation::data(member, Operation::Read, offset, length);
-                    let read = PlannedOperation { phase: Phase::Reconstruct, ..data };
-                    if !plan.extend(last[member.index()], &read) {
-                        last[member.index()] = plan.operations().len() as u32;
-                        plan.push(read);
-                    }
+                    join(&mut last, PlannedOperation { phase: Phase::Reconstruct, ..data }, plan);
                 }
             }
         });
@@ -378,6 +385,20 @@ impl MirroredPlanner {
         self.losses.lost_pages += lost;
         patch.operations().iter().for_each(|operation| self.planned[operation.device.index()] = 0);
         Answer::Patch
+    }
+}
+
+/// Calls `visit(bytes before it, length)` for a piece as a whole, or page by page if no member has all of it.
+#[inline]
+fn parts(is_whole: bool, offset: Bytes, length: Bytes, page: Bytes, mut visit: impl FnMut(Bytes, Bytes)) {
+    if is_whole {
+        return visit(0, length);
+    }
+    let mut at = 0;
+    while at < length {
+        let part = (page - (offset + at) % page).min(length - at);
+        visit(at, part);
+        at += part;
     }
 }
 

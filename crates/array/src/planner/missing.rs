@@ -7,7 +7,7 @@
 
 use harmonia_types::{Bytes, DeviceId};
 
-use super::{PlannedOperation, Rows, Transaction, View};
+use super::{LossCounters, PlannedOperation, Rows, Transaction, View};
 use crate::health::{Condition, Health};
 
 /// Pages that transactions under way could not read.
@@ -35,6 +35,59 @@ impl Unreadable {
     pub fn forget(&mut self, rows: Rows) {
         if !self.0.is_empty() && rows.count > 0 {
             self.0.retain(|page| page.first_row != rows.first);
+        }
+    }
+}
+
+/// What transactions under way have counted as lost, by their first rows: a new plan counts only what it loses besides.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Counted(Vec<(u64, LossCounters)>);
+
+impl Counted {
+    /// Takes note of what a plan or a patch has counted since `before`; a plan counts again what was counted for the same
+    /// transaction.
+    #[inline]
+    pub fn count(
+        &mut self,
+        transaction: &Transaction,
+        is_plan: bool,
+        before: LossCounters,
+        now: &mut LossCounters,
+    ) {
+        if *now != before && transaction.rows.count > 0 {
+            self.note(transaction, is_plan, before, now);
+        }
+    }
+
+    fn note(
+        &mut self,
+        transaction: &Transaction,
+        is_plan: bool,
+        before: LossCounters,
+        now: &mut LossCounters,
+    ) {
+        let first_row = transaction.rows.first;
+        let mut new = now.since(&before);
+        let Some(place) = self.0.iter().position(|entry| entry.0 == first_row) else {
+            return self.0.push((first_row, new));
+        };
+        let counted = &mut self.0[place].1;
+        if is_plan {
+            new.rebuilt_pages = new.rebuilt_pages.saturating_sub(counted.rebuilt_pages);
+            new.unread_pages = new.unread_pages.saturating_sub(counted.unread_pages);
+            new.unwritten_pages = new.unwritten_pages.saturating_sub(counted.unwritten_pages);
+            new.lost_pages = new.lost_pages.saturating_sub(counted.lost_pages);
+        }
+        counted.add(&new);
+        *now = before;
+        now.add(&new);
+    }
+
+    /// A transaction is done.
+    #[inline]
+    pub fn forget(&mut self, rows: Rows) {
+        if !self.0.is_empty() && rows.count > 0 {
+            self.0.retain(|entry| entry.0 != rows.first);
         }
     }
 }

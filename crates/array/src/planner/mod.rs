@@ -320,6 +320,14 @@ pub struct LossCounters {
 }
 
 impl LossCounters {
+    pub(crate) fn add(&mut self, other: &LossCounters) {
+        self.rebuilt_pages += other.rebuilt_pages;
+        self.extra_pages += other.extra_pages;
+        self.unread_pages += other.unread_pages;
+        self.unwritten_pages += other.unwritten_pages;
+        self.lost_pages += other.lost_pages;
+    }
+
     /// What was counted after `start`.
     pub fn since(&self, start: &LossCounters) -> LossCounters {
         LossCounters {
@@ -398,6 +406,15 @@ fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal,
         Refusal::Failed | Refusal::Unreadable => {}
     }
     Answer::Patch
+}
+
+/// Pushes an operation, or makes the last one of its member longer by it; `last` has these by member.
+fn join(last: &mut [u32], operation: PlannedOperation, plan: &mut Plan) {
+    let last = &mut last[operation.device.index()];
+    if !plan.extend(*last, &operation) {
+        *last = plan.operations().len() as u32;
+        plan.push(operation);
+    }
 }
 
 /// A flush reaches every member.

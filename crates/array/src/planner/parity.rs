@@ -33,11 +33,13 @@
 //! bitmap, the partial parity log, resync, and the time to compute parity.
 
 mod degraded;
+#[cfg(test)]
+mod tests;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
-use super::missing::{Missing, Unreadable};
+use super::missing::{Counted, Missing, Unreadable};
 use super::{
     Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal,
     Rows, Transaction, View, flush, waits_or_parks,
@@ -62,8 +64,8 @@ pub struct ParityPlanner {
     /// Where reads avoid members, or are hedged, or members may fail.
     around: Option<Box<Around>>,
     scratch: Plan,
-    /// What writes, rebuilding and scrubbing have lost.
     losses: LossCounters,
+    counted: Counted,
     unreadable: Unreadable,
     /// Rows of the write being planned, and how their parity is made.
     ways: Vec<(Piece, Way)>,
@@ -117,6 +119,7 @@ impl ParityPlanner {
             around: None,
             scratch: Plan::default(),
             losses: LossCounters::default(),
+            counted: Counted::default(),
             unreadable: Unreadable::default(),
             ways: Vec::new(),
             cuts: Vec::new(),
@@ -210,6 +213,7 @@ impl ParityPlanner {
             around.stripe(&members, Piece { stripe, from, to }, wanted, plan);
             from = to;
         }
+        self.losses.add(&std::mem::take(&mut around.losses));
     }
 
     /// What a member holds of a range, from the other members.
@@ -241,12 +245,17 @@ impl ParityPlanner {
     fn pre_read(&self, transaction: &Transaction, method: Method) -> impl Iterator<Item = DeviceId> {
         let Transaction { rows, units: (first, last), .. } = *transaction;
         let stripe = rows.first * self.row / self.unit;
-        let is_read = move |unit: u16| match method {
-            Method::Full => false,
-            Method::ReadModifyWrite => (first..=last).contains(&unit),
-            Method::Reconstruct => !(first..=last).contains(&unit) || self.is_partial(transaction, unit),
+        // An array may have a thousand members: units that no rule reads are not looked at.
+        let looked_at = match method {
+            Method::Full => 0..0,
+            Method::ReadModifyWrite => first..last + 1,
+            Method::Reconstruct => 0..self.data_units,
         };
-        let data = (0..self.data_units).filter(move |&unit| is_read(unit));
+        let is_read = move |unit: u16| {
+            let is_written = (first..=last).contains(&unit);
+            method == Method::ReadModifyWrite || !is_written || self.is_partial(transaction, unit)
+        };
+        let data = looked_at.filter(move |&unit| is_read(unit));
         let parities = [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)];
         let parities = parities.into_iter().flatten().filter(move |_| method == Method::ReadModifyWrite);
         data.map(move |unit| self.layout.data_member(stripe, unit)).chain(parities)
@@ -560,6 +569,7 @@ impl Planner for ParityPlanner {
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, rows, offset, length, .. } = *transaction;
+        let before = self.losses;
         match operation {
             Operation::Flush => flush(self.whole.members(), plan),
             Operation::Read if matches!(transaction.tag, AROUND | WITHOUT) => {
@@ -573,7 +583,8 @@ impl Planner for ParityPlanner {
                 let mut method = Method::of(transaction);
                 let missing = Missing::of(transaction, view, &self.unreadable, None);
                 if !missing.is_none() && method != Method::Full {
-                    return self.write_degraded(transaction, view, plan);
+                    self.write_degraded(transaction, view, plan);
+                    return self.counted.count(transaction, true, before, &mut self.losses);
                 }
                 if self.dodge.avoid().is_some() {
                     method = self.calmest(transaction, method, view);
@@ -591,6 +602,7 @@ impl Planner for ParityPlanner {
             }
             _ => {}
         }
+        self.counted.count(transaction, true, before, &mut self.losses);
     }
 
     fn on_refused(
@@ -637,12 +649,11 @@ impl Planner for ParityPlanner {
 
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
         self.unreadable.forget(transaction.rows);
+        self.counted.forget(transaction.rows);
     }
 
     fn loss_counters(&self) -> LossCounters {
-        let around = self.around.as_ref().map_or_else(LossCounters::default, |around| around.losses);
-        let LossCounters { unwritten_pages, lost_pages, .. } = self.losses;
-        LossCounters { unwritten_pages, lost_pages, ..around }
+        self.losses
     }
 
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {

@@ -24,7 +24,7 @@ use harmonia_array::coordination;
 use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
-use torture::history::{Counts, Options, run};
+use torture::history::{Counts, Locks, Options, run};
 use torture::scenario::levels;
 
 /// Requests of a history: a few times what its devices hold.
@@ -34,7 +34,7 @@ const REQUESTS: u64 = 150;
 fn histories<C: Content>(first_seed: u64, operations: u64) -> Counts {
     let (mut sum, mut seed) = (Counts::default(), first_seed);
     while sum.operations() < operations {
-        let options = Options { seed, requests: REQUESTS, locks_rows: true };
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: false };
         sum.add(run::<C>(options).unwrap_or_else(|failure| panic!("{failure}")));
         seed += 1;
     }
@@ -119,7 +119,7 @@ fn mirrors_and_stripes_keep_their_contents_through_nvram() {
     let has_nvram =
         |config: &harmonia_array::ArrayConfig| config.level.parities() == 0 && config.knowledge.nvram > 0;
     for seed in (2_000_000..).filter(|&seed| has_nvram(&torture::scenario::array(seed))).take(120) {
-        let options = Options { seed, requests: 2 * REQUESTS, locks_rows: true };
+        let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults: false };
         sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
     }
     assert_exceed(
@@ -136,7 +136,7 @@ fn mirrors_and_stripes_keep_their_contents_through_nvram() {
 /// Transactions that do not wait for one another's rows make parity of what others are changing.
 #[test]
 fn without_row_locks_contents_go_wrong() {
-    let options = |seed| Options { seed, requests: REQUESTS, locks_rows: false };
+    let options = |seed| Options { seed, requests: REQUESTS, locks: Locks::Never, faults: false };
     let failures: Vec<_> = (0..100).filter_map(|seed| run::<Tag>(options(seed)).err()).collect();
     assert!(failures.len() > 30, "wrong contents in {} of 100 histories", failures.len());
     // Mirrors and stripes hold rows only where writes may be parked.

@@ -47,7 +47,7 @@ use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, WITHOUT};
 use crate::config::SmallWrite;
 use crate::layout::Unit;
 use crate::planner::missing::Missing;
-use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Transaction, View};
+use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
 
 /// How the parity of rows is made of which something is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,14 +91,16 @@ impl ParityPlanner {
                 if is_known { Answer::Replan(transaction.rows) } else { Answer::Patch }
             }
             (Operation::Read, _) => {
-                self.unreadable.note(transaction.rows, operation);
-                self.read_in_another_way(transaction, operation, view, patch)
+                let before = self.losses;
+                let answer = self.read_in_another_way(transaction, operation, view, patch);
+                self.counted.count(transaction, false, before, &mut self.losses);
+                answer
             }
             _ => Answer::Patch,
         }
     }
 
-    /// Reads what makes up for a page that could not be read.
+    /// Takes note of a page that could not be read, and reads what makes up for it.
     fn read_in_another_way(
         &mut self,
         transaction: &Transaction,
@@ -106,36 +108,44 @@ impl ParityPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
-        let PlannedOperation { device, offset, length, .. } = *operation;
+        let PlannedOperation { offset, length, .. } = *operation;
         let range = (offset / self.page * self.page, (offset + length).div_ceil(self.page) * self.page);
         let (stripe, pages) = (range.0 / self.unit, (range.1 - range.0) / self.page);
         let piece = Piece { stripe, from: range.0, to: range.1 };
         self.begin_step();
         if transaction.operation == Operation::Read {
-            let before = self.around.as_ref().map(|around| around.losses).unwrap_or_default();
-            self.read_range_around(transaction, range, view, patch);
-            let is_wanted = match (transaction.member, self.layout.unit_on(stripe, device)) {
-                (Some(member), _) => member == device,
-                (None, Unit::Data(unit)) => (transaction.units.0..=transaction.units.1).contains(&unit),
-                (None, Unit::P | Unit::Q) => false,
-            };
-            if let Some(around) = &mut self.around {
-                // Other pages of the row were counted when they were planned.
-                around.losses.rebuilt_pages = before.rebuilt_pages;
-                if around.losses.unread_pages > before.unread_pages {
-                    patch.clear();
-                } else if is_wanted {
-                    around.losses.rebuilt_pages += pages;
+            let lost = |planner: &mut Self, plan: &mut Plan| {
+                let (before, collecting) = (planner.losses, planner.read_counters());
+                planner.read_range_around(transaction, range, view, plan);
+                if let Some(around) = &mut planner.around {
+                    around.counters = collecting;
                 }
+                std::mem::replace(&mut planner.losses, before).since(&before)
+            };
+            // What has been counted for this page, and what is when the member is missing, too.
+            let mut scratch = std::mem::take(&mut self.scratch);
+            scratch.clear();
+            let counted = lost(self, &mut scratch);
+            self.scratch = scratch;
+            self.unreadable.note(transaction.rows, operation);
+            let now = lost(self, patch);
+            self.losses.rebuilt_pages += now.rebuilt_pages.saturating_sub(counted.rebuilt_pages);
+            self.losses.unread_pages += now.unread_pages.saturating_sub(counted.unread_pages);
+            self.losses.extra_pages += now.extra_pages;
+            if now.unread_pages > 0 {
+                patch.clear();
             }
         } else if transaction.tag == RESTORE {
-            if !self.read_to_restore(transaction, piece, view, patch) {
+            let could = self.can_restore(transaction, piece, view);
+            self.unreadable.note(transaction.rows, operation);
+            if !self.read_to_restore(transaction, piece, view, patch) && could {
                 self.losses.lost_pages += pages;
             }
         } else {
+            self.unreadable.note(transaction.rows, operation);
             match self.way(transaction, piece, view) {
                 // What was planned to be written cannot be.
-                Way::None => return Answer::Replan(transaction.rows),
+                Way::None | Way::NoParity => return Answer::Replan(transaction.rows),
                 way => self.read_for(transaction, (piece, way), view, patch),
             }
         }
@@ -375,6 +385,12 @@ impl ParityPlanner {
         }
     }
 
+    /// Whether a piece of a member can be rebuilt from the others.
+    fn can_restore(&self, transaction: &Transaction, piece: Piece, view: &View<'_>) -> bool {
+        let missing = Missing::of(transaction, view, &self.unreadable, transaction.member);
+        self.parities_left(piece, &missing).count() >= self.data_gone(piece, &missing)
+    }
+
     /// Pushes what rebuilds a piece of a member; `false` if it cannot be rebuilt.
     fn read_to_restore(
         &mut self,
@@ -383,12 +399,12 @@ impl ParityPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) -> bool {
+        if !self.can_restore(transaction, piece, view) {
+            return false;
+        }
         let Piece { stripe, from, to } = piece;
         let missing = Missing::of(transaction, view, &self.unreadable, transaction.member);
         let needed = self.data_gone(piece, &missing);
-        if self.parities_left(piece, &missing).count() < needed {
-            return false;
-        }
         let mut last = std::mem::take(&mut self.last);
         let data = (0..self.data_units).map(|unit| self.layout.data_member(stripe, unit));
         let data = data.filter(|&member| !missing.has(member, from, to));
@@ -435,14 +451,5 @@ impl ParityPlanner {
     fn begin_step(&mut self) {
         self.last.clear();
         self.last.resize(usize::from(self.whole.members()), u32::MAX);
-    }
-}
-
-/// Pushes an operation, or makes the last one of its member longer by it.
-fn join(last: &mut [u32], operation: PlannedOperation, plan: &mut Plan) {
-    let last = &mut last[operation.device.index()];
-    if !plan.extend(*last, &operation) {
-        *last = plan.operations().len() as u32;
-        plan.push(operation);
     }
 }

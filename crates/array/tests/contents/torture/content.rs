@@ -22,6 +22,11 @@ impl Stamp {
     /// Never written, or discarded.
     pub const ZEROS: Stamp = Stamp(0);
 
+    /// What new flash holds at a sector of a page, before anything is written there.
+    pub fn garbage(device: u16, sector: u64) -> Self {
+        Stamp::new(1 << 39 | u64::from(device), sector)
+    }
+
     /// What the write of this number puts into a logical sector.
     pub fn new(write: u64, sector: u64) -> Self {
         debug_assert!(sector < 1 << PLACE_BITS, "an array for tests is small");

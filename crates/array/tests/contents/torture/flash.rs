@@ -9,7 +9,7 @@ use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{Ftl, Shape};
 use harmonia_types::{DeviceId, IoCause, Lpn, Ppn};
 
-use super::content::Content;
+use super::content::{Content, Stamp};
 use super::world::World;
 
 const NOBODY: u32 = u32::MAX;
@@ -31,7 +31,12 @@ pub struct FlashCounts {
 /// A member's flash.
 pub struct Flash<C: Content> {
     world: Arc<Mutex<World<C>>>,
-    member: DeviceId,
+    /// The number the device was made with.
+    number: DeviceId,
+    /// A spare holds garbage wherever nothing was written or discarded.
+    is_spare: bool,
+    /// By logical page.
+    touched: Vec<bool>,
     page_sectors: usize,
     page_bits: u32,
     data_pages: u32,
@@ -45,16 +50,21 @@ pub struct Flash<C: Content> {
     /// What a write of part of a page found there.
     merged: Option<Lpn>,
     page: Vec<C>,
+    /// A page that is not mapped.
+    blank: Vec<C>,
     pub counts: FlashCounts,
 }
 
 impl<C: Content> Flash<C> {
-    pub fn new(world: Arc<Mutex<World<C>>>, member: DeviceId, shape: &Shape, page_sectors: u64) -> Self {
+    pub fn new(world: Arc<Mutex<World<C>>>, number: DeviceId, shape: &Shape, page_sectors: u64) -> Self {
+        let is_spare = world.lock().expect("one thread").damage.member_of(number).is_none();
         let pages = (shape.units() * shape.flash_pages()) as usize;
         let page_sectors = page_sectors as usize;
         Flash {
             world,
-            member,
+            number,
+            is_spare,
+            touched: vec![false; shape.logical_pages as usize],
             page_sectors,
             page_bits: shape.page_bits,
             data_pages: shape.data_pages,
@@ -64,6 +74,7 @@ impl<C: Content> Flash<C> {
             written: vec![0; (shape.units() * shape.blocks_per_unit) as usize],
             merged: None,
             page: vec![C::ZERO; page_sectors],
+            blank: vec![C::ZERO; page_sectors],
             counts: FlashCounts::default(),
         }
     }
@@ -82,6 +93,21 @@ impl<C: Content> Flash<C> {
         Some(&self.held[self.load(place, Lpn(lpn))..][..self.page_sectors])
     }
 
+    /// What a sector of a page holds that is not mapped.
+    pub fn unmapped(&self, lpn: Lpn, sector: usize) -> C {
+        if !self.is_spare || self.touched[lpn.0 as usize] {
+            return C::ZERO;
+        }
+        C::of(Stamp::garbage(self.number.0, u64::from(lpn.0) * self.page_sectors as u64 + sector as u64))
+    }
+
+    /// Fills `blank` with what a page holds that is not mapped.
+    fn fill_blank(&mut self, lpn: Lpn) {
+        for sector in 0..self.page_sectors {
+            self.blank[sector] = self.unmapped(lpn, sector);
+        }
+    }
+
     fn index(&self, page: FlashPage) -> usize {
         ((page.unit as usize * self.blocks) << self.page_bits) + page.ppn.0 as usize
     }
@@ -89,7 +115,7 @@ impl<C: Content> Flash<C> {
     /// Where the sectors of a page that must hold `lpn` begin.
     fn load(&self, from: FlashPage, lpn: Lpn) -> usize {
         let index = self.index(from);
-        assert_eq!(self.owner[index], lpn.0, "{from:?} of member {} is not {lpn:?}", self.member.0);
+        assert_eq!(self.owner[index], lpn.0, "{from:?} of member {} is not {lpn:?}", self.number.0);
         index * self.page_sectors
     }
 
@@ -102,6 +128,7 @@ impl<C: Content> Flash<C> {
         *next += 1;
         let index = self.index(to);
         self.owner[index] = lpn.0;
+        self.touched[lpn.0 as usize] = true;
         index * self.page_sectors
     }
 }
@@ -112,11 +139,15 @@ impl<C: Content> Probe for Flash<C> {
         let origin = origin.expect("nothing is aged here");
         let mut page = std::mem::take(&mut self.page);
         if self.merged.take() != Some(lpn) {
-            page.fill(C::ZERO);
+            self.fill_blank(lpn);
+            page.copy_from_slice(&self.blank);
         }
         let start = self.store(to, lpn);
         let mut world = self.world.lock().expect("one thread");
-        world.programs(self.member, lpn, cause, origin, &mut page);
+        // What has failed may go on, and nobody listens.
+        if let Some(member) = world.damage.member_of(self.number) {
+            world.programs(member, lpn, cause, origin, &mut page);
+        }
         drop(world);
         self.held[start..start + self.page_sectors].copy_from_slice(&page);
         self.page = page;
@@ -139,11 +170,18 @@ impl<C: Content> Probe for Flash<C> {
     fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
         self.counts.reads += 1;
         let found = from.map(|from| self.load(from, lpn));
-        let found = found.map(|start| &self.held[start..start + self.page_sectors]);
-        self.world.lock().expect("one thread").reads(self.member, lpn, origin, found);
+        if found.is_none() {
+            self.fill_blank(lpn);
+        }
+        let found = found.map_or(&self.blank[..], |start| &self.held[start..start + self.page_sectors]);
+        let mut world = self.world.lock().expect("one thread");
+        if let Some(member) = world.damage.member_of(self.number) {
+            world.reads(member, lpn, origin, found);
+        }
     }
 
-    fn trim(&mut self, _: Lpn) {
+    fn trim(&mut self, lpn: Lpn) {
+        self.touched[lpn.0 as usize] = true;
         self.counts.trims += 1;
     }
 

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use harmonia_array::{ArrayConfig, ArrayFailure, Reads};
+use harmonia_array::{ArrayConfig, ArrayFailure, Condition, MishapKind, Reads};
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
 
 use super::content::{Content, SECTOR};
+use super::damage::Damage;
 use super::flash::Flash;
 use super::places::Places;
 use super::rebuild::{Kept, check_copies, check_power_loss, check_row};
-use super::scenario::{Load, array};
+use super::scenario::{Load, array, faults};
 use super::world::{Contents, World};
 
 /// How to run.
@@ -21,8 +22,18 @@ use super::world::{Contents, World};
 pub struct Options {
     pub seed: u64,
     pub requests: u64,
-    /// Whether transactions wait for one another's rows.
-    pub locks_rows: bool,
+    pub locks: Locks,
+    /// Whether members fail, are slow, are replaced and rebuilt, and pages cannot be read.
+    pub faults: bool,
+}
+
+/// When transactions wait for one another's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locks {
+    Always,
+    /// Not from the moment on at which a member is being rebuilt.
+    UntilRebuild,
+    Never,
 }
 
 /// What went wrong, with everything needed to see it again.
@@ -88,6 +99,27 @@ pub struct Counts {
     pub destaged: u64,
     pub superseded: u64,
     pub full_waits: u64,
+    /// Members that failed, were replaced, and were rebuilt.
+    pub failures: u64,
+    pub replacements: u64,
+    pub rebuilds: u64,
+    /// Pages that could not be read, and pages written anew for that.
+    pub unreadable: u64,
+    pub rewritten: u64,
+    /// Pages of members built in replacements, and compared.
+    pub built: u64,
+    pub scrubbed: u64,
+    /// Pages of reads that were read without members that failed or could not read them.
+    pub rebuilt_for_losses: u64,
+    /// Sectors that failures took; sectors that reads did without.
+    pub lost: u64,
+    pub unread: u64,
+    /// The array's own count of pages: not read, not written, not rebuilt.
+    pub unread_pages: u64,
+    pub unwritten_pages: u64,
+    pub lost_pages: u64,
+    /// Histories in which nothing was lost.
+    pub without_loss: u64,
     /// Sectors that at the end could hold either of several writes that had overlapped.
     pub uncertain: u64,
     /// All logical sectors of all arrays.
@@ -133,6 +165,20 @@ impl Counts {
         self.destaged += other.destaged;
         self.superseded += other.superseded;
         self.full_waits += other.full_waits;
+        self.failures += other.failures;
+        self.replacements += other.replacements;
+        self.rebuilds += other.rebuilds;
+        self.unreadable += other.unreadable;
+        self.rewritten += other.rewritten;
+        self.built += other.built;
+        self.scrubbed += other.scrubbed;
+        self.rebuilt_for_losses += other.rebuilt_for_losses;
+        self.lost += other.lost;
+        self.unread += other.unread;
+        self.unread_pages += other.unread_pages;
+        self.unwritten_pages += other.unwritten_pages;
+        self.lost_pages += other.lost_pages;
+        self.without_loss += other.without_loss;
         self.uncertain += other.uncertain;
         self.sectors_at_end += other.sectors_at_end;
         self.levels.extend(other.levels);
@@ -160,7 +206,10 @@ struct Run<C: Content> {
 /// # Errors
 /// The first wrong contents found.
 pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
-    let config = array(options.seed);
+    let mut config = array(options.seed);
+    if options.faults {
+        config.faults = faults(options.seed, options.requests, &config);
+    }
     let _guard = OnPanic(&options, &config);
     let result = Run::<C>::new(&config, options).and_then(|run| run.drive(&config, options));
     result.map_err(|what| Failure { options, what, config: Box::new(config.clone()) })
@@ -169,20 +218,29 @@ pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
 impl<C: Content> Run<C> {
     fn new(config: &ArrayConfig, options: Options) -> Result<Self, String> {
         let mut states = Vec::new();
-        for (index, member) in config.members.iter().enumerate() {
+        for (index, member) in config.members.iter().chain(&config.faults.spares).enumerate() {
             let state = Ftl::new(&member.ssd, options.seed, &format!("device/{index}"));
             states.push(state.map_err(|why| why.to_string())?);
         }
         let shape = states[0].shape().clone();
         let places = Places::new(&config.layout(), config.page_size());
         let page_sectors = places.page_sectors;
-        let mut world = World::new(places);
-        world.races =
-            matches!(config.knowledge.reads, Reads::Hedge(_)) || config.coordination.policy == "hedge";
+        let redundancy = match config.level.parities() {
+            0 => places.copies(0).len() - 1,
+            parities => usize::from(parities),
+        };
+        let member_sectors = places.layout.member_bytes() / SECTOR;
+        let spares = config.faults.spares.len();
+        let damage = Damage::new(config.devices, spares, page_sectors, redundancy, member_sectors);
+        let mut world = World::new(places, damage);
+        // What was refused in part and then lost with its member is read again as a whole.
+        world.races = matches!(config.knowledge.reads, Reads::Hedge(_))
+            || config.coordination.policy == "hedge"
+            || options.faults;
         let world = Arc::new(Mutex::new(world));
         let flash = |member: DeviceId| Flash::new(world.clone(), member, &shape, page_sectors);
         let mut array = Kept::with_payload(config, states, Contents(world.clone()), flash)?;
-        if !options.locks_rows {
+        if options.locks == Locks::Never {
             array.without_row_locks();
         }
         let (now, counts) = (SimTime::ZERO, Counts::default());
@@ -194,6 +252,9 @@ impl<C: Content> Run<C> {
         let mut rng = Rng::stream(options.seed, "contents/checks");
         self.array.set_deadlines(load.deadlines);
         for id in 0..options.requests {
+            if options.locks == Locks::UntilRebuild && self.is_building() {
+                self.array.without_row_locks();
+            }
             let next = self.now + load.pause();
             self.advance(next)?;
             self.wait_for(load.depth - 1)?;
@@ -206,7 +267,7 @@ impl<C: Content> Run<C> {
                 self.counts.power_losses += check_power_loss(&self.array, &self.world, self.now)?;
             }
         }
-        self.finish()?;
+        self.finish(rng.chance(0.5))?;
         Ok(self.tally(config))
     }
 
@@ -274,8 +335,22 @@ impl<C: Content> Run<C> {
         Ok(())
     }
 
+    /// Whether a replacement is being built.
+    fn is_building(&self) -> bool {
+        let mut members = (0..self.array.devices().len() as u16).map(DeviceId);
+        members.any(|member| matches!(self.array.health().of(member), Condition::Partial(_)))
+    }
+
     /// Lets everything drain, reads the whole array, and checks every row and copy.
-    fn finish(&mut self) -> Result<(), String> {
+    fn finish(&mut self, rebuilds: bool) -> Result<(), String> {
+        self.settle()?;
+        while rebuilds && self.is_building() {
+            let next = self.array.next_wakeup();
+            if next == SimTime::NEVER {
+                return Err("a rebuild never ends".into());
+            }
+            self.advance(next)?;
+        }
         self.settle()?;
         let request = HostRequest {
             id: self.submitted,
@@ -336,7 +411,7 @@ impl<C: Content> Run<C> {
     fn tally(mut self, config: &ArrayConfig) -> Counts {
         let counts = &mut self.counts;
         counts.requests = self.submitted;
-        for device in self.array.devices() {
+        for device in self.array.every_device() {
             device.ftl().audit();
             let flash = device.probe().counts;
             counts.page_reads += flash.reads;
@@ -347,8 +422,24 @@ impl<C: Content> Run<C> {
             counts.erases += flash.erases;
         }
         let of_array = self.array.counters();
-        counts.sectors_read = self.world.lock().expect("one thread").sectors_read;
-        counts.rebuilt_for_reads = self.world.lock().expect("one thread").rebuilt_for_reads;
+        let world = self.world.lock().expect("one thread");
+        (counts.sectors_read, counts.rebuilt_for_reads) = (world.sectors_read, world.rebuilt_for_reads);
+        (counts.lost, counts.unread) = (world.lost, world.unread);
+        let happened = |what: fn(&MishapKind) -> bool| {
+            self.array.mishaps().iter().filter(|mishap| what(&mishap.what)).count() as u64
+        };
+        counts.failures = happened(|what| *what == MishapKind::Failed);
+        counts.replacements = happened(|what| matches!(what, MishapKind::Replaced(_)));
+        counts.rebuilds = happened(|what| *what == MishapKind::Rebuilt);
+        let (own, page) = (self.array.background_counters(self.now), config.page_size());
+        counts.rewritten = own.rewritten_pages;
+        (counts.built, counts.scrubbed) = (own.rebuilt_bytes / page, own.scrubbed_bytes / page);
+        counts.unreadable = of_array.unreadable_pages;
+        counts.rebuilt_for_losses = of_array.losses.rebuilt_pages;
+        counts.unread_pages = of_array.losses.unread_pages;
+        counts.unwritten_pages = of_array.losses.unwritten_pages;
+        counts.lost_pages = of_array.losses.lost_pages;
+        counts.without_loss = u64::from(counts.lost + counts.unread == 0);
         counts.rebuilt_pages = of_array.reads.rebuilt_pages;
         counts.waited_pages = of_array.reads.waited_pages;
         (counts.hedges, counts.hedges_won) = (of_array.reads.hedges, of_array.reads.hedges_won);

@@ -3,6 +3,7 @@
 //!
 //! * `content`: what a sector holds, and the field that parity is computed in;
 //! * `places`: where every logical sector lies;
+//! * `damage`: which members hold what, and what failures may have cost;
 //! * `truth`: what a read may return;
 //! * `flash`: what every flash page of a member holds;
 //! * `world`: what operations carry, and parity from what a transaction knows;
@@ -11,6 +12,7 @@
 //! * `history`: one run.
 
 pub mod content;
+pub mod damage;
 pub mod flash;
 pub mod history;
 pub mod places;

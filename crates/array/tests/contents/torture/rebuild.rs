@@ -1,7 +1,8 @@
 //! Can every member be rebuilt from the others? Asked of rows that nobody is changing.
 //!
 //! Parity: each member's sectors from all others, and for RAID-6 each pair's, held against what their flash holds.
-//! Copies: all the same. Data: what a read would be allowed to return.
+//! Copies: all the same. Data: what a read would be allowed to return. What members do not hold that are missing or partly built
+//! is rebuilt from the others.
 //!
 //! Not verified: rows under way, which is what a write hole is made of.
 
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use harmonia_array::Array;
 use harmonia_array::layout::{Parity, Unit};
-use harmonia_types::{DeviceId, SimTime};
+use harmonia_types::{DeviceId, Lpn, SimTime};
 
 use super::content::{Content, inverse, weight};
 use super::flash::Flash;
@@ -25,8 +26,9 @@ fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: DeviceId, sector:
     }
     let page_sectors = world.places.page_sectors;
     let device = &array.devices()[member.index()];
-    let page = device.probe().contents(device.ftl(), (sector / page_sectors) as u32);
-    page.map_or(C::ZERO, |page| page[(sector % page_sectors) as usize])
+    let (lpn, within) = ((sector / page_sectors) as u32, (sector % page_sectors) as usize);
+    let page = device.probe().contents(device.ftl(), lpn);
+    page.map_or_else(|| device.probe().unmapped(Lpn(lpn), within), |page| page[within])
 }
 
 /// Checks a row of a parity array that nobody holds; returns how many pages' worth of sectors were rebuilt.
@@ -42,16 +44,23 @@ pub fn check_row<C: Content>(
     let mut rebuilt = 0;
     for sector in row * places.row_sectors..(row + 1) * places.row_sectors {
         let stripe = sector / places.unit_sectors;
-        let mut units = vec![C::ZERO; usize::from(places.layout.members())];
+        let mut units = vec![None; usize::from(places.layout.members())];
         for member in (0..places.layout.members()).map(DeviceId) {
-            units[position(parity, parity.unit_on(stripe, member))] = held(array, &world, member, sector);
+            let is_there = world.damage.holds(member, sector);
+            let unit = position(parity, parity.unit_on(stripe, member));
+            units[unit] = is_there.then(|| held(array, &world, member, sector));
         }
-        rebuilt += check_units(parity, &units)
-            .map_err(|what| format!("row {row}, stripe {stripe}, sector {sector} of the members: {what}"))?;
+        if !world.is_broken(sector) {
+            rebuilt += check_units(parity, &mut units).map_err(|what| {
+                format!("row {row}, stripe {stripe}, sector {sector} of the members: {what}")
+            })?;
+        }
         for unit in 0..parity.data_units() {
             let logical = places.logical(parity.data_member(stripe, unit), sector);
             let logical = logical.ok_or("a data unit without data")?;
-            check_data(&world, logical, &units[usize::from(unit)], now)?;
+            if let Some(content) = &units[usize::from(unit)] {
+                check_data(&world, logical, content, now)?;
+            }
         }
     }
     Ok(rebuilt)
@@ -67,6 +76,9 @@ pub fn check_power_loss<C: Content>(
     let world = world.lock().expect("one thread");
     for logical in 0..world.places.logical_sectors {
         for (member, sector) in world.places.copies(logical) {
+            if !world.damage.holds(member, sector) {
+                continue;
+            }
             check_data(&world, logical, &held(array, &world, member, sector), now)
                 .map_err(|what| format!("after a loss of power: {what}"))?;
         }
@@ -88,7 +100,14 @@ pub fn check_copies<C: Content>(
         if !world.truth.is_quiet(logical, now) {
             continue;
         }
-        let copies = places.copies(logical);
+        let mut copies = places.copies(logical);
+        copies.retain(|&(member, sector)| world.damage.holds(member, sector));
+        if world.truth.is_lost(logical, now) {
+            continue;
+        }
+        if copies.is_empty() {
+            return Err(format!("logical sector {logical} has no copy left, and is not lost"));
+        }
         let first = held(array, &world, copies[0].0, copies[0].1);
         check_data(&world, logical, &first, now)?;
         for &(member, sector) in &copies[1..] {
@@ -119,32 +138,33 @@ pub(super) fn position(parity: &Parity, unit: Unit) -> usize {
     }
 }
 
-/// Takes every unit away, and every pair where there are two parities, and rebuilds it.
-fn check_units<C: Content>(parity: &Parity, units: &[C]) -> Result<u64, String> {
+/// Rebuilds what is missing. Then takes every unit away, and every pair, as far as there is parity left, and rebuilds it.
+fn check_units<C: Content>(parity: &Parity, units: &mut [Option<C>]) -> Result<u64, String> {
     let data = usize::from(parity.data_units());
-    if units.iter().all(|unit| *unit == C::ZERO) {
+    if units.iter().all(|unit| *unit == Some(C::ZERO)) {
         // Zeros rebuild zeros; much of a small array is never written.
         return Ok(0);
     }
-    let mut rebuilt = 0;
+    let missing: Vec<usize> = (0..units.len()).filter(|&unit| units[unit].is_none()).collect();
+    let left = usize::from(parity.parities()).checked_sub(missing.len());
+    let left = left.ok_or("more is missing than can be rebuilt, and nobody knows")?;
+    rebuild(units, data);
+    let mut rebuilt = missing.len() as u64;
     let mut check = |lost: &[usize]| {
-        let mut partial: Vec<Option<C>> = units.iter().copied().map(Some).collect();
-        lost.iter().for_each(|&unit| partial[unit] = None);
+        let mut partial = units.to_vec();
+        lost.iter().chain(&missing).for_each(|&unit| partial[unit] = None);
         rebuild(&mut partial, data);
         rebuilt += 1;
-        let is_same = partial.iter().zip(units).all(|(built, held)| built.as_ref() == Some(held));
-        if is_same {
+        if partial == units {
             Ok(())
         } else {
-            Err(format!("units {lost:?} (data, then P, Q) are not what the others say"))
+            Err(format!("units {lost:?} (data, then P, Q) are not what the others say, without {missing:?}"))
         }
     };
-    for first in 0..units.len() {
+    for first in (0..units.len()).filter(|_| left > 0) {
         check(&[first])?;
-        for second in first + 1..units.len() {
-            if parity.parities() == 2 {
-                check(&[first, second])?;
-            }
+        for second in (first + 1..units.len()).filter(|_| left > 1) {
+            check(&[first, second])?;
         }
     }
     Ok(rebuilt)

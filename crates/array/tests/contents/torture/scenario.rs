@@ -2,8 +2,8 @@
 
 use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
-    ArrayConfig, Avoid, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, Reads,
-    SmallWrite, coordination,
+    ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level,
+    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, coordination,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -92,6 +92,65 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
             own: serde_json::Map::new(),
         },
         members,
+    }
+}
+
+/// What befalls the members of an array: a failure or more at random moments, mostly no more than redundancy allows, spares
+/// for some of them, slow members, pages that cannot be read, a scrub.
+pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
+    let mut rng = Rng::stream(seed, "contents/faults");
+    let rng = &mut rng;
+    let moment = |rng: &mut Rng| match rng.below(3) {
+        0 => {
+            let within = pick(rng, &[2_000_000, 20_000_000, 200_000_000]);
+            When::Time(SimTime(rng.below(within)))
+        }
+        _ => When::Request(draw(rng, 1, requests)),
+    };
+    let (members, redundancy) =
+        (u64::from(config.devices), u64::from(config.level.redundancy(config.devices)));
+    let failures = match rng.below(10) {
+        0 => 0,
+        1..8 => redundancy.clamp(1, 3),
+        8 => redundancy + 1,
+        _ => draw(rng, 1, 5),
+    };
+    let mut events = Vec::new();
+    for _ in 0..failures {
+        let device = DeviceId(rng.below(members) as u16);
+        events.push(Fault { device, at: moment(rng), what: Befalls::Failure });
+        if rng.chance(0.2) {
+            // Its replacement fails as well.
+            events.push(Fault { device, at: moment(rng), what: Befalls::Failure });
+        }
+    }
+    while rng.chance(0.3) {
+        let what = Befalls::Slow(pick(rng, &[1.0, 1.5, 5.0, 20.0]));
+        events.push(Fault { device: DeviceId(rng.below(members) as u16), at: moment(rng), what });
+    }
+    let layout = config.layout();
+    let page = config.page_size();
+    let grain = match &layout {
+        Layout::Parity(parity) => parity.row_bytes(),
+        Layout::Striped(_) | Layout::Mirrored(_) => page,
+    };
+    let spare = MemberConfig { capable: rng.chance(0.9), ..config.members[0].clone() };
+    let spares = pick(rng, &[0, 1, 1, 2, 5]);
+    let rate = |rng: &mut Rng| page * pick(rng, &[50, 1_000, 20_000, 1_000_000]);
+    Faults {
+        events,
+        page_errors: pick(rng, &[0.0, 0.0, 0.001, 0.02]),
+        spares: vec![spare; spares],
+        rebuild: Rebuild {
+            min_rate: rate(rng),
+            max_rate: rate(rng),
+            depth: pick(rng, &[1, 2, 4, 16]),
+            step: grain * pick(rng, &[1, 1, 3, 16]),
+        },
+        scrub: rng
+            .chance(0.2)
+            .then(|| Scrub { at: SimTime(rng.below(20_000_000)), repairs: rng.chance(0.5) }),
+        seed,
     }
 }
 

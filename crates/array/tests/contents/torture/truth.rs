@@ -14,14 +14,15 @@
 //! reads         --a--    ---b----  c     d
 //! ```
 //!
-//! (Read b arrives after write 2 is acknowledged.) A discard is a write of zeros.
+//! (Read b arrives after write 2 is acknowledged.) A discard is a write of zeros. A sector that failures have taken may
+//! hold anything, until a write that arrives later is acknowledged.
 //!
 //! Not verified: that two reads one after the other agree on the order of overlapping writes. Linearizability demands
 //! it; disks promise less, and this file says what it admits in one comparison.
 
 use std::collections::VecDeque;
 
-use harmonia_types::SimTime;
+use harmonia_types::{SimDuration, SimTime};
 
 use super::content::{Content, Stamp};
 
@@ -29,13 +30,20 @@ use super::content::{Content, Stamp};
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     request: u64,
-    /// It leaves zeros.
-    discards: bool,
+    leaves: Leaves,
     arrived: SimTime,
     /// `NEVER` while in flight.
     acknowledged: SimTime,
     /// Reads that arrive from now on cannot return it.
     superseded: SimTime,
+}
+
+/// What is in a sector then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    Data,
+    Zeros,
+    Anything,
 }
 
 /// Every sector of the array, and the reads under way.
@@ -52,7 +60,7 @@ impl Truth {
     pub fn new(sectors: u64) -> Self {
         let zeros = Candidate {
             request: u64::MAX,
-            discards: true,
+            leaves: Leaves::Zeros,
             arrived: SimTime::ZERO,
             acknowledged: SimTime::ZERO,
             superseded: SimTime::NEVER,
@@ -82,11 +90,31 @@ impl Truth {
         let (arrived, never) = (self.now, SimTime::NEVER);
         self.sectors[sector as usize].push(Candidate {
             request,
-            discards,
+            leaves: if discards { Leaves::Zeros } else { Leaves::Data },
             arrived,
             acknowledged: never,
             superseded: never,
         });
+    }
+
+    /// A sector is lost, after the last arrival: writes in flight do not bring it back.
+    pub fn lose(&mut self, sector: u64) {
+        let (at, never) = (self.now + SimDuration(1), SimTime::NEVER);
+        let candidates = &mut self.sectors[sector as usize];
+        candidates.retain(|candidate| candidate.leaves != Leaves::Anything || candidate.superseded != never);
+        candidates.push(Candidate {
+            request: u64::MAX,
+            leaves: Leaves::Anything,
+            arrived: at,
+            acknowledged: at,
+            superseded: never,
+        });
+    }
+
+    /// Whether a read that arrived at `since` may find anything.
+    pub fn is_lost(&self, sector: u64, since: SimTime) -> bool {
+        let mut candidates = self.sectors[sector as usize].iter();
+        candidates.any(|candidate| candidate.superseded > since && candidate.leaves == Leaves::Anything)
     }
 
     /// It is acknowledged at `at`.
@@ -109,12 +137,16 @@ impl Truth {
     /// Whether a read that arrived at `since` may return this.
     pub fn admits<C: Content>(&self, sector: u64, found: &C, since: SimTime) -> bool {
         let mut candidates = self.sectors[sector as usize].iter().rev();
-        candidates.any(|candidate| candidate.superseded > since && C::of(candidate.stamp(sector)) == *found)
+        candidates.any(|candidate| {
+            let is_alike = candidate.leaves == Leaves::Anything || C::of(candidate.stamp(sector)) == *found;
+            candidate.superseded > since && is_alike
+        })
     }
 
     /// Whether no write of a sector is in flight at `now`.
     pub fn is_quiet(&self, sector: u64, now: SimTime) -> bool {
-        self.sectors[sector as usize].iter().all(|candidate| candidate.acknowledged <= now)
+        let mut writes = self.sectors[sector as usize].iter();
+        writes.all(|write| write.acknowledged <= now || write.leaves == Leaves::Anything)
     }
 
     /// Whether a sector has one value and no other, whoever reads it from `now` on.
@@ -133,7 +165,7 @@ impl Truth {
 
 impl Candidate {
     fn stamp(&self, sector: u64) -> Stamp {
-        if self.discards { Stamp::ZEROS } else { Stamp::new(self.request, sector) }
+        if self.leaves == Leaves::Data { Stamp::new(self.request, sector) } else { Stamp::ZEROS }
     }
 }
 
@@ -177,6 +209,26 @@ mod tests {
         assert_eq!(admitted(&truth, 70), [4]);
         assert!(truth.is_certain(0, SimTime(70)));
         assert_eq!(truth.describe(0, SimTime(70)), "sector 0 of request 4");
+    }
+
+    /// A write that was in flight when its sector was lost does not bring it back; the next one does.
+    #[test]
+    fn a_lost_sector_may_hold_anything_until_it_is_written_again() {
+        let mut truth = Truth::new(1);
+        let begin = |truth: &mut Truth, request, at| {
+            truth.arrives(SimTime(at));
+            truth.write_begins(0, request, false);
+        };
+        begin(&mut truth, 1, 10);
+        assert!(!truth.is_lost(0, SimTime(10)));
+        truth.lose(0);
+        truth.write_ends(0, 1, SimTime(20));
+        assert!(truth.is_lost(0, SimTime(20)) && truth.is_quiet(0, SimTime(20)));
+        assert_eq!(admitted(&truth, 20), [0, 1, 2, 3, 4]);
+        begin(&mut truth, 2, 30);
+        truth.write_ends(0, 2, SimTime(40));
+        assert!(truth.is_lost(0, SimTime(39)) && !truth.is_lost(0, SimTime(40)));
+        assert_eq!(admitted(&truth, 40), [2]);
     }
 
     #[test]

@@ -10,11 +10,16 @@
 //! Parity is computed from what a transaction knows, not from what its planner says it does: if all data units of a row
 //! are new or read, from them; otherwise from the old parity and the old data of the units that change. A plan that
 //! allows neither is a broken invariant, and the test panics. What is found and should not be is an error.
+//!
+//! Where members are missing, what a transaction has not read is rebuilt from what it has. Only in rows that are broken, or of
+//! which pages turned out to be unreadable beyond the redundancy, it may write anything: what that costs is written down in
+//! `damage` and `truth`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use harmonia_array::Condition;
 use harmonia_array::layout::Unit;
 use harmonia_array::payload::{Owner, Payload};
 use harmonia_array::planner::{PlannedOperation, Transaction};
@@ -22,6 +27,7 @@ use harmonia_ssd::probe::Origin;
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Lpn, Operation, SimTime};
 
 use super::content::{Content, SECTOR, Stamp, weight};
+use super::damage::{Damage, Members};
 use super::places::Places;
 use super::rebuild::{position, rebuild};
 use super::truth::Truth;
@@ -30,6 +36,7 @@ use super::truth::Truth;
 pub struct World<C> {
     pub places: Places,
     pub truth: Truth,
+    pub damage: Damage,
     /// Requests under way by id, from `first_request` on.
     requests: VecDeque<Option<Pending>>,
     first_request: u64,
@@ -37,8 +44,6 @@ pub struct World<C> {
     carried: Vec<Carried<C>>,
     /// By handle of the transaction.
     known: Vec<Known<C>>,
-    /// By logical sector: the last request that has read it.
-    read_by: Vec<u64>,
     /// Sectors of host reads that were compared.
     pub sectors_read: u64,
     /// The first thing found that should not be.
@@ -49,6 +54,9 @@ pub struct World<C> {
     pub races: bool,
     /// Sectors that reads found out from other members than theirs.
     pub rebuilt_for_reads: u64,
+    /// Sectors of reads that nobody could find out, and times that sectors were lost.
+    pub unread: u64,
+    pub lost: u64,
     data: Vec<DeviceId>,
     ranges: Vec<Vec<Range<u64>>>,
 }
@@ -58,8 +66,12 @@ struct Pending {
     request: HostRequest,
     /// The logical sectors it reads or changes.
     touched: Vec<Range<u64>>,
-    /// Sectors it has read.
-    found: u64,
+    /// Of a read, by sector of `touched`: what it holds has been found out.
+    found: Vec<bool>,
+    /// Sectors of members that it needed and that could not be read.
+    unreadable: Vec<(DeviceId, Range<u64>)>,
+    /// Members that were not whole at any time since it arrived.
+    ailed: Members,
 }
 
 /// What a member operation carries to its member or back.
@@ -82,24 +94,33 @@ struct Known<C> {
     span: u64,
     /// By member and sector.
     contents: Vec<Option<C>>,
-    /// What the host wants of it has been found out and compared.
+    /// The same where there is no parity, by logical sector.
+    copies: BTreeMap<u64, C>,
+    /// Logical sectors that the host wants of it and that have been compared, or all of them.
+    compared: BTreeSet<u64>,
     is_compared: bool,
+    /// Sectors of members that it needed and that could not be read.
+    unreadable: Vec<(DeviceId, Range<u64>)>,
+    /// It writes what it has read, for no request.
+    restores: bool,
 }
 
 impl<C: Content> World<C> {
-    pub fn new(places: Places) -> Self {
+    pub fn new(places: Places, damage: Damage) -> Self {
         World {
             truth: Truth::new(places.logical_sectors),
             requests: VecDeque::new(),
             first_request: 0,
             carried: Vec::new(),
             known: Vec::new(),
-            read_by: vec![u64::MAX; places.logical_sectors as usize],
             sectors_read: 0,
             wrong: None,
             parked: BTreeMap::new(),
             races: false,
             rebuilt_for_reads: 0,
+            unread: 0,
+            lost: 0,
+            damage,
             data: Vec::new(),
             ranges: Vec::new(),
             places,
@@ -113,14 +134,11 @@ impl<C: Content> World<C> {
         }
     }
 
-    /// A page of an operation is read; `found` is `None` if it is not mapped.
-    pub fn reads(&mut self, member: DeviceId, lpn: Lpn, origin: Origin, found: Option<&[C]>) {
+    /// A page of an operation is read.
+    pub fn reads(&mut self, member: DeviceId, lpn: Lpn, origin: Origin, found: &[C]) {
         let carried = &mut self.carried[origin.token as u32 as usize];
         let (within, page) = carried.page(self.places.page_sectors, member, lpn, origin);
-        match found {
-            Some(found) => carried.contents[within].copy_from_slice(&found[page]),
-            None => carried.contents[within].fill(C::ZERO),
-        }
+        carried.contents[within].copy_from_slice(&found[page]);
     }
 
     /// A page of an operation is programmed: lays what the operation carries over what `page` holds.
@@ -186,15 +204,153 @@ impl<C: Content> World<C> {
         }
     }
 
-    /// What a transaction writes to a sector that holds data: its request's new data, or what it has read there.
-    fn data_of(&self, owner: Owner<'_>, member: DeviceId, sector: u64) -> C {
-        let logical = self.places.logical(member, sector);
-        let logical = logical.unwrap_or_else(|| panic!("{owner:?} writes data where none lies"));
-        let new = self.new_data(owner, logical);
-        let old = || self.known(owner.handle, member, sector);
-        new.or_else(old).unwrap_or_else(|| {
-            panic!("a plan that writes a row in part without having read it: sector {sector} of {owner:?}")
+    /// What a transaction writes to a sector that holds data: its request's new data, or what it has read there or can tell
+    /// from what it has read elsewhere.
+    fn data_of(&mut self, owner: Owner<'_>, member: DeviceId, sector: u64) -> C {
+        let Some(logical) = self.places.logical(member, sector) else {
+            // The last row of copies may end before the member does.
+            assert!(owner.request.is_none(), "{owner:?} writes data where none lies");
+            return C::ZERO;
+        };
+        if let Some(new) = self.new_data(owner, logical) {
+            return new;
+        }
+        match self.tell(owner.handle, member, sector) {
+            Some((content, is_rebuilt)) => {
+                if is_rebuilt && self.is_broken(sector) {
+                    self.lose(logical);
+                }
+                content
+            }
+            None => {
+                self.gives_up(owner, member, sector, "a sector");
+                self.lose(logical);
+                C::ZERO
+            }
+        }
+    }
+
+    /// A transaction writes what it cannot know. It may, where what it needs is gone.
+    fn gives_up(&mut self, owner: Owner<'_>, member: DeviceId, sector: u64, what: &str) {
+        assert!(
+            self.is_gone(owner, member, sector),
+            "a plan that writes {what} without having read what it needs: sector {sector} of member {} by {owner:?}",
+            member.0
+        );
+        self.breaks(sector);
+    }
+
+    /// Whether a transaction cannot find out what a member should hold, because too much is missing or unreadable.
+    fn is_gone(&self, owner: Owner<'_>, member: DeviceId, sector: u64) -> bool {
+        let of_request = owner.request.map(|request| &self.pending_of(request.id).unreadable[..]);
+        let of_transaction = self.known.get(owner.handle as usize).map(|known| &known.unreadable[..]);
+        let unreadable = || of_request.into_iter().chain(of_transaction).flatten();
+        if self.places.parity().is_some() {
+            let gone = self.damage.missing(sector) | members_at(unreadable(), sector) | 1 << member.0;
+            return self.is_broken(sector) || !self.damage.allows(gone);
+        }
+        let copies = self.places.logical(member, sector).map(|logical| self.places.copies(logical));
+        copies.unwrap_or_default().into_iter().filter(|copy| copy.0 != member).all(|(member, sector)| {
+            !self.damage.holds(member, sector) || members_at(unreadable(), sector) & 1 << member.0 != 0
         })
+    }
+
+    /// Whether parity says nothing about a row any more.
+    pub fn is_broken(&self, sector: u64) -> bool {
+        self.places.parity().is_some() && self.damage.is_broken(sector)
+    }
+
+    /// Parity says nothing any more about a row: what is missing of it is lost.
+    fn breaks(&mut self, sector: u64) {
+        if self.places.parity().is_none() {
+            return;
+        }
+        self.damage.breaks(sector);
+        for member in (0..self.places.layout.members()).map(DeviceId) {
+            let logical = self.places.logical(member, sector);
+            if let Some(logical) = logical.filter(|_| !self.damage.holds(member, sector)) {
+                self.lose(logical);
+            }
+        }
+    }
+
+    /// A logical sector may hold anything from now on.
+    fn lose(&mut self, logical: u64) {
+        self.lost += 1;
+        self.truth.lose(logical);
+    }
+
+    /// A member holds more or less than before.
+    fn holds(&mut self, member: DeviceId, condition: Condition) {
+        self.damage.set(member, condition);
+        let ailing = self.damage.ailing();
+        self.requests.iter_mut().flatten().for_each(|pending| pending.ailed |= ailing);
+        if condition != Condition::Failed {
+            return;
+        }
+        for sector in 0..self.damage.sectors() {
+            if self.places.parity().is_some() {
+                if self.is_broken(sector) || !self.damage.allows(self.damage.missing(sector)) {
+                    self.breaks(sector);
+                }
+            } else if let Some(logical) = self.places.logical(member, sector) {
+                let copies = self.places.copies(logical);
+                if !copies.iter().any(|&(member, sector)| self.damage.holds(member, sector)) {
+                    self.lose(logical);
+                }
+            }
+        }
+    }
+
+    /// Whether a write that is acknowledged is where reads will look for it.
+    fn is_kept(&self, logical: u64, ailed: Members) -> bool {
+        if ailed == 0 {
+            return true;
+        }
+        let copies = self.places.copies(logical);
+        let is_sound = |&(member, _): &(DeviceId, u64)| ailed & 1 << member.0 == 0;
+        match self.places.parity() {
+            Some(_) => !self.is_broken(copies[0].1) || is_sound(&copies[0]),
+            None => copies.iter().any(is_sound),
+        }
+    }
+
+    /// Whether a read may do without a sector, because failures have taken it.
+    fn is_excused(&self, pending: &Pending, logical: u64) -> bool {
+        if self.truth.is_lost(logical, pending.request.arrival) {
+            return true;
+        }
+        let copies = self.places.copies(logical);
+        let (member, sector) = copies[0];
+        if self.places.parity().is_some() {
+            let unreadable = members_at(&pending.unreadable, sector);
+            return (unreadable != 0 && !self.damage.allows(unreadable | pending.ailed))
+                || (self.is_broken(sector) && pending.ailed & 1 << member.0 != 0);
+        }
+        copies.iter().all(|&(member, sector)| {
+            (pending.ailed | members_at(&pending.unreadable, sector)) & 1 << member.0 != 0
+        })
+    }
+
+    /// A transaction that restores pages is over. Of what it could not read, it cannot have written what is missing.
+    fn restored(&mut self, handle: u32) {
+        let unreadable = std::mem::take(&mut self.known[handle as usize].unreadable);
+        for (member, sector) in
+            unreadable.iter().flat_map(|(member, range)| range.clone().map(move |sector| (*member, sector)))
+        {
+            if self.places.parity().is_some() {
+                let gone = self.damage.missing(sector) | members_at(&unreadable, sector);
+                if !self.damage.allows(gone) {
+                    self.breaks(sector);
+                }
+            } else if let Some(logical) = self.places.logical(member, sector) {
+                let copies = self.places.copies(logical);
+                let is_missing = copies.iter().any(|&(member, sector)| !self.damage.holds(member, sector));
+                if is_missing && !self.known[handle as usize].copies.contains_key(&logical) {
+                    self.lose(logical);
+                }
+            }
+        }
     }
 
     /// What the request of a transaction writes to a logical sector, if it is this transaction's to write.
@@ -225,40 +381,61 @@ impl<C: Content> World<C> {
             data.extend((0..parity.data_units()).map(|unit| parity.data_member(stripe, unit)));
         }
         for sector in piece {
-            let sum = self.parity_of_all(owner, (&data, unit), sector);
-            let sum = sum.or_else(|| self.parity_of_changes(owner, (&data, unit), member, sector));
+            let sum = self.parity_at(owner, (&data, unit), member, sector);
             contents.push(sum.unwrap_or_else(|| {
-                panic!(
-                    "a plan that writes parity without having read what it needs: sector {sector} of {owner:?}"
-                )
+                self.gives_up(owner, member, sector, "parity");
+                C::ZERO
             }));
         }
         self.data = data;
     }
 
-    /// Parity from all data units of the row, if all are new or known.
-    fn parity_of_all(&self, owner: Owner<'_>, (data, unit): (&[DeviceId], Unit), sector: u64) -> Option<C> {
+    /// Parity of a row, from what is new and what its transaction has read or, if that does not suffice, can tell.
+    fn parity_at(
+        &self,
+        owner: Owner<'_>,
+        row: (&[DeviceId], Unit),
+        member: DeviceId,
+        sector: u64,
+    ) -> Option<C> {
+        let read = |member| self.known(owner.handle, member, sector);
+        let told = |member| Some(self.tell(owner.handle, member, sector)?.0);
+        self.parity_of_all(owner, row, sector, read)
+            .or_else(|| self.parity_of_changes(owner, row, member, sector, read))
+            .or_else(|| self.parity_of_all(owner, row, sector, told))
+            .or_else(|| self.parity_of_changes(owner, row, member, sector, told))
+    }
+
+    /// Parity from all data units of the row, if all are new or `old` has them.
+    fn parity_of_all(
+        &self,
+        owner: Owner<'_>,
+        (data, unit): (&[DeviceId], Unit),
+        sector: u64,
+        old: impl Fn(DeviceId) -> Option<C>,
+    ) -> Option<C> {
         let mut sum = C::ZERO;
         for (index, &member) in data.iter().enumerate() {
             let new = self.new_data(owner, self.places.logical(member, sector)?);
-            let content = new.or_else(|| self.known(owner.handle, member, sector))?;
+            let content = new.or_else(|| old(member))?;
             sum.add_times(factor(unit, index), &content);
         }
         Some(sum)
     }
 
-    /// Parity from the old one and the units that change, if they are known.
+    /// Parity from the old one and the units that change, if `old` has them.
     fn parity_of_changes(
         &self,
         owner: Owner<'_>,
         (data, unit): (&[DeviceId], Unit),
         member: DeviceId,
         sector: u64,
+        old: impl Fn(DeviceId) -> Option<C>,
     ) -> Option<C> {
-        let mut sum = self.known(owner.handle, member, sector)?;
+        let mut sum = old(member)?;
         for (index, &member) in data.iter().enumerate() {
             if let Some(mut change) = self.new_data(owner, self.places.logical(member, sector)?) {
-                change.add(&self.known(owner.handle, member, sector)?);
+                change.add(&old(member)?);
                 sum.add_times(factor(unit, index), &change);
             }
         }
@@ -268,25 +445,30 @@ impl<C: Content> World<C> {
     /// What a transaction has read at a sector of a member.
     fn known(&self, transaction: u32, member: DeviceId, sector: u64) -> Option<C> {
         let known = self.known.get(transaction as usize)?;
+        if self.places.parity().is_none() {
+            return known.copies.get(&self.places.logical(member, sector)?).copied();
+        }
         known.contents.get(known.index(member, sector)?).copied().flatten()
     }
 
     /// A pre-read is done: what it found is known to its transaction.
     fn learn(&mut self, owner: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let (rows, row_sectors) = (owner.transaction.rows, self.places.row_sectors);
-        let handle = owner.handle as usize;
-        if self.known.len() <= handle {
-            self.known.resize_with(handle + 1, || Known {
-                first: 0,
-                span: 0,
-                contents: Vec::new(),
-                is_compared: false,
-            });
+        self.knows(owner);
+        let World { known, carried, places, .. } = self;
+        let (known, carried) = (&mut known[owner.handle as usize], &carried[token as u32 as usize]);
+        if places.parity().is_none() {
+            let read = (carried.first..).zip(&carried.contents);
+            for (sector, &content) in read.filter(|(sector, _)| !carried.has_refused(*sector)) {
+                if let Some(logical) = places.logical(operation.device, sector) {
+                    known.copies.insert(logical, content);
+                }
+            }
+            return;
         }
-        let (known, carried) = (&mut self.known[handle], &self.carried[token as u32 as usize]);
         if known.span == 0 {
             (known.first, known.span) = (rows.first * row_sectors, rows.count * row_sectors);
-            let members = u64::from(self.places.layout.members());
+            let members = u64::from(places.layout.members());
             known.contents.resize((known.span * members) as usize, None);
         }
         for (sector, &content) in (carried.first..).zip(&carried.contents) {
@@ -295,6 +477,28 @@ impl<C: Content> World<C> {
             }
             let index = known.index(operation.device, sector);
             known.contents[index.expect("a pre-read lies in the transaction's rows")] = Some(content);
+        }
+    }
+
+    /// What a transaction has read so far, from now on.
+    fn knows(&mut self, owner: Owner<'_>) -> &mut Known<C> {
+        let handle = owner.handle as usize;
+        if self.known.len() <= handle {
+            self.known.resize_with(handle + 1, Known::default);
+        }
+        let known = &mut self.known[handle];
+        known.restores |= owner.request.is_none() && owner.transaction.operation == Operation::Write;
+        known
+    }
+
+    /// Pages of a read turn out to be unreadable, when flash has read them.
+    fn finds_unreadable(&mut self, owner: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        let range = offset / SECTOR..(offset + length) / SECTOR;
+        self.carried[token as u32 as usize].refused.push(range.clone());
+        self.knows(owner).unreadable.push((device, range.clone()));
+        if let Some(request) = owner.request {
+            self.pending(request.id).unreadable.push((device, range));
         }
     }
 
@@ -319,9 +523,12 @@ impl<C: Content> World<C> {
 
     /// A host's read has found out what a sector holds.
     fn found(&mut self, request: &HostRequest, logical: u64, found: &C, by: &PlannedOperation) {
-        let is_again = std::mem::replace(&mut self.read_by[logical as usize], request.id) == request.id;
-        if is_again && !self.races {
-            self.report(|| format!("{request:?} reads logical sector {logical} twice"));
+        match self.pending(request.id).finds(logical) {
+            None => return self.report(|| format!("{request:?} reads logical sector {logical} as well")),
+            Some(true) if !self.races => {
+                self.report(|| format!("{request:?} reads logical sector {logical} twice"));
+            }
+            Some(_) => {}
         }
         if !self.truth.admits(logical, found, request.arrival) {
             let may = self.truth.describe(logical, request.arrival);
@@ -330,26 +537,37 @@ impl<C: Content> World<C> {
             });
         }
         self.sectors_read += 1;
-        self.pending(request.id).found += u64::from(!is_again);
     }
 
     /// A read that is planned around members has read something more: as soon as all that the host wants of its rows can be
-    /// told from it, compares that.
+    /// told from it, compares that. Where failures have taken some of it, whatever can be told is compared.
     fn compare_around(&mut self, of: Owner<'_>, operation: &PlannedOperation) {
         let Some(request) = of.request else { return };
         if self.known[of.handle as usize].is_compared {
             return;
         }
-        let mut all = Vec::new();
+        let takes_part = !self.known[of.handle as usize].unreadable.is_empty() || self.lost > 0;
+        let (mut all, mut is_all) = (Vec::new(), true);
         for (member, sector) in self.wanted_of(of.transaction) {
-            let Some((content, is_rebuilt)) = self.tell(of.handle, member, sector) else { return };
             let Some(logical) = self.places.logical(member, sector) else { continue };
-            all.push((logical, content, is_rebuilt));
+            match self.tell(of.handle, member, sector) {
+                Some((content, is_rebuilt)) => all.push((logical, sector, content, is_rebuilt)),
+                None if takes_part => is_all = false,
+                None => return,
+            }
         }
-        self.known[of.handle as usize].is_compared = true;
-        for (logical, content, is_rebuilt) in all {
+        self.known[of.handle as usize].is_compared = is_all;
+        for (logical, sector, content, is_rebuilt) in all {
+            if !self.known[of.handle as usize].compared.insert(logical) {
+                continue;
+            }
             self.rebuilt_for_reads += u64::from(is_rebuilt);
-            self.found(request, logical, &content, operation);
+            if is_rebuilt && self.is_broken(sector) {
+                // Whatever parity says here, it need not be so.
+                self.pending(request.id).finds(logical);
+            } else {
+                self.found(request, logical, &content, operation);
+            }
         }
     }
 
@@ -398,6 +616,11 @@ impl<C: Content> World<C> {
         pending.expect("a request is under way until it completes")
     }
 
+    fn pending_of(&self, request: u64) -> &Pending {
+        let pending = self.requests[(request - self.first_request) as usize].as_ref();
+        pending.expect("a request is under way until it completes")
+    }
+
     fn arrives(&mut self, request: &HostRequest) {
         assert_eq!(request.id, self.first_request + self.requests.len() as u64, "ids count requests");
         let mut touched = self.ranges.pop().unwrap_or_default();
@@ -413,7 +636,10 @@ impl<C: Content> World<C> {
             }
             Operation::Flush => {}
         }
-        self.requests.push_back(Some(Pending { request: *request, touched, found: 0 }));
+        let wanted: u64 = touched.iter().map(|range| range.end - range.start).sum();
+        let found = vec![false; if request.operation == Operation::Read { wanted as usize } else { 0 }];
+        let (ailed, unreadable) = (self.damage.ailing(), Vec::new());
+        self.requests.push_back(Some(Pending { request: *request, touched, found, unreadable, ailed }));
     }
 
     fn completes(&mut self, id: u64, finish: SimTime) {
@@ -422,15 +648,20 @@ impl<C: Content> World<C> {
         match pending.request.operation {
             Operation::Read => {
                 self.truth.read_ends(id);
-                let wanted: u64 = pending.touched.iter().map(|range| range.end - range.start).sum();
-                // What races found out in two ways may count twice.
-                if pending.found < wanted || (pending.found > wanted && !self.races) {
-                    self.report(|| format!("{:?} read {} sectors", pending.request, pending.found));
+                let sectors = pending.touched.iter().cloned().flatten().zip(&pending.found);
+                for (sector, _) in sectors.filter(|(_, is_found)| !**is_found) {
+                    self.unread += 1;
+                    if !self.is_excused(&pending, sector) {
+                        self.report(|| format!("{:?} did not read logical sector {sector}", pending.request));
+                    }
                 }
             }
             Operation::Write | Operation::Trim => {
                 for sector in pending.touched.iter().cloned().flatten() {
                     self.truth.write_ends(sector, id, finish);
+                    if !self.is_kept(sector, pending.ailed) {
+                        self.lose(sector);
+                    }
                 }
             }
             Operation::Flush => {}
@@ -441,6 +672,27 @@ impl<C: Content> World<C> {
             self.requests.pop_front();
             self.first_request += 1;
         }
+    }
+}
+
+/// The members whose pages at a sector are among these.
+fn members_at<'a>(unreadable: impl IntoIterator<Item = &'a (DeviceId, Range<u64>)>, sector: u64) -> Members {
+    let here = unreadable.into_iter().filter(|(_, range)| range.contains(&sector));
+    here.fold(0, |members, (member, _)| members | 1 << member.0)
+}
+
+impl Pending {
+    /// The read has found out what a sector holds. Whether it had before; `None` if it does not want it.
+    fn finds(&mut self, logical: u64) -> Option<bool> {
+        let mut first = 0;
+        for range in &self.touched {
+            if range.contains(&logical) {
+                let found = &mut self.found[(first + logical - range.start) as usize];
+                return Some(std::mem::replace(found, true));
+            }
+            first += range.end - range.start;
+        }
+        None
     }
 }
 
@@ -463,6 +715,12 @@ impl<C> Carried<C> {
         }
     }
 
+    /// Its member has failed: whatever flash has seen of it, nothing comes of it.
+    fn is_lost(&mut self) {
+        self.refused.push(self.first..self.first + self.contents.len() as u64);
+        self.pages_left = 0;
+    }
+
     /// The sectors of a page of the operation: among those it carries, and in the page. Each page is asked for once.
     fn page(
         &mut self,
@@ -480,6 +738,21 @@ impl<C> Carried<C> {
             (self.first.max(start), (self.first + self.contents.len() as u64).min(start + page_sectors));
         let relative = |to_first: u64| (from - to_first) as usize..(to - to_first) as usize;
         (relative(self.first), relative(start))
+    }
+}
+
+impl<C> Default for Known<C> {
+    fn default() -> Self {
+        Known {
+            first: 0,
+            span: 0,
+            contents: Vec::new(),
+            copies: BTreeMap::new(),
+            compared: BTreeSet::new(),
+            is_compared: false,
+            unreadable: Vec::new(),
+            restores: false,
+        }
     }
 }
 
@@ -540,9 +813,26 @@ impl<C: Content> Payload for Contents<C> {
     fn refused(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let mut world = self.world();
         let page_sectors = world.places.page_sectors;
-        if matches!(operation.operation, Operation::Read | Operation::Write) {
-            world.carried[token as u32 as usize].refuses(operation, page_sectors);
+        if !matches!(operation.operation, Operation::Read | Operation::Write) {
+            return;
         }
+        let World { carried, damage, .. } = &mut *world;
+        // Pages that could not be read have a token of their own, and were refused when they were found.
+        let carried = carried.get_mut(token as u32 as usize).filter(|carried| carried.token == token);
+        let Some(carried) = carried else { return };
+        if damage.has_failed(operation.device) {
+            carried.is_lost();
+        } else {
+            carried.refuses(operation, page_sectors);
+        }
+    }
+
+    fn finds_unreadable(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        self.world().finds_unreadable(of, operation, token);
+    }
+
+    fn holds(&mut self, device: DeviceId, condition: Condition) {
+        self.world().holds(device, condition);
     }
 
     fn parks(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
@@ -583,10 +873,16 @@ impl<C: Content> Payload for Contents<C> {
     }
 
     fn ends(&mut self, of: Owner<'_>) {
-        if let Some(known) = self.world().known.get_mut(of.handle as usize) {
-            known.span = 0;
-            known.is_compared = false;
+        let mut world = self.world();
+        if world.known.get(of.handle as usize).is_some_and(|known| known.restores) {
+            world.restored(of.handle);
+        }
+        if let Some(known) = world.known.get_mut(of.handle as usize) {
+            (known.span, known.is_compared, known.restores) = (0, false, false);
             known.contents.clear();
+            known.copies.clear();
+            known.compared.clear();
+            known.unreadable.clear();
         }
     }
 

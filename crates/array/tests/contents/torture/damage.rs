@@ -1,0 +1,120 @@
+//! What failures may have cost: which members hold what, and which rows the parity says nothing about any more.
+//!
+//! A place is *missing* while its member has failed, or is being built and has not been built up to there. While no more
+//! places of a row are missing than redundancy allows, nothing is lost. Otherwise the row is *broken* for good: its
+//! parity is not trusted again, and each of its data places is lost that is missing then or later. `truth` says what a
+//! lost sector may hold, and when it is sound again.
+//!
+//! The rule is stricter than an array needs to be on one side only: a row that is written as a whole is sound again, and
+//! stays broken here.
+
+use harmonia_array::Condition;
+use harmonia_types::DeviceId;
+
+use super::content::SECTOR;
+
+/// Members by bit.
+pub type Members = u64;
+
+/// What the members hold.
+pub struct Damage {
+    conditions: Vec<Condition>,
+    /// By the number a device was made with: the member it is.
+    members: Vec<Option<DeviceId>>,
+    next_spare: usize,
+    page_sectors: u64,
+    /// Places of a row, or copies of a page, that can be missing.
+    redundancy: usize,
+    /// By sector of a member.
+    broken: Vec<bool>,
+}
+
+impl Damage {
+    /// Whole members with spares behind them.
+    pub fn new(
+        members: u16,
+        spares: usize,
+        page_sectors: u64,
+        redundancy: usize,
+        member_sectors: u64,
+    ) -> Self {
+        let in_place = (0..members).map(|member| Some(DeviceId(member)));
+        Damage {
+            conditions: vec![Condition::Whole; usize::from(members)],
+            members: in_place.chain((0..spares).map(|_| None)).collect(),
+            next_spare: usize::from(members),
+            page_sectors,
+            redundancy,
+            broken: vec![false; member_sectors as usize],
+        }
+    }
+
+    /// The member that a device is; none for a spare that waits and for one that has failed.
+    pub fn member_of(&self, number: DeviceId) -> Option<DeviceId> {
+        self.members[number.index()]
+    }
+
+    /// A member holds more or less than before.
+    pub fn set(&mut self, member: DeviceId, condition: Condition) {
+        let before = std::mem::replace(&mut self.conditions[member.index()], condition);
+        match (before, condition) {
+            (_, Condition::Failed) => {
+                let place = self.members.iter_mut().find(|place| **place == Some(member));
+                *place.expect("a member fails once") = None;
+            }
+            (Condition::Failed, _) => {
+                self.members[self.next_spare] = Some(member);
+                self.next_spare += 1;
+            }
+            (Condition::Partial(built), Condition::Partial(more)) => {
+                assert!(more >= built, "member {} was built up to {built}, now to {more}", member.0);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a member holds a sector.
+    pub fn holds(&self, member: DeviceId, sector: u64) -> bool {
+        match self.conditions[member.index()] {
+            Condition::Whole => true,
+            Condition::Failed => false,
+            Condition::Partial(built) => {
+                (sector / self.page_sectors + 1) * self.page_sectors * SECTOR <= built
+            }
+        }
+    }
+
+    pub fn has_failed(&self, member: DeviceId) -> bool {
+        self.conditions[member.index()] == Condition::Failed
+    }
+
+    /// Members that are not whole.
+    pub fn ailing(&self) -> Members {
+        let ails = |&member: &usize| self.conditions[member] != Condition::Whole;
+        (0..self.conditions.len()).filter(ails).map(|member| 1 << member).sum()
+    }
+
+    /// Members that do not hold a sector.
+    pub fn missing(&self, sector: u64) -> Members {
+        let misses = |&member: &u16| !self.holds(DeviceId(member), sector);
+        (0..self.conditions.len() as u16).filter(misses).map(|member| 1 << member).sum()
+    }
+
+    /// Whether so many places of a row can be missing without loss.
+    pub fn allows(&self, gone: Members) -> bool {
+        gone.count_ones() as usize <= self.redundancy
+    }
+
+    pub fn is_broken(&self, sector: u64) -> bool {
+        self.broken[sector as usize]
+    }
+
+    /// The rows at this sector of the members are broken.
+    pub fn breaks(&mut self, sector: u64) {
+        self.broken[sector as usize] = true;
+    }
+
+    pub fn sectors(&self) -> u64 {
+        self.broken.len() as u64
+    }
+}
