@@ -118,6 +118,11 @@ impl Background {
         }
     }
 
+    /// Whether there is anything to do.
+    pub fn is_working(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
     /// From one step to the next at a rate.
     fn pause(&self, rate: Bytes) -> SimDuration {
         let pause = u128::from(self.rates.step) * 1_000_000_000 / u128::from(rate.max(1));

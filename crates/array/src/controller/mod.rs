@@ -500,6 +500,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             // A message is delivered before anything that members do at its time.
             let bound = until.min(SimTime(message.0.saturating_sub(1)));
             let device = self.wakes.peek().map_or(0, |(_, device)| device);
+            let in_step = in_step || self.may_act_at_once();
             if in_step || self.waiting > 0 || !self.flushes.is_empty() || self.coupled[device] > 0 {
                 // What follows may concern any member, so none may be behind.
                 let limit = before(self.wakes.peek_second(), device);
@@ -509,6 +510,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.advance_device(device, limit.min(bound), false)?;
             }
         }
+    }
+
+    /// Whether any completion may make the array do something on any member: its own work goes on with the next step, and a page
+    /// that cannot be read is read elsewhere.
+    fn may_act_at_once(&self) -> bool {
+        let has_errors = self.fate.as_deref().is_some_and(|fate| fate.config.page_errors > 0.0);
+        has_errors || self.background.as_deref().is_some_and(Background::is_working)
     }
 
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {
