@@ -198,3 +198,15 @@ def test_ctrl_c_ends_a_run() -> None:
     finally:
         signal.signal(signal.SIGINT, previous)
     assert time.monotonic() - began < 10
+
+
+def test_what_befell_members_stands_in_the_report() -> None:
+    sets = ["workload.requests=2000", "array.level=raid5", "array.spares=1", 'array.failure=[{ device = 1, at = "0.3s" }]']
+    report = harmonia.run("tiny", sets=sets)
+    failures = report["array"]["failures"]
+    assert [(event["what"], event["device"]) for event in failures["events"]][:2] == [("failed", 1), ("replaced", 1)]
+    reads = [phase["read"]["count"] for phase in failures["response_ns"].values()]
+    assert sum(reads) == report["host"]["read_requests"]
+    assert report["devices"][4]["spare"] and report["devices"][4]["in_place_of"] == 1
+    with pytest.raises(harmonia.BadInput, match="nothing to rebuild a spare from"):
+        harmonia.check("tiny", sets=["array.spares=1"])

@@ -33,6 +33,10 @@ COMMANDS: dict[str, list[str]] = {
     # Trims take no time, which no logarithmic axis has a place for.
     "deletes": ["compare", "tiny", "--policies", "local", "--set", "workload.trim_fraction=0.2",
                 "--set", "ssd.gc.concurrency.policy=fixed,adaptive"],
+    # A member fails, and a spare is rebuilt; another one becomes slow.
+    "failing": ["compare", "tiny", "--policies", "local,reactive-inclusive", "--set", "array.level=raid5", "--set", "array.spares=1",
+                "--set", 'array.failure=[{ device = 1, at = "1s" }, { device = 3, at = "0.5s", kind = "slow", factor = 2 }]',
+                "--set", "array.coordination.message_latency=50ms", "--set", "array.rebuild.min_rate=2MB/s"],
     "hostile": ["compare", "HOSTILE", "--policies", "local,ideal"],
 }
 HOSTILE = "</script><script>window.broken=1</script><!--<b onclick='x'>\\\"{{data}}"

@@ -216,7 +216,7 @@ def test_a_request_of_a_degraded_array_has_nine_parts(opened: Open, tmp_path: Pa
     rows = page.locator("#request tbody tr").all_inner_texts()
     parts = {row.split("\t")[0].strip(): row.split("\t")[1] for row in rows}
     expected = {"GC queue": "0.110", "parity": "0.040", "reconstruct": "0.040", "stripe wait": "0.100", "sum": "0.295"}
-    expected["rebuild queue"] = "0.005"
+    expected["rebuild wait"] = "0.005"
     assert {part: parts[part] for part in expected} == expected
     said = "It waited 110 ns for garbage collection, longest for that of SSD 3: 60.0 ns."
     assert said in page.locator("#request").inner_text()
@@ -495,3 +495,22 @@ def test_switching_runs_keeps_the_moment_and_the_request(opened: Open) -> None:
     after = (page.locator("#request h3").inner_text(), span(page))
     assert before[1] == after[1] and "under ideal" in after[0]
     assert before[0].split(" under ")[0] == after[0].split(" under ")[0], "the same request"
+
+
+def test_what_befell_ssds_is_drawn_and_said(opened: Open) -> None:
+    """Lanes of SSDs that were missing, rebuilt or slow, their keys, and a row for each state of the array."""
+    failing = opened("failing")
+    page, runs = failing.page, failing.written.runs
+    span(page)
+    drawn = page.locator("#timeline-canvas").get_attribute("data-ailing") or ""
+    assert drawn.split(", ") == ["slow 3", "failed 1", "rebuilding 1"]
+    keys = page.locator("#timeline-legend").inner_text()
+    assert all(key in keys for key in ["SSD missing", "SSD being rebuilt", "slow SSD"])
+    rows = page.locator("#failures tbody tr").all()
+    phases = [phase for run in runs for phase in run["array"]["failures"]["response_ns"].values() if phase["seconds"] > 0]
+    assert len(rows) == len(phases) >= 3 * len(runs)
+    shown = [int(row.locator("td").nth(2).inner_text().replace(",", "")) for row in rows]
+    assert shown == [phase["read"]["count"] for phase in phases]
+    assert "SSD 1 failed at 1.000 s" in page.locator("#failures").inner_text()
+    healthy = opened("comparison").page
+    assert healthy.locator("#failures").count() == 0 and "SSD missing" not in healthy.locator("#timeline-legend").inner_text()

@@ -118,6 +118,11 @@ impl Background {
         }
     }
 
+    /// Whether there is anything to do.
+    pub fn is_working(&self) -> bool {
+        !self.jobs.is_empty()
+    }
+
     /// From one step to the next at a rate.
     fn pause(&self, rate: Bytes) -> SimDuration {
         let pause = u128::from(self.rates.step) * 1_000_000_000 / u128::from(rate.max(1));
@@ -187,8 +192,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether something may follow from any operation: another step, or a page that is written anew.
     #[inline]
     pub(super) fn is_at_work(&self) -> bool {
-        let has_jobs = |own: &Background| !own.jobs.is_empty();
-        self.background.as_deref().is_some_and(has_jobs) || self.reads_may_fail()
+        self.background.as_deref().is_some_and(Background::is_working) || self.reads_may_fail()
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.

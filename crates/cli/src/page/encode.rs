@@ -60,10 +60,13 @@ pub(super) fn recording(recording: &Recording) -> Encoded {
                 "to": since(window.to), "exact": window.gc.is_some()})
         })
         .collect();
+    let ailing = recording.ailing.iter().map(|span| {
+        json!({"member": span.member.0, "what": span.ailment, "from": since(span.start), "to": since(span.end)})
+    });
     let header = json!({
         "length": since(recording.end), "start": recording.from.as_ns(), "requests": recording.requests,
         "stride": recording.stride, "windows": windows, "gap": recording.gc.gap_ns,
-        "members": recording.gc.members.len(),
+        "members": recording.gc.members.len(), "ailing": ailing.collect::<Vec<_>>(),
         "widths": recording.levels.iter().map(|level| level.width_ns).collect::<Vec<_>>(),
         "cellsPerOctave": CELLS_PER_OCTAVE, "firstOctave": FIRST_OCTAVE,
     });

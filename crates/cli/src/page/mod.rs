@@ -16,6 +16,7 @@
 mod cross;
 mod data;
 mod encode;
+mod failures;
 mod frontier;
 mod html;
 mod loads;
@@ -113,6 +114,7 @@ pub(crate) fn render(
         "winners" => cross::winners(&parts),
         "matrix" => cross::matrix(comparison, cross, runs, &parts),
         "table_caption" => escaped(&table::caption(&parts, runs, intervals)),
+        "failures" => failures::section(runs),
         "kept_away" => kept_away(runs),
         "frontier_hidden" => if frontier.is_none() { " hidden" } else { "" }.to_owned(),
         "frontier_title" => {

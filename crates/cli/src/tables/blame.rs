@@ -23,7 +23,7 @@ pub(crate) const PARTS: [(&str, &str, Part); 9] = [
         blame.reconstruct
     }),
     ("stripe wait", "waiting for a stripe that another request was changing", |blame| blame.stripe_wait),
-    ("rebuild queue", "waiting behind rebuild, resync or scrub of the array", |blame| blame.queue_rebuild),
+    ("rebuild wait", "waiting behind rebuild, resync or scrub of the array", |blame| blame.queue_rebuild),
 ];
 
 /// The table, without parts that no run knows, and a sentence for each run in which few members held up many requests.

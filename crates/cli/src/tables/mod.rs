@@ -5,6 +5,7 @@
 mod around;
 mod blame;
 mod devices;
+pub(crate) mod failures;
 mod inside;
 mod layout;
 mod load;
@@ -64,6 +65,7 @@ pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Styl
     sections.extend(seeds::changes(comparison, style));
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(phases::section(runs, style));
+    sections.extend(failures::section(runs, style));
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
@@ -81,6 +83,7 @@ pub(crate) fn single(comparison: &Comparison, style: Style) -> String {
     sections.push(response);
     sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
     sections.extend(phases::section(runs, style));
+    sections.extend(failures::section(runs, style));
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));

@@ -22,7 +22,7 @@ const RESOURCES: [(&str, Resource); 5] = [
 ];
 
 /// Shown where a run has any.
-const REBUILD: (&str, Resource) = ("rebuild queue", |phase| phase.rebuild);
+const REBUILD: (&str, Resource) = ("rebuild wait", |phase| phase.rebuild);
 
 /// The table: one row a run and phase; `None` if all time went to the host's own data.
 pub(super) fn section(runs: &[Report], style: Style) -> Option<String> {

@@ -1,9 +1,9 @@
 //! Several seeds: one row a variant, each figure the mean over its seeds, and what changes seed by seed.
 
 use harmonia_metrics::{
-    BlamePhases, Comparison, DeadlineReport, DistributionSummary, GcWaitsReport, InsideReport, Interval,
-    Intervals, Method, NvramReport, Pairing, PairingReport, PerMetric, QueueDepthReport, ReconstructReport,
-    Report, ResourceSum, Versus,
+    BlamePhases, Comparison, DeadlineReport, DistributionSummary, FailuresReport, GcWaitsReport,
+    InsideReport, Interval, Intervals, Method, NvramReport, Pairing, PairingReport, PerMetric, PhaseResponse,
+    PhaseResponses, QueueDepthReport, ReconstructReport, Report, ResourceSum, Versus,
 };
 
 use super::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -92,6 +92,9 @@ fn mean_of(seeds: &[Report]) -> Report {
     if let Some(reads) = &mut mean.array.reconstruct {
         *reads = reconstruct(seeds);
     }
+    if let Some(failures) = &mut mean.array.failures {
+        *failures = failing(seeds, failures);
+    }
     if let Some(parked) = &mut mean.array.nvram {
         *parked = nvram(seeds);
     }
@@ -118,6 +121,39 @@ fn reconstruct(seeds: &[Report]) -> ReconstructReport {
         hedges: of(&|reads| reads.hedges),
         hedges_won: of(&|reads| reads.hedges_won),
         waited_pages: of(&|reads| reads.waited_pages),
+    }
+}
+
+/// Failures: what befell members of the first seed, and means of what requests felt of it over all.
+fn failing(seeds: &[Report], first: &FailuresReport) -> FailuresReport {
+    let all = || seeds.iter().filter_map(|run| run.array.failures.as_ref());
+    let summary = |of: &dyn Fn(&PhaseResponses) -> &DistributionSummary| {
+        let each = || all().map(|failures| of(&failures.response_ns));
+        // A seed without such requests says nothing about their mean.
+        let mean =
+            |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        DistributionSummary {
+            count: average(seeds, &|run| {
+                run.array.failures.as_ref().map_or(0, |failures| of(&failures.response_ns).count)
+            }),
+            mean: mean(each().filter_map(|summary| summary.mean).collect()),
+            p99: mean(each().filter_map(|summary| summary.p99.map(|ns| ns as f64)).collect())
+                .map(|ns| ns.round() as u64),
+            ..DistributionSummary::default()
+        }
+    };
+    let phase = |of: fn(&PhaseResponses) -> &PhaseResponse| PhaseResponse {
+        seconds: all().map(|failures| of(&failures.response_ns).seconds).sum::<f64>() / seeds.len() as f64,
+        read: summary(&|responses| &of(responses).read),
+        write: summary(&|responses| &of(responses).write),
+    };
+    FailuresReport {
+        response_ns: PhaseResponses {
+            whole: phase(|responses| &responses.whole),
+            degraded: phase(|responses| &responses.degraded),
+            rebuilding: phase(|responses| &responses.rebuilding),
+        },
+        ..first.clone()
     }
 }
 

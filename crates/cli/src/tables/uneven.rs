@@ -15,7 +15,8 @@ const NAMED_MOST: usize = 4;
 
 /// Who stands out in a run, and by how much; `None` where nobody does.
 pub(super) fn sentence(run: &Report) -> Option<String> {
-    let waited: Vec<u64> = run.devices.iter().map(|device| device.gc_waits.requests).collect();
+    let members = run.devices.iter().take(run.members());
+    let waited: Vec<u64> = members.map(|device| device.gc_waits.requests).collect();
     let members = standing_out(&waited);
     let named = (1..=NAMED_MOST).contains(&members.len());
     named.then(|| {

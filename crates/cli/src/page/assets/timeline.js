@@ -228,7 +228,19 @@ function timelineLegend() {
     entry("up to the maximum", svg("rect", { width: 26, height: 14, fill: "var(--beyond)" })),
     entry("a request", svg("circle", { cx: 13, cy: 7, r: 4, fill: "var(--plain)" })),
     entry("a request that met garbage collection", svg("path", { d: "M13 2L18 12H8Z", fill: "var(--gc)" })),
-    entry("SSD collecting", svg("rect", { y: 2, width: 26, height: 10, fill: "var(--gc)" })));
+    entry("SSD collecting", svg("rect", { y: 2, width: 26, height: 10, fill: "var(--gc)" })),
+    ...ailmentKeys(entry));
+}
+
+// What was wrong with SSDs, as far as it occurs.
+function ailmentKeys(entry) {
+  const occurs = (what) => data.runs.some((run) => run.recording?.ailing.some((span) => span.what === what));
+  const keys = [
+    ["failed", "SSD missing", svg("path", { d: "M0 12L10 2M6 12L16 2M12 12L22 2", stroke: "var(--ink)" })],
+    ["rebuilding", "SSD being rebuilt", svg("rect", { y: 8, width: 26, height: 4, fill: "var(--part-8)" })],
+    ["slow", "slow SSD", svg("path", { d: "M0 10H26", stroke: "var(--ink)", "stroke-width": 4, "stroke-dasharray": "4 4" })],
+  ];
+  return keys.filter(([what]) => occurs(what)).map(([, text, shape]) => entry(text, shape));
 }
 
 function timelineChart() {

@@ -52,7 +52,7 @@ class TimelinePicture {
   }
 
   paintNow() {
-    const pens = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), gc: color("--gc"), plain: color("--plain"), band: color("--band"), beyond: color("--beyond"), paper: color("--paper"), raised: color("--raised") };
+    const pens = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), gc: color("--gc"), plain: color("--plain"), band: color("--band"), beyond: color("--beyond"), paper: color("--paper"), raised: color("--raised"), rebuild: color("--part-8") };
     const context = this.canvas.getContext("2d");
     context.clearRect(0, 0, this.width, this.height);
     context.font = "12px system-ui, sans-serif";
@@ -65,6 +65,7 @@ class TimelinePicture {
     this.paintRequests(context, pens);
     context.restore();
     this.paintLanes(context, pens);
+    this.paintAiling(context, pens);
     this.paintMap(pens);
     this.canvas.dataset.span = String(this.to - this.from);
     this.canvas.dataset.from = String(this.from);
@@ -245,6 +246,33 @@ class TimelinePicture {
         context.fillText(`SSD ${member}`, this.left - 6, top + this.lane / 2);
       }
     }
+  }
+
+  // What was wrong with devices: hatched where one was missing, a line below where one was rebuilt, dashes where one was slow.
+  paintAiling(context, pens) {
+    const drawn = this.recording.ailing.filter(({ from, to }) => to > this.from && from < this.to);
+    const height = Math.max(this.lane - 2, 2);
+    for (const { member, what, from, to } of drawn) {
+      const [left, right] = [Math.max(this.x(from), this.left), Math.min(this.x(to), this.left + this.plotWidth)];
+      const [top, width] = [this.laneTop + member * this.lane + 1, Math.max(right - left, 2)];
+      context.save();
+      context.beginPath();
+      context.rect(left, top, width, height);
+      context.clip();
+      if (what === "failed") {
+        context.fillStyle = pens.paper;
+        context.fillRect(left, top, width, height);
+        context.strokeStyle = pens.ink;
+        for (let x = left - height; x < left + width; x += 5) line(context, x, top + height, x + height, top);
+      } else {
+        const thick = Math.max(Math.round(height / 3), 1);
+        context.fillStyle = what === "slow" ? pens.ink : pens.rebuild;
+        const step = what === "slow" ? 8 : width;
+        for (let x = left; x < left + width; x += step) context.fillRect(x, top + height - thick, what === "slow" ? 4 : width, thick);
+      }
+      context.restore();
+    }
+    this.canvas.dataset.ailing = drawn.map(({ member, what }) => `${what} ${member}`).join(", ");
   }
 
   // Adds to each pixel the share of its time that spans cover between two moments.
