@@ -96,10 +96,60 @@ impl MirroredPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
+        if !view.health.is_whole() || transaction.tag >= gone(0) {
+            return self.range_without_missing(transaction, (offset, length), except, view, plan);
+        }
+        let MirroredPlanner { layout, planned, dodge, counters, page, .. } = self;
+        let operation = transaction.operation;
+        let avoids = dodge.avoid().is_some();
+        let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
+        let fast_fail = match operation {
+            Operation::Read => avoids && except.is_none(),
+            Operation::Write => dodge.parks,
+            Operation::Trim | Operation::Flush => false,
+        };
+        layout.split(offset, length, |places, length| {
+            let mut push = |&(device, offset): &(DeviceId, Bytes)| {
+                let data = PlannedOperation::data(device, operation, offset, length);
+                plan.push(PlannedOperation { fast_fail, phase, ..data });
+            };
+            match operation {
+                Operation::Read => {
+                    let to_do = |member: usize| view.outstanding[member] + planned[member];
+                    let left = |&(device, offset): &(DeviceId, Bytes)| {
+                        if avoids { view.left(device, offset, length) } else { None }
+                    };
+                    let places = places.iter().filter(|place| Some(place.0) != except);
+                    let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
+                    if let Some(place) = best {
+                        planned[place.0.index()] += length;
+                        if avoids {
+                            let pages = length.div_ceil(*page);
+                            let collecting = places.filter(|place| left(place).is_some()).count();
+                            counters.rows_busy[collecting.min(3)] += pages;
+                            counters.waited_pages += if left(place).is_some() { pages } else { 0 };
+                        }
+                        push(place);
+                    }
+                }
+                _ => places.iter().for_each(&mut push),
+            }
+        });
+    }
+
+    /// The same where copies are missing.
+    #[cold]
+    fn range_without_missing(
+        &mut self,
+        transaction: &Transaction,
+        (offset, length): (Bytes, Bytes),
+        except: Option<DeviceId>,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) {
         let MirroredPlanner { layout, planned, dodge, counters, page, losses, .. } = self;
         let Transaction { operation, tag, .. } = *transaction;
         let avoids = dodge.avoid().is_some();
-        let is_whole = view.health.is_whole();
         let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
         let fast_fail = match operation {
             Operation::Read => avoids && except.is_none(),
@@ -117,10 +167,10 @@ impl MirroredPlanner {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
                     let is_held = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
-                        tag & gone(copy) == 0 && (is_whole || view.health.holds(device, offset + length))
+                        tag & gone(copy) == 0 && view.health.holds(device, offset + length)
                     };
-                    let has_copy = is_whole
-                        || places.iter().enumerate().any(|(copy, place)| is_held(copy, place, length));
+                    let has_copy =
+                        places.iter().enumerate().any(|(copy, place)| is_held(copy, place, length));
                     parts(has_copy, places[0].1, length, *page, |at, length| {
                         let to_do = |member: usize| view.outstanding[member] + planned[member];
                         let places = places.iter().map(|&(device, offset)| (device, offset + at)).enumerate();
@@ -149,7 +199,6 @@ impl MirroredPlanner {
                         push(&place, length);
                     });
                 }
-                _ if is_whole => places.iter().for_each(|place| push(place, length)),
                 _ => {
                     let takes_writes = |place: &&(DeviceId, Bytes)| view.health.takes_writes(place.0);
                     let taken = places.iter().filter(takes_writes);

@@ -216,6 +216,13 @@ impl ParityPlanner {
         self.losses.add(&std::mem::take(&mut around.losses));
     }
 
+    /// Plans rows of which something may be missing, and counts what is lost.
+    fn counting(&mut self, transaction: &Transaction, plan: impl FnOnce(&mut Self)) {
+        let before = self.losses;
+        plan(self);
+        self.counted.count(transaction, true, before, &mut self.losses);
+    }
+
     /// What a member holds of a range, from the other members.
     fn without(&self, read: &PlannedOperation) -> Transaction {
         let whole = Transaction::unlocked(Operation::Read, read.offset, read.length);
@@ -569,22 +576,24 @@ impl Planner for ParityPlanner {
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, rows, offset, length, .. } = *transaction;
-        let before = self.losses;
         match operation {
             Operation::Flush => flush(self.whole.members(), plan),
             Operation::Read if matches!(transaction.tag, AROUND | WITHOUT) => {
-                self.read_around(transaction, view, plan);
+                self.counting(transaction, |planner| planner.read_around(transaction, view, plan));
             }
             Operation::Read if transaction.tag == CHECK => self.read_all(transaction, view, plan),
             Operation::Read if length > 0 => self.read(offset, length, plan),
             Operation::Trim if rows.count > 0 => self.whole_stripes(operation, rows, plan),
-            Operation::Write if transaction.tag == RESTORE => self.restore_range(transaction, view, plan),
+            Operation::Write if transaction.tag == RESTORE => {
+                self.counting(transaction, |planner| planner.restore_range(transaction, view, plan));
+            }
             Operation::Write if length > 0 => {
                 let mut method = Method::of(transaction);
                 let missing = Missing::of(transaction, view, &self.unreadable, None);
                 if !missing.is_none() && method != Method::Full {
-                    self.write_degraded(transaction, view, plan);
-                    return self.counted.count(transaction, true, before, &mut self.losses);
+                    return self.counting(transaction, |planner| {
+                        planner.write_degraded(transaction, view, plan);
+                    });
                 }
                 if self.dodge.avoid().is_some() {
                     method = self.calmest(transaction, method, view);
@@ -602,7 +611,6 @@ impl Planner for ParityPlanner {
             }
             _ => {}
         }
-        self.counted.count(transaction, true, before, &mut self.losses);
     }
 
     fn on_refused(
