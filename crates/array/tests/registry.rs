@@ -1,16 +1,16 @@
 //! Does every registered coordinator keep the promises of an array, whatever it decides?
 //!
 //! Iterates the registry, so a new policy is under test from the moment it has its line, and the RAID levels. One member
-//! does not understand messages, some runs have message latency, some allocate dynamically, and members check their own
-//! invariants after every event. Not
-//! verified here: that a policy does what its paper says (its own file does) or that it helps.
+//! does not understand messages. Some runs have message latency, some allocate dynamically, in some members fail.
+//! Members check their own invariants after every event. Not verified here: that a policy does what its paper says (its own file does) or that it helps.
 #![expect(clippy::print_stdout, reason = "names the policies it ran; tests/newcomer.py looks for one")]
 
 use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, Knowledge, Level,
-    MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, SmallWrite, When, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults,
+    Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite, When,
+    age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
@@ -134,6 +134,12 @@ struct Outcome {
     forced_early: u64,
 }
 
+impl Outcome {
+    fn happened(&self, what: MishapKind) -> usize {
+        self.mishaps.iter().filter(|mishap| mishap.what == what).count()
+    }
+}
+
 fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
     run_some(config, aged, REQUESTS)
 }
@@ -177,6 +183,18 @@ fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
         array.advance_until(wakeup).unwrap_or_else(|why| panic!("{name}: {why}"));
         completions.append(array.completions());
     }
+    let builds = |array: &Array<AuditProbe>| {
+        let mut members = (0..config.devices).map(DeviceId);
+        members.any(|member| matches!(array.health().of(member), Condition::Partial(_)))
+    };
+    let mut steps = 0;
+    while builds(&array) {
+        steps += 1;
+        let wakeup = array.next_wakeup();
+        assert!(wakeup != SimTime::NEVER && steps < 1_000_000, "{name}: a replacement is never complete");
+        array.advance_until(wakeup).unwrap_or_else(|why| panic!("{name}: {why}"));
+    }
+    assert!(array.completions().is_empty(), "{name}: a request completed twice");
     for device in array.every_device() {
         device.ftl().audit();
     }
@@ -248,6 +266,63 @@ fn every_coordinator_works_on_every_level() {
         }
         assert!(collected > 0 && forced > 0, "{}: {collected} erases, {forced} forced", shape.0);
     }
+}
+
+/// Members fail and become slow at random moments; a spare or two take their places, some pages cannot be read.
+fn random_faults(seed: u64, config: &ArrayConfig) -> Faults {
+    let mut rng = Rng::stream(seed, "registry/faults");
+    let moment = |rng: &mut Rng| match rng.chance(0.5) {
+        true => When::Time(SimTime(rng.below(180_000_000))),
+        false => When::Request(1 + rng.below(FEW)),
+    };
+    let mut event = |what| {
+        let device = DeviceId(rng.below(u64::from(config.devices)) as u16);
+        Fault { device, at: moment(&mut rng), what }
+    };
+    let mut events = vec![event(Befalls::Failure), event(Befalls::Slow(10.0))];
+    if seed.is_multiple_of(3) {
+        events.extend([event(Befalls::Failure), event(Befalls::Failure)]);
+    }
+    Faults {
+        events,
+        page_errors: if seed % 4 < 2 { 0.01 } else { 0.0 },
+        spares: vec![config.members[0].clone(); 1 + seed as usize % 3],
+        rebuild: Rebuild {
+            max_rate: 1 << 40,
+            depth: 1 + seed as u32 % 4,
+            step: 16 * PAGE,
+            ..Rebuild::default()
+        },
+        scrub: seed.is_multiple_of(5).then_some(Scrub { at: SimTime(20_000_000), repairs: true }),
+        seed,
+    }
+}
+
+/// Requests complete once, replacements are built, and the same seed gives the same run, whoever fails when.
+#[test]
+fn every_coordinator_goes_on_when_members_fail() {
+    let (mut failures, mut rebuilds, mut seed) = (0, 0, 0);
+    for shape in levels() {
+        let aged = aged_as(&of_level(shape, "local", Domain::Device, SimDuration::ZERO));
+        for entry in REGISTRY {
+            seed += 1;
+            let latency = SimDuration::from_us(20 * (seed % 2));
+            let mut config = of_level(shape, entry.name, Domain::Device, latency);
+            config.faults = random_faults(seed, &config);
+            let mut states = aged.clone();
+            let devices = config.members.len() + config.faults.spares.len();
+            states.devices.resize(devices, aged.devices[0].clone());
+            let name = format!("{} on {}, faults {seed}", entry.name, shape.0);
+            let outcome = run_some(&config, &states, FEW);
+            every_request_is_explained(&name, &outcome);
+            if seed.is_multiple_of(8) {
+                assert_eq!(run_some(&config, &states, FEW), outcome, "{name}");
+            }
+            failures += outcome.happened(MishapKind::Failed);
+            rebuilds += outcome.happened(MishapKind::Rebuilt);
+        }
+    }
+    assert!(failures > 100 && rebuilds > 80, "{failures} failures and {rebuilds} rebuilds");
 }
 
 #[test]

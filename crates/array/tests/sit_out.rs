@@ -139,8 +139,7 @@ fn sat_out(collection: Collection, factor: f64, seed: u64) -> Vec<DeviceId> {
     }
     let erases: u64 = array.devices().iter().map(|device| device.ftl().tally().erases).sum();
     assert!(erases > 0 || collection == Collection::None);
-    let avoided = avoided.lock().expect("one thread").clone();
-    avoided
+    std::mem::take(&mut *avoided.lock().expect("one thread"))
 }
 
 /// Runs in which the slow member sat out, an innocent one, nobody.
