@@ -128,7 +128,7 @@ fn what_is_lost_unfinished_or_not_reached_is_told() {
 #[test]
 fn seeds_have_page_errors_of_their_own() {
     let variant = Variant { label: String::new(), scenario: scenario(&["array.page_errors=1e-3"]) };
-    let runs = compare_seeds(&[variant.clone()], 2, &options(&Unobserved))
+    let runs = compare_seeds(std::slice::from_ref(&variant), 2, &options(&Unobserved))
         .unwrap_or_else(|error| panic!("{error}"))
         .runs;
     let unreadable = |run: &Report| failures(run).unreadable_pages;
