@@ -1,7 +1,7 @@
 //! Every registered policy of every kind, for lists, and what a comparison's policy names mean.
 
 use harmonia_array::coordination::{self, Coordinator, Parameters};
-use harmonia_array::{ArrayConfig, Interface, Level};
+use harmonia_array::{ArrayConfig, Befalls, Fault, Interface, Level};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::registry::{Entry, find, names};
 use serde::Serialize;
@@ -180,6 +180,10 @@ fn why_lost(scenario: &Scenario, name: &str, policy: &dyn Coordinator) -> Option
     }
     if name != LOCAL && policy.interface() == Interface::Nothing && policy.reads().is_none() {
         return Some("it finds nothing to do on this array, so it does what local does");
+    }
+    let fails = |fault: &Fault| fault.what == Befalls::Failure;
+    if name == "spare-the-rebuild" && !scenario.array.faults.events.iter().any(fails) {
+        return Some("no SSD fails, so it does what local does");
     }
     let keeps_apart = scenario.array.level == Level::Raid0 && policy.keeps_apart();
     keeps_apart.then_some(

@@ -247,12 +247,13 @@ mod tests {
         ];
         assert_eq!(labels(&[], &[]), can_win, "RAID-0");
         assert_eq!(labels(&[], &["array.devices=1"]), ["local", "ideal"]);
-        // Of those that read around members one a rung is tried; sit-out needs five members.
+        // Of those that read around members one a rung is tried; sit-out needs five members, spare-the-rebuild a failure.
         let all: Vec<&str> = names(coordination::REGISTRY).chain([IDEAL]).collect();
         let without = |names: &[&str]| -> Vec<&str> {
             all.iter().copied().filter(|name| !names.contains(name)).collect()
         };
-        assert_eq!(labels(&[], &["array.level=raid5"]), without(&["ttflash", "sit-out"]));
+        let tried = without(&["ttflash", "sit-out", "spare-the-rebuild"]);
+        assert_eq!(labels(&[], &["array.level=raid5"]), tried);
         assert_eq!(labels(&["all"], &["array.level=raid5"]), all);
         let redundant = ["serial", "ttflash", "ioda", "plm", "hedge"];
         assert_eq!(labels(&["all"], &[]), without(&redundant), "RAID-0");

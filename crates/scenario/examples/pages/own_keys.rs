@@ -53,7 +53,9 @@ fn in_config(source: &str, name: &str) -> Option<OwnKey> {
     for line in block(source, "struct Config {")?.lines().map(str::trim) {
         if let Some(text) = line.strip_prefix("///") {
             meaning = format!("{meaning} {}", text.trim()).trim().to_owned();
-        } else if let Some(kind) = line.trim_start_matches("pub ").strip_prefix(&field) {
+        } else if let Some(kind) =
+            line.trim_start_matches("pub ").trim_start_matches("r#").strip_prefix(&field)
+        {
             let kind = kind.trim().trim_end_matches(',');
             let default = default_of(source, name, kind).filter(|_| !meaning.is_empty())?;
             return Some(OwnKey { name: name.into(), takes: takes(source, kind), default, meaning });
