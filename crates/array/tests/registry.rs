@@ -147,8 +147,10 @@ fn run(config: &ArrayConfig, aged: &AgedState) -> Outcome {
 fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
     let name = &config.coordination.policy;
     let mut states = aged.devices.clone();
-    for (number, spare) in config.faults.spares.iter().enumerate() {
-        let name = format!("device/{}", config.members.len() + number);
+    // Spares are new unless the caller has states for them.
+    let given = states.len() - config.members.len();
+    for (number, spare) in (states.len()..).zip(&config.faults.spares[given..]) {
+        let name = format!("device/{number}");
         states.push(harmonia_ssd::Ftl::new(&spare.ssd, 7, &name).expect("a device that works"));
     }
     let mut array = Array::new(config, states, None, |_| AuditProbe)
