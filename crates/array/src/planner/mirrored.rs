@@ -10,7 +10,8 @@
 //!
 //! Where members may fail, copies that are missing are left out: those on failed members, and on replacements above what is built.
 //! Writes go to replacements all the same. A read that a failed member had, or a page that a member cannot read, is read from another
-//! copy, and never again from that one. Where no copy is left, nothing is read and the pages are counted.
+//! copy, and never again from that one. Where no copy is left, nothing is read and the pages are counted. A hedge against the only
+//! copy that is left reads that copy again.
 //!
 //! Rebuilding reads one other copy of what a member holds, from one member as long as that has it, and writes it. It holds all
 //! logical pages from the lowest to the highest of the range, so copies that lie scattered keep more waiting than they need. A
