@@ -182,7 +182,7 @@ fn why_lost(scenario: &Scenario, name: &str, policy: &dyn Coordinator) -> Option
         return Some("it finds nothing to do on this array, so it does what local does");
     }
     let fails = |fault: &Fault| fault.what == Befalls::Failure;
-    if name == "spare-the-rebuild" && !scenario.array.faults.events.iter().any(fails) {
+    if policy.waits_for_failures() && !scenario.array.faults.events.iter().any(fails) {
         return Some("no SSD fails, so it does what local does");
     }
     let keeps_apart = scenario.array.level == Level::Raid0 && policy.keeps_apart();

@@ -296,13 +296,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let (first, end) = (offset / self.page_size, (offset + length).div_ceil(self.page_size));
         let (offset, length) = (first * self.page_size, (end - first) * self.page_size);
+        let Some(transaction) = self.planner.restore(device, offset, length) else { return Ok(()) };
         if let Some(background) = self.background.as_deref_mut() {
             background.counters.rewritten_pages += end - first;
         }
-        match self.planner.restore(device, offset, length) {
-            Some(transaction) => self.begin_own(transaction, u64::MAX, now),
-            None => Ok(()),
-        }
+        self.begin_own(transaction, u64::MAX, now)
     }
 
     /// What the array's own work has done so far; `now` counts a job that is under way.

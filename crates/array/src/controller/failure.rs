@@ -7,7 +7,7 @@
 //!
 //! A failed member answers nothing any more, and messages to it and from it are lost. Completions that were known before stand.
 //! What is parked for it is given up, as the rows say it too. A spare takes its place after two message latencies, so that
-//! nothing of the old member is on its way any more. Devices keep the numbers they were made with, spares behind the members.
+//! nothing of the old member is on its way any more but the ends of windows that it was given in advance. Devices keep the numbers they were made with, spares behind the members.
 //!
 //! An unreadable page is found when it is read. It is read in another way, as if the member were missing, and written anew
 //! behind the request's back, from the others.

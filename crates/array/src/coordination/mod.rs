@@ -48,6 +48,11 @@ pub trait Coordinator: Send {
         false
     }
 
+    /// Whether it does what `local` does as long as no member fails.
+    fn waits_for_failures(&self) -> bool {
+        false
+    }
+
     /// How many members may collect at the same time under a policy that keeps the others from it.
     fn at_once(&self) -> u16 {
         1

@@ -66,6 +66,10 @@ impl Coordinator for SpareTheRebuild {
         Interests::default()
     }
 
+    fn waits_for_failures(&self) -> bool {
+        true
+    }
+
     fn interface(&self) -> Interface {
         Interface::Window
     }
