@@ -30,12 +30,17 @@ pub struct ArrayConfig {
 impl ArrayConfig {
     /// How the array's bytes lie on its members: as many of each as the smallest has.
     pub fn layout(&self) -> Layout {
+        Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), self.member_bytes())
+    }
+
+    /// Bytes of every member that the array may use: behind them lies what it keeps there for itself.
+    pub fn member_bytes(&self) -> Bytes {
         let bytes = |member: &MemberConfig| {
             let pages = member.ssd.resolve().map_or(0, |shape| shape.logical_pages);
             u64::from(pages) * u64::from(member.ssd.geometry.page_size)
         };
         let least = self.members.iter().map(bytes).min().unwrap_or(0);
-        Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), least)
+        least.saturating_sub(self.faults.write_hole.area())
     }
 
     /// Bytes of a page, the same in every member.
@@ -155,6 +160,10 @@ pub struct Faults {
     pub rebuild: Rebuild,
     /// All of the array is read and compared.
     pub scrub: Option<Scrub>,
+    /// What is done about rows that were being written when power was lost.
+    pub write_hole: WriteHole,
+    /// The device of [`WriteHole::Journal`]. Its state follows those of the members and spares.
+    pub journal: Option<MemberConfig>,
     /// Decides which pages cannot be read.
     pub seed: u64,
 }
@@ -224,6 +233,29 @@ pub struct Scrub {
     pub at: SimTime,
     /// Whether what does not agree is written anew; otherwise it is counted.
     pub repairs: bool,
+}
+
+/// What is done about rows that were being written when power was lost: their parity or copies need not agree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteHole {
+    /// All of the array is gone through afterwards, while requests go on.
+    #[default]
+    Resync,
+    /// Data and parity go to a journal first, of which so many bytes are used, over and over again.
+    Journal(Bytes),
+    /// Before a stripe is written in part, what the rest of it adds up to is logged: in so many bytes at the end of each member.
+    PartialParityLog(Bytes),
+}
+
+impl WriteHole {
+    /// Bytes that it takes at the end of each member.
+    pub fn area(&self) -> Bytes {
+        match self {
+            WriteHole::PartialParityLog(bytes) => *bytes,
+            WriteHole::Resync | WriteHole::Journal(_) => 0,
+        }
+    }
 }
 
 /// How parity is made where a stripe is written in part.

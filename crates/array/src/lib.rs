@@ -18,11 +18,11 @@ mod stored;
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig,
-    Reads, Rebuild, Scrub, SmallWrite, When,
+    Reads, Rebuild, Scrub, SmallWrite, When, WriteHole,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, MessageCounters, Mishap, MishapKind,
-    NvramCounters, Parts, payload,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, LogCounters, MessageCounters, Mishap,
+    MishapKind, NvramCounters, Parts, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;

@@ -283,6 +283,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if node.operation.operation != Operation::Read || node.is_direct || node.refused > 0 {
             return;
         }
+        if self.transactions[node.owner].spec.tag == super::log::REPLAY {
+            return;
+        }
         let size = self.page_size;
         let (start, end) = (node.operation.offset, node.operation.offset + node.operation.length);
         let pages = end.div_ceil(size) - start / size;
@@ -322,12 +325,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.fate.as_deref().map_or(0, |fate| fate.unreadable_pages)
     }
 
-    /// All devices by the numbers they were made with: the members at the beginning, then the spares.
+    /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
         let Some(fate) = self.fate.as_deref() else { return self.devices.iter().collect() };
         let members = fate.numbers.iter().copied().zip(&self.devices);
         let others = fate.spares.iter().chain(&fate.retired).map(|(number, device)| (*number, device));
-        let mut all: Vec<(u16, &Device<P>)> = members.chain(others).collect();
+        let journal = (fate.config.spares.len() as u16..).zip(&self.devices[self.delivered.len()..]);
+        let journal = journal.map(|(number, device)| (number + self.delivered.len() as u16, device));
+        let mut all: Vec<(u16, &Device<P>)> = members.chain(others).chain(journal).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, device)| device).collect()
     }

@@ -108,7 +108,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn forward_notices(&mut self, device: usize) {
         let id = DeviceId(device as u16);
         let notices = self.devices[device].notices();
-        if !self.listens || !self.delivered[device].capable {
+        if !self.listens || !self.delivered.get(device).is_some_and(|known| known.capable) {
             notices.clear();
             return;
         }
@@ -241,7 +241,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Asks every member for its status, now and from time to time.
     fn poll(&mut self, now: SimTime) {
-        for device in 0..self.devices.len() as u16 {
+        for device in 0..self.delivered.len() as u16 {
             self.query(DeviceId(device), now + self.message_latency);
         }
         self.agenda.push(now + self.knowledge.poll, Message::Poll);

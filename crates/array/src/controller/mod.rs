@@ -14,6 +14,7 @@
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
 //! * `background`: rebuilding and scrubbing;
+//! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
@@ -49,6 +50,8 @@ macro_rules! viewing {
 mod background;
 mod failure;
 mod locks;
+mod log;
+mod logging;
 mod looking;
 mod messages;
 mod nvram;
@@ -78,6 +81,8 @@ pub use background::BackgroundCounters;
 use failure::Fate;
 pub use failure::{Mishap, MishapKind};
 use locks::RowLocks;
+use log::Log;
+pub use log::LogCounters;
 use looking::Sight;
 use messages::Message;
 pub use messages::MessageCounters;
@@ -98,6 +103,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     /// What is to befall members, and the array's own work; only where anything may.
     fate: Option<Box<Fate<P>>>,
     background: Option<Box<Background>>,
+    /// Writes of rows go there first.
+    log: Option<Box<Log>>,
     interests: Interests,
     /// Somebody wants to know who collects.
     listens: bool,
@@ -364,12 +371,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         mut probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let faults = &config.faults;
-        if states.len() != config.members.len() + faults.spares.len() || config.members.is_empty() {
+        let journal = faults.journal.as_ref();
+        let log = Log::new(config, &layout)?;
+        let expected = config.members.len() + faults.spares.len() + journal.iter().len();
+        if states.len() != expected || config.members.is_empty() {
             let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
             return Err(format!("{states} states for {members} members and {spares} spares"));
         }
         let mut devices = Vec::with_capacity(states.len());
-        for (index, (member, state)) in config.members.iter().chain(&faults.spares).zip(states).enumerate() {
+        let configs = config.members.iter().chain(&faults.spares).chain(journal);
+        for (index, (member, state)) in configs.zip(states).enumerate() {
             let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
             if coordinator.interests().completions || !planner.is_flat() {
                 // What is made of one may concern this device the moment after.
@@ -377,8 +388,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             devices.push(device);
         }
-        let spares = devices.split_off(config.members.len());
+        let mut spares = devices.split_off(config.members.len());
+        let journal = journal.and_then(|_| spares.pop());
         let fate = (!faults.is_none()).then(|| Box::new(Fate::new(faults, devices.len(), spares)));
+        devices.extend(journal);
         let background =
             fate.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));
         let unknown = |member: &crate::MemberConfig| Delivered {
@@ -403,9 +416,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             wakes.set_ranked(index, device.next_wakeup());
         }
         Ok(Array {
-            health: Health::new(devices.len()),
+            health: Health::new(config.members.len()),
             fate,
             background,
+            log,
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),
             transactions: harmonia_ssd::Slab::default(),
@@ -523,7 +537,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let id = DeviceId(device as u16);
         let intervals = self.devices[device].gc_intervals();
         if !intervals.is_empty() {
-            self.intervals.extend(intervals.drain(..).map(|(start, end)| (id, start, end)));
+            let told = intervals.drain(..).filter(|_| device < self.delivered.len());
+            self.intervals.extend(told.map(|(start, end)| (id, start, end)));
         }
         if !self.devices[device].notices().is_empty() {
             self.forward_notices(device);
@@ -593,7 +608,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The members.
     pub fn devices(&self) -> &[Device<P>] {
-        &self.devices
+        &self.devices[..self.delivered.len()]
     }
 
     /// The measured window begins: members count their maxima anew, and their probes are told.

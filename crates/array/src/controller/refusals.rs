@@ -217,7 +217,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         finish: SimTime,
         blame: &Blame,
     ) {
-        if self.interests.answers {
+        if self.interests.answers && device.index() < self.delivered.len() {
             let latency = SimDuration(blame.total());
             self.agenda.push(finish.max(self.latest), Message::Answered(device, operation, latency));
         }

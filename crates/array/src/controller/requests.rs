@@ -82,6 +82,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let look = looking!(self, now);
         let view = viewing!(self, look);
         self.planner.split(&request, &view, &mut split);
+        if let Some(log) = &self.log {
+            log.cut(&mut split);
+        }
         let handle = self.requests.insert(RequestState::new(request, split.len()));
         if split.is_empty() {
             self.complete(handle);

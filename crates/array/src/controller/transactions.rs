@@ -13,6 +13,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
 use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
 
+use super::log::{REPLAY, UNLOGGED};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::requests::whole;
@@ -62,10 +63,12 @@ pub(super) struct Running {
     pub step: u64,
     /// It finds out what the read with this token is to bring; `NO_RACE` if it races nobody.
     pub race: u64,
+    /// Its entry in the log.
+    pub log: u64,
     /// Up to the beginning of the current step.
     pub before: Chain,
     /// Up to the operation of the current step that finished last so far.
-    end: Chain,
+    pub end: Chain,
     /// The same for operations the host waits for, where they are not all; only then is there something behind its back.
     front: Option<Box<Chain>>,
 }
@@ -88,6 +91,7 @@ impl Running {
             is_own: false,
             step: 0,
             race: NO_RACE,
+            log: UNLOGGED,
             before,
             end: Chain { index: u32::MAX, ..before },
             front: None,
@@ -169,6 +173,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.begin_after(Running { is_own: true, step, ..Running::new(spec, before) }, now)
     }
 
+    /// Begins to write again what an entry of the log says.
+    pub(super) fn begin_replay(
+        &mut self,
+        spec: Transaction,
+        log: u64,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let before = Chain { finish: now, ..Chain::default() };
+        self.begin_after(Running { is_own: true, step: u64::MAX, log, ..Running::new(spec, before) }, now)
+    }
+
     /// Transactions under way, waiting ones included.
     pub fn transactions_under_way(&self) -> usize {
         self.transactions.live()
@@ -240,9 +255,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (spec, mut index) = (running.spec, running.operations);
         let look = looking!(self, now);
         let view = viewing!(self, look);
-        self.planner.plan(now, &spec, &view, &mut plan);
+        if spec.tag == REPLAY {
+            self.plan_replay(handle, &mut plan);
+        } else {
+            self.planner.plan(now, &spec, &view, &mut plan);
+        }
+        let is_logged_first = self.log.is_some() && self.log_first(handle, &mut plan);
         let mut steps = plan.steps();
-        let first = steps.next().unwrap_or_default();
+        let first = if is_logged_first { &[][..] } else { steps.next().unwrap_or_default() };
         let first_index = index;
         index += first.len() as u32;
         let mut last = NONE;
@@ -268,7 +288,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.end = Chain { index: u32::MAX, ..running.before };
         let has_behind = behind > 0 || running.front.is_some();
         running.front = has_behind.then(|| Box::new(running.end));
-        let result = if first.is_empty() {
+        let result = if is_logged_first {
+            self.next_step(handle, now)
+        } else if first.is_empty() {
             self.host_is_served(handle);
             self.step_is_done(handle)
         } else {
@@ -488,6 +510,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 payload.refused(owner, &node.operation, token);
             });
         }
+        if self.is_log(&node.operation) {
+            self.patch = patch;
+            return self.log_is_refused(&node, refusal, at, blame);
+        }
         if self.transactions[node.owner].is_destage {
             self.patch = patch;
             return self.destage_is_refused(&node, refusal, at, blame);
@@ -622,6 +648,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(rows) = running.replan.take() {
             return self.plan_anew(handle, rows, now);
         }
+        if self.log.is_some() && !self.may_begin_step(handle) {
+            return Ok(());
+        }
+        let running = &mut self.transactions[handle];
         running.end.index = u32::MAX;
         let (first, mut node) = (running.later, running.later);
         let mut count = 0;
@@ -665,7 +695,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A transaction is over: its rows go to whoever waits for them.
     pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Running { ticket, unsettled, is_own, step, .. } = self.transactions[handle];
+        let Running { ticket, unsettled, is_own, step, spec, .. } = self.transactions[handle];
         self.forget(handle, now);
         if ticket != NONE {
             let mut granted = std::mem::take(&mut self.granted);
@@ -684,6 +714,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.unsettled.remove(&unsettled);
             self.let_flushes_go(now)?;
         }
+        self.replay_is_over(&spec, now);
         if is_own { self.step_is_over(step, now) } else { Ok(()) }
     }
 
@@ -697,6 +728,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             // Its request may be complete and forgotten by now.
             self.payload.ends(Owner { handle, transaction: &running.spec, request: None });
         }
+        let log = running.log;
         self.transactions.release(handle);
+        if log != UNLOGGED {
+            self.give_back_log(log, now);
+        }
     }
 }

@@ -185,6 +185,12 @@ impl Parity {
         self.row_bytes
     }
 
+    /// Bytes of a stripe on each member.
+    #[inline]
+    pub fn unit_bytes(&self) -> Bytes {
+        self.space.stripe_unit
+    }
+
     /// Data bytes of a stripe.
     #[inline]
     pub fn stripe_bytes(&self) -> Bytes {

@@ -376,6 +376,15 @@ impl Plan {
         joins
     }
 
+    /// Inserts a step before the operation at `place`, with which a step begins.
+    pub(crate) fn insert_step(&mut self, place: usize, operations: &[PlannedOperation]) {
+        self.operations.splice(place..place, operations.iter().copied());
+        let (place, count) = (place as u32, operations.len() as u32);
+        self.barriers.iter_mut().filter(|barrier| **barrier > place).for_each(|barrier| *barrier += count);
+        let after = self.barriers.partition_point(|&barrier| barrier <= place);
+        self.barriers.insert(after, place + count);
+    }
+
     /// All operations in the order they were added.
     pub fn operations(&self) -> &[PlannedOperation] {
         &self.operations
@@ -441,5 +450,9 @@ mod tests {
         let steps: Vec<Vec<u64>> =
             plan.steps().map(|step| step.iter().map(|operation| operation.offset).collect()).collect();
         assert_eq!(steps, [vec![0, 1], vec![2]]);
+        plan.insert_step(2, &[operation(7), operation(8)]);
+        plan.insert_step(0, &[operation(9)]);
+        let steps: Vec<usize> = plan.steps().map(<[_]>::len).collect();
+        assert_eq!((steps, plan.operations()[3].offset), (vec![1, 2, 2, 1], 7));
     }
 }

@@ -1,0 +1,469 @@
+//! A log that is written before the members: the journal, and the partial parity log.
+//!
+//! ```text
+//! plan      read ─► write data, parity              rows are torn if power is lost during the last step
+//! logged    read ─► write log ─► write data, parity ─► end: the log's space is given back
+//! restart   read log ─► write data, parity (journal)
+//!           read log and data ─► write parity (partial parity log) ─► requests are taken up
+//! ```
+//!
+//! Every transaction that writes rows for the host has one more step. The host waits for it, and its time is that of parity.
+//!
+//! * *journal*: everything that the transaction writes, behind a block that describes it, goes to a device of its own. Space is
+//!   taken at the head and given back at the tail, around and around. After a power loss everything is written again.
+//! * *partial parity log* (RAID-5): a header and the sum of the units that are not written go to the member that holds parity,
+//!   to an area behind all stripes. A row that is written as a whole has nothing but the header. After a power loss the
+//!   units that were being written are read, and parity is that sum and they. Where one of them is missing nothing is done, as in md:
+//!   what was being written of that unit may then hold anything.
+//!
+//! A discard is logged as its header and discarded again. A log without room makes writers wait, the first to come first.
+//!
+//! Source: Linux md, Documentation/driver-api/md/raid5-cache and drivers/md/raid5-cache.c (`r5l_log_stripe`, write-through;
+//! `r5l_payload_data_parity`: 203 pages a block), Documentation/driver-api/md/raid5-ppl and drivers/md/raid5-ppl.c
+//! (`ppl_log_stripe`, `ppl_recover_entry`).
+//!
+//! Not modelled: the journal as a write-back cache; its superblock; one block for several transactions, and several stripes in one
+//! header (md gathers what comes while a unit is under way); the order in which md lets transactions go on (that of the log;
+//! here each goes on when its own part is written); a journal that fails; log pages that cannot be read.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase, SimTime};
+
+use crate::config::{ArrayConfig, WriteHole};
+use crate::health::{Condition, Health};
+use crate::layout::{Layout, Level, Parity};
+use crate::planner::{Plan, PlannedOperation, Rows, Transaction};
+
+/// The tag of a transaction that writes again what the log says.
+pub(super) const REPLAY: u64 = u64::MAX;
+/// No entry of the log.
+pub(super) const UNLOGGED: u64 = 0;
+/// Bytes that md writes at a time.
+const BLOCK: Bytes = 4096;
+/// Blocks of data and parity that one block of the journal describes.
+const DESCRIBED: u64 = 203;
+/// Stripes that one header of the partial parity log describes.
+const ENTRIES: u64 = 148;
+
+/// What the log has cost, and what it was good for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogCounters {
+    /// Transactions that were logged.
+    pub entries: u64,
+    /// Pages written to the log. Unit: pages.
+    pub pages: u64,
+    /// Transactions that waited because the log was full.
+    pub full_waits: u64,
+    /// Rows that were made right again after power losses.
+    pub replayed_rows: u64,
+    /// Pages written to members for that. Unit: pages.
+    pub replayed_pages: u64,
+    /// Time from a power loss until that was done. Unit: ns.
+    pub replay_ns: u64,
+}
+
+impl LogCounters {
+    /// What was counted after `start`.
+    pub fn since(&self, start: &LogCounters) -> LogCounters {
+        LogCounters {
+            entries: self.entries - start.entries,
+            pages: self.pages - start.pages,
+            full_waits: self.full_waits - start.full_waits,
+            replayed_rows: self.replayed_rows - start.replayed_rows,
+            replayed_pages: self.replayed_pages - start.replayed_pages,
+            replay_ns: self.replay_ns - start.replay_ns,
+        }
+    }
+}
+
+/// A range of bytes that is written around and around. Positions count on and on.
+#[derive(Debug, Default)]
+struct Ring {
+    size: Bytes,
+    head: Bytes,
+    /// What is taken, in order: from there, up to there, and whether it is given back.
+    taken: VecDeque<(Bytes, Bytes, bool)>,
+}
+
+impl Ring {
+    fn tail(&self) -> Bytes {
+        self.taken.front().map_or(self.head, |first| first.0)
+    }
+
+    /// Where so many bytes would begin and end. Unless they may be cut at the end of the range, they begin anew there.
+    fn next(&self, length: Bytes, is_cut: bool) -> (Bytes, Bytes) {
+        let left = self.size - self.head % self.size;
+        let begin = if is_cut || length <= left { self.head } else { self.head + left };
+        (begin, begin + length)
+    }
+
+    fn has_room(&self, length: Bytes, is_cut: bool) -> bool {
+        self.next(length, is_cut).1 - self.tail() <= self.size
+    }
+
+    fn take(&mut self, length: Bytes, is_cut: bool) -> Bytes {
+        let (begin, end) = self.next(length, is_cut);
+        self.taken.push_back((self.head, end, false));
+        self.head = end;
+        begin
+    }
+
+    /// What ends there is given back, and free once everything before it is.
+    fn give_back(&mut self, end: Bytes) {
+        if let Some(taken) = self.taken.iter_mut().find(|taken| taken.1 == end) {
+            taken.2 = true;
+        }
+        while self.taken.front().is_some_and(|first| first.2) {
+            self.taken.pop_front();
+        }
+    }
+}
+
+/// A transaction in the log.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub spec: Transaction,
+    /// What it writes to members.
+    pub writes: Vec<PlannedOperation>,
+    /// What it writes to the log, once that has a place.
+    pub log: Vec<PlannedOperation>,
+    /// Rings and the ends of what it has taken there; empty while it waits.
+    pub taken: Vec<(usize, Bytes)>,
+    /// The log has it: its rows may be torn from now on.
+    pub is_durable: bool,
+}
+
+impl Entry {
+    fn is_trim(&self) -> bool {
+        self.spec.operation == Operation::Trim
+    }
+
+    /// Whether it writes rows as a whole, so that parity follows from data alone.
+    fn is_full(&self) -> bool {
+        self.spec.tag == 0
+    }
+}
+
+/// The log of an array.
+#[derive(Debug)]
+pub(super) struct Log {
+    layout: Parity,
+    /// The journal's number among the devices; `None` if members keep the log.
+    journal: Option<DeviceId>,
+    /// First byte of it on its devices.
+    base: Bytes,
+    block: Bytes,
+    page: Bytes,
+    /// One for each device that has a part of it.
+    rings: Vec<Ring>,
+    /// Rows that a transaction may write at most.
+    most_rows: u64,
+    pub entries: BTreeMap<u64, Entry>,
+    pub last: u64,
+    /// Transactions that wait for room, the first to come first.
+    pub waiting: VecDeque<u32>,
+    /// Entries that are being replayed, and since when.
+    pub replaying: usize,
+    pub since: SimTime,
+    pub replays: bool,
+    pub counters: LogCounters,
+}
+
+impl Log {
+    /// The log that an array is to keep, if any.
+    ///
+    /// # Errors
+    /// If the level has no use for it, or it is too small for one stripe.
+    pub fn new(config: &ArrayConfig, layout: &Layout) -> Result<Option<Box<Self>>, String> {
+        let hole = &config.faults.write_hole;
+        let (journal, base, size) = match *hole {
+            WriteHole::Journal(size) => (Some(DeviceId(config.devices)), 0, size),
+            WriteHole::PartialParityLog(size) => (None, config.member_bytes(), size),
+            WriteHole::Resync => return Ok(None),
+        };
+        if journal.is_none() && !matches!(config.level, Level::Raid5(_)) {
+            return Err("a partial parity log is for RAID-5".to_owned());
+        }
+        if journal.is_some() != config.faults.journal.is_some() {
+            return Err("a journal is kept on a device of its own".to_owned());
+        }
+        let Layout::Parity(layout) = layout else {
+            return Err(format!("{} has no parity to be logged", config.level));
+        };
+        let least = hole.least(layout, config.page_size(), config.stripe_unit);
+        if size < least || !size.is_multiple_of(config.page_size()) {
+            return Err(format!("a log of {size} bytes has no room for a stripe"));
+        }
+        let rings = if journal.is_some() { 1 } else { usize::from(config.devices) };
+        let ring = || Ring { size, ..Ring::default() };
+        let rows = config.stripe_unit / layout.row_bytes();
+        Ok(Some(Box::new(Log {
+            layout: layout.clone(),
+            journal,
+            base,
+            block: block_of(config.page_size()),
+            page: config.page_size(),
+            rings: std::iter::repeat_with(ring).take(rings).collect(),
+            most_rows: if journal.is_some() { (size / least).max(1) * rows } else { u64::MAX },
+            entries: BTreeMap::new(),
+            last: UNLOGGED,
+            waiting: VecDeque::new(),
+            replaying: 0,
+            since: SimTime::ZERO,
+            replays: true,
+            counters: LogCounters::default(),
+        })))
+    }
+
+    pub fn counters(&self) -> LogCounters {
+        self.counters
+    }
+
+    /// Whether an operation is one on the log.
+    #[inline]
+    pub fn has(&self, operation: &PlannedOperation) -> bool {
+        match self.journal {
+            Some(journal) => operation.device == journal,
+            None => operation.offset >= self.base && operation.operation != Operation::Flush,
+        }
+    }
+
+    /// Cuts transactions that the log would have no room for.
+    pub fn cut(&self, split: &mut Vec<Transaction>) {
+        let most = self.most_rows;
+        if split.iter().all(|whole| whole.rows.count <= most || !is_logged(whole)) {
+            return;
+        }
+        for whole in std::mem::take(split) {
+            let step = if is_logged(&whole) { most } else { u64::MAX };
+            let mut rows = whole.rows;
+            loop {
+                let part = Rows { count: rows.count.min(step), ..rows };
+                split.push(Transaction { rows: part, ..whole });
+                rows = Rows { first: part.end(), count: rows.count - part.count };
+                if rows.count == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// What an entry writes to the log, without its place.
+    pub fn operations(
+        &self,
+        spec: &Transaction,
+        writes: &[PlannedOperation],
+        health: &Health,
+    ) -> Vec<PlannedOperation> {
+        let of = |device, length| PlannedOperation {
+            phase: Phase::Parity,
+            parity: ParityPages::ALL,
+            ..PlannedOperation::data(device, Operation::Write, self.base, length)
+        };
+        let carried = |writes: &mut dyn Iterator<Item = &PlannedOperation>| -> Bytes {
+            writes.filter(|write| write.operation == Operation::Write).map(|write| write.length).sum()
+        };
+        if let Some(journal) = self.journal {
+            let carried = carried(&mut writes.iter());
+            let described = carried.div_ceil(self.block).div_ceil(DESCRIBED).max(1);
+            return vec![of(journal, described * self.block + carried.next_multiple_of(self.page))];
+        }
+        let mut found: Vec<(DeviceId, u64)> = Vec::new();
+        for (stripe, from, _) in self.stripes(spec.rows) {
+            let device = self.layout.p_member(stripe);
+            // Where parity is missing nothing depends on it.
+            if !health.holds(device, from + self.layout.row_bytes()) {
+                continue;
+            }
+            match found.iter_mut().find(|found| found.0 == device) {
+                Some(found) => found.1 += 1,
+                None => found.push((device, 1)),
+            }
+        }
+        let partial = |device| {
+            let is_partial = spec.tag != 0;
+            if is_partial { carried(&mut writes.iter().filter(|write| write.device == device)) } else { 0 }
+        };
+        let length = |device, stripes: u64| stripes.div_ceil(ENTRIES) * self.block + partial(device);
+        found.into_iter().map(|(device, stripes)| of(device, length(device, stripes))).collect()
+    }
+
+    /// The stripes of rows, and their first and last bytes there on the members.
+    fn stripes(&self, rows: Rows) -> impl Iterator<Item = (u64, Bytes, Bytes)> + use<> {
+        let (row, unit) = (self.layout.row_bytes(), self.layout.unit_bytes());
+        let (from, to) = (rows.first * row, rows.end() * row);
+        (from / unit..to.div_ceil(unit))
+            .map(move |stripe| (stripe, from.max(stripe * unit), to.min((stripe + 1) * unit)))
+    }
+
+    fn ring_of(&self, operation: &PlannedOperation) -> usize {
+        if self.journal.is_some() { 0 } else { operation.device.index() }
+    }
+
+    /// Takes room for an entry, in all rings or none.
+    pub fn take_room(&mut self, number: u64) -> bool {
+        let Some(mut entry) = self.entries.remove(&number) else { return true };
+        let is_cut = self.journal.is_some();
+        let fits = entry.taken.is_empty()
+            && entry.log.iter().all(|log| self.rings[self.ring_of(log)].has_room(log.length, is_cut));
+        if fits {
+            for log in std::mem::take(&mut entry.log) {
+                let ring = self.ring_of(&log);
+                let Ring { size, .. } = self.rings[ring];
+                let position = self.rings[ring].take(log.length, is_cut);
+                entry.taken.push((ring, position + log.length));
+                let within = position % size;
+                let first = log.length.min(size - within);
+                entry.log.push(PlannedOperation { offset: self.base + within, length: first, ..log });
+                if first < log.length {
+                    entry.log.push(PlannedOperation { length: log.length - first, ..log });
+                }
+                self.counters.pages += log.length / self.page;
+            }
+            self.counters.entries += 1;
+        }
+        let has_room = !entry.taken.is_empty();
+        self.entries.insert(number, entry);
+        has_room
+    }
+
+    /// An entry is worth nothing any more.
+    pub fn drop_entry(&mut self, number: u64) {
+        let Some(entry) = self.entries.remove(&number) else { return };
+        for (ring, end) in entry.taken {
+            self.rings[ring].give_back(end);
+        }
+    }
+
+    /// Plans to write again what an entry says.
+    pub fn plan_replay(&mut self, number: u64, health: &Health, plan: &mut Plan) {
+        let Some(entry) = self.entries.get(&number) else { return };
+        let holds_log = |log: &&PlannedOperation| self.journal.is_some() || health.takes_writes(log.device);
+        for log in entry.log.iter().filter(holds_log) {
+            plan.push(own(PlannedOperation {
+                operation: Operation::Read,
+                parity: ParityPages::NONE,
+                ..*log
+            }));
+        }
+        let mut writes = Vec::new();
+        if self.journal.is_some() || entry.is_trim() {
+            let taken = entry.writes.iter().filter(|write| health.takes_writes(write.device));
+            writes.extend(taken.map(|&write| own(write)));
+        } else {
+            for piece in self.pieces(entry, health) {
+                self.plan_parity(entry, piece, health, plan, &mut writes);
+            }
+        }
+        plan.barrier();
+        self.counters.replayed_pages += writes.iter().map(|write| write.length / self.page).sum::<u64>();
+        writes.into_iter().for_each(|write| plan.push(write));
+    }
+
+    /// The ranges of members in which an entry writes parity, cut by stripe and where replacements are built up to.
+    fn pieces(&self, entry: &Entry, health: &Health) -> Vec<(u64, Bytes, Bytes)> {
+        let written = |(stripe, from, to): (u64, Bytes, Bytes)| {
+            let device = self.layout.p_member(stripe);
+            let parity = entry.writes.iter().filter(move |write| write.device == device);
+            parity.filter_map(move |write| {
+                let (from, to) = (from.max(write.offset), to.min(write.offset + write.length));
+                (from < to).then_some((stripe, from, to))
+            })
+        };
+        let mut pieces = Vec::new();
+        for (stripe, from, to) in self.stripes(entry.spec.rows).flat_map(written) {
+            let mut cuts = vec![from, to];
+            for member in (0..self.rings.len() as u16).map(DeviceId) {
+                if let Condition::Partial(built) = health.of(member) {
+                    cuts.push(built / self.layout.row_bytes() * self.layout.row_bytes());
+                }
+            }
+            cuts.retain(|cut| (from..=to).contains(cut));
+            cuts.sort_unstable();
+            cuts.dedup();
+            pieces.extend(cuts.windows(2).map(|pair| (stripe, pair[0], pair[1])));
+        }
+        pieces
+    }
+
+    /// Plans to read the units of a piece that were being written, and to write its parity, unless one of these is missing.
+    fn plan_parity(
+        &self,
+        entry: &Entry,
+        (stripe, from, to): (u64, Bytes, Bytes),
+        health: &Health,
+        plan: &mut Plan,
+        writes: &mut Vec<PlannedOperation>,
+    ) {
+        let units = if entry.is_full() { (0, self.layout.data_units() - 1) } else { entry.spec.units };
+        let data = (units.0..=units.1).map(|unit| self.layout.data_member(stripe, unit));
+        let parity = self.layout.p_member(stripe);
+        if !data.clone().chain([parity]).all(|member| health.holds(member, to)) {
+            return;
+        }
+        let of = |member, operation| own(PlannedOperation::data(member, operation, from, to - from));
+        data.for_each(|member| plan.push(of(member, Operation::Read)));
+        writes.push(PlannedOperation { parity: ParityPages::ALL, ..of(parity, Operation::Write) });
+    }
+}
+
+impl WriteHole {
+    /// Bytes that a log needs at least.
+    pub fn least(&self, layout: &Parity, page: Bytes, unit: Bytes) -> Bytes {
+        let block = block_of(page);
+        match self {
+            WriteHole::Resync => 0,
+            WriteHole::Journal(_) => {
+                let stripe = unit * u64::from(layout.data_units() + layout.parities());
+                let described = stripe.div_ceil(block).div_ceil(DESCRIBED);
+                2 * (described * block + stripe)
+            }
+            WriteHole::PartialParityLog(_) => block + unit,
+        }
+    }
+}
+
+/// Bytes of a block of the log: whole pages, and at least what md writes.
+fn block_of(page: Bytes) -> Bytes {
+    BLOCK.next_multiple_of(page)
+}
+
+/// The array's own work.
+fn own(operation: PlannedOperation) -> PlannedOperation {
+    PlannedOperation { phase: Phase::Reconstruct, fast_fail: false, ..operation }
+}
+
+/// Whether a transaction writes rows for the host; the planner's tags above 2 are those of reads and of the array's own work.
+pub(super) fn is_logged(transaction: &Transaction) -> bool {
+    let writes = matches!(transaction.operation, Operation::Write | Operation::Trim);
+    writes && transaction.rows.count > 0 && transaction.tag <= 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_is_full_until_its_first_part_is_given_back() {
+        let mut ring = Ring { size: 100, ..Ring::default() };
+        assert_eq!([ring.take(40, true), ring.take(40, true)], [0, 40]);
+        assert!(ring.has_room(20, true) && !ring.has_room(21, true));
+        ring.give_back(80);
+        assert!(!ring.has_room(21, true), "space is given back in order");
+        ring.give_back(40);
+        assert!(ring.has_room(100, true) && !ring.has_room(101, true));
+        assert_eq!(ring.take(50, true), 80, "it may be cut at the end");
+    }
+
+    #[test]
+    fn what_may_not_be_cut_begins_anew_and_takes_the_rest_along() {
+        let mut ring = Ring { size: 100, ..Ring::default() };
+        ring.take(60, false);
+        ring.give_back(60);
+        assert_eq!((ring.take(50, false), ring.tail()), (100, 60));
+        assert!(ring.has_room(10, false) && !ring.has_room(11, false));
+        ring.give_back(150);
+        assert_eq!(ring.tail(), 150);
+    }
+}

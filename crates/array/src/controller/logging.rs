@@ -1,0 +1,194 @@
+//! Writing the log before the members, and writing again what it says; the table is in `log`.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Blame, Operation, SimTime};
+
+use super::log::{Entry, Log, LogCounters, REPLAY, UNLOGGED, is_logged};
+use super::messages::Message;
+use super::payload::{Owner, Payload};
+use super::tokens::{NONE, Node};
+use super::transactions::Running;
+use super::{Array, ArrayFailure};
+use crate::planner::{Plan, PlannedOperation, Refusal, Transaction};
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Forgets to replay the log: contents are then wrong after a power loss, which is what tests want to see.
+    pub fn without_replay(&mut self) {
+        if let Some(log) = self.log.as_deref_mut() {
+            log.replays = false;
+        }
+    }
+
+    /// What a log has cost so far.
+    pub fn log_counters(&self) -> LogCounters {
+        self.log.as_deref().map_or_else(LogCounters::default, Log::counters)
+    }
+
+    /// Whether an operation is one on the log.
+    #[inline]
+    pub(super) fn is_log(&self, operation: &PlannedOperation) -> bool {
+        self.log.as_deref().is_some_and(|log| log.has(operation))
+    }
+
+    /// Has a plan write the log before the members. Whether that is the first thing it does.
+    pub(super) fn log_first(&mut self, handle: u32, plan: &mut Plan) -> bool {
+        let Running { spec, log: before, .. } = self.transactions[handle];
+        let Some(log) = self.log.as_deref_mut().filter(|_| is_logged(&spec)) else { return false };
+        log.drop_entry(before);
+        self.transactions[handle].log = UNLOGGED;
+        let is_write = |operation: &PlannedOperation| operation.operation != Operation::Read;
+        let Some(place) = plan.operations().iter().position(is_write) else { return false };
+        let writes = plan.operations()[place..].to_vec();
+        let operations = log.operations(&spec, &writes, &self.health);
+        if operations.is_empty() {
+            return false;
+        }
+        plan.insert_step(place, &operations);
+        log.last += 1;
+        let entry = Entry { spec, writes, log: operations, taken: Vec::new(), is_durable: false };
+        log.entries.insert(log.last, entry);
+        self.transactions[handle].log = log.last;
+        place == 0
+    }
+
+    /// Plans to write again what the log says.
+    pub(super) fn plan_replay(&mut self, handle: u32, plan: &mut Plan) {
+        let number = self.transactions[handle].log;
+        let Array { log: Some(log), health, .. } = self else { return };
+        log.plan_replay(number, health, plan);
+        if C::ACTIVE
+            && let Some(entry) = log.entries.get(&number)
+        {
+            let running = &self.transactions[handle];
+            let owner = Owner { handle, transaction: &running.spec, request: None };
+            self.payload.replays(owner, &entry.writes, &entry.log);
+        }
+    }
+
+    /// The next step of a transaction begins: whether it may, or waits because the log is full.
+    pub(super) fn may_begin_step(&mut self, handle: u32) -> bool {
+        let Running { log: number, later, spec, .. } = self.transactions[handle];
+        let Some(log) = self.log.as_deref_mut().filter(|_| number != UNLOGGED && spec.tag != REPLAY) else {
+            return true;
+        };
+        let operation = self.nodes.get(later).operation;
+        if !log.has(&operation) {
+            if operation.operation != Operation::Read
+                && let Some(entry) = log.entries.get_mut(&number)
+            {
+                entry.is_durable = true;
+            }
+            return true;
+        }
+        let is_let_go = log.entries.get(&number).is_some_and(|entry| !entry.taken.is_empty());
+        if !is_let_go && (!log.waiting.is_empty() || !log.take_room(number)) {
+            log.counters.full_waits += 1;
+            log.waiting.push_back(handle);
+            self.waiting += 1;
+            return false;
+        }
+        self.place(handle, later);
+        true
+    }
+
+    /// The operations of a step on the log go to the places that were taken for them.
+    fn place(&mut self, handle: u32, mut node: u32) {
+        let number = self.transactions[handle].log;
+        let Some(log) = self.log.as_deref() else { return };
+        let Some(entry) = log.entries.get(&number) else { return };
+        let running = &mut self.transactions[handle];
+        let mut left = 0;
+        for &operation in &entry.log {
+            let is_rest = left > 0;
+            if is_rest {
+                // The head came to the end of the range.
+                let first = *self.nodes.get(node);
+                let rest = Node { index: running.operations, operation, begins_step: false, ..first };
+                running.operations += 1;
+                running.awaited += 1;
+                let rest = self.nodes.insert(rest);
+                self.nodes.get_mut(node).next = rest;
+                left = 0;
+                node = self.nodes.get(rest).next;
+                continue;
+            }
+            let place = self.nodes.get_mut(node);
+            left = place.operation.length - operation.length;
+            place.operation = operation;
+            if left == 0 {
+                node = place.next;
+            }
+        }
+        if C::ACTIVE {
+            let (writes, log) = (&entry.writes, &entry.log);
+            let running = &self.transactions[handle];
+            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            self.payload.logs(Owner { handle, transaction: &running.spec, request }, writes, log);
+        }
+    }
+
+    /// A transaction is over: its part of the log is free, and whoever waits for room may go on.
+    pub(super) fn give_back_log(&mut self, number: u64, now: SimTime) {
+        let Some(log) = self.log.as_deref_mut().filter(|_| number != UNLOGGED) else { return };
+        log.drop_entry(number);
+        while let Some(&first) = log.waiting.front() {
+            let running = &mut self.transactions[first];
+            if !log.take_room(running.log) {
+                break;
+            }
+            log.waiting.pop_front();
+            self.waiting -= 1;
+            running.end.blame.parity.queue_host += now.saturating_since(running.end.finish).0;
+            running.end.finish = running.end.finish.max(now);
+            self.agenda.push(now, Message::NextStep(first));
+        }
+    }
+
+    /// A member does not take an operation on the log: a failed one has nothing that depends on it.
+    pub(super) fn log_is_refused(
+        &mut self,
+        node: &Node,
+        refusal: Refusal,
+        at: SimTime,
+        blame: &Blame,
+    ) -> Result<(), ArrayFailure> {
+        if refusal == Refusal::Reserved {
+            self.hold_back(node, at, blame);
+            return Ok(());
+        }
+        self.operation_is_done(node, false, at, blame)
+    }
+
+    /// After a power loss: begins to write again what the log says was being written. Whether there is anything to wait for;
+    /// [`Array::replay_is_over`] then says when.
+    #[expect(dead_code, reason = "power losses call it")]
+    pub(super) fn replay(&mut self, now: SimTime) -> Result<bool, ArrayFailure> {
+        let Some(log) = self.log.as_deref_mut() else { return Ok(false) };
+        log.waiting.clear();
+        let replays = log.replays;
+        let torn = |entry: &Entry| entry.is_durable && replays;
+        let dropped: Vec<u64> =
+            log.entries.iter().filter(|(_, entry)| !torn(entry)).map(|(&number, _)| number).collect();
+        dropped.into_iter().for_each(|number| log.drop_entry(number));
+        let entries: Vec<(u64, Transaction)> =
+            log.entries.iter().map(|(&number, entry)| (number, entry.spec)).collect();
+        (log.replaying, log.since) = (entries.len(), now);
+        for &(number, spec) in &entries {
+            let spec = Transaction { operation: Operation::Write, tag: REPLAY, ..spec };
+            self.begin_replay(spec, number, now)?;
+        }
+        Ok(!entries.is_empty())
+    }
+
+    /// A transaction has written again what the log says. Whether it was the last one.
+    pub(super) fn replay_is_over(&mut self, spec: &Transaction, now: SimTime) -> bool {
+        let Some(log) = self.log.as_deref_mut().filter(|_| spec.tag == REPLAY) else { return false };
+        log.counters.replayed_rows += spec.rows.count;
+        log.replaying -= 1;
+        let is_last = log.replaying == 0;
+        if is_last {
+            log.counters.replay_ns += (now - log.since).0;
+        }
+        is_last
+    }
+}
