@@ -61,7 +61,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         {
             let running = &self.transactions[handle];
             let owner = Owner { handle, transaction: &running.spec, request: None };
-            self.payload.replays(owner, &entry.writes, &entry.log);
+            self.payload.replays(owner, &entry.spec, &entry.writes, &entry.log);
         }
     }
 

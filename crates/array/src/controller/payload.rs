@@ -35,8 +35,15 @@ pub trait Payload: Send {
     /// What these operations write is about to be written to the log by those, whose `submits` follow: behind a block that describes
     /// it, one after the other. A partial parity log has of a member's parity what the units that are not written add up to.
     fn logs(&mut self, _of: Owner<'_>, _writes: &[PlannedOperation], _log: &[PlannedOperation]) {}
-    /// A transaction of after a power loss reads this log, and does again what it says that a transaction was to do.
-    fn replays(&mut self, _of: Owner<'_>, _writes: &[PlannedOperation], _log: &[PlannedOperation]) {}
+    /// A transaction of after a power loss reads this log, and does again what it says that another one was to do.
+    fn replays(
+        &mut self,
+        _by: Owner<'_>,
+        _of: &Transaction,
+        _writes: &[PlannedOperation],
+        _log: &[PlannedOperation],
+    ) {
+    }
     /// The transaction is done and gives its rows back.
     fn ends(&mut self, _of: Owner<'_>) {}
     /// From now on a member holds more or less than before: it failed, was replaced, or is built up to there.

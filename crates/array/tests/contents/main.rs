@@ -29,7 +29,7 @@ use harmonia_array::coordination;
 use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
-use torture::history::{Counts, Locks, Options, run};
+use torture::history::{Counts, Locks, Options, config_of, run, run_on};
 use torture::scenario::levels;
 
 /// Requests of a history: a few times what its devices hold.
@@ -176,6 +176,40 @@ fn contents_outlive_members_that_fail() {
 fn real_contents_outlive_members_that_fail() {
     let sum = failing_histories::<Real>(1_000_000, 10);
     assert_exceed(&sum, &[("failures", sum.failures, 8), ("pages built", sum.built, 200)]);
+}
+
+/// Histories of arrays that keep a log, with failures or without.
+fn logged_histories<C: Content>(first_seed: u64, histories: usize, faults: bool) -> Counts {
+    let mut sum = Counts::default();
+    let mut left = histories;
+    for seed in first_seed.. {
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults };
+        let mut config = config_of(options);
+        if !torture::scenario::log(seed, &mut config) {
+            continue;
+        }
+        sum.add(run_on::<C>(config, options, |_| {}).unwrap_or_else(|failure| panic!("{failure}")));
+        left -= 1;
+        if left == 0 {
+            break;
+        }
+    }
+    sum
+}
+
+#[test]
+fn a_log_changes_nothing_for_the_host() {
+    let mut sum = logged_histories::<Tag>(3_000_000, 60, false);
+    sum.add(logged_histories::<Tag>(4_000_000, 60, true));
+    assert_exceed(
+        &sum,
+        &[
+            ("transactions logged", sum.logged, 20_000),
+            ("pages logged", sum.log_pages, 50_000),
+            ("waits for a full log", sum.log_waits, 2_000),
+            ("failures", sum.failures, 40),
+        ],
+    );
 }
 
 /// A step of a rebuild and a host's write of the same rows do not wait for one another: one of them builds what is old.

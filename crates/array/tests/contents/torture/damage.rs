@@ -49,6 +49,12 @@ impl Damage {
         }
     }
 
+    /// A journal behind the spares, which is as a member behind the others.
+    pub fn with_journal(mut self) -> Self {
+        self.members.push(Some(DeviceId(self.conditions.len() as u16)));
+        self
+    }
+
     /// The member that a device is; none for a spare that waits and for one that has failed.
     pub fn member_of(&self, number: DeviceId) -> Option<DeviceId> {
         self.members[number.index()]

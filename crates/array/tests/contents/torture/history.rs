@@ -120,6 +120,11 @@ pub struct Counts {
     pub lost_pages: u64,
     /// Histories in which nothing was lost.
     pub without_loss: u64,
+    /// What a log has cost, and rows that were made right by it.
+    pub logged: u64,
+    pub log_pages: u64,
+    pub log_waits: u64,
+    pub replayed_rows: u64,
     /// Sectors that at the end could hold either of several writes that had overlapped.
     pub uncertain: u64,
     /// All logical sectors of all arrays.
@@ -179,6 +184,10 @@ impl Counts {
         self.unwritten_pages += other.unwritten_pages;
         self.lost_pages += other.lost_pages;
         self.without_loss += other.without_loss;
+        self.logged += other.logged;
+        self.log_pages += other.log_pages;
+        self.log_waits += other.log_waits;
+        self.replayed_rows += other.replayed_rows;
         self.uncertain += other.uncertain;
         self.sectors_at_end += other.sectors_at_end;
         self.levels.extend(other.levels);
@@ -206,19 +215,41 @@ struct Run<C: Content> {
 /// # Errors
 /// The first wrong contents found.
 pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
+    run_on::<C>(config_of(options), options, |_| {})
+}
+
+/// The array of a history.
+pub fn config_of(options: Options) -> ArrayConfig {
     let mut config = array(options.seed);
     if options.faults {
         config.faults = faults(options.seed, options.requests, &config);
     }
+    config
+}
+
+/// Runs a history of this array, once it is as wanted.
+///
+/// # Errors
+/// The first wrong contents found.
+pub fn run_on<C: Content>(
+    config: ArrayConfig,
+    options: Options,
+    prepare: impl FnOnce(&mut Kept<C>),
+) -> Result<Counts, Failure> {
     let _guard = OnPanic(&options, &config);
-    let result = Run::<C>::new(&config, options).and_then(|run| run.drive(&config, options));
+    let result = Run::<C>::new(&config, options).and_then(|mut run| {
+        prepare(&mut run.array);
+        run.drive(&config, options)
+    });
     result.map_err(|what| Failure { options, what, config: Box::new(config.clone()) })
 }
 
 impl<C: Content> Run<C> {
     fn new(config: &ArrayConfig, options: Options) -> Result<Self, String> {
         let mut states = Vec::new();
-        for (index, member) in config.members.iter().chain(&config.faults.spares).enumerate() {
+        let faults = &config.faults;
+        let devices = config.members.iter().chain(&faults.spares).chain(&faults.journal);
+        for (index, member) in devices.enumerate() {
             let state = Ftl::new(&member.ssd, options.seed, &format!("device/{index}"));
             states.push(state.map_err(|why| why.to_string())?);
         }
@@ -232,6 +263,7 @@ impl<C: Content> Run<C> {
         let member_sectors = places.layout.member_bytes() / SECTOR;
         let spares = config.faults.spares.len();
         let damage = Damage::new(config.devices, spares, page_sectors, redundancy, member_sectors);
+        let damage = if faults.journal.is_some() { damage.with_journal() } else { damage };
         let mut world = World::new(places, damage);
         // What was refused in part and then lost with its member is read again as a whole.
         world.races = matches!(config.knowledge.reads, Reads::Hedge(_))
@@ -439,13 +471,18 @@ impl<C: Content> Run<C> {
         counts.unread_pages = of_array.losses.unread_pages;
         counts.unwritten_pages = of_array.losses.unwritten_pages;
         counts.lost_pages = of_array.losses.lost_pages;
-        let counted = counts.unread_pages + counts.unwritten_pages + counts.lost_pages;
+        // Where pages are unreadable, one that is lost may be parity, which no reader misses.
+        let lost = if counts.unreadable > 0 { 0 } else { counts.lost_pages };
+        let counted = counts.unread_pages + counts.unwritten_pages + lost;
         assert!(
             counted == 0 || counts.lost + counts.unread > 0,
             "pages were counted as lost, and none was: {:?}",
             of_array.losses
         );
         counts.without_loss = u64::from(counts.lost + counts.unread == 0);
+        let log = self.array.log_counters();
+        (counts.logged, counts.log_pages) = (log.entries, log.pages);
+        (counts.log_waits, counts.replayed_rows) = (log.full_waits, log.replayed_rows);
         counts.rebuilt_pages = of_array.reads.rebuilt_pages;
         counts.waited_pages = of_array.reads.waited_pages;
         (counts.hedges, counts.hedges_won) = (of_array.reads.hedges, of_array.reads.hedges_won);

@@ -8,6 +8,7 @@
 //! * `flash`: what every flash page of a member holds;
 //! * `world`: what operations carry, and parity from what a transaction knows;
 //! * `rebuild`: every member from all others;
+//! * `log`: what a journal or partial parity log holds;
 //! * `scenario`: random arrays and loads;
 //! * `history`: one run.
 
@@ -15,6 +16,7 @@ pub mod content;
 pub mod damage;
 pub mod flash;
 pub mod history;
+pub mod log;
 pub mod places;
 pub mod rebuild;
 pub mod scenario;

@@ -76,6 +76,11 @@ impl Places {
         (logical != NOWHERE).then_some(u64::from(logical))
     }
 
+    /// Whether a place belongs to the log: on a device behind the members, or behind what they hold.
+    pub fn is_log(&self, device: DeviceId, sector: u64) -> bool {
+        self.logical.get(device.index()).is_none_or(|held| sector >= held.len() as u64)
+    }
+
     /// Whether a member holds P or Q at a sector.
     pub fn is_parity(&self, member: DeviceId, sector: u64) -> bool {
         match &self.layout {

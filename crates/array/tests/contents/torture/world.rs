@@ -28,6 +28,7 @@ use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Lpn, Operation,
 
 use super::content::{Content, SECTOR, Stamp, weight};
 use super::damage::{Damage, Members};
+use super::log::Logs;
 use super::places::Places;
 use super::rebuild::{position, rebuild};
 use super::truth::Truth;
@@ -57,6 +58,8 @@ pub struct World<C> {
     /// Sectors of reads that nobody could find out, and times that sectors were lost.
     pub unread: u64,
     pub lost: u64,
+    /// What the log is to hold, and what is read of it.
+    pub logs: Logs<C>,
     data: Vec<DeviceId>,
     ranges: Vec<Vec<Range<u64>>>,
 }
@@ -121,6 +124,7 @@ impl<C: Content> World<C> {
             unread: 0,
             lost: 0,
             damage,
+            logs: Logs::default(),
             data: Vec::new(),
             ranges: Vec::new(),
             places,
@@ -146,7 +150,8 @@ impl<C: Content> World<C> {
         let carried = &mut self.carried[origin.token as u32 as usize];
         let (within, page) = carried.page(self.places.page_sectors, member, lpn, origin);
         into[page].copy_from_slice(&carried.contents[within]);
-        let is_parity = self.places.is_parity(member, u64::from(lpn.0) * self.places.page_sectors);
+        let sector = u64::from(lpn.0) * self.places.page_sectors;
+        let is_parity = self.places.is_log(member, sector) || self.places.is_parity(member, sector);
         let expected = if is_parity { IoCause::Parity } else { IoCause::Host };
         assert_eq!(cause, expected, "{lpn:?} of member {} is programmed as what it is", member.0);
     }
@@ -179,19 +184,41 @@ impl<C: Content> World<C> {
     /// Computes what a write carries.
     fn fill(&mut self, owner: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let mut contents = std::mem::take(&mut self.carry(operation, token).contents);
+        if self.places.is_log(operation.device, operation.offset / SECTOR) {
+            self.logs.fill(operation, &mut contents);
+        } else if self.logs.is_replay(owner.handle) {
+            self.fill_replay(owner, operation, &mut contents);
+        } else {
+            self.fill_write(owner, operation, &mut contents);
+        }
+        self.carried[token as u32 as usize].contents = contents;
+    }
+
+    /// What a write to a member carries, behind what is there.
+    pub(super) fn fill_write(
+        &mut self,
+        owner: Owner<'_>,
+        operation: &PlannedOperation,
+        contents: &mut Vec<C>,
+    ) {
         let (mut sector, end) = (operation.offset / SECTOR, (operation.offset + operation.length) / SECTOR);
         while sector < end {
             // A member holds one thing of a stripe: its parity, or one of its data units.
             let stop = (sector / self.places.unit_sectors + 1) * self.places.unit_sectors;
             let piece = sector..stop.min(end);
             sector = piece.end;
-            self.fill_unit(owner, operation.device, piece, &mut contents);
+            self.fill_unit(owner, operation.device, piece, contents);
         }
-        self.carried[token as u32 as usize].contents = contents;
     }
 
     /// The same for sectors within one stripe unit of a member.
-    fn fill_unit(&mut self, owner: Owner<'_>, member: DeviceId, piece: Range<u64>, contents: &mut Vec<C>) {
+    pub(super) fn fill_unit(
+        &mut self,
+        owner: Owner<'_>,
+        member: DeviceId,
+        piece: Range<u64>,
+        contents: &mut Vec<C>,
+    ) {
         let role = self.places.parity().map(|parity| {
             let stripe = piece.start / self.places.unit_sectors;
             parity.unit_on(stripe, member)
@@ -455,7 +482,7 @@ impl<C: Content> World<C> {
     }
 
     /// What a transaction has read at a sector of a member.
-    fn known(&self, transaction: u32, member: DeviceId, sector: u64) -> Option<C> {
+    pub(super) fn known(&self, transaction: u32, member: DeviceId, sector: u64) -> Option<C> {
         let known = self.known.get(transaction as usize)?;
         if self.places.parity().is_none() {
             return known.copies.get(&self.places.logical(member, sector)?).copied();
@@ -808,6 +835,13 @@ impl<C: Content> Payload for Contents<C> {
         }
         let left = world.carried[token as u32 as usize].pages_left;
         assert_eq!(left, 0, "{operation:?} is done with pages that flash has not seen");
+        if world.places.is_log(operation.device, operation.offset / SECTOR) {
+            if operation.operation == Operation::Read {
+                let World { logs, carried, .. } = &mut *world;
+                logs.is_read(of.handle, operation, &carried[token as u32 as usize].contents);
+            }
+            return;
+        }
         match (operation.operation, of.transaction.operation) {
             (Operation::Read, Operation::Read) if of.transaction.rows.count > 0 => {
                 world.learn(of, operation, token);
@@ -884,8 +918,23 @@ impl<C: Content> Payload for Contents<C> {
         }
     }
 
+    fn logs(&mut self, of: Owner<'_>, writes: &[PlannedOperation], log: &[PlannedOperation]) {
+        self.world().keep_log(of, writes, log);
+    }
+
+    fn replays(
+        &mut self,
+        by: Owner<'_>,
+        of: &Transaction,
+        writes: &[PlannedOperation],
+        log: &[PlannedOperation],
+    ) {
+        self.world().logs.replays(by.handle, of, writes, log);
+    }
+
     fn ends(&mut self, of: Owner<'_>) {
         let mut world = self.world();
+        world.logs.ends(of.handle);
         if world.known.get(of.handle as usize).is_some_and(|known| known.restores) {
             world.restored(of.handle);
         }

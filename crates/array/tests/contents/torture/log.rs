@@ -1,0 +1,181 @@
+//! What a journal or a partial parity log holds: from the moment on at which it is written, until it is read after a power loss.
+//!
+//! ```text
+//! journal   | header | contents of the first write | of the second | ...
+//! PPL       | header | parity less the units that are written, row by row     (nothing where rows are written as a whole)
+//! ```
+//!
+//! The contents lie on flash like all others, so an entry that is overwritten too soon, or read in the wrong place, makes wrong
+//! members. A replay writes what it has read and nothing else.
+//!
+//! Not verified: how entries are found; the array knows where they are.
+
+use std::collections::BTreeMap;
+
+use harmonia_array::layout::Unit;
+use harmonia_array::payload::Owner;
+use harmonia_array::planner::{PlannedOperation, Transaction};
+use harmonia_types::{DeviceId, Operation};
+
+use super::content::{Content, SECTOR, Stamp};
+use super::world::World;
+
+/// What is on its way to the log and back.
+pub struct Logs<C> {
+    /// What the log is to hold.
+    images: BTreeMap<(DeviceId, u64), C>,
+    /// By handle: transactions that write again what the log says.
+    replays: BTreeMap<u32, Replay<C>>,
+}
+
+struct Replay<C> {
+    /// The transaction whose entry it is.
+    of: Transaction,
+    writes: Vec<PlannedOperation>,
+    log: Vec<PlannedOperation>,
+    read: BTreeMap<(DeviceId, u64), C>,
+}
+
+impl<C> Default for Logs<C> {
+    fn default() -> Self {
+        Logs { images: BTreeMap::new(), replays: BTreeMap::new() }
+    }
+}
+
+/// The sectors of an operation.
+fn sectors(operation: &PlannedOperation) -> impl Iterator<Item = (DeviceId, u64)> + use<> {
+    let (device, from, to) =
+        (operation.device, operation.offset / SECTOR, (operation.offset + operation.length) / SECTOR);
+    (from..to).map(move |sector| (device, sector))
+}
+
+/// The sectors of a log that come after its header, when so many do.
+fn behind_header<'a>(
+    log: impl Iterator<Item = &'a PlannedOperation> + Clone,
+    carried: u64,
+) -> impl Iterator<Item = (DeviceId, u64)> {
+    let all: u64 = log.clone().map(|log| log.length / SECTOR).sum();
+    let header = all.checked_sub(carried).expect("a log has room for what it carries");
+    assert!(header > 0, "an entry begins with a header");
+    log.flat_map(sectors).skip(header as usize)
+}
+
+impl<C: Content> Logs<C> {
+    /// What a write of the log carries.
+    pub fn fill(&mut self, operation: &PlannedOperation, contents: &mut Vec<C>) {
+        for place in sectors(operation) {
+            contents.push(*self.images.get(&place).expect("the log is written as it was announced"));
+        }
+    }
+
+    pub fn is_replay(&self, handle: u32) -> bool {
+        self.replays.contains_key(&handle)
+    }
+
+    pub fn replays(
+        &mut self,
+        handle: u32,
+        of: &Transaction,
+        writes: &[PlannedOperation],
+        log: &[PlannedOperation],
+    ) {
+        let read = self.replays.remove(&handle).map(|replay| replay.read).unwrap_or_default();
+        let (writes, log) = (writes.to_vec(), log.to_vec());
+        self.replays.insert(handle, Replay { of: *of, writes, log, read });
+    }
+
+    /// A part of the log has been read.
+    pub fn is_read(&mut self, handle: u32, operation: &PlannedOperation, contents: &[C]) {
+        let replay = self.replays.get_mut(&handle).expect("a log is read for a replay");
+        replay.read.extend(sectors(operation).zip(contents.iter().copied()));
+    }
+
+    pub fn ends(&mut self, handle: u32) {
+        self.replays.remove(&handle);
+    }
+}
+
+impl<C: Content> Replay<C> {
+    /// What has been read of the log for a sector of a member, the writes that carry something given in their order.
+    fn logged<'a>(
+        &self,
+        log: impl Iterator<Item = &'a PlannedOperation> + Clone,
+        writes: impl Iterator<Item = &'a PlannedOperation> + Clone,
+        place: (DeviceId, u64),
+    ) -> Option<C> {
+        let carried = writes.clone().map(|write| write.length / SECTOR).sum();
+        let mut pairs = writes.flat_map(sectors).zip(behind_header(log, carried));
+        let (_, at) = pairs.find(|(written, _)| *written == place)?;
+        Some(*self.read.get(&at).expect("a replay has read the log"))
+    }
+}
+
+impl<C: Content> World<C> {
+    /// A transaction is about to write this to the log.
+    pub fn keep_log(&mut self, of: Owner<'_>, writes: &[PlannedOperation], log: &[PlannedOperation]) {
+        let carry = |write: &&PlannedOperation| write.operation == Operation::Write;
+        for place in log.iter().flat_map(sectors) {
+            // Whatever was there is overwritten by this.
+            self.logs.images.insert(place, C::of(Stamp::garbage(u16::MAX, place.1)));
+        }
+        if log.iter().all(|log| usize::from(log.device.0) == usize::from(self.places.layout.members())) {
+            let mut contents = Vec::new();
+            writes.iter().filter(carry).for_each(|write| self.fill_write(of, write, &mut contents));
+            let places = behind_header(log.iter(), contents.len() as u64);
+            self.logs.images.extend(places.zip(contents));
+            return;
+        }
+        let Some(parity) = self.places.parity().cloned() else { unreachable!("only parity is logged") };
+        if of.transaction.tag == 0 {
+            return;
+        }
+        let mut contents = Vec::new();
+        let device = log[0].device;
+        for write in writes.iter().filter(|write| write.device == device) {
+            let first = contents.len();
+            self.fill_write(of, write, &mut contents);
+            for unit in of.transaction.units.0..=of.transaction.units.1 {
+                let stripe = write.offset / SECTOR / self.places.unit_sectors;
+                let data = PlannedOperation { device: parity.data_member(stripe, unit), ..*write };
+                let mut written = Vec::new();
+                self.fill_write(of, &data, &mut written);
+                contents[first..].iter_mut().zip(&written).for_each(|(sum, data)| sum.add(data));
+            }
+        }
+        let places = behind_header(log.iter(), contents.len() as u64);
+        self.logs.images.extend(places.zip(contents));
+    }
+
+    /// What a replay writes.
+    pub(super) fn fill_replay(&mut self, of: Owner<'_>, write: &PlannedOperation, contents: &mut Vec<C>) {
+        for place in sectors(write) {
+            contents.push(self.replayed(of, place));
+        }
+    }
+
+    fn replayed(&self, of: Owner<'_>, (device, sector): (DeviceId, u64)) -> C {
+        let replay = &self.logs.replays[&of.handle];
+        let Replay { writes, log, .. } = replay;
+        let carry = |write: &&PlannedOperation| write.operation == Operation::Write;
+        if log[0].device.0 == self.places.layout.members() {
+            let logged = replay.logged(log.iter(), writes.iter().filter(carry), (device, sector));
+            return logged.expect("a replay writes what was written");
+        }
+        let Some(parity) = self.places.parity() else { unreachable!("only parity is logged") };
+        let stripe = sector / self.places.unit_sectors;
+        assert_eq!(parity.unit_on(stripe, device), Unit::P, "a partial parity log has parity alone");
+        let of_member = |operation: &&PlannedOperation| operation.device == device;
+        let is_partial = replay.of.tag != 0;
+        let units = replay.of.units;
+        let logged = is_partial.then(|| {
+            let (log, writes) = (log.iter().filter(of_member), writes.iter().filter(of_member));
+            replay.logged(log, writes, (device, sector)).expect("a replay writes what was written")
+        });
+        let mut sum = logged.unwrap_or(C::ZERO);
+        for unit in units.0..=units.1 {
+            let known = self.known(of.handle, parity.data_member(stripe, unit), sector);
+            sum.add(&known.expect("a replay has read the units that were being written"));
+        }
+        sum
+    }
+}
