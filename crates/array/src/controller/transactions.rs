@@ -193,10 +193,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         position: u32,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let arrival = if request == NONE { now } else { self.requests[request].request.arrival };
         let mut before = Chain { finish: now, ..Chain::default() };
-        // A flush that had to wait did so for writes of other requests.
-        before.blame.data.queue_host = (now - arrival).0;
+        if request != NONE {
+            let state = &self.requests[request];
+            before.blame.restart = state.restart;
+            // A flush that had to wait did so for writes of other requests.
+            before.blame.data.queue_host = (now - state.request.arrival).0 - state.restart;
+        }
         self.begin_after(Running { request, position, ..Running::new(spec, before) }, now)
     }
 
