@@ -160,7 +160,9 @@ pub struct Faults {
     pub rebuild: Rebuild,
     /// All of the array is read and compared.
     pub scrub: Option<Scrub>,
-    /// What is done about rows that were being written when power was lost.
+    /// When the array loses power.
+    pub power_losses: Vec<When>,
+    /// What is done about rows that were being written when it did.
     pub write_hole: WriteHole,
     /// The device of [`WriteHole::Journal`]. Its state follows those of the members and spares.
     pub journal: Option<MemberConfig>,
@@ -171,7 +173,39 @@ pub struct Faults {
 impl Faults {
     /// Whether nothing ever happens.
     pub fn is_none(&self) -> bool {
-        self.events.is_empty() && self.page_errors == 0.0 && self.scrub.is_none()
+        let happens = !self.events.is_empty() || !self.power_losses.is_empty();
+        !happens && self.page_errors == 0.0 && self.scrub.is_none() && self.write_hole == WriteHole::Resync
+    }
+}
+
+/// What is done about rows that were being written when power was lost: their parity or copies need not agree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteHole {
+    /// All of the array is gone through afterwards, while requests go on.
+    #[default]
+    Resync,
+    /// As `Resync`, but only regions that were being written are gone through.
+    Bitmap(Bitmap),
+    /// Writes go to a journal first, of which so many bytes are used, over and over again.
+    Journal(Bytes),
+    /// Before a stripe is written in part, what parity says of the rest is logged: in so many bytes at the end of each member.
+    PartialParityLog(Bytes),
+}
+
+/// A write-intent bitmap: which regions of the members are being written is stored on all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bitmap {
+    /// Bytes of a member that one bit stands for.
+    pub region: Bytes,
+    /// A region that has not been written for so long is marked clean again.
+    pub clear_after: SimDuration,
+}
+
+/// md's: regions of 64 MiB, cleared after 5 s.
+impl Default for Bitmap {
+    fn default() -> Self {
+        Bitmap { region: 64 << 20, clear_after: SimDuration::from_us(5_000_000) }
     }
 }
 
@@ -235,25 +269,12 @@ pub struct Scrub {
     pub repairs: bool,
 }
 
-/// What is done about rows that were being written when power was lost: their parity or copies need not agree.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WriteHole {
-    /// All of the array is gone through afterwards, while requests go on.
-    #[default]
-    Resync,
-    /// Data and parity go to a journal first, of which so many bytes are used, over and over again.
-    Journal(Bytes),
-    /// Before a stripe is written in part, what the rest of it adds up to is logged: in so many bytes at the end of each member.
-    PartialParityLog(Bytes),
-}
-
 impl WriteHole {
     /// Bytes that it takes at the end of each member.
     pub fn area(&self) -> Bytes {
         match self {
             WriteHole::PartialParityLog(bytes) => *bytes,
-            WriteHole::Resync | WriteHole::Journal(_) => 0,
+            WriteHole::Resync | WriteHole::Bitmap(_) | WriteHole::Journal(_) => 0,
         }
     }
 }

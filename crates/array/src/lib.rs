@@ -17,8 +17,8 @@ mod stored;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
-    ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig,
-    Reads, Rebuild, Scrub, SmallWrite, When, WriteHole,
+    ArrayConfig, Avoid, Befalls, Bitmap, CoordinationConfig, Fault, Faults, Interface, Knowledge,
+    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, WriteHole,
 };
 pub use controller::{
     Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, LogCounters, MessageCounters, Mishap,

@@ -93,7 +93,7 @@ fn times(array: &Array, what: MishapKind) -> Vec<(u16, u64)> {
         _ => kind == what,
     };
     let found = array.mishaps().iter().filter(|mishap| same(mishap.what));
-    found.map(|mishap| (mishap.device.0, mishap.at.0)).collect()
+    found.filter_map(|mishap| Some((mishap.device?.0, mishap.at.0))).collect()
 }
 
 const REPLACED: MishapKind = MishapKind::Replaced(0);
@@ -282,7 +282,7 @@ fn a_rebuild_that_has_fallen_behind_the_lowest_rate_catches_up() {
 
 /// What befell members, in order.
 fn story(array: &Array) -> Vec<(u16, MishapKind)> {
-    array.mishaps().iter().map(|mishap| (mishap.device.0, mishap.what)).collect()
+    array.mishaps().iter().filter_map(|mishap| Some((mishap.device?.0, mishap.what))).collect()
 }
 
 /// The array under a load until it is over; all requests are answered once.

@@ -297,6 +297,7 @@ fn random_faults(seed: u64, config: &ArrayConfig) -> Faults {
         },
         scrub: seed.is_multiple_of(5).then_some(Scrub { at: SimTime(20_000_000), repairs: true }),
         seed,
+        ..Faults::default()
     }
 }
 
@@ -325,6 +326,50 @@ fn every_coordinator_goes_on_when_members_fail() {
         }
     }
     assert!(failures > 100 && rebuilds > 80, "{failures} failures and {rebuilds} rebuilds");
+}
+
+/// Power is lost again and again, alone and beside failures, with NVRAM and hedges: every request completes once, and its
+/// blame has the time until the last restart.
+#[test]
+fn every_coordinator_goes_on_after_losses_of_power() {
+    let (mut losses, mut again, mut rebuilds, mut seed) = (0, 0, 0, 0);
+    for shape in levels() {
+        let aged = aged_as(&of_level(shape, "local", Domain::Device, SimDuration::ZERO));
+        for entry in REGISTRY {
+            seed += 1;
+            let mut config =
+                of_level(shape, entry.name, Domain::Device, SimDuration::from_us(20 * (seed % 2)));
+            if seed.is_multiple_of(3) {
+                config.faults = random_faults(seed, &config);
+            }
+            if seed % 4 == 1 && config.level.redundancy(config.devices) > 0 {
+                config.knowledge.nvram = 64 * PAGE;
+            }
+            let mut rng = Rng::stream(seed, "registry/power");
+            let times = (0..6).map(|_| When::Time(SimTime(rng.below(180_000_000))));
+            config.faults.power_losses = times.chain([When::Request(FEW / 2)]).collect();
+            let mut states = aged.clone();
+            let devices = config.members.len() + config.faults.spares.len();
+            states.devices.resize(devices, aged.devices[0].clone());
+            let name = format!("{} on {}, power {seed}", entry.name, shape.0);
+            let outcome = run_some(&config, &states, FEW);
+            every_request_is_explained(&name, &outcome);
+            if seed.is_multiple_of(8) {
+                assert_eq!(run_some(&config, &states, FEW), outcome, "{name}");
+            }
+            let mut submitted_again = 0;
+            for mishap in &outcome.mishaps {
+                if let MishapKind::PowerLost(requests) = mishap.what {
+                    (losses, submitted_again) = (losses + 1, submitted_again + requests);
+                }
+            }
+            let restarted = outcome.completions.iter().filter(|done| done.blame.restart > 0).count() as u64;
+            assert!(restarted <= submitted_again, "{name}: {restarted} of {submitted_again}");
+            again += restarted;
+            rebuilds += outcome.happened(MishapKind::Rebuilt);
+        }
+    }
+    assert!(losses > 500 && again > 500 && rebuilds > 10, "{losses}, {again} and {rebuilds}");
 }
 
 #[test]

@@ -244,6 +244,7 @@ const NOTHING: RequestBlame = RequestBlame {
     parity: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
     reconstruct: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
     stripe_wait: 0,
+    restart: 0,
 };
 
 // -------------------------------------------------------------------------------------------- steps and barriers

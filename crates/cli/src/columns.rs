@@ -3,7 +3,7 @@
 //! ```text
 //! requests.parquet       run, seed, request, arrival_ns, finish_ns, response_ns, operation, offset, length,
 //!                        the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member,
-//!                        queue_rebuild_ns
+//!                        queue_rebuild_ns, restart_ns
 //! gc_intervals.parquet   run, seed, device, start_ns, end_ns
 //! ```
 //!
@@ -90,6 +90,7 @@ const REQUESTS: Table = Table {
         ("stripe_wait_ns", Kind::Integer),
         ("gc_member", Kind::Optional),
         ("queue_rebuild_ns", Kind::Integer),
+        ("restart_ns", Kind::Integer),
     ],
 };
 
@@ -241,6 +242,7 @@ fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
         blame.stripe_wait,
         member.cast_unsigned(),
         blame.queue_rebuild(),
+        blame.restart,
     ];
     row.map(u64::cast_signed)
 }
@@ -410,6 +412,7 @@ mod tests {
             parity: Blame { service: 32, queue_gc: 64, queue_rebuild: 2_048, ..Blame::default() },
             reconstruct: Blame { transfer: 128, queue_gc: 256, ..Blame::default() },
             stripe_wait: 512,
+            restart: 4_096,
         };
         Completion {
             id: 7,
@@ -441,6 +444,7 @@ mod tests {
             ("link_ns", 16),
             ("stripe_wait_ns", 512),
             ("queue_rebuild_ns", 1_024 + 2_048),
+            ("restart_ns", 4_096),
         ];
         assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
         assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));

@@ -63,6 +63,11 @@ impl<T> EventQueue<T> {
         self.heap.pop().map(|entry| (entry.time, entry.event))
     }
 
+    /// Forgets the events that are not to be kept; the others stay in their order.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&T) -> bool) {
+        self.heap.retain(|entry| is_kept(&entry.event));
+    }
+
     /// Number of events waiting.
     pub fn len(&self) -> usize {
         self.heap.len()

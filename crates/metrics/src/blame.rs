@@ -1,6 +1,6 @@
 //! Where response times went, summed over requests.
 //!
-//! Two views of the same nanoseconds. [`BlameSum`] has nine parts for whoever asks "what did requests wait for?";
+//! Two views of the same nanoseconds. [`BlameSum`] has ten parts for whoever asks "what did requests wait for?";
 //! [`BlamePhases`] tells for each phase of a request which resource it used or waited for. A redundant array needs
 //! both: waiting for garbage collection is one part of the first, whether it held up the host's own data or a read that
 //! parity needed, and the second tells these apart. Waiting for rebuild, resync and scrub is another such part.
@@ -10,7 +10,7 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait
+//! (no phase)      stripe_wait, restart
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
@@ -44,10 +44,18 @@ pub struct BlameSum {
     /// Waiting for a die that serves rebuild, resync or scrub of the array, in any phase. Unit: ns.
     #[serde(default)]
     pub queue_rebuild: u128,
+    /// From arrival until the host submitted the request again after a loss of power; absent if 0. Unit: ns.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub restart: u128,
 }
 
-/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes, which
-/// belongs to none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(ns: &u128) -> bool {
+    *ns == 0
+}
+
+/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes and
+/// restarts, which belong to none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlamePhases {
     /// Operations on the host's own data. Unit: ns.
@@ -79,7 +87,7 @@ pub struct ResourceSum {
 impl BlameSum {
     /// Adds the blame of one request.
     pub fn add(&mut self, blame: &RequestBlame) {
-        let RequestBlame { data, parity, reconstruct, stripe_wait } = blame;
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart } = blame;
         self.service += u128::from(data.service);
         self.transfer += u128::from(data.transfer);
         self.queue_host += u128::from(data.queue_host);
@@ -89,13 +97,14 @@ impl BlameSum {
         self.link += u128::from(data.link);
         self.stripe_wait += u128::from(*stripe_wait);
         self.queue_rebuild += u128::from(blame.queue_rebuild());
+        self.restart += u128::from(*restart);
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
         let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, .. } = self;
         let own = service + transfer + link + parity + reconstruct;
-        own + queue_host + queue_gc + self.stripe_wait + self.queue_rebuild
+        own + queue_host + queue_gc + self.stripe_wait + self.queue_rebuild + self.restart
     }
 }
 
@@ -107,8 +116,8 @@ impl BlamePhases {
         self.reconstruct.add(&blame.reconstruct);
     }
 
-    /// The same time in nine parts, with what requests waited for stripes.
-    pub fn parts(&self, stripe_wait: u128) -> BlameSum {
+    /// The same time in ten parts, with what requests waited for stripes and restarts.
+    pub fn parts(&self, stripe_wait: u128, restart: u128) -> BlameSum {
         let BlamePhases { data, parity, reconstruct } = self;
         BlameSum {
             service: data.flash,
@@ -120,6 +129,7 @@ impl BlamePhases {
             link: data.link,
             stripe_wait,
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
+            restart,
         }
     }
 }
@@ -167,6 +177,7 @@ pub(crate) mod tests {
             queue_rebuild: 262144,
         },
         stripe_wait: 32768,
+        restart: 524288,
     };
 
     #[test]
@@ -183,6 +194,7 @@ pub(crate) mod tests {
             link: 16,
             stripe_wait: 32768,
             queue_rebuild: 65536 + 131072 + 262144,
+            restart: 524288,
         };
         assert_eq!(sum, expected);
         assert_eq!(sum.total(), u128::from(EVERY_PART.total()));
@@ -215,7 +227,7 @@ pub(crate) mod tests {
             sum.add(&EVERY_PART);
             phases.add(&EVERY_PART);
         }
-        assert_eq!(phases.parts(3 * 32768), sum);
+        assert_eq!(phases.parts(3 * 32768, 3 * 524288), sum);
     }
 
     #[test]

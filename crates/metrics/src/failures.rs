@@ -50,7 +50,7 @@ impl FailuresReport {
     /// The member whose place a device took.
     pub fn place_taken_by(&self, device: u16) -> Option<u16> {
         let took = |event: &FailureEvent| event.what == Happening::Replaced { by: device };
-        self.events.iter().find(|event| took(event)).map(|event| event.device)
+        self.events.iter().find(|event| took(event)).and_then(|event| event.device)
     }
 }
 
@@ -59,8 +59,9 @@ impl FailuresReport {
 pub struct FailureEvent {
     /// When, since the run's start, the warm-up included. Unit: s.
     pub at_s: f64,
-    /// The member: its place in the array.
-    pub device: u16,
+    /// The member: its place in the array; absent where it befell the whole array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<u16>,
     /// What happened, under the key `what`.
     #[serde(flatten)]
     pub what: Happening,
@@ -84,6 +85,11 @@ pub enum Happening {
     },
     /// What is in its place holds everything.
     Rebuilt,
+    /// The array lost power.
+    PowerLost {
+        /// Requests that were not acknowledged and were submitted again. Unit: count.
+        requests: u64,
+    },
 }
 
 /// Response times of requests by what the array was when they arrived.
@@ -203,7 +209,7 @@ enum Phase {
 /// Hears what befalls members, and sees requests complete.
 #[derive(Debug, Clone, Default)]
 pub struct FailureRecorder {
-    events: Vec<(SimTime, DeviceId, Happening)>,
+    events: Vec<(SimTime, Option<DeviceId>, Happening)>,
     spans: Vec<AilingSpan>,
     /// When each phase began, in order of time; whole before the first.
     phases: Vec<(SimTime, Phase)>,
@@ -212,9 +218,10 @@ pub struct FailureRecorder {
 }
 
 impl FailureRecorder {
-    /// Something happened to the member in a place, not before what was told earlier.
-    pub fn tell(&mut self, at: SimTime, device: DeviceId, what: Happening) {
+    /// Something happened to the member in a place, or to the array, not before what was told earlier.
+    pub fn tell(&mut self, at: SimTime, device: Option<DeviceId>, what: Happening) {
         self.events.push((at, device, what));
+        let Some(device) = device else { return };
         match what {
             Happening::Failed => {
                 self.close(device, Ailment::Slow, at);
@@ -226,6 +233,7 @@ impl FailureRecorder {
                 self.open(device, Ailment::Rebuilding, at);
             }
             Happening::Rebuilt => self.close(device, Ailment::Rebuilding, at),
+            Happening::PowerLost { .. } => {}
             Happening::Slow { factor } => {
                 self.close(device, Ailment::Slow, at);
                 if factor > 1.0 {
@@ -269,7 +277,7 @@ impl FailureRecorder {
     pub fn device_at(&self, place: DeviceId, at: SimTime) -> DeviceId {
         let before = self.events.iter().take_while(|(time, ..)| *time <= at);
         let spare = before.filter_map(|&(_, device, what)| match what {
-            Happening::Replaced { by } if device == place => Some(DeviceId(by)),
+            Happening::Replaced { by } if device == Some(place) => Some(DeviceId(by)),
             _ => None,
         });
         spare.last().unwrap_or(place)
@@ -277,9 +285,9 @@ impl FailureRecorder {
 
     /// What it saw of the window that began at `from` and ended at `end`; what only the array knows is left to be filled in.
     pub fn report(&self, from: SimTime, end: SimTime) -> FailuresReport {
-        let event = |&(at, device, what): &(SimTime, DeviceId, Happening)| FailureEvent {
+        let event = |&(at, device, what): &(SimTime, Option<DeviceId>, Happening)| FailureEvent {
             at_s: at.as_ns() as f64 / 1e9,
-            device: device.0,
+            device: device.map(|device| device.0),
             what,
         };
         let response = |phase: Phase| {
@@ -353,9 +361,9 @@ mod tests {
     /// Member 2 fails at 10, a spare takes its place at 12 and is complete at 20.
     fn history() -> FailureRecorder {
         let mut recorder = FailureRecorder::default();
-        recorder.tell(SimTime(10), MEMBER, Happening::Failed);
-        recorder.tell(SimTime(12), MEMBER, Happening::Replaced { by: 8 });
-        recorder.tell(SimTime(20), MEMBER, Happening::Rebuilt);
+        recorder.tell(SimTime(10), Some(MEMBER), Happening::Failed);
+        recorder.tell(SimTime(12), Some(MEMBER), Happening::Replaced { by: 8 });
+        recorder.tell(SimTime(20), Some(MEMBER), Happening::Rebuilt);
         recorder
     }
 
@@ -402,10 +410,10 @@ mod tests {
     #[test]
     fn a_second_failure_ends_rebuilding_and_slowness() {
         let mut recorder = FailureRecorder::default();
-        recorder.tell(SimTime(1), MEMBER, Happening::Slow { factor: 3.0 });
-        recorder.tell(SimTime(2), MEMBER, Happening::Failed);
-        recorder.tell(SimTime(3), MEMBER, Happening::Replaced { by: 8 });
-        recorder.tell(SimTime(5), MEMBER, Happening::Failed);
+        recorder.tell(SimTime(1), Some(MEMBER), Happening::Slow { factor: 3.0 });
+        recorder.tell(SimTime(2), Some(MEMBER), Happening::Failed);
+        recorder.tell(SimTime(3), Some(MEMBER), Happening::Replaced { by: 8 });
+        recorder.tell(SimTime(5), Some(MEMBER), Happening::Failed);
         let spans = recorder.spans().iter().map(|span| (span.ailment, span.start.0, span.end.0));
         let expected = [
             (Ailment::Slow, 1, 2),

@@ -1,4 +1,5 @@
-//! What befalls members, and what the array does about it: `failure`, `page_errors`, `spares`, `rebuild`, `scrub`.
+//! What befalls members, and what the array does about it: `failure`, `page_errors`, `spares`, `rebuild`, `scrub`. Losses of
+//! power are read in `power`.
 //!
 //! Times and counts of requests begin with the run, its warm-up included. Members may fail on any level: what is lost then
 //! stands in the report. Spares, rebuilding and scrubbing need a level that keeps data more than once.
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use crate::error::Parsed;
 use crate::knowledge::REDUNDANT;
+use crate::power;
 use crate::read::{Field, Section};
 use crate::tree::Value;
 
@@ -47,6 +49,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
         ("scrub", "there is nothing to compare"),
         ("spares", "there is nothing to rebuild a spare from"),
         ("spare_state", "there is nothing to rebuild a spare from"),
+        ("write_hole", "nothing has to agree after a loss of power"),
     ] {
         if let Some(field) = array.field(key).filter(|_| !is_redundant) {
             return needs_redundancy(field, what);
@@ -63,6 +66,8 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
         spares: vec![usual(members).clone(); spares as usize],
         rebuild: rebuild(array, page)?,
         scrub: scrub(array)?,
+        power_losses: power::losses(array)?,
+        write_hole: power::write_hole(array)?,
         seed: 0,
     })
 }
@@ -145,7 +150,7 @@ fn failure(section: &Section<'_>, devices: u16) -> Parsed<Fault> {
 }
 
 /// Reads `at` or `request`, of which one is written.
-fn when(section: &Section<'_>) -> Parsed<When> {
+pub(crate) fn when(section: &Section<'_>) -> Parsed<When> {
     match (section.field("at"), section.field("request")) {
         (Some(field), None) => moment(&field).map(When::Time),
         (None, Some(field)) => field.integer(1, 1_000_000_000_000).map(When::Request),

@@ -20,6 +20,7 @@ mod knowledge;
 mod level;
 mod own;
 pub mod policies;
+mod power;
 pub mod presets;
 mod read;
 mod resolved;

@@ -149,6 +149,16 @@ struct FaultsView {
     rebuild: Option<RebuildView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scrub: Option<ScrubView>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    power_loss: Vec<LossView>,
+}
+
+#[derive(Serialize)]
+struct LossView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<SimDuration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -179,7 +189,8 @@ struct ScrubView {
 
 impl FaultsView {
     fn new(faults: &Faults, state: SpareState) -> Self {
-        let Faults { events, page_errors, spares, rebuild, scrub, seed: _ } = faults;
+        let Faults { events, page_errors, spares, rebuild, scrub, power_losses, write_hole: _, seed: _ } =
+            faults;
         let may_rebuild = !spares.is_empty() || scrub.is_some() || *rebuild != Rebuild::default();
         FaultsView {
             page_errors: *page_errors,
@@ -188,6 +199,7 @@ impl FaultsView {
             failure: events.iter().map(FailureView::from).collect(),
             rebuild: may_rebuild.then(|| RebuildView::from(rebuild)),
             scrub: scrub.as_ref().map(ScrubView::from),
+            power_loss: power_losses.iter().map(LossView::from).collect(),
         }
     }
 }
@@ -197,12 +209,18 @@ fn since_start(at: SimTime) -> SimDuration {
     at - SimTime::ZERO
 }
 
+impl From<&When> for LossView {
+    fn from(when: &When) -> Self {
+        match *when {
+            When::Time(at) => LossView { at: Some(since_start(at)), request: None },
+            When::Request(request) => LossView { at: None, request: Some(request) },
+        }
+    }
+}
+
 impl From<&Fault> for FailureView {
     fn from(fault: &Fault) -> Self {
-        let (at, request) = match fault.at {
-            When::Time(at) => (Some(since_start(at)), None),
-            When::Request(request) => (None, Some(request)),
-        };
+        let LossView { at, request } = LossView::from(&fault.at);
         let (kind, factor) = match fault.what {
             Befalls::Failure => ("failure", None),
             Befalls::Slow(factor) => ("slow", Some(factor)),

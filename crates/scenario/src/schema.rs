@@ -525,6 +525,31 @@ pub const KEYS: &[Key] = &[
         "reads, programs and erases of the member take so many times as long from then on; 1 ends it",
     ),
     key(
+        "array.power_loss",
+        "an array of at most 16 tables: [[array.power_loss]] with `at` or `request`",
+        "none",
+        "when the array loses power; it is back at once, and the host submits again what was not acknowledged",
+    ),
+    key(
+        "array.power_loss.at",
+        "a time such as \"10s\"; not together with `request`",
+        "required, or `request`",
+        "when it happens, counted from the run's start, warm-up included",
+    ),
+    key(
+        "array.power_loss.request",
+        "a whole number of requests, 1 to 10^12; not together with `at`",
+        "required, or `at`",
+        "it happens as that request arrives, counted from the run's start, warm-up included",
+    ),
+    key(
+        "array.write_hole",
+        "\"resync\", on a level with redundancy",
+        "resync",
+        "what the array does about rows that were being written when power was lost, whose parity or copies need not agree: it \
+         goes through all of the array while requests go on",
+    ),
+    key(
         "array.page_errors",
         "a number from 0 to below 1",
         "0",

@@ -164,6 +164,7 @@ fn step<'a>(table: &'a mut Table, name: &str, place: Place, walked: &str) -> Par
     let list = match walked {
         "array.member" => Some(("members are told apart by `index`", "index = 3, capable = false")),
         "array.failure" => Some(("failures are a list", "device = 3, at = \"10s\"")),
+        "array.power_loss" => Some(("losses of power are a list", "at = \"10s\"")),
         _ => None,
     };
     if let Some((why, entry)) = list {

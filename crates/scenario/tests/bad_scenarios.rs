@@ -330,6 +330,15 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.failure = [{ device = 1, at = \"1s\", kind = \"slow\", factor = 0.5 }]", "array.failure[0].factor", "1 to 1000"),
     (LOAD, "array.failure = [{ device = 1, at = \"1s\", factor = 3 }]", "array.failure[0].factor", "kind = \"slow\""),
     (LOAD, "array.failure = [{ device = 1, at = \"1s\", kind = \"dead\" }]", "array.failure[0].kind", "failure, slow"),
+    (LOAD, "array.power_loss = 3", "array.power_loss", "array of tables"),
+    (LOAD, "array.power_loss = [{}]", "array.power_loss[0].at", "`request` does so in requests"),
+    (LOAD, "array.power_loss = [{ at = \"1s\", request = 5 }]", "array.power_loss[0].request", "either `at` or `request`"),
+    (LOAD, "array.power_loss = [{ request = 0 }]", "array.power_loss[0].request", "1 to 10^12"),
+    (LOAD, "array.power_loss = [{ at = 10 }]", "array.power_loss[0].at", "has no unit"),
+    (LOAD, "array.power_loss = [{ att = \"1s\" }]", "array.power_loss[0].att", "did you mean `at`?"),
+    (LOAD, "array.power_loss = [{ at = \"1s\", device = 2 }]", "array.power_loss[0].device", "at, request"),
+    (LOAD, "array.write_hole = \"resync\"", "array.write_hole", "keeps data once"),
+    (LOAD, "array.level = \"raid5\"\narray.write_hole = \"none\"", "array.write_hole", "resync"),
     (LOAD, "array.failure = [{ device = 1, att = \"1s\" }]", "array.failure[0].att", "did you mean `at`?"),
     (LOAD, "array.page_errors = 1.0", "array.page_errors", "0 to below 1"),
     (LOAD, "array.page_errors = -1e-5", "array.page_errors", "0 to below 1"),
@@ -447,6 +456,7 @@ fn every_flag_mistake_names_its_flag() {
         "array.devices=2,,4",
         "array.failure=[{ device = 9, at = \"1s\" }]",
         "array.failure.0.device=1",
+        "array.power_loss.0.at=1s",
     ] {
         let flags = ["seed=3".to_owned(), flag.to_owned()];
         let error = Scenario::parse(LOAD, "base.toml", &flags, None).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When};
+use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
 use harmonia_flash::Copyback;
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
@@ -191,6 +191,8 @@ fn what_befalls_members_is_read_and_printed() {
         [array]
         level = "raid5"
         page_errors = 1e-5
+        write_hole = "resync"
+        power_loss = [{ at = "2s" }, { request = 700 }]
         spares = 2
         spare_state = "aged"
         rebuild = { min_rate = "2MB/s", max_rate = "50MB/s", depth = 8, step = "1MiB" }
@@ -216,6 +218,8 @@ fn what_befalls_members_is_read_and_printed() {
     assert_eq!(scenario.spare_state, SpareState::Aged);
     let rebuild = Rebuild { min_rate: 2_000_000, max_rate: 50_000_000, depth: 8, step: 1 << 20 };
     assert_eq!(faults.rebuild, rebuild);
+    assert_eq!(faults.power_losses, [When::Time(at(2.0)), When::Request(700)]);
+    assert_eq!(faults.write_hole, WriteHole::Resync);
     assert_eq!(faults.scrub, Some(Scrub { at: at(90.0), repairs: true }));
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
 }
@@ -445,6 +449,11 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
                 let name = path.trim_start_matches("array.failure.");
                 flags.push(format!("array.failure=[{{ {needed}{name} = [1979-05-27] }}]"));
             }
+            path if path.starts_with("array.power_loss.") => {
+                let name = path.trim_start_matches("array.power_loss.");
+                flags.push(format!("array.power_loss=[{{ {name} = [1979-05-27] }}]"));
+            }
+            "array.write_hole" => flags.push("array.level=raid5".into()),
             path if path.starts_with("array.s")
                 && path != "array.stripe_unit"
                 && path != "array.small_write" =>
@@ -457,7 +466,8 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
             path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
             _ => {}
         }
-        if !key.path.starts_with("array.member.") && !key.path.starts_with("array.failure.") {
+        let is_of_list = |list: &&str| key.path.starts_with(*list);
+        if !["array.member.", "array.failure.", "array.power_loss."].iter().any(is_of_list) {
             flags
                 .push(format!("{}=[1979-05-27]", key.path.replace("workload.stream.", "workload.stream.x.")));
         }
@@ -468,7 +478,8 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
         let wanted = key
             .path
             .replace("array.member.", "array.member[0].")
-            .replace("array.failure.", "array.failure[0].");
+            .replace("array.failure.", "array.failure[0].")
+            .replace("array.power_loss.", "array.power_loss[0].");
         let wanted = wanted.replace("workload.stream.", "workload.stream.x.");
         let found = error.key().unwrap_or_default();
         assert!(found == wanted || found == format!("{wanted}[0]"), "{}: {error}", key.path);

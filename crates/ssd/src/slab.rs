@@ -32,6 +32,19 @@ impl<T> Slab<T> {
         self.free.push(handle);
     }
 
+    /// Gives all handles back; the lowest is used again first.
+    pub fn release_all(&mut self) {
+        self.free.clear();
+        self.free.extend((0..self.entries.len() as u32).rev());
+    }
+
+    /// The values in use, by handle.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let mut is_free = vec![false; self.entries.len()];
+        self.free.iter().for_each(|&handle| is_free[handle as usize] = true);
+        self.entries.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(value, _)| value)
+    }
+
     /// Number of handles in use.
     #[inline]
     pub fn live(&self) -> usize {

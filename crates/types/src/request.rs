@@ -191,13 +191,21 @@ pub struct RequestBlame {
     pub reconstruct: Blame,
     /// Waiting for a stripe that another request is changing.
     pub stripe_wait: u64,
+    /// From arrival until the host submitted it again, because the array had lost power.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub restart: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(ns: &u64) -> bool {
+    *ns == 0
 }
 
 impl RequestBlame {
     /// Sum of all parts: the response time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        self.data.total() + self.parity.total() + self.reconstruct.total() + self.stripe_wait
+        self.data.total() + self.parity.total() + self.reconstruct.total() + self.stripe_wait + self.restart
     }
 
     /// Adds the time of an operation that belongs to `phase`.

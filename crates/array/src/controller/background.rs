@@ -155,6 +155,14 @@ impl Background {
         self.jobs.insert(place, job);
     }
 
+    /// No step is under way any more: power was lost. Jobs go on where the first of them began.
+    pub fn forget_steps(&mut self) {
+        for job in &mut self.jobs {
+            let first = job.under_way.drain(..).map(|step| step.offset).min();
+            job.next = first.unwrap_or(job.next);
+        }
+    }
+
     /// The first job begins a step at `now`: its number, and the range it is for.
     fn next_step(&mut self, now: SimTime) -> Option<(Work, Step, Bytes)> {
         let (soon, late) = (self.pause(self.rates.max_rate), self.pause(self.rates.min_rate));

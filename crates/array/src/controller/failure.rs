@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::messages::Message;
 use super::payload::Payload;
+use super::power::Power;
 use super::tokens::Node;
 use super::{Access, Array, ArrayFailure};
 use crate::config::{Befalls, Faults, When};
@@ -35,8 +36,8 @@ use crate::planner::Refusal;
 pub struct Mishap {
     /// When.
     pub at: SimTime,
-    /// The member.
-    pub device: DeviceId,
+    /// The member; none if it has befallen the whole array.
+    pub device: Option<DeviceId>,
     /// What.
     pub what: MishapKind,
 }
@@ -53,6 +54,8 @@ pub enum MishapKind {
     Replaced(u16),
     /// The replacement holds everything.
     Rebuilt,
+    /// Power was lost, and so many requests had to be submitted again.
+    PowerLost(u64),
 }
 
 /// What is left to happen, and what stands by.
@@ -71,6 +74,7 @@ pub(super) struct Fate<P: Probe> {
     readable: u64,
     pub log: Vec<Mishap>,
     pub unreadable_pages: u64,
+    pub power: Power,
 }
 
 impl<P: Probe> Fate<P> {
@@ -90,6 +94,7 @@ impl<P: Probe> Fate<P> {
             readable,
             log: Vec::new(),
             unreadable_pages: 0,
+            power: Power::default(),
         }
     }
 
@@ -132,6 +137,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.agenda.push(at, Message::Fault(index));
             }
         }
+        for loss in &fate.config.power_losses {
+            if let When::Time(at) = *loss {
+                self.agenda.push(at, Message::PowerLoss);
+            }
+        }
         if let Some(scrub) = fate.config.scrub {
             self.agenda.push(scrub.at, Message::Scrub);
         }
@@ -149,6 +159,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.befall(index as u32, now)?;
             }
         }
+        let Some(fate) = self.fate.as_deref() else { return Ok(()) };
+        if fate.config.power_losses.contains(&When::Request(count)) {
+            return self.lose_power(now);
+        }
         Ok(())
     }
 
@@ -161,7 +175,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Befalls::Slow(factor) => {
                 let device = fault.device.index();
                 if self.access[device] != Access::Failed {
-                    fate.log.push(Mishap { at: now, device: fault.device, what: MishapKind::Slow(factor) });
+                    fate.log.push(Mishap {
+                        at: now,
+                        device: Some(fault.device),
+                        what: MishapKind::Slow(factor),
+                    });
                     self.devices[device].slow_down(now, factor);
                     self.collect_from(device)?;
                 }
@@ -183,7 +201,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.access[index] == Access::Failed {
             return Ok(());
         }
-        fate.log.push(Mishap { at: now, device, what: MishapKind::Failed });
+        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
         let has_spare = !fate.spares.is_empty();
         self.latest = self.latest.max(now);
         self.set_condition(device, Condition::Failed);
@@ -239,7 +257,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some((number, spare)) = fate.spares.pop() else { return Ok(()) };
         let old = std::mem::replace(&mut self.devices[index], spare);
         fate.retired.push((std::mem::replace(&mut fate.numbers[index], number), old));
-        fate.log.push(Mishap { at: now, device, what: MishapKind::Replaced(number) });
+        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(number) });
         let capable = fate.config.spares.get(usize::from(number) - self.delivered.len());
         let capable = capable.is_some_and(|spare| spare.capable);
         self.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
@@ -263,7 +281,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
         self.set_condition(device, Condition::Whole);
         if let Some(fate) = self.fate.as_deref_mut() {
-            fate.log.push(Mishap { at: now, device, what: MishapKind::Rebuilt });
+            fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
         }
         self.consult(now, &Event::Rebuilt(device));
     }

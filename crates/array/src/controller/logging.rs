@@ -161,7 +161,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// After a power loss: begins to write again what the log says was being written. Whether there is anything to wait for;
     /// [`Array::replay_is_over`] then says when.
-    #[expect(dead_code, reason = "power losses call it")]
     pub(super) fn replay(&mut self, now: SimTime) -> Result<bool, ArrayFailure> {
         let Some(log) = self.log.as_deref_mut() else { return Ok(false) };
         log.waiting.clear();

@@ -48,6 +48,8 @@ pub(super) enum Message {
     Poll,
     /// One of the configured faults happens.
     Fault(u32),
+    /// Power is lost.
+    PowerLoss,
     /// A spare takes the place of a failed member.
     Replace(DeviceId),
     /// All of the array is to be compared.
@@ -222,6 +224,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Destage(device) => self.destage(device, now)?,
             Message::Poll => self.poll(now),
             Message::Fault(index) => self.befall(index, now)?,
+            Message::PowerLoss => self.lose_power(now)?,
             Message::Replace(device) => self.replace(device, now)?,
             Message::Scrub => self.begin_scrub(now)?,
             Message::Background => self.work_on(now)?,

@@ -13,6 +13,7 @@
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
+//! * `power`: losses of power, and how the array starts again;
 //! * `background`: rebuilding and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `messages`: notices, directives, queries, timers;
@@ -57,6 +58,7 @@ mod messages;
 mod nvram;
 mod parking;
 pub mod payload;
+mod power;
 mod refusals;
 mod requests;
 mod tokens;

@@ -230,6 +230,15 @@ impl Nvram {
         parked.pages.into_keys().for_each(&mut is_gone);
     }
 
+    /// Nothing is under way any more: power was lost. What is parked stays.
+    pub fn forget_writes(&mut self) {
+        self.refused.clear();
+        for member in &mut self.members {
+            member.under_way = 0;
+            member.pages.values_mut().for_each(|entry| entry.writers = 0);
+        }
+    }
+
     /// A write is over.
     pub fn forget(&mut self, token: u64) {
         self.refused.retain(|&(of, _)| of != token);

@@ -48,6 +48,9 @@ pub trait Payload: Send {
     fn ends(&mut self, _of: Owner<'_>) {}
     /// From now on a member holds more or less than before: it failed, was replaced, or is built up to there.
     fn holds(&mut self, _device: DeviceId, _condition: Condition) {}
+    /// Power is lost: no operation, transaction or request that is not complete is heard of any more. Requests that are not
+    /// complete are submitted again, without arriving again.
+    fn loses_power(&mut self) {}
     /// A request is complete.
     fn completes(&mut self, _completion: &Completion) {}
 }

@@ -24,6 +24,8 @@ pub(super) struct RequestState {
     blame: RequestBlame,
     gc_wait: Option<GcWait>,
     pub gc_affected: bool,
+    /// From its arrival until it was submitted for the last time, in nanoseconds.
+    pub restart: u64,
 }
 
 /// A flush that waits for what went on behind requests acknowledged before it.
@@ -36,15 +38,17 @@ pub(super) struct WaitingFlush {
 }
 
 impl RequestState {
-    fn new(request: HostRequest, parts: usize) -> Self {
+    fn new(request: HostRequest, parts: usize, now: SimTime) -> Self {
+        let restart = (now - request.arrival).0;
         RequestState {
             request,
             remaining: parts as u32,
-            finish: request.arrival,
+            finish: now,
             last: u32::MAX,
-            blame: RequestBlame::default(),
+            blame: RequestBlame { restart, ..RequestBlame::default() },
             gc_wait: None,
             gc_affected: false,
+            restart,
         }
     }
 }
@@ -74,8 +78,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if C::ACTIVE {
             self.payload.arrives(&request);
         }
+        if self.holds_until_restart(&request) {
+            return Ok(());
+        }
+        self.take_up(request, now)
+    }
+
+    /// Begins to work on a request that has arrived, now or before power was lost.
+    pub(super) fn take_up(&mut self, request: HostRequest, now: SimTime) -> Result<(), ArrayFailure> {
         if self.is_flat {
-            return self.submit_flat(request);
+            return self.submit_flat(request, now);
         }
         let mut split = std::mem::take(&mut self.split);
         split.clear();
@@ -85,7 +97,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(log) = &self.log {
             log.cut(&mut split);
         }
-        let handle = self.requests.insert(RequestState::new(request, split.len()));
+        let handle = self.requests.insert(RequestState::new(request, split.len(), now));
         if split.is_empty() {
             self.complete(handle);
         }
@@ -105,20 +117,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A request that is one transaction of one step, which no member refuses, needs no transaction.
-    fn submit_flat(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
+    fn submit_flat(&mut self, request: HostRequest, now: SimTime) -> Result<(), ArrayFailure> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
-        let look = looking!(self, request.arrival);
+        let look = looking!(self, now);
         let view = viewing!(self, look);
-        self.planner.plan(request.arrival, &whole(&request), &view, &mut plan);
-        let owner = self.requests.insert(RequestState::new(request, plan.operations().len()));
+        self.planner.plan(now, &whole(&request), &view, &mut plan);
+        let owner = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
         if plan.operations().is_empty() {
             self.complete(owner);
         }
         let mut result = Ok(());
         for (index, &operation) in (0..).zip(plan.operations()) {
             let node = self.nodes.insert(Node { owner, is_direct: true, ..in_step(owner, index, operation) });
-            result = self.submit_node(node, request.arrival);
+            result = self.submit_node(node, now);
             if result.is_err() {
                 break;
             }

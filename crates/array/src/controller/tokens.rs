@@ -95,6 +95,16 @@ impl Nodes {
         self.slab.release(handle);
     }
 
+    /// Gives all nodes up: what members know of them is worth nothing any more.
+    pub fn forget_all(&mut self) {
+        for (handle, generation) in (0..).zip(&mut self.generations) {
+            self.slab[handle].is_submitted = false;
+            *generation = generation.wrapping_add(1);
+        }
+        self.slab.release_all();
+        self.before.release_all();
+    }
+
     /// The operations that a member has.
     pub fn under_way(&self, device: DeviceId) -> Vec<u32> {
         let all = 0..self.generations.len() as u32;

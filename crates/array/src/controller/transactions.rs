@@ -208,10 +208,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         position: u32,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let arrival = if request == NONE { now } else { self.requests[request].request.arrival };
         let mut before = Chain { finish: now, ..Chain::default() };
-        // A flush that had to wait did so for writes of other requests.
-        before.blame.data.queue_host = (now - arrival).0;
+        if request != NONE {
+            let state = &self.requests[request];
+            before.blame.restart = state.restart;
+            // A flush that had to wait did so for writes of other requests.
+            before.blame.data.queue_host = (now - state.request.arrival).0 - state.restart;
+        }
         self.begin_after(Running { request, position, ..Running::new(spec, before) }, now)
     }
 
@@ -714,7 +717,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.unsettled.remove(&unsettled);
             self.let_flushes_go(now)?;
         }
-        self.replay_is_over(&spec, now);
+        if self.replay_is_over(&spec, now) {
+            self.go_on(now)?;
+        }
         if is_own { self.step_is_over(step, now) } else { Ok(()) }
     }
 

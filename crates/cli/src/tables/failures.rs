@@ -77,7 +77,7 @@ fn seconds_shown(seconds: f64) -> String {
 
 fn events(failures: &FailuresReport) -> Option<String> {
     let of = |event: &FailureEvent| {
-        let (ssd, at) = (event.device, format!("{:.3} s", event.at_s));
+        let (ssd, at) = (event.device.unwrap_or_default(), format!("{:.3} s", event.at_s));
         match event.what {
             Happening::Failed => format!("SSD {ssd} failed at {at}"),
             Happening::Slow { factor } if factor > 1.0 => {
@@ -86,6 +86,12 @@ fn events(failures: &FailuresReport) -> Option<String> {
             Happening::Slow { .. } => format!("SSD {ssd} was as fast as before from {at} on"),
             Happening::Replaced { by } => format!("spare {by} took the place of SSD {ssd} at {at}"),
             Happening::Rebuilt => format!("it was rebuilt by {at}"),
+            Happening::PowerLost { requests } => {
+                format!(
+                    "power was lost at {at}, and {} requests were submitted again",
+                    numbers::count(requests)
+                )
+            }
         }
     };
     let told: Vec<String> = failures.events.iter().map(of).collect();
@@ -155,7 +161,7 @@ pub(crate) mod tests {
             read: of(count, ms),
             write: of(2 * count, 2.0 * ms),
         };
-        let event = |at_s, what| FailureEvent { at_s, device: 2, what };
+        let event = |at_s, what| FailureEvent { at_s, device: Some(2), what };
         let mut run = run("local", "blocking", 40_000, 12_000, &[1.0]);
         run.array.failures = Some(FailuresReport {
             events: vec![event(10.0, Happening::Failed), event(12.0, Happening::Replaced { by: 8 })],

@@ -246,7 +246,7 @@ fn failure_not_reached(run: &Report) -> Option<String> {
     let not_reached = run.array.failures.as_ref()?.not_reached;
     let (what, lie) = if not_reached == 1 { ("a failure", "lies") } else { ("failures", "lie") };
     (not_reached > 0).then(|| {
-        format!("{what} of the scenario {lie} after the end of the run, so nothing happened. Lengthen the load, or let it happen earlier (array.failure)")
+        format!("{what} of the scenario {lie} after the end of the run, so nothing happened. Lengthen the load, or let it happen earlier (array.failure, array.power_loss)")
     })
 }
 

@@ -39,6 +39,7 @@ pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
             MishapKind::Rebuilt => Happening::Rebuilt,
+            MishapKind::PowerLost(requests) => Happening::PowerLost { requests },
         };
         recorder.tell(mishap.at, mishap.device, what);
     }
@@ -67,10 +68,12 @@ impl Ending<'_> {
             When::Time(at) => at > end,
             When::Request(request) => request > self.requests,
         };
+        let losses = faults.power_losses.iter().copied();
+        let moments = faults.events.iter().map(|fault| fault.at).chain(losses);
         let report = recorder.report(from, end);
         let was_replaced = report.events.iter().any(|event| matches!(event.what, Happening::Replaced { .. }));
         FailuresReport {
-            not_reached: faults.events.iter().filter(|fault| is_ahead(fault.at)).count() as u64,
+            not_reached: moments.filter(|&at| is_ahead(at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {
                 share: work.share_built(),
                 work: BackgroundReport::new(work.rebuilt_bytes, work.rebuild_ns),

@@ -23,6 +23,8 @@ pub(super) struct SubState {
     last_page: u32,
     blame: Blame,
     gc_affected: bool,
+    /// Power was lost since it was submitted: nobody waits for it.
+    pub is_silent: bool,
 }
 
 /// What a host operation has of the command it was part of.
@@ -60,6 +62,7 @@ impl<P: Probe> Device<P> {
             last_page: u32::MAX,
             blame: Blame::default(),
             gc_affected: false,
+            is_silent: false,
         })
     }
 
@@ -189,7 +192,7 @@ impl<P: Probe> Device<P> {
     /// All pages of a sub-request are served or refused.
     fn close_sub(&mut self, handle: u32) {
         let sub = &self.subs[handle];
-        let is_served = sub.last_page != u32::MAX;
+        let is_served = sub.last_page != u32::MAX && !sub.is_silent;
         if is_served {
             let done = SubCompletion {
                 token: sub.token,

@@ -1,4 +1,4 @@
-//! Faults: a device that becomes slow, and one that stops.
+//! Faults: a device that becomes slow, one that stops, and one that loses power for a moment.
 //!
 //! A slow device takes a multiple of the rated time for every read, program and erase that begins; it replaces its table of
 //! times, so that estimates follow and a healthy device pays nothing. What runs goes on as it began: a command, and a
@@ -7,13 +7,17 @@
 //! A device that has failed is silent. What waited or ran is forgotten without an answer; the collection under way ends at
 //! that moment. Its counters, its last status and its mapping can still be read.
 //!
-//! Not modelled: pages that fail to read, dies that fail alone, and what a program cut short leaves in its page.
+//! A device that loses power forgets what waits at its dies and what is on its link. Reads and programs that have begun finish
+//! on the power that it has stored, as drives with power-loss protection do, and nobody is told. Collection goes on as it was.
+//!
+//! Not modelled: pages that fail to read, dies that fail alone, what a program cut short leaves in its page, and the time a
+//! device needs to find its mapping again when power is back.
 
-use harmonia_flash::{Bus, Timing};
+use harmonia_flash::{Bus, Link, Timing};
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
-use super::die::Die;
+use super::die::{Die, NO_OP};
 use super::index::Index;
 use super::lanes::Lanes;
 use super::placement::Placement;
@@ -63,6 +67,66 @@ impl<P: Probe> Device<P> {
             self.stop_die(die, now);
         }
         self.tell_queue(now);
+    }
+
+    /// Power is lost at `now` and back at once: operations that have not begun are forgotten, and those that run finish
+    /// without an answer. What nobody has drained yet stays to be drained.
+    pub fn lose_power(&mut self, now: SimTime) {
+        if self.failed.is_some() {
+            return;
+        }
+        debug_assert!(self.next_wakeup() >= now, "lost power at {now} before earlier events ran");
+        self.ingress.clear();
+        self.link = Link::default();
+        let landing = self.placement.as_mut().map(|placement| placement.forget_landing());
+        landing.into_iter().flatten().for_each(|op| self.forget_page(op.sub));
+        for die in 0..self.rules.shape.dies {
+            self.forget_waiting(die, now);
+            self.silence_running(die);
+        }
+        self.tell_queue(now);
+    }
+
+    /// Nothing waits at a die any more.
+    fn forget_waiting(&mut self, die: u32, now: SimTime) {
+        let had_any = self.dies[die as usize].head != NO_OP;
+        loop {
+            let handle = self.dies[die as usize].head;
+            if handle == NO_OP {
+                break;
+            }
+            let sub = self.ops[handle].sub;
+            let is_background = self.is_background(sub);
+            self.withdraw(die, handle);
+            self.forget_page(sub);
+            if !is_background {
+                self.note_done(die, now);
+            }
+        }
+        if had_any {
+            self.go_on_without(die, now);
+            if self.dies[die as usize].is_idle() && now < self.wakes.time_of(die as usize) {
+                // Nothing of the host keeps it from collecting any more.
+                self.wakes.set(die as usize, now);
+            }
+        }
+    }
+
+    /// A page of a sub-request will not be served.
+    fn forget_page(&mut self, sub: u32) {
+        self.subs[sub].remaining -= 1;
+        if self.subs[sub].remaining == 0 {
+            self.close_background(sub);
+            self.subs.release(sub);
+        }
+    }
+
+    /// What runs at a die ends without an answer.
+    fn silence_running(&mut self, die: u32) {
+        let running: Vec<u32> = self.dies[die as usize].running_ops().collect();
+        for op in running {
+            self.subs[self.ops[op].sub].is_silent = true;
+        }
     }
 
     /// Forgets what waits, runs or is on its way, and what was not told yet.

@@ -140,6 +140,17 @@ impl Placement {
         self.forget_if_idle(op.lpn);
     }
 
+    /// Nothing is on its way to a die any more; what was, in order of readiness.
+    pub fn forget_landing(&mut self) -> Vec<PageOp> {
+        let pop = || self.landing.pop_due(SimTime::NEVER).map(|(_, op)| op);
+        let landing: Vec<PageOp> = std::iter::from_fn(pop).collect();
+        for op in &landing {
+            self.waiting(op.lpn).landing -= 1;
+            self.forget_if_idle(op.lpn);
+        }
+        landing
+    }
+
     fn forget_if_idle(&mut self, lpn: u32) {
         let waiting = self.waiting(lpn);
         if waiting.bound + waiting.landing == 0 {

@@ -117,12 +117,7 @@ impl<P: Probe> Device<P> {
         let is_background = self.is_background(op.sub);
         let is_blank =
             op.kind == OpKind::Read && self.lies_nowhere(&op) && !self.follows_another(die, handle);
-        self.take_out(die, handle);
-        self.ops.release(handle);
-        if let Some(placement) = &mut self.placement {
-            placement.withdraw(&op, self.ftl.home(op.lpn));
-            placement.finish(die);
-        }
+        self.withdraw(die, handle);
         if is_blank {
             // What would have written its page was refused: it is one that was never written.
             self.finish_unmapped_read(op.sub, op.page, op.unit, op.lpn, now);
@@ -142,6 +137,17 @@ impl<P: Probe> Device<P> {
         }
         if !is_background {
             self.note_done(die, now);
+        }
+    }
+
+    /// Takes an operation that has not begun away from its die.
+    pub(super) fn withdraw(&mut self, die: u32, handle: u32) {
+        let op = self.ops[handle];
+        self.take_out(die, handle);
+        self.ops.release(handle);
+        if let Some(placement) = &mut self.placement {
+            placement.withdraw(&op, self.ftl.home(op.lpn));
+            placement.finish(die);
         }
     }
 
@@ -174,7 +180,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Operations have left a die's queue: an idle die looks at what still waits.
-    fn go_on_without(&mut self, die: u32, now: SimTime) {
+    pub(super) fn go_on_without(&mut self, die: u32, now: SimTime) {
         self.watch_queue(die, now);
         let slot = &mut self.dies[die as usize];
         if slot.head == NO_OP {

@@ -390,6 +390,15 @@ impl<C: Content> World<C> {
         }
     }
 
+    /// Power is lost: what was found out for requests under way is forgotten.
+    fn loses_power(&mut self) {
+        self.known.clear();
+        for pending in self.requests.iter_mut().flatten() {
+            pending.found.fill(false);
+            pending.unreadable.clear();
+        }
+    }
+
     /// What the request of a transaction writes to a logical sector, if it is this transaction's to write.
     fn new_data(&self, owner: Owner<'_>, logical: u64) -> Option<C> {
         let request = owner.request?;
@@ -945,6 +954,10 @@ impl<C: Content> Payload for Contents<C> {
             known.compared.clear();
             known.unreadable.clear();
         }
+    }
+
+    fn loses_power(&mut self) {
+        self.world().loses_power();
     }
 
     fn completes(&mut self, completion: &Completion) {

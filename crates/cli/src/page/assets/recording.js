@@ -26,7 +26,7 @@ class Reader {
   }
 }
 
-const PARTS = 9;
+const PARTS = 10;
 const GC_PART = 4;
 const decoded = new Map();
 
