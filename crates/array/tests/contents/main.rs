@@ -29,7 +29,7 @@ use harmonia_array::coordination;
 use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
-use torture::history::{Counts, Locks, Options, config_of, run, run_on};
+use torture::history::{Counts, Failure, Locks, Options, config_of, run, run_on};
 use torture::scenario::levels;
 
 /// Requests of a history: a few times what its devices hold.
@@ -178,38 +178,83 @@ fn real_contents_outlive_members_that_fail() {
     assert_exceed(&sum, &[("failures", sum.failures, 8), ("pages built", sum.built, 200)]);
 }
 
-/// Histories of arrays that keep a log, with failures or without.
-fn logged_histories<C: Content>(first_seed: u64, histories: usize, faults: bool) -> Counts {
-    let mut sum = Counts::default();
-    let mut left = histories;
-    for seed in first_seed.. {
-        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults };
+/// How arrays that keep a log are run.
+#[derive(Clone, Copy)]
+struct Logged {
+    faults: bool,
+    /// Power is lost.
+    power: bool,
+    /// The log is replayed when it is back.
+    replays: bool,
+}
+
+/// Histories of arrays that keep a log, from a seed on: what they were, or that they went wrong.
+fn logged_histories<C: Content>(
+    first_seed: u64,
+    histories: usize,
+    how: Logged,
+) -> impl Iterator<Item = Result<Counts, Failure>> {
+    let history = move |seed| {
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: how.faults };
         let mut config = config_of(options);
-        if !torture::scenario::log(seed, &mut config) {
-            continue;
+        if !torture::log::keep(seed, &mut config) {
+            return None;
         }
-        sum.add(run_on::<C>(config, options, |_| {}).unwrap_or_else(|failure| panic!("{failure}")));
-        left -= 1;
-        if left == 0 {
-            break;
+        if how.power {
+            config.faults.power_losses = torture::log::losses_of_power(seed, REQUESTS);
         }
-    }
+        Some(run_on::<C>(config, options, |array| {
+            if !how.replays {
+                array.without_replay();
+            }
+        }))
+    };
+    (first_seed..).filter_map(history).take(histories)
+}
+
+fn sum(histories: impl Iterator<Item = Result<Counts, Failure>>) -> Counts {
+    let mut sum = Counts::default();
+    histories.for_each(|counts| sum.add(counts.unwrap_or_else(|failure| panic!("{failure}"))));
     sum
 }
 
 #[test]
 fn a_log_changes_nothing_for_the_host() {
-    let mut sum = logged_histories::<Tag>(3_000_000, 60, false);
-    sum.add(logged_histories::<Tag>(4_000_000, 60, true));
+    let how = Logged { faults: false, power: false, replays: true };
+    let mut sum = sum(logged_histories::<Tag>(3_000_000, 30, how));
+    sum.add(self::sum(logged_histories::<Tag>(4_000_000, 30, Logged { faults: true, ..how })));
     assert_exceed(
         &sum,
         &[
-            ("transactions logged", sum.logged, 20_000),
-            ("pages logged", sum.log_pages, 50_000),
-            ("waits for a full log", sum.log_waits, 2_000),
-            ("failures", sum.failures, 40),
+            ("transactions logged", sum.logged, 10_000),
+            ("pages logged", sum.log_pages, 25_000),
+            ("waits for a full log", sum.log_waits, 1_000),
+            ("failures", sum.failures, 20),
         ],
     );
+}
+
+#[test]
+fn with_a_log_contents_outlive_losses_of_power() {
+    let how = Logged { faults: false, power: true, replays: true };
+    let mut sum = sum(logged_histories::<Tag>(5_000_000, 40, how));
+    sum.add(self::sum(logged_histories::<Tag>(6_000_000, 60, Logged { faults: true, ..how })));
+    assert_exceed(
+        &sum,
+        &[
+            ("rows made right", sum.replayed_rows, 500),
+            ("failures", sum.failures, 40),
+            ("members rebuilt", sum.rebuilds, 10),
+        ],
+    );
+}
+
+/// Torn rows stay torn: whatever is rebuilt from them is wrong.
+#[test]
+fn without_the_replay_contents_go_wrong() {
+    let how = Logged { faults: false, power: true, replays: false };
+    let wrong = logged_histories::<Tag>(5_000_000, 20, how).filter(Result::is_err).count();
+    assert!(wrong > 8, "wrong contents in {wrong} of 20 histories");
 }
 
 /// A step of a rebuild and a host's write of the same rows do not wait for one another: one of them builds what is old.

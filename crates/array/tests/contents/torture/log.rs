@@ -12,13 +12,56 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_array::layout::Unit;
+use harmonia_array::layout::{Layout, Unit};
 use harmonia_array::payload::Owner;
 use harmonia_array::planner::{PlannedOperation, Transaction};
-use harmonia_types::{DeviceId, Operation};
+use harmonia_array::{ArrayConfig, Faults, Level, When, WriteHole};
+use harmonia_engine::Rng;
+use harmonia_types::{DeviceId, Operation, SimTime};
 
 use super::content::{Content, SECTOR, Stamp};
+use super::scenario::{draw, pick};
 use super::world::World;
+
+/// Losses of power in a history.
+const LOSSES: u64 = 8;
+
+/// A log that is often full for an array with parity: a journal, or for RAID-5 a partial parity log. `false` if the level has no
+/// use for one, or members have no room.
+pub fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
+    let mut rng = Rng::stream(seed, "contents/log");
+    let Layout::Parity(parity) = config.layout() else { return false };
+    let (page, unit) = (config.page_size(), config.stripe_unit);
+    let with = |config: &ArrayConfig, hole: WriteHole| {
+        let journal = matches!(hole, WriteHole::Journal(_)).then(|| config.members[0].clone());
+        ArrayConfig {
+            faults: Faults { write_hole: hole, journal, ..config.faults.clone() },
+            ..config.clone()
+        }
+    };
+    let sizes = |hole: WriteHole, factor| hole.least(&parity, page, unit) * factor;
+    let factor = pick(&mut rng, &[1, 1, 2, 5]);
+    let journal = sizes(WriteHole::Journal(0), factor);
+    let ppl = sizes(WriteHole::PartialParityLog(0), factor);
+    let is_ppl = matches!(config.level, Level::Raid5(_)) && rng.chance(0.6);
+    let room = config.member_bytes();
+    let fits = if is_ppl { ppl + 3 * unit <= room } else { journal <= room };
+    if fits {
+        let hole = if is_ppl { WriteHole::PartialParityLog(ppl) } else { WriteHole::Journal(journal) };
+        *config = with(config, hole);
+    }
+    fits
+}
+
+/// Moments at which power is lost.
+pub fn losses_of_power(seed: u64, requests: u64) -> Vec<When> {
+    let mut rng = Rng::stream(seed, "contents/losses");
+    let moment = |_| match rng.below(3) {
+        0 => When::Time(SimTime(draw(&mut rng, 1, 60_000_000))),
+        _ => When::Request(draw(&mut rng, 1, requests)),
+    };
+    (0..LOSSES).map(moment).collect()
+}
 
 /// What is on its way to the log and back.
 pub struct Logs<C> {
@@ -90,6 +133,11 @@ impl<C: Content> Logs<C> {
         replay.read.extend(sectors(operation).zip(contents.iter().copied()));
     }
 
+    /// Transactions that read the log begin anew.
+    pub fn loses_power(&mut self) {
+        self.replays.clear();
+    }
+
     pub fn ends(&mut self, handle: u32) {
         self.replays.remove(&handle);
     }
@@ -144,6 +192,32 @@ impl<C: Content> World<C> {
         }
         let places = behind_header(log.iter(), contents.len() as u64);
         self.logs.images.extend(places.zip(contents));
+    }
+
+    /// A transaction does again what another one was to do. What a partial parity log says nothing of may be anything: units
+    /// that were being written to members which are missing.
+    pub fn begin_replay(
+        &mut self,
+        by: Owner<'_>,
+        of: &Transaction,
+        writes: &[PlannedOperation],
+        log: &[PlannedOperation],
+    ) {
+        self.logs.replays(by.handle, of, writes, log);
+        let Some(parity) = self.places.parity().cloned() else { unreachable!("only parity is logged") };
+        if log[0].device.0 == self.places.layout.members() || of.operation == Operation::Trim {
+            return;
+        }
+        for sector in of.rows.first * self.places.row_sectors..of.rows.end() * self.places.row_sectors {
+            for unit in of.units.0..=of.units.1 {
+                let member = parity.data_member(sector / self.places.unit_sectors, unit);
+                if !self.damage.holds(member, sector)
+                    && let Some(logical) = self.places.logical(member, sector)
+                {
+                    self.lose(logical);
+                }
+            }
+        }
     }
 
     /// What a replay writes.

@@ -3,7 +3,7 @@
 use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level,
-    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, WriteHole, coordination,
+    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, coordination,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -20,11 +20,11 @@ use super::content::SECTOR;
 /// Members at most.
 const MOST_MEMBERS: u64 = 9;
 
-fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+pub(super) fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
     choices[rng.below(choices.len() as u64) as usize]
 }
 
-fn draw(rng: &mut Rng, from: u64, to: u64) -> u64 {
+pub(super) fn draw(rng: &mut Rng, from: u64, to: u64) -> u64 {
     from + rng.below(to - from + 1)
 }
 
@@ -153,33 +153,6 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
         seed,
         ..Faults::default()
     }
-}
-
-/// A log that is often full for an array with parity: a journal, or for RAID-5 a partial parity log. `false` if the level has no
-/// use for one, or members have no room.
-pub fn log(seed: u64, config: &mut ArrayConfig) -> bool {
-    let mut rng = Rng::stream(seed, "contents/log");
-    let Layout::Parity(parity) = config.layout() else { return false };
-    let (page, unit) = (config.page_size(), config.stripe_unit);
-    let with = |config: &ArrayConfig, hole: WriteHole| {
-        let journal = matches!(hole, WriteHole::Journal(_)).then(|| config.members[0].clone());
-        ArrayConfig {
-            faults: Faults { write_hole: hole, journal, ..config.faults.clone() },
-            ..config.clone()
-        }
-    };
-    let sizes = |hole: WriteHole, factor| hole.least(&parity, page, unit) * factor;
-    let factor = pick(&mut rng, &[1, 1, 2, 5]);
-    let journal = sizes(WriteHole::Journal(0), factor);
-    let ppl = sizes(WriteHole::PartialParityLog(0), factor);
-    let is_ppl = matches!(config.level, Level::Raid5(_)) && rng.chance(0.6);
-    let room = config.member_bytes();
-    let fits = if is_ppl { ppl + 3 * unit <= room } else { journal <= room };
-    if fits {
-        let hole = if is_ppl { WriteHole::PartialParityLog(ppl) } else { WriteHole::Journal(journal) };
-        *config = with(config, hole);
-    }
-    fits
 }
 
 /// Any rung, any rule for reads that the level has a use for, and NVRAM that is often full.

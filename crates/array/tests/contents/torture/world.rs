@@ -310,7 +310,7 @@ impl<C: Content> World<C> {
     }
 
     /// A logical sector may hold anything from now on.
-    fn lose(&mut self, logical: u64) {
+    pub(super) fn lose(&mut self, logical: u64) {
         self.lost += 1;
         self.truth.lose(logical);
     }
@@ -393,6 +393,7 @@ impl<C: Content> World<C> {
     /// Power is lost: what was found out for requests under way is forgotten.
     fn loses_power(&mut self) {
         self.known.clear();
+        self.logs.loses_power();
         for pending in self.requests.iter_mut().flatten() {
             pending.found.fill(false);
             pending.unreadable.clear();
@@ -938,7 +939,7 @@ impl<C: Content> Payload for Contents<C> {
         writes: &[PlannedOperation],
         log: &[PlannedOperation],
     ) {
-        self.world().logs.replays(by.handle, of, writes, log);
+        self.world().begin_replay(by, of, writes, log);
     }
 
     fn ends(&mut self, of: Owner<'_>) {
