@@ -14,6 +14,7 @@ mod health;
 pub mod layout;
 pub mod planner;
 mod stored;
+pub mod stripe_cache;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
@@ -22,7 +23,7 @@ pub use config::{
 };
 pub use controller::{
     Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, MessageCounters, Mishap, MishapKind,
-    NvramCounters, Parts, payload,
+    CacheCounters, NvramCounters, Parts, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;

@@ -41,7 +41,7 @@ pub(super) struct Running {
     pub position: u32,
     pub spec: Transaction,
     /// On its rows; `NONE` if it holds none.
-    ticket: u32,
+    pub ticket: u32,
     /// Operations of the current step that are not done.
     pub pending: u32,
     /// Operations of all steps that the host waits for and that are not done.
@@ -204,7 +204,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
         let handle = self.transactions.insert(running);
-        if self.take_rows(handle, rows) { self.plan(handle, now) } else { Ok(()) }
+        if self.take_rows(handle, rows) { self.admit(handle, now) } else { self.wait_in_line(handle, now) }
     }
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
@@ -233,14 +233,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Plans a transaction that holds its rows and begins its first step.
-    fn plan(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn plan(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
         let running = &self.transactions[handle];
         let (spec, mut index) = (running.spec, running.operations);
         let look = looking!(self, now);
         let view = viewing!(self, look);
-        self.planner.plan(now, &spec, &view, &mut plan);
+        match self.cache.as_deref_mut().filter(|cache| cache.answers(handle, &spec, &self.health)) {
+            Some(cache) => {
+                self.planner.plan_cached(now, &spec, &view, &cache.table, &mut plan, &mut cache.kept);
+            }
+            None => self.planner.plan(now, &spec, &view, &mut plan),
+        }
+        if self.cache.is_some() {
+            self.note_plan(handle, &plan);
+        }
         let mut steps = plan.steps();
         let first = steps.next().unwrap_or_default();
         let first_index = index;
@@ -405,6 +413,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
             self.requests[running.request].gc_affected |= done.gc_affected;
+            if done.gc_affected && self.cache.is_some() {
+                self.merged_are_affected(node.owner);
+            }
         }
         self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
     }
@@ -491,6 +502,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.transactions[node.owner].is_destage {
             self.patch = patch;
             return self.destage_is_refused(&node, refusal, at, blame);
+        }
+        if self.cache.is_some() {
+            self.forget_refused(&node, refusal);
         }
         let look = looking!(self, at);
         let view = viewing!(self, look);
@@ -597,6 +611,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             running.unsettled = self.acknowledged;
             self.unsettled.insert(self.acknowledged);
         }
+        if self.cache.is_some() && self.acknowledge_merged(handle, &chain) {
+            return;
+        }
         self.acknowledge(request, position, &chain);
     }
 
@@ -640,7 +657,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.submit_node(node, now)?;
             node = next;
         }
-        Ok(())
+        self.pre_reads_are_done(handle, now)
     }
 
     /// What was planned and has not begun is dropped; the transaction is planned again, holding `rows` if it holds none.
@@ -666,16 +683,25 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction is over: its rows go to whoever waits for them.
     pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Running { ticket, unsettled, is_own, step, .. } = self.transactions[handle];
+        let rows = self.transactions[handle].spec.rows;
         self.forget(handle, now);
+        if self.cache.is_some() {
+            self.leave_cache(handle, rows, now)?;
+        }
         if ticket != NONE {
             let mut granted = std::mem::take(&mut self.granted);
             self.locks.release(ticket, &mut granted);
             self.waiting -= granted.len() as u32;
             for &waiter in &granted {
+                if self.is_merged(waiter) {
+                    // What it was to write has been written.
+                    self.end(waiter, now)?;
+                    continue;
+                }
                 let before = &mut self.transactions[waiter].before;
                 before.blame.stripe_wait += (now - before.finish).0;
                 before.finish = now;
-                self.plan(waiter, now)?;
+                self.admit(waiter, now)?;
             }
             granted.clear();
             self.granted = granted;

@@ -82,6 +82,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         stripe_unit,
         knowledge: knowledge(rng, level, devices, page_size),
         faults: Faults::default(),
+        stripe_cache: 0,
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
@@ -93,6 +94,13 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         },
         members,
     }
+}
+
+/// Entries of the stripe cache: none, or few enough that writes wait for them, or enough.
+pub fn stripe_cache(seed: u64, config: &ArrayConfig) -> u32 {
+    let mut rng = Rng::stream(seed, "contents/cache");
+    let sizes = if config.level.parities() == 0 { &[0][..] } else { &[0, 0, 0, 1, 2, 5, 17, 200] };
+    pick(&mut rng, sizes)
 }
 
 /// What befalls the members of an array: a failure or more at random moments, mostly no more than redundancy allows, spares
