@@ -22,8 +22,8 @@ pub use config::{
     Reads, Rebuild, Scrub, SmallWrite, When,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, MessageCounters, Mishap, MishapKind,
-    CacheCounters, NvramCounters, Parts, payload,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, CacheCounters, MessageCounters, Mishap,
+    MishapKind, NvramCounters, Parts, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;

@@ -234,7 +234,10 @@ impl StripeCache {
     /// # Panics
     /// Says what is broken.
     pub fn audit(&self) {
-        assert!(self.in_use <= self.size && self.entries.len() <= self.size, "no more entries than there are");
+        assert!(
+            self.in_use <= self.size && self.entries.len() <= self.size,
+            "no more entries than there are"
+        );
         let with_row = self.index.len();
         assert_eq!(with_row + self.free.len(), self.entries.len(), "an entry has a row or is free");
         for (&since, &entry) in &self.idle {

@@ -156,7 +156,11 @@ impl Caching {
         assert_eq!(of_stage(Stage::Waits), self.waiting.len(), "who waits for entries is in line");
         assert_eq!(of_stage(Stage::Delayed), self.delayed.len(), "who is put off will be taken up");
         assert_eq!(of_stage(Stage::Reads), self.reading as usize, "who reads is counted");
-        assert_eq!(self.open.len(), self.waiting.len() + self.delayed.len(), "who is not planned can be joined");
+        assert_eq!(
+            self.open.len(),
+            self.waiting.len() + self.delayed.len(),
+            "who is not planned can be joined"
+        );
     }
 
     /// The rows of a range of a member, those in part included.
@@ -381,7 +385,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.merge_waiting(holder) == 0 {
             return Ok(());
         }
-        let is_delayed = self.cache.as_deref().and_then(|cache| cache.stages.get(&holder)) == Some(&Stage::Delayed);
+        let is_delayed =
+            self.cache.as_deref().and_then(|cache| cache.stages.get(&holder)) == Some(&Stage::Delayed);
         if is_delayed && !self.reads_first(holder, now) {
             // It is complete.
             if let Some(cache) = self.cache.as_deref_mut() {

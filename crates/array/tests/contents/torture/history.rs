@@ -218,7 +218,9 @@ struct Run<C: Content> {
 /// The first wrong contents found.
 pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
     let mut config = array(options.seed);
-    config.stripe_cache = stripe_cache(options.seed, &config);
+    if options.locks == Locks::Always {
+        config.stripe_cache = stripe_cache(options.seed, &config);
+    }
     if options.faults {
         config.faults = faults(options.seed, options.requests, &config);
     }
@@ -467,7 +469,8 @@ impl<C: Content> Run<C> {
         counts.full_waits = of_array.nvram.full_waits;
         counts.row_waits = of_array.row_waits;
         let cache = of_array.cache;
-        (counts.cache_hits, counts.merged, counts.rows_filled) = (cache.hits, cache.merged, cache.rows_filled);
+        (counts.cache_hits, counts.merged, counts.rows_filled) =
+            (cache.hits, cache.merged, cache.rows_filled);
         (counts.delays, counts.entry_waits) = (cache.delays, cache.entry_waits);
         counts.rows_read_modify_write = of_array.planner.rows_read_modify_write;
         counts.rows_reconstruct_write = of_array.planner.rows_reconstruct_write;
