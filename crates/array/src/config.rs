@@ -17,6 +17,8 @@ pub struct ArrayConfig {
     pub stripe_unit: Bytes,
     /// How parity is made where a stripe is written in part.
     pub small_write: SmallWrite,
+    /// Entries of the stripe cache, each a row of parity; none if 0.
+    pub stripe_cache: u32,
     /// What members reveal, and what the array makes of it.
     pub knowledge: Knowledge,
     /// What befalls members, and what the array does about it.

@@ -14,6 +14,7 @@ mod health;
 pub mod layout;
 pub mod planner;
 mod stored;
+pub mod stripe_cache;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
@@ -21,7 +22,8 @@ pub use config::{
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, WriteHole,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, LogCounters, MessageCounters, Mishap,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, CacheCounters, LogCounters,
+    MessageCounters, Mishap,
     MishapKind, NvramCounters, Parts, payload,
 };
 pub use health::{Condition, Health};

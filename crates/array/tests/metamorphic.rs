@@ -109,6 +109,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         level: Level::Raid0,
         stripe_unit: PAGE * (1 + rng.below(3)),
         small_write: SmallWrite::Fewest,
+        stripe_cache: 0,
         knowledge: Knowledge::default(),
         faults: Faults::default(),
         coordination: CoordinationConfig {

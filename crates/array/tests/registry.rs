@@ -95,6 +95,7 @@ fn of_level(
         level,
         stripe_unit: PAGE,
         small_write: SmallWrite::Fewest,
+        stripe_cache: 0,
         knowledge: Knowledge::default(),
         faults: Faults::default(),
         coordination: CoordinationConfig {

@@ -275,6 +275,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if C::ACTIVE {
             self.payload.holds(device, condition);
         }
+        if condition == Condition::Failed {
+            self.forget_all_rows();
+        }
     }
 
     /// A replacement is complete.

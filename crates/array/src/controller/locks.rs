@@ -37,7 +37,7 @@ pub(super) struct RowLocks {
     index: HashMap<u64, u32, FxBuildHasher>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct TicketState {
     owner: u32,
     rows: Rows,
@@ -113,6 +113,14 @@ impl RowLocks {
             }
         }
         self.tickets.release(ticket);
+    }
+
+    /// The ticket on the same rows that comes next, with its owner, if it waits for this one and no other.
+    pub fn next_in_line(&self, ticket: Ticket) -> Option<(Ticket, u32)> {
+        let TicketState { first_edge, rows, .. } = self.tickets[ticket];
+        let to = (first_edge != NONE).then(|| self.edges[first_edge].to)?;
+        let TicketState { owner, rows: of_next, waits_for, .. } = self.tickets[to];
+        (of_next == rows && waits_for == 1).then_some((to, owner))
     }
 
     /// Whether a ticket is held or waited for on a row.

@@ -12,6 +12,7 @@
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
+//! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
 //! * `power`: losses of power, and how the array starts again;
 //! * `background`: rebuilding and scrubbing;
@@ -49,6 +50,7 @@ macro_rules! viewing {
 }
 
 mod background;
+mod caching;
 mod failure;
 mod locks;
 mod log;
@@ -80,6 +82,8 @@ use crate::layout::Layout;
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
 use background::Background;
 pub use background::BackgroundCounters;
+pub use caching::CacheCounters;
+use caching::Caching;
 use failure::Fate;
 pub use failure::{Mishap, MishapKind};
 use locks::RowLocks;
@@ -154,6 +158,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     hedges: u64,
     hedges_won: u64,
     nvram: Option<Box<Nvram>>,
+    cache: Option<Box<Caching>>,
     page_size: Bytes,
     /// The last moment at which a message was delivered, a request arrived, or a member refused something.
     latest: SimTime,
@@ -226,6 +231,8 @@ pub struct ArrayCounters {
     pub losses: LossCounters,
     /// Pages that members could not read.
     pub unreadable_pages: u64,
+    /// What the stripe cache did.
+    pub cache: CacheCounters,
 }
 
 impl ArrayCounters {
@@ -245,6 +252,7 @@ impl ArrayCounters {
             nvram: self.nvram.since(&start.nvram),
             losses: self.losses.since(&start.losses),
             unreadable_pages: self.unreadable_pages - start.unreadable_pages,
+            cache: self.cache.since(&start.cache),
         }
     }
 }
@@ -445,6 +453,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             hedges_won: 0,
             nvram: (config.knowledge.nvram > 0)
                 .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), devices.len()))),
+            cache: Caching::of(config.stripe_cache, &layout),
             knowledge: config.knowledge,
             page_size: config.page_size(),
             latest: SimTime::ZERO,
@@ -656,6 +665,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(nvram) = &self.nvram {
             nvram.audit();
         }
+        if let Some(cache) = &self.cache {
+            cache.audit();
+        }
     }
 
     /// What an array with redundancy has counted so far.
@@ -668,6 +680,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
             losses: self.planner.loss_counters(),
             unreadable_pages: self.unreadable_pages(),
+            cache: self.cache.as_deref().map_or_else(CacheCounters::default, Caching::counters),
         }
     }
 

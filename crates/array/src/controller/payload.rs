@@ -44,6 +44,14 @@ pub trait Payload: Send {
         _log: &[PlannedOperation],
     ) {
     }
+    /// From now on what a write transaction reads and writes stays in the stripe cache.
+    fn caches(&mut self, _of: Owner<'_>) {}
+    /// A read that a write would have begun with is answered from the stripe cache. It is no operation, and has no token.
+    fn finds_kept(&mut self, _of: Owner<'_>, _operation: &PlannedOperation) {}
+    /// The stripe cache keeps nothing of a row any more.
+    fn forgets(&mut self, _row: u64) {}
+    /// From now on a transaction writes what this request brings for its rows, too.
+    fn joins(&mut self, _of: Owner<'_>, _request: &HostRequest) {}
     /// The transaction is done and gives its rows back.
     fn ends(&mut self, _of: Owner<'_>) {}
     /// From now on a member holds more or less than before: it failed, was replaced, or is built up to there.

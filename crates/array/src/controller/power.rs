@@ -134,6 +134,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.agenda.push(now, Message::Drained(device));
             }
         }
+        self.forget_all_rows();
+        if let Some(cache) = self.cache.as_deref_mut() {
+            cache.lose_power();
+        }
         if let Some(nvram) = self.nvram.as_deref_mut() {
             nvram.forget_writes();
         }

@@ -42,7 +42,7 @@ pub(super) struct Running {
     pub position: u32,
     pub spec: Transaction,
     /// On its rows; `NONE` if it holds none.
-    ticket: u32,
+    pub ticket: u32,
     /// Operations of the current step that are not done.
     pub pending: u32,
     /// Operations of all steps that the host waits for and that are not done.
@@ -222,7 +222,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
         let handle = self.transactions.insert(running);
-        if self.take_rows(handle, rows) { self.plan(handle, now) } else { Ok(()) }
+        if self.take_rows(handle, rows) { self.admit(handle, now) } else { self.wait_in_line(handle, now) }
     }
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
@@ -251,7 +251,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Plans a transaction that holds its rows and begins its first step.
-    fn plan(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn plan(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
         let running = &self.transactions[handle];
@@ -260,8 +260,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let view = viewing!(self, look);
         if spec.tag == REPLAY {
             self.plan_replay(handle, &mut plan);
+        } else if let Some(cache) =
+            self.cache.as_deref_mut().filter(|cache| cache.answers(handle, &spec, &self.health))
+        {
+            self.planner.plan_cached(now, &spec, &view, &cache.table, &mut plan, &mut cache.kept);
         } else {
             self.planner.plan(now, &spec, &view, &mut plan);
+        }
+        if self.cache.is_some() {
+            self.note_plan(handle, &plan);
         }
         let is_logged_first = self.log.is_some() && self.log_first(handle, &mut plan);
         let mut steps = plan.steps();
@@ -430,6 +437,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
             self.requests[running.request].gc_affected |= done.gc_affected;
+            if done.gc_affected && self.cache.is_some() {
+                self.merged_are_affected(node.owner);
+            }
         }
         self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
     }
@@ -520,6 +530,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.transactions[node.owner].is_destage {
             self.patch = patch;
             return self.destage_is_refused(&node, refusal, at, blame);
+        }
+        if self.cache.is_some() {
+            self.forget_refused(&node, refusal);
         }
         let look = looking!(self, at);
         let view = viewing!(self, look);
@@ -626,6 +639,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             running.unsettled = self.acknowledged;
             self.unsettled.insert(self.acknowledged);
         }
+        if self.cache.is_some() && self.acknowledge_merged(handle, &chain) {
+            return;
+        }
         self.acknowledge(request, position, &chain);
     }
 
@@ -673,7 +689,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.submit_node(node, now)?;
             node = next;
         }
-        Ok(())
+        self.pre_reads_are_done(handle, now)
     }
 
     /// What was planned and has not begun is dropped; the transaction is planned again, holding `rows` if it holds none.
@@ -700,15 +716,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Running { ticket, unsettled, is_own, step, spec, .. } = self.transactions[handle];
         self.forget(handle, now);
+        if self.cache.is_some() {
+            self.leave_cache(handle, spec.rows, now)?;
+        }
         if ticket != NONE {
             let mut granted = std::mem::take(&mut self.granted);
             self.locks.release(ticket, &mut granted);
             self.waiting -= granted.len() as u32;
             for &waiter in &granted {
+                if self.is_merged(waiter) {
+                    // What it was to write has been written.
+                    self.end(waiter, now)?;
+                    continue;
+                }
                 let before = &mut self.transactions[waiter].before;
                 before.blame.stripe_wait += (now - before.finish).0;
                 before.finish = now;
-                self.plan(waiter, now)?;
+                self.admit(waiter, now)?;
             }
             granted.clear();
             self.granted = granted;

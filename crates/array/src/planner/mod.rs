@@ -29,6 +29,7 @@ use crate::config::{Avoid, Reads, SmallWrite};
 use crate::coordination::Delivered;
 use crate::health::Health;
 use crate::layout::Layout;
+use crate::stripe_cache::StripeCache;
 pub use around::ReadCounters;
 
 /// Turns host requests into transactions, and transactions into member operations.
@@ -52,6 +53,29 @@ pub trait Planner: Send {
         patch: &mut Plan,
     ) -> Answer {
         waits_or_parks(&Dodge::default(), operation, refusal, patch)
+    }
+
+    /// As `plan`, of a write whose rows have entries in the stripe cache; appends to `kept` the reads that these answer.
+    fn plan_cached(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        view: &View<'_>,
+        _cache: &StripeCache,
+        plan: &mut Plan,
+        _kept: &mut Vec<PlannedOperation>,
+    ) {
+        self.plan(now, transaction, view, plan);
+    }
+
+    /// Whether such a write has to read anything first.
+    fn has_pre_reads(&mut self, _transaction: &Transaction, _view: &View<'_>, _cache: &StripeCache) -> bool {
+        false
+    }
+
+    /// Two writes that wait for the same rows as one, if they can be. The second one came later.
+    fn join(&self, _first: &Transaction, _second: &Transaction) -> Option<Transaction> {
+        None
     }
 
     /// A transaction that finds out by other means what a read under way is to bring, for a race between the two; `None`

@@ -32,6 +32,7 @@
 //! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
 //! bitmap, the partial parity log, resync, and the time to compute parity.
 
+mod cached;
 mod degraded;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ use super::{
 };
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
+use crate::stripe_cache::StripeCache;
 use degraded::Way;
 
 /// Plans RAID-4, 5 and 6.
@@ -72,6 +74,8 @@ pub struct ParityPlanner {
     cuts: Vec<Bytes>,
     /// By member: its last operation in the step.
     last: Vec<u32>,
+    /// Rows of one write may make their parity in different ways.
+    is_cached: bool,
 }
 
 /// How the parity of a transaction's rows is made.
@@ -124,6 +128,7 @@ impl ParityPlanner {
             ways: Vec::new(),
             cuts: Vec::new(),
             last: Vec::new(),
+            is_cached: false,
         }
     }
 
@@ -613,6 +618,30 @@ impl Planner for ParityPlanner {
         }
     }
 
+    fn plan_cached(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        view: &View<'_>,
+        cache: &StripeCache,
+        plan: &mut Plan,
+        kept: &mut Vec<PlannedOperation>,
+    ) {
+        if Missing::of(transaction, view, &self.unreadable, None).is_none() {
+            self.write_cached(transaction, view, cache, plan, kept);
+        } else {
+            self.plan(now, transaction, view, plan);
+        }
+    }
+
+    fn has_pre_reads(&mut self, transaction: &Transaction, view: &View<'_>, cache: &StripeCache) -> bool {
+        self.needs_pre_reads(transaction, view, cache)
+    }
+
+    fn join(&self, first: &Transaction, second: &Transaction) -> Option<Transaction> {
+        self.join_writes(first, second)
+    }
+
     fn on_refused(
         &mut self,
         _: SimTime,
@@ -635,7 +664,11 @@ impl Planner for ParityPlanner {
             (Operation::Read, Operation::Read) if is_plain && self.dodge.reads != Reads::Wait => {
                 Answer::Instead(self.without(operation))
             }
-            (Operation::Read, Operation::Write) if operation.fast_fail && view.health.is_whole() => {
+            (Operation::Read, Operation::Write)
+                if operation.fast_fail
+                    && view.health.is_whole()
+                    && !(self.is_cached && transaction.rows.count > 1) =>
+            {
                 self.pre_read_otherwise(transaction, operation, left, view, patch);
                 Answer::Patch
             }

@@ -85,6 +85,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         level,
         stripe_unit,
         small_write: SmallWrite::Fewest,
+        stripe_cache: 0,
         knowledge: Knowledge::default(),
         faults: Faults::default(),
         coordination: CoordinationConfig {

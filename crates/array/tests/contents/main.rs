@@ -117,6 +117,42 @@ fn a_hundred_thousand_page_operations_with_real_pages() {
     );
 }
 
+/// Parity made of what a stripe cache keeps, merged writes and all, with members that fail and writes that are parked.
+#[test]
+fn a_stripe_cache_keeps_what_rows_hold() {
+    let has_cache = |&seed: &u64| torture::scenario::stripe_cache(seed, &torture::scenario::array(seed)) > 0;
+    let mut sum = [Counts::default(), Counts::default()];
+    for (faults, sum) in [false, true].into_iter().zip(&mut sum) {
+        for seed in (3_000_000..).filter(has_cache).take(40) {
+            let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults };
+            sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
+        }
+    }
+    for sum in &sum {
+        assert_exceed(
+            sum,
+            &[
+                ("units that were not read", sum.cache_hits, 1_000),
+                ("writes merged", sum.merged, 100),
+                ("rows filled by merging", sum.rows_filled, 20),
+                ("writes put off", sum.delays, 300),
+                ("waits for entries", sum.entry_waits, 1_000),
+                ("pages parked", sum.parked, 500),
+            ],
+        );
+    }
+    let failing = &sum[1];
+    assert_exceed(
+        failing,
+        &[
+            ("members rebuilt", failing.rebuilds, 10),
+            ("unreadable pages", failing.unreadable, 100),
+            ("pages written anew", failing.rewritten, 100),
+        ],
+    );
+    println!("{sum:#?}");
+}
+
 /// Where there is no parity, only NVRAM makes the order of writes matter: copies, and parts of pages.
 #[test]
 fn mirrors_and_stripes_keep_their_contents_through_nvram() {

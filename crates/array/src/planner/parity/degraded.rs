@@ -181,7 +181,12 @@ impl ParityPlanner {
 
     /// Calls `visit` for the rows of a write in parts, in each of which the same is missing and the same units are written in
     /// part.
-    fn cut(&mut self, transaction: &Transaction, view: &View<'_>, mut visit: impl FnMut(&mut Self, Piece)) {
+    pub(super) fn cut(
+        &mut self,
+        transaction: &Transaction,
+        view: &View<'_>,
+        mut visit: impl FnMut(&mut Self, Piece),
+    ) {
         let Transaction { rows, offset, length, .. } = *transaction;
         let (from, to) = (rows.first * self.row, rows.end() * self.row);
         let stripe = from / self.unit;
@@ -232,7 +237,7 @@ impl ParityPlanner {
     }
 
     /// The members whose rows a write reads first.
-    fn reads_of<'a>(
+    pub(super) fn reads_of<'a>(
         &'a self,
         transaction: &'a Transaction,
         (piece, way): (Piece, Way),
@@ -318,7 +323,13 @@ impl ParityPlanner {
     }
 
     /// An operation of a write on a piece of a member that holds this unit, or is touched for its sake.
-    fn of_piece(&self, piece: Piece, member: DeviceId, operation: Operation, unit: Unit) -> PlannedOperation {
+    pub(super) fn of_piece(
+        &self,
+        piece: Piece,
+        member: DeviceId,
+        operation: Operation,
+        unit: Unit,
+    ) -> PlannedOperation {
         let (phase, parity) = match unit {
             Unit::Data(_) => (Phase::Data, ParityPages::NONE),
             Unit::P | Unit::Q => (Phase::Parity, ParityPages::ALL),
@@ -444,7 +455,7 @@ impl ParityPlanner {
     }
 
     /// The members of P and Q.
-    fn parity_members(&self, stripe: u64) -> impl Iterator<Item = DeviceId> + use<> {
+    pub(super) fn parity_members(&self, stripe: u64) -> impl Iterator<Item = DeviceId> + use<> {
         [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)].into_iter().flatten()
     }
 

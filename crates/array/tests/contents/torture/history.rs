@@ -14,7 +14,7 @@ use super::damage::Damage;
 use super::flash::Flash;
 use super::places::Places;
 use super::rebuild::{Kept, check_copies, check_power_loss, check_row};
-use super::scenario::{Load, array, faults};
+use super::scenario::{Load, array, faults, stripe_cache};
 use super::world::{Contents, World};
 
 /// How to run.
@@ -99,6 +99,12 @@ pub struct Counts {
     pub destaged: u64,
     pub superseded: u64,
     pub full_waits: u64,
+    /// What the stripe cache did: units not read, writes merged, rows filled by that, pre-reads put off, waits for entries.
+    pub cache_hits: u64,
+    pub merged: u64,
+    pub rows_filled: u64,
+    pub delays: u64,
+    pub entry_waits: u64,
     /// Members that failed, were replaced, and were rebuilt.
     pub failures: u64,
     pub replacements: u64,
@@ -170,6 +176,11 @@ impl Counts {
         self.destaged += other.destaged;
         self.superseded += other.superseded;
         self.full_waits += other.full_waits;
+        self.cache_hits += other.cache_hits;
+        self.merged += other.merged;
+        self.rows_filled += other.rows_filled;
+        self.delays += other.delays;
+        self.entry_waits += other.entry_waits;
         self.failures += other.failures;
         self.replacements += other.replacements;
         self.rebuilds += other.rebuilds;
@@ -221,6 +232,9 @@ pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
 /// The array of a history.
 pub fn config_of(options: Options) -> ArrayConfig {
     let mut config = array(options.seed);
+    if options.locks == Locks::Always {
+        config.stripe_cache = stripe_cache(options.seed, &config);
+    }
     if options.faults {
         config.faults = faults(options.seed, options.requests, &config);
     }
@@ -491,6 +505,10 @@ impl<C: Content> Run<C> {
         counts.superseded = of_array.nvram.superseded_pages;
         counts.full_waits = of_array.nvram.full_waits;
         counts.row_waits = of_array.row_waits;
+        let cache = of_array.cache;
+        (counts.cache_hits, counts.merged, counts.rows_filled) =
+            (cache.hits, cache.merged, cache.rows_filled);
+        (counts.delays, counts.entry_waits) = (cache.delays, cache.entry_waits);
         counts.rows_read_modify_write = of_array.planner.rows_read_modify_write;
         counts.rows_reconstruct_write = of_array.planner.rows_reconstruct_write;
         counts.rows_full = of_array.planner.rows_full;

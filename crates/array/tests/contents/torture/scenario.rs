@@ -82,6 +82,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         stripe_unit,
         knowledge: knowledge(rng, level, devices, page_size),
         faults: Faults::default(),
+        stripe_cache: 0,
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
@@ -93,6 +94,13 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         },
         members,
     }
+}
+
+/// Entries of the stripe cache: none, or few enough that writes wait for them, or enough.
+pub fn stripe_cache(seed: u64, config: &ArrayConfig) -> u32 {
+    let mut rng = Rng::stream(seed, "contents/cache");
+    let sizes = if config.level.parities() == 0 { &[0][..] } else { &[0, 0, 0, 1, 2, 5, 17, 200] };
+    pick(&mut rng, sizes)
 }
 
 /// What befalls the members of an array: a failure or more at random moments, mostly no more than redundancy allows, spares
@@ -269,6 +277,9 @@ pub struct Load {
     /// Requests under way at most.
     pub depth: usize,
     pub deadlines: Deadlines,
+    /// Where the last write ended. For arrays with a stripe cache many writes go on from there.
+    end: u64,
+    goes_on: Option<Rng>,
 }
 
 impl Load {
@@ -289,6 +300,8 @@ impl Load {
             gap: SimDuration::from_us(pick(&mut rng, &[0, 5, 50, 500])),
             depth: pick(&mut rng, &[1, 4, 16, 64]),
             deadlines: Deadlines { read: some(&mut rng), write: some(&mut rng) },
+            end: 0,
+            goes_on: (config.stripe_cache > 0).then(|| Rng::stream(seed, "contents/goes-on")),
             rng,
             layout,
             page_size,
@@ -318,7 +331,23 @@ impl Load {
         let space = if member.is_some() { pinned } else { self.layout.logical_bytes() };
         let (offset, length) =
             if operation == Operation::Flush { (0, 0) } else { self.range(operation, space) };
+        let (offset, length) = match operation {
+            Operation::Write if member.is_none() => self.going_on(offset, length, space),
+            _ => (offset, length),
+        };
         HostRequest { id, arrival, operation, offset, length, volume: 0, member }
+    }
+
+    /// The range of a write, or a page or less behind the last one.
+    fn going_on(&mut self, mut offset: u64, mut length: u64, space: u64) -> (u64, u64) {
+        if let Some(rng) = self.goes_on.as_mut()
+            && rng.chance(0.6)
+        {
+            length = length.min(pick(rng, &[self.page_size, self.page_size, SECTOR, 2 * self.page_size]));
+            offset = if self.end + length <= space { self.end } else { 0 };
+        }
+        self.end = offset + length;
+        (offset, length)
     }
 
     /// A range of sectors, pages or stripes.

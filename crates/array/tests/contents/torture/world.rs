@@ -51,6 +51,8 @@ pub struct World<C> {
     pub wrong: Option<String>,
     /// NVRAM, by member and sector.
     parked: BTreeMap<(DeviceId, u64), C>,
+    /// What entries of the stripe cache hold, by sector and member.
+    kept: BTreeMap<(u64, DeviceId), C>,
     /// Reads may be found out in two ways at once.
     pub races: bool,
     /// Sectors that reads found out from other members than theirs.
@@ -106,6 +108,10 @@ struct Known<C> {
     unreadable: Vec<(DeviceId, Range<u64>)>,
     /// It writes what it has read, for no request.
     restores: bool,
+    /// What it reads and writes stays in the stripe cache.
+    is_cached: bool,
+    /// Other requests whose data it writes, too.
+    joined: Vec<u64>,
 }
 
 impl<C: Content> World<C> {
@@ -119,6 +125,7 @@ impl<C: Content> World<C> {
             sectors_read: 0,
             wrong: None,
             parked: BTreeMap::new(),
+            kept: BTreeMap::new(),
             races: false,
             rebuilt_for_reads: 0,
             unread: 0,
@@ -190,6 +197,7 @@ impl<C: Content> World<C> {
             self.fill_replay(owner, operation, &mut contents);
         } else {
             self.fill_write(owner, operation, &mut contents);
+            self.keeps(owner, operation, &contents);
         }
         self.carried[token as u32 as usize].contents = contents;
     }
@@ -403,6 +411,12 @@ impl<C: Content> World<C> {
     /// What the request of a transaction writes to a logical sector, if it is this transaction's to write.
     fn new_data(&self, owner: Owner<'_>, logical: u64) -> Option<C> {
         let request = owner.request?;
+        let joined = self.known.get(owner.handle as usize).map_or(&[][..], |known| &known.joined);
+        if !joined.is_empty() {
+            let all = [request.id].into_iter().chain(joined.iter().copied());
+            let mut new = all.filter(|&id| self.pending_of(id).touches(logical));
+            return new.next().map(|id| C::of(Stamp::new(id, logical)));
+        }
         let is_new = if self.places.parity().is_some() {
             let Transaction { offset, length, .. } = owner.transaction;
             (offset / SECTOR..(offset + length) / SECTOR).contains(&logical)
@@ -502,9 +516,11 @@ impl<C: Content> World<C> {
 
     /// A pre-read is done: what it found is known to its transaction.
     fn learn(&mut self, owner: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        let (rows, row_sectors) = (owner.transaction.rows, self.places.row_sectors);
         self.knows(owner);
-        let World { known, carried, places, .. } = self;
+        if self.places.parity().is_some() {
+            self.has_room(owner);
+        }
+        let World { known, carried, places, kept, .. } = self;
         let (known, carried) = (&mut known[owner.handle as usize], &carried[token as u32 as usize]);
         if places.parity().is_none() {
             let read = (carried.first..).zip(&carried.contents);
@@ -515,17 +531,59 @@ impl<C: Content> World<C> {
             }
             return;
         }
-        if known.span == 0 {
-            (known.first, known.span) = (rows.first * row_sectors, rows.count * row_sectors);
-            let members = u64::from(places.layout.members());
-            known.contents.resize((known.span * members) as usize, None);
-        }
         for (sector, &content) in (carried.first..).zip(&carried.contents) {
             if carried.has_refused(sector) {
                 continue;
             }
             let index = known.index(operation.device, sector);
             known.contents[index.expect("a pre-read lies in the transaction's rows")] = Some(content);
+            if known.is_cached {
+                kept.insert((sector, operation.device), content);
+            }
+        }
+    }
+
+    /// What a write carries stays in the stripe cache, if its transaction has entries there.
+    fn keeps(&mut self, owner: Owner<'_>, operation: &PlannedOperation, contents: &[C]) {
+        if self.known.get(owner.handle as usize).is_some_and(|known| known.is_cached) {
+            let sectors = operation.offset / SECTOR..;
+            let all = sectors.zip(contents).map(|(sector, &content)| ((sector, operation.device), content));
+            self.kept.extend(all);
+        }
+    }
+
+    /// A pre-read is answered from the stripe cache: what it holds is known to the transaction.
+    fn finds_kept(&mut self, owner: Owner<'_>, operation: &PlannedOperation) {
+        let device = operation.device;
+        self.has_room(owner);
+        for sector in operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR {
+            let content = self.kept.get(&(sector, device)).copied();
+            if content.is_none() {
+                self.report(|| format!("the stripe cache has sector {sector} of {device:?}, and cannot"));
+            }
+            let known = &mut self.known[owner.handle as usize];
+            let index = known.index(device, sector).expect("it lies in the transaction's rows");
+            known.contents[index] = content;
+        }
+    }
+
+    /// The stripe cache keeps nothing of a row any more.
+    fn forgets(&mut self, row: u64) {
+        let (first, end) = (row * self.places.row_sectors, (row + 1) * self.places.row_sectors);
+        let all = self.kept.range((first, DeviceId(0))..(end, DeviceId(0))).map(|(&key, _)| key);
+        for key in all.collect::<Vec<_>>() {
+            self.kept.remove(&key);
+        }
+    }
+
+    /// There is room for what a transaction reads of rows of parity.
+    fn has_room(&mut self, owner: Owner<'_>) {
+        let (rows, row_sectors) = (owner.transaction.rows, self.places.row_sectors);
+        let members = u64::from(self.places.layout.members());
+        let known = self.knows(owner);
+        if known.span == 0 {
+            (known.first, known.span) = (rows.first * row_sectors, rows.count * row_sectors);
+            known.contents.resize((known.span * members) as usize, None);
         }
     }
 
@@ -547,7 +605,10 @@ impl<C: Content> World<C> {
         self.carried[token as u32 as usize].refused.push(range.clone());
         self.knows(owner).unreadable.push((device, range.clone()));
         if let Some(request) = owner.request {
-            self.pending(request.id).unreadable.push((device, range));
+            self.pending(request.id).unreadable.push((device, range.clone()));
+        }
+        for id in self.known[owner.handle as usize].joined.clone() {
+            self.pending(id).unreadable.push((device, range.clone()));
         }
     }
 
@@ -731,6 +792,10 @@ fn members_at<'a>(unreadable: impl IntoIterator<Item = &'a (DeviceId, Range<u64>
 }
 
 impl Pending {
+    fn touches(&self, logical: u64) -> bool {
+        self.touched.iter().any(|range| range.contains(&logical))
+    }
+
     /// The read has found out what a sector holds. Whether it had before; `None` if it does not want it.
     fn finds(&mut self, logical: u64) -> Option<bool> {
         let mut first = 0;
@@ -801,6 +866,8 @@ impl<C> Default for Known<C> {
             is_compared: false,
             unreadable: Vec::new(),
             restores: false,
+            is_cached: false,
+            joined: Vec::new(),
         }
     }
 }
@@ -942,6 +1009,22 @@ impl<C: Content> Payload for Contents<C> {
         self.world().begin_replay(by, of, writes, log);
     }
 
+    fn caches(&mut self, of: Owner<'_>) {
+        self.world().knows(of).is_cached = true;
+    }
+
+    fn finds_kept(&mut self, of: Owner<'_>, operation: &PlannedOperation) {
+        self.world().finds_kept(of, operation);
+    }
+
+    fn forgets(&mut self, row: u64) {
+        self.world().forgets(row);
+    }
+
+    fn joins(&mut self, of: Owner<'_>, request: &HostRequest) {
+        self.world().knows(of).joined.push(request.id);
+    }
+
     fn ends(&mut self, of: Owner<'_>) {
         let mut world = self.world();
         world.logs.ends(of.handle);
@@ -950,6 +1033,8 @@ impl<C: Content> Payload for Contents<C> {
         }
         if let Some(known) = world.known.get_mut(of.handle as usize) {
             (known.span, known.is_compared, known.restores) = (0, false, false);
+            known.is_cached = false;
+            known.joined.clear();
             known.contents.clear();
             known.copies.clear();
             known.compared.clear();

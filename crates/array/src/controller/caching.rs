@@ -1,0 +1,511 @@
+//! Writes and the stripe cache: they take entries, are merged while they wait, and put off their pre-reads.
+//!
+//! ```text
+//! rows held ─► merged with who waits for them ─► entries? ─► pre-reads? ──no──────────────► planned ─► ... ─► end: entries idle
+//!                                                  │ none      │ yes, and others pre-read        ▲
+//!                                                  ▼           ▼                                 │
+//!                                               waits       delayed ──nobody pre-reads any more──┘
+//! ```
+//!
+//! * *Entries.* A write that holds its rows takes an entry for each. If there are too few it waits, first come, first served. Once
+//!   somebody has had to wait, the first one goes on when less than three quarters are in use.
+//! * *Merging.* A write joins another on the same rows that has not been planned, if what they write lies side by side. Both are
+//!   then one transaction: each request is acknowledged when it is done, with its own waiting. The ticket of the one that joined
+//!   stays in line, so whoever comes behind it waits for both.
+//! * *Delay.* A write that has to read first is put off while another one reads (md's `IO_THRESHOLD` is 1). When none reads
+//!   any more, all that were put off begin at once. A write that is complete by what joined it begins at once.
+//! * *Kept units.* What a write reads and writes stays in its entries. Whatever else changes rows (discards, rebuilding, pages
+//!   written anew) drops them; a read that does not bring what it should drops them, too. Parked writes are no exception, as the
+//!   cache holds what NVRAM does. Host reads take no notice of the cache.
+//!
+//! While a member is missing, writes bypass all this: nothing is kept, merged or put off. What is kept is dropped when a member
+//! fails.
+//!
+//! Source: Linux md, drivers/md/raid5.c (`raid5_get_active_stripe`, `add_stripe_bio`, `handle_stripe_dirtying`,
+//! `raid5_activate_delayed`). Leaves out: plugging, and batches of the thread, so a write goes as soon as it may;
+//! `preread_bypass_threshold`, which orders stripes that the thread could handle at one moment; that md does not put off
+//! synchronous writes; that a write in md joins one whose pre-reads are under way; entries for rebuilding, scrubbing and reads
+//! around members; what stays in md's cache when a member fails.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Operation, RequestBlame, SimTime};
+
+use super::payload::{Owner, Payload};
+use super::tokens::{NONE, Node};
+use super::transactions::{Chain, Running};
+use super::{Array, ArrayFailure};
+use crate::health::Health;
+use crate::layout::Layout;
+use crate::planner::{Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+use crate::stripe_cache::StripeCache;
+
+/// What the stripe cache did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// Units of rows that writes did not have to read first. Unit: rows of a member.
+    pub hits: u64,
+    /// Writes that joined another one.
+    pub merged: u64,
+    /// Rows that became full stripes by merging.
+    pub rows_filled: u64,
+    /// Writes that were put off because others read first.
+    pub delays: u64,
+    /// Writes that waited for entries.
+    pub entry_waits: u64,
+    /// Most entries that were in use at a time since the run began.
+    pub high_water: u64,
+}
+
+impl CacheCounters {
+    /// What was counted after `start`.
+    pub fn since(&self, start: &CacheCounters) -> CacheCounters {
+        CacheCounters {
+            hits: self.hits - start.hits,
+            merged: self.merged - start.merged,
+            rows_filled: self.rows_filled - start.rows_filled,
+            delays: self.delays - start.delays,
+            entry_waits: self.entry_waits - start.entry_waits,
+            high_water: self.high_water,
+        }
+    }
+}
+
+/// How far a write has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// It waits for entries.
+    Waits,
+    /// Its pre-reads are put off.
+    Delayed,
+    /// It reads what it needs.
+    Reads,
+    /// It needs nothing more.
+    Writes,
+    /// It is part of another transaction.
+    Merged,
+}
+
+/// A write that is part of another transaction.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    handle: u32,
+    request: u32,
+    position: u32,
+    /// Up to the moment when the transaction was planned.
+    before: Chain,
+}
+
+/// The table, and the writes that hold or wait for entries.
+#[derive(Debug)]
+pub(super) struct Caching {
+    pub table: StripeCache,
+    /// Reads that the entries answer, of the plan that is being made.
+    pub kept: Vec<PlannedOperation>,
+    row: u64,
+    stages: BTreeMap<u32, Stage>,
+    /// By first row: writes that hold it and are not planned, so that others can join them.
+    open: BTreeMap<u64, u32>,
+    /// The parts of a transaction, its own one first; nothing of most.
+    parts: BTreeMap<u32, Vec<Part>>,
+    /// Who waits for entries, and whether less than three quarters must be in use before the first one goes on.
+    waiting: VecDeque<u32>,
+    is_short: bool,
+    delayed: Vec<u32>,
+    reading: u32,
+    counters: CacheCounters,
+}
+
+impl Caching {
+    /// For an array with parity; `None` if it has no entries.
+    pub fn of(size: u32, layout: &Layout) -> Option<Box<Self>> {
+        let Layout::Parity(parity) = layout else { return None };
+        (size > 0).then(|| {
+            Box::new(Caching {
+                table: StripeCache::new(size, layout.members()),
+                kept: Vec::new(),
+                row: parity.row_bytes(),
+                stages: BTreeMap::new(),
+                open: BTreeMap::new(),
+                parts: BTreeMap::new(),
+                waiting: VecDeque::new(),
+                is_short: false,
+                delayed: Vec::new(),
+                reading: 0,
+                counters: CacheCounters::default(),
+            })
+        })
+    }
+
+    /// Power is lost, and everything with it.
+    pub fn lose_power(&mut self) {
+        self.table.empty_all();
+        self.stages.clear();
+        self.open.clear();
+        self.parts.clear();
+        self.waiting.clear();
+        self.is_short = false;
+        self.delayed.clear();
+        self.reading = 0;
+    }
+
+    pub fn counters(&self) -> CacheCounters {
+        CacheCounters { high_water: self.table.high_water(), ..self.counters }
+    }
+
+    /// Whether a write is planned with what is kept of its rows.
+    pub fn answers(&self, handle: u32, write: &Transaction, health: &Health) -> bool {
+        health.is_whole()
+            && write.attempt == 0
+            && self.stages.contains_key(&handle)
+            && self.table.fits(write.rows)
+    }
+
+    pub fn audit(&self) {
+        self.table.audit();
+        let of_stage = |stage| self.stages.values().filter(|&&own| own == stage).count();
+        assert_eq!(of_stage(Stage::Waits), self.waiting.len(), "who waits for entries is in line");
+        assert_eq!(of_stage(Stage::Delayed), self.delayed.len(), "who is put off will be taken up");
+        assert_eq!(of_stage(Stage::Reads), self.reading as usize, "who reads is counted");
+        assert_eq!(
+            self.open.len(),
+            self.waiting.len() + self.delayed.len(),
+            "who is not planned can be joined"
+        );
+    }
+
+    /// The rows of a range of a member, those in part included.
+    fn rows_of(&self, operation: &PlannedOperation) -> Rows {
+        let first = operation.offset / self.row;
+        Rows { first, count: (operation.offset + operation.length).div_ceil(self.row) - first }
+    }
+}
+
+impl Chain {
+    /// This chain and what came after it.
+    fn followed_by(&self, rest: &Chain) -> Chain {
+        let mut whole = *rest;
+        whole.blame.data.add(&self.blame.data);
+        whole.blame.parity.add(&self.blame.parity);
+        whole.blame.reconstruct.add(&self.blame.reconstruct);
+        whole.blame.stripe_wait += self.blame.stripe_wait;
+        whole.blame.restart += self.blame.restart;
+        whole
+    }
+
+    /// This chain and a wait for rows, entries or others that read.
+    fn and_wait(&mut self, now: SimTime) {
+        self.blame.stripe_wait += (now - self.finish).0;
+        self.finish = now;
+    }
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// A transaction holds its rows: it is planned, unless it is a write that waits for the stripe cache.
+    #[inline]
+    pub(super) fn admit(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.cache.is_none() { self.plan(handle, now) } else { self.admit_cached(handle, now) }
+    }
+
+    fn admit_cached(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let spec = self.transactions[handle].spec;
+        if !self.is_cached(handle) {
+            if matches!(spec.operation, Operation::Write | Operation::Trim) {
+                self.forget_rows(spec.rows);
+            }
+            return self.plan(handle, now);
+        }
+        self.merge_waiting(handle);
+        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+        if cache.waiting.is_empty() && cache.table.has_room(spec.rows) {
+            return self.enter_cache(handle, now);
+        }
+        cache.waiting.push_back(handle);
+        cache.is_short = true;
+        cache.counters.entry_waits += 1;
+        self.put_off(handle, Stage::Waits);
+        Ok(())
+    }
+
+    /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.
+    fn is_cached(&self, handle: u32) -> bool {
+        let running = &self.transactions[handle];
+        let is_host_write = running.spec.operation == Operation::Write && running.request != NONE;
+        is_host_write && running.ticket != NONE && self.health.is_whole()
+    }
+
+    /// A write is not planned yet, so others can join it.
+    fn put_off(&mut self, handle: u32, stage: Stage) {
+        let first = self.transactions[handle].spec.rows.first;
+        let Some(cache) = self.cache.as_deref_mut() else { return };
+        cache.stages.insert(handle, stage);
+        cache.open.insert(first, handle);
+        // What follows concerns any member, so none may run ahead.
+        self.waiting += 1;
+    }
+
+    /// A write takes entries. It is planned if it reads nothing, or nobody else does.
+    fn enter_cache(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let spec = self.transactions[handle].spec;
+        let Array { cache: Some(cache), payload, .. } = self else { return Ok(()) };
+        cache.table.take(spec.rows, |row| {
+            if C::ACTIVE {
+                payload.forgets(row);
+            }
+        });
+        let fits = cache.table.fits(spec.rows);
+        if C::ACTIVE && fits {
+            self.tell_payload(handle, false, |payload, owner| payload.caches(owner));
+        }
+        if self.reads_first(handle, now) {
+            let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.reading > 0) else {
+                return self.go(handle, now);
+            };
+            cache.delayed.push(handle);
+            cache.counters.delays += 1;
+            self.put_off(handle, Stage::Delayed);
+            return Ok(());
+        }
+        self.go(handle, now)
+    }
+
+    /// Whether a write that has entries would have to read first if it were planned now.
+    fn reads_first(&mut self, handle: u32, now: SimTime) -> bool {
+        let spec = self.transactions[handle].spec;
+        let look = looking!(self, now);
+        let view = viewing!(self, look);
+        let Some(cache) = self.cache.as_deref() else { return false };
+        self.planner.has_pre_reads(&spec, &view, &cache.table)
+    }
+
+    /// A write that has entries is planned.
+    fn go(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let Array { cache: Some(cache), transactions, .. } = self else { return Ok(()) };
+        cache.stages.insert(handle, Stage::Writes);
+        let before = &mut transactions[handle].before;
+        before.and_wait(now);
+        if let Some(parts) = cache.parts.get_mut(&handle) {
+            parts.iter_mut().for_each(|part| part.before.and_wait(now));
+            // What was before is told by the parts.
+            parts[0].before = *before;
+            before.blame = RequestBlame::default();
+        }
+        self.plan(handle, now)
+    }
+
+    /// A write that was put off is not any more.
+    fn end_delay(&mut self, handle: u32) {
+        let first = self.transactions[handle].spec.rows.first;
+        if let Some(cache) = self.cache.as_deref_mut() {
+            cache.open.remove(&first);
+        }
+        self.waiting -= 1;
+    }
+
+    /// A plan has been made: what it reads and writes will be kept, and what it did not have to read is known.
+    pub(super) fn note_plan(&mut self, handle: u32, plan: &Plan) {
+        let spec = self.transactions[handle].spec;
+        let Some(cache) = self.cache.as_deref_mut() else { return };
+        let Some(stage) = cache.stages.get_mut(&handle) else { return };
+        if plan.steps().count() > 1 && *stage != Stage::Reads {
+            *stage = Stage::Reads;
+            cache.reading += 1;
+        }
+        if !cache.answers(handle, &spec, &self.health) {
+            return;
+        }
+        for operation in plan.operations() {
+            let Rows { first, count } = cache.rows_of(operation);
+            (first..first + count).for_each(|row| cache.table.keep(row, operation.device, true));
+        }
+        let kept = std::mem::take(&mut cache.kept);
+        cache.counters.hits += kept.iter().map(|read| read.length / cache.row).sum::<u64>();
+        if C::ACTIVE {
+            for read in &kept {
+                self.tell_payload(handle, false, |payload, owner| payload.finds_kept(owner, read));
+            }
+        }
+        if let Some(cache) = self.cache.as_deref_mut() {
+            cache.kept = kept;
+            cache.kept.clear();
+        }
+    }
+
+    /// A write has begun a step behind its pre-reads. If nobody reads any more, those that were put off begin.
+    pub(super) fn pre_reads_are_done(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+        let Some(stage) = cache.stages.get_mut(&handle).filter(|stage| **stage == Stage::Reads) else {
+            return Ok(());
+        };
+        *stage = Stage::Writes;
+        self.reads_no_more(now)
+    }
+
+    fn reads_no_more(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+        cache.reading -= 1;
+        if cache.reading > 0 {
+            return Ok(());
+        }
+        for handle in std::mem::take(&mut cache.delayed) {
+            self.end_delay(handle);
+            self.go(handle, now)?;
+        }
+        Ok(())
+    }
+
+    /// A transaction is over: its entries become idle, and whoever waits for some may have them.
+    pub(super) fn leave_cache(&mut self, handle: u32, rows: Rows, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+        let stage = cache.stages.remove(&handle);
+        cache.parts.remove(&handle);
+        match stage {
+            None | Some(Stage::Merged) => return Ok(()),
+            Some(stage) => {
+                cache.table.release(rows);
+                if stage == Stage::Reads {
+                    self.reads_no_more(now)?;
+                }
+            }
+        }
+        while let Some(next) = self.next_with_entries() {
+            self.end_delay(next);
+            self.enter_cache(next, now)?;
+        }
+        Ok(())
+    }
+
+    /// The first of those who wait for entries, if it may have them now.
+    fn next_with_entries(&mut self) -> Option<u32> {
+        let cache = self.cache.as_deref_mut()?;
+        let &first = cache.waiting.front()?;
+        if cache.is_short && !cache.table.is_roomy() {
+            return None;
+        }
+        cache.is_short = !cache.table.has_room(self.transactions[first].spec.rows);
+        if cache.is_short { None } else { cache.waiting.pop_front() }
+    }
+}
+
+/// Merging.
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// A transaction waits for its rows: it joins the write that holds them, if that is not planned yet.
+    pub(super) fn wait_in_line(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let first = self.transactions[handle].spec.rows.first;
+        let Some(cache) = self.cache.as_deref() else { return Ok(()) };
+        let Some(&holder) = cache.open.get(&first) else { return Ok(()) };
+        if self.merge_waiting(holder) == 0 {
+            return Ok(());
+        }
+        let is_delayed =
+            self.cache.as_deref().and_then(|cache| cache.stages.get(&holder)) == Some(&Stage::Delayed);
+        if is_delayed && !self.reads_first(holder, now) {
+            // It is complete.
+            if let Some(cache) = self.cache.as_deref_mut() {
+                cache.delayed.retain(|&delayed| delayed != holder);
+            }
+            self.end_delay(holder);
+            return self.go(holder, now);
+        }
+        Ok(())
+    }
+
+    /// Lets those who wait for the rows of a write join it, as far as they can. How many did.
+    fn merge_waiting(&mut self, handle: u32) -> usize {
+        let parts = self.cache.as_deref().and_then(|cache| cache.parts.get(&handle));
+        let last = parts.and_then(|parts| parts.last()).map_or(handle, |part| part.handle);
+        let (mut ticket, mut count) = (self.transactions[last].ticket, 0);
+        while let Some((next, other)) = self.locks.next_in_line(ticket) {
+            let specs = (self.transactions[handle].spec, self.transactions[other].spec);
+            let joined = if self.is_cached(other) { self.planner.join(&specs.0, &specs.1) } else { None };
+            let Some(joined) = joined else { break };
+            self.merge(handle, other, joined);
+            (ticket, count) = (next, count + 1);
+        }
+        count
+    }
+
+    fn merge(&mut self, handle: u32, other: u32, joined: Transaction) {
+        let Array { cache: Some(cache), transactions, requests, payload, .. } = self else { return };
+        let part = |handle: u32| {
+            let Running { request, position, before, .. } = transactions[handle];
+            Part { handle, request, position, before }
+        };
+        let (own, part) = (part(handle), part(other));
+        cache.parts.entry(handle).or_insert_with(|| vec![own]).push(part);
+        cache.stages.insert(other, Stage::Merged);
+        cache.counters.merged += 1;
+        let was_full = transactions[handle].spec.tag == 0;
+        if joined.tag == 0 && !was_full {
+            cache.counters.rows_filled += joined.rows.count;
+        }
+        transactions[handle].spec = joined;
+        if C::ACTIVE {
+            let request = Some(&requests[own.request].request);
+            let owner = Owner { handle, transaction: &joined, request };
+            payload.joins(owner, &requests[part.request].request);
+        }
+    }
+
+    /// Whether a transaction that has been granted its rows is part of one that is done.
+    pub(super) fn is_merged(&self, handle: u32) -> bool {
+        let stage = self.cache.as_deref().and_then(|cache| cache.stages.get(&handle));
+        stage == Some(&Stage::Merged)
+    }
+
+    /// Acknowledges all parts of a transaction; `false` if it has no parts.
+    pub(super) fn acknowledge_merged(&mut self, handle: u32, chain: &Chain) -> bool {
+        let parts = self.cache.as_deref_mut().and_then(|cache| cache.parts.remove(&handle));
+        let Some(parts) = parts else { return false };
+        for part in &parts {
+            self.transactions[part.handle].request = NONE;
+            self.acknowledge(part.request, part.position, &part.before.followed_by(chain));
+        }
+        true
+    }
+
+    /// An operation of a transaction waited for garbage collection, and with it all its requests.
+    pub(super) fn merged_are_affected(&mut self, handle: u32) {
+        let Array { cache: Some(cache), requests, .. } = self else { return };
+        for part in cache.parts.get(&handle).into_iter().flatten() {
+            requests[part.request].gc_affected = true;
+        }
+    }
+}
+
+/// What is kept no more.
+impl<P: Probe, C: Payload> Array<P, C> {
+    fn forget_rows(&mut self, rows: Rows) {
+        let Array { cache: Some(cache), payload, .. } = self else { return };
+        cache.table.forget(rows, |row| {
+            if C::ACTIVE {
+                payload.forgets(row);
+            }
+        });
+    }
+
+    /// A member has failed.
+    pub(super) fn forget_all_rows(&mut self) {
+        let Array { cache: Some(cache), payload, .. } = self else { return };
+        cache.table.forget_all(|row| {
+            if C::ACTIVE {
+                payload.forgets(row);
+            }
+        });
+    }
+
+    /// A member did not take an operation: a read may not bring what was to be kept.
+    pub(super) fn forget_refused(&mut self, node: &Node, refusal: Refusal) {
+        let Some(cache) = self.cache.as_deref_mut() else { return };
+        let rows = cache.rows_of(&node.operation);
+        match (refusal, node.operation.operation) {
+            (Refusal::Failed | Refusal::Unreadable, _) => self.forget_rows(rows),
+            (Refusal::Busy(_) | Refusal::Reserved, Operation::Read) => {
+                let device = node.operation.device;
+                (rows.first..rows.end()).for_each(|row| cache.table.keep(row, device, false));
+            }
+            _ => {}
+        }
+    }
+}
