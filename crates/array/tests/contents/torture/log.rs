@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use harmonia_array::layout::{Layout, Unit};
 use harmonia_array::payload::Owner;
 use harmonia_array::planner::{PlannedOperation, Transaction};
-use harmonia_array::{ArrayConfig, Faults, Level, When, WriteHole};
+use harmonia_array::{ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, When, WriteHole};
 use harmonia_engine::Rng;
 use harmonia_types::{DeviceId, Operation, SimTime};
 
@@ -24,7 +24,7 @@ use super::scenario::{draw, pick};
 use super::world::World;
 
 /// Losses of power in a history.
-const LOSSES: u64 = 8;
+const LOSSES: u64 = 20;
 
 /// A log that is often full for an array with parity: a journal, or for RAID-5 a partial parity log. `false` if the level has no
 /// use for one, or members have no room.
@@ -49,18 +49,31 @@ pub fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
     if fits {
         let hole = if is_ppl { WriteHole::PartialParityLog(ppl) } else { WriteHole::Journal(journal) };
         *config = with(config, hole);
+        // A reconstruct-write mends what is torn.
+        config.small_write = pick(&mut rng, &[SmallWrite::ReadModifyWrite, config.small_write]);
     }
     fits
 }
 
-/// Moments at which power is lost.
-pub fn losses_of_power(seed: u64, requests: u64) -> Vec<When> {
+/// An array loses power again and again. One of its members is slow, so that others are ahead of it when that happens. Members
+/// that fail mostly do so with one of the losses, or a request later.
+pub fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/losses");
     let moment = |_| match rng.below(3) {
         0 => When::Time(SimTime(draw(&mut rng, 1, 60_000_000))),
         _ => When::Request(draw(&mut rng, 1, requests)),
     };
-    (0..LOSSES).map(moment).collect()
+    let losses: Vec<When> = (0..LOSSES).map(moment).collect();
+    for fault in config.faults.events.iter_mut().filter(|fault| fault.what == Befalls::Failure) {
+        fault.at = match pick(&mut rng, &losses) {
+            When::Request(request) => When::Request(request + rng.below(2)),
+            When::Time(_) => fault.at,
+        };
+    }
+    config.faults.power_losses = losses;
+    let device = DeviceId(rng.below(u64::from(config.devices)) as u16);
+    let what = Befalls::Slow(pick(&mut rng, &[1.0, 5.0, 20.0]));
+    config.faults.events.push(Fault { device, at: When::Time(SimTime::ZERO), what });
 }
 
 /// What is on its way to the log and back.
