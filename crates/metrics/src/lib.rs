@@ -69,7 +69,7 @@ pub use judgement::{Against, Winner, Winners};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use reconstruct::{NvramReport, ReconstructReport};
-pub use redundancy::RedundancyReport;
+pub use redundancy::{RedundancyReport, StripeCacheReport};
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
 };

@@ -26,3 +26,23 @@ pub struct RedundancyReport {
     /// Length of the parts of discards that covered a stripe in part and were ignored. Unit: bytes.
     pub trims_ignored_bytes: u64,
 }
+
+/// The report's `array.stripe_cache`; absent without one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StripeCacheReport {
+    /// Entries, each a row of all members. Unit: rows.
+    pub entries: u64,
+    /// Most entries in use at a time since the run began. Unit: rows.
+    pub high_water: u64,
+    /// Units of rows that writes did not have to read first. Unit: rows of a member.
+    pub hits: u64,
+    /// Writes that became part of another one. Unit: count.
+    pub merged: u64,
+    /// Rows that became full stripes by that. Unit: rows.
+    pub rows_filled: u64,
+    /// Writes that were put off because others read first. Unit: count.
+    pub delays: u64,
+    /// Writes that waited because all entries were in use. Unit: count.
+    pub entry_waits: u64,
+}

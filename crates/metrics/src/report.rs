@@ -18,7 +18,7 @@ use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::judgement::{self, Winners};
 use crate::reconstruct::{NvramReport, ReconstructReport};
-use crate::redundancy::RedundancyReport;
+use crate::redundancy::{RedundancyReport, StripeCacheReport};
 use crate::trace::TraceReport;
 use crate::warning::Warning;
 
@@ -97,6 +97,9 @@ pub struct ArrayReport {
     /// What parity and copies make of writes; absent where the level has no redundancy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<RedundancyReport>,
+    /// What the stripe cache saved, and who waited for it; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe_cache: Option<StripeCacheReport>,
     /// Write amplification over whole collection cycles, each victim's life being one: where the window begins and ends
     /// makes no difference, nor do free blocks that were built up in it. Null where no victim was collected. Unit: ratio.
     #[serde(default)]
@@ -217,6 +220,7 @@ impl ArrayReport {
             inside: InsideReport::new(&sum.inside),
             usable_bytes: 0,
             redundancy: None,
+            stripe_cache: None,
             write_amplification_whole_cycles: sum.write_amplification_whole_cycles(),
             reconstruct: None,
             nvram: None,

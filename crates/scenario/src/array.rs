@@ -24,14 +24,24 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, SpareState, Room)
     let devices = section.field("devices").map(|field| field.count(1, most)).transpose()?.unwrap_or(8) as u16;
     let level = level::level(&section, devices)?;
     let small_write = level::small_write(&section, level)?;
+    let stripe_cache = level::stripe_cache(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape)?;
     let page = u64::from(shape.page_size);
     let knowledge = knowledge::read(&section, level, devices, page)?;
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
     let faults = failures::read(&section, level, &members)?;
-    let config =
-        ArrayConfig { devices, level, stripe_unit, small_write, knowledge, faults, coordination, members };
+    let config = ArrayConfig {
+        devices,
+        level,
+        stripe_unit,
+        small_write,
+        stripe_cache,
+        knowledge,
+        faults,
+        coordination,
+        members,
+    };
     Ok((config, failures::spare_state(&section)?, room))
 }
 

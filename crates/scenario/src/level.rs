@@ -1,4 +1,5 @@
-//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_unit`.
+//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`,
+//! `stripe_unit`.
 
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
 use harmonia_array::{Level, SmallWrite};
@@ -14,6 +15,10 @@ pub(crate) const MOST_DEVICES: u16 = 1024;
 const USUAL_UNIT: Bytes = 4 << 10;
 /// That of levels with parity: md's chunk.
 const USUAL_CHUNK: Bytes = 512 << 10;
+
+/// Entries that md's stripe cache may have.
+const LEAST_ENTRIES: u32 = 17;
+const MOST_ENTRIES: u32 = 32_768;
 
 /// What the array must allow for.
 pub(crate) struct Room {
@@ -159,6 +164,21 @@ pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWr
         ("read-modify-write", SmallWrite::ReadModifyWrite),
         ("reconstruct", SmallWrite::Reconstruct),
     ])
+}
+
+/// Reads `stripe_cache`, which only parity has: none, or as many entries as md allows.
+pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<u32> {
+    let Some(field) = section.field("stripe_cache") else { return Ok(0) };
+    if level.parities() == 0 {
+        let problem = format!("{level} has no parity, so there are no rows to keep");
+        let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
+        return Err(field.fault_allowing(problem, allowed));
+    }
+    let entries = field.count(0, MOST_ENTRIES)?;
+    if entries > 0 && entries < LEAST_ENTRIES {
+        return Err(field.fault("is too few"));
+    }
+    Ok(entries)
 }
 
 /// Reads `stripe_unit`. What a member holds beyond its last whole stripe unit is not used.

@@ -40,6 +40,7 @@ impl Serialize for Scenario {
                 level: self.array.level.name(),
                 layout: self.array.level.placement(),
                 small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
+                stripe_cache: (self.array.stripe_cache > 0).then_some(self.array.stripe_cache),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
                 knowledge: self.array.knowledge.into(),
                 faults: FaultsView::new(&self.array.faults, self.spare_state),
@@ -100,6 +101,8 @@ struct ArrayView<'a> {
     layout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     small_write: Option<SmallWrite>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stripe_cache: Option<u32>,
     stripe_unit: String,
     #[serde(flatten)]
     knowledge: KnowledgeView,

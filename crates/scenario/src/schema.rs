@@ -460,6 +460,13 @@ pub const KEYS: &[Key] = &[
          one way (raid4, raid5, raid6)",
     ),
     key(
+        "array.stripe_cache",
+        "0, or a whole number, 17 to 32768",
+        "0",
+        "entries of a stripe cache as in Linux md, each a row of parity: what small writes read and write is kept, writes that \
+         wait for one row are merged, pre-reads are put off so that more can join; none with 0 (raid4, raid5, raid6)",
+    ),
+    key(
         "array.stripe_unit",
         "a size, a multiple of the page size, at most a member's logical size",
         "4KiB, or one page where pages are larger; raid4, raid5, raid6: 512KiB, or as much of it as a member holds in whole \

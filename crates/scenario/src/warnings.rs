@@ -2,6 +2,7 @@
 //!
 //! * `keeps-apart`: a coordinator that lets members collect one after the other, and requests that need several;
 //! * `parity-resonance`: a layout that puts the parity of a member on few of its dies;
+//! * `stripe-cache`: a stripe cache that a single write fills, or that writes do not use while a member is missing;
 //! * `address-space`: a load that leaves a part of the array alone;
 //! * `policy`: what a policy says of its own keys on these members.
 
@@ -23,6 +24,7 @@ impl Scenario {
         let all = [
             ("keeps-apart", policy.as_deref().and_then(|policy| self.keeps_apart(policy))),
             ("parity-resonance", resonance(&self.array)),
+            ("stripe-cache", self.fills_cache()),
             ("address-space", self.leaves_space()),
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
@@ -54,6 +56,36 @@ impl Scenario {
             WorkloadConfig::Trace(_) => true,
         };
         devices > 1 && (level != Level::Raid0 || of_load())
+    }
+
+    /// A write that takes all entries of the stripe cache, or writes that take none.
+    fn fills_cache(&self) -> Option<String> {
+        let entries = u64::from(self.array.stripe_cache);
+        let Layout::Parity(parity) = self.array.layout() else { return None };
+        let row = parity.row_bytes();
+        let of_size = |size: &SizeDistribution| {
+            (size.mean() / parity.stripe_bytes()).max(1) * self.array.stripe_unit.min(size.mean())
+        };
+        let rows = match &self.workload {
+            WorkloadConfig::Synthetic(load) => of_size(&load.size) / row,
+            WorkloadConfig::Streams(load) => {
+                load.streams.iter().map(|(_, stream)| of_size(&stream.size) / row).max().unwrap_or(0)
+            }
+            WorkloadConfig::Trace(_) => 0,
+        };
+        let fails = !self.array.faults.events.is_empty();
+        match entries {
+            0 => None,
+            _ if rows > entries => Some(format!(
+                "a write of mean size has {rows} rows and array.stripe_cache {entries} entries: it takes all of them, and \
+                 writes go one after the other"
+            )),
+            _ if fails => Some(
+                "while a member is missing, writes bypass array.stripe_cache: nothing is kept or merged"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
     }
 
     fn leaves_space(&self) -> Option<String> {
@@ -214,6 +246,16 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].code, "policy");
         assert!(found[0].text.contains("array.coordination.window is 200ms"), "{}", found[0].text);
+    }
+
+    #[test]
+    fn a_stripe_cache_that_one_write_fills_is_told() {
+        let cache = |keys: &str| codes(&format!("{RAID5}array.stripe_unit = \"512KiB\"\n{keys}"));
+        assert_eq!(cache("array.stripe_cache = 17"), ["stripe-cache"]);
+        assert_eq!(cache("array.stripe_cache = 256"), [""; 0]);
+        let fails = "array.stripe_cache = 256\narray.failure = [{ device = 1, at = \"1s\" }]";
+        assert_eq!(cache(fails), ["stripe-cache"]);
+        assert_eq!(cache("array.failure = [{ device = 1, at = \"1s\" }]"), [""; 0]);
     }
 
     #[test]

@@ -304,6 +304,10 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.small_write = \"fewest\"", "array.small_write", "raid0 has no parity"),
     (LOAD, "array = { level = \"raid10\", small_write = \"fewest\" }", "array.small_write", "raid10 near-2 has no parity"),
     (LOAD, "array = { level = \"raid5\", small_write = \"rmw\" }", "array.small_write", "fewest, read-modify-write, reconstruct"),
+    (LOAD, "array.stripe_cache = 256", "array.stripe_cache", "raid0 has no parity"),
+    (LOAD, "array = { level = \"raid5\", stripe_cache = 16 }", "array.stripe_cache", "is too few, expected 0, or a whole number, 17 to 32768"),
+    (LOAD, "array = { level = \"raid6\", stripe_cache = 40000 }", "array.stripe_cache", "17 to 32768"),
+    (LOAD, "array = { level = \"raid5\", stripe_cache = \"1MiB\" }", "array.stripe_cache", "17 to 32768"),
     // What members reveal.
     (LOAD, "array.interface = \"bussy\"", "array.interface", "did you mean \"busy\"?"),
     (LOAD, "array.interface = 3", "array.interface", "\"nothing\", \"log\", \"window\", \"busy\" or \"command\""),

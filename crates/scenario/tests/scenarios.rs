@@ -456,7 +456,8 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
             "array.write_hole" => flags.push("array.level=raid5".into()),
             path if path.starts_with("array.s")
                 && path != "array.stripe_unit"
-                && path != "array.small_write" =>
+                && path != "array.small_write"
+                && path != "array.stripe_cache" =>
             {
                 flags.push("array.level=raid5".into());
                 if path == "array.scrub.mode" {

@@ -3,7 +3,7 @@
 use harmonia_metrics::{
     BlamePhases, Comparison, DeadlineReport, DistributionSummary, FailuresReport, GcWaitsReport,
     InsideReport, Interval, Intervals, Method, NvramReport, Pairing, PairingReport, PerMetric, PhaseResponse,
-    PhaseResponses, QueueDepthReport, ReconstructReport, Report, ResourceSum, Versus,
+    PhaseResponses, QueueDepthReport, ReconstructReport, Report, ResourceSum, StripeCacheReport, Versus,
 };
 
 use super::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -93,6 +93,9 @@ fn mean_of(seeds: &[Report]) -> Report {
     if let Some(reads) = &mut mean.array.reconstruct {
         *reads = reconstruct(seeds);
     }
+    if let Some(cache) = &mut mean.array.stripe_cache {
+        *cache = stripe_cache(seeds);
+    }
     if let Some(failures) = &mut mean.array.failures {
         *failures = failing(seeds, failures);
     }
@@ -168,6 +171,22 @@ fn nvram(seeds: &[Report]) -> NvramReport {
         full_waits: of(&|nvram| nvram.full_waits),
         destaged_pages: of(&|nvram| nvram.destaged_pages),
         superseded_pages: of(&|nvram| nvram.superseded_pages),
+    }
+}
+
+/// The stripe cache, likewise.
+fn stripe_cache(seeds: &[Report]) -> StripeCacheReport {
+    let of = |of: &dyn Fn(&StripeCacheReport) -> u64| {
+        average(seeds, &|run| run.array.stripe_cache.as_ref().map_or(0, of))
+    };
+    StripeCacheReport {
+        entries: of(&|cache| cache.entries),
+        high_water: of(&|cache| cache.high_water),
+        hits: of(&|cache| cache.hits),
+        merged: of(&|cache| cache.merged),
+        rows_filled: of(&|cache| cache.rows_filled),
+        delays: of(&|cache| cache.delays),
+        entry_waits: of(&|cache| cache.entry_waits),
     }
 }
 

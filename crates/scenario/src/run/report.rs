@@ -10,7 +10,7 @@ use harmonia_array::{
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
     FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport, PreconditionReport,
-    ReconstructReport, RedundancyReport, Report, SCHEMA, TraceReport,
+    ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_workload::TraceAccount;
@@ -77,6 +77,7 @@ pub(super) fn build(
     let array = ArrayReport {
         usable_bytes: layout.logical_bytes(),
         redundancy: redundancy(scenario.array.level, &measured.redundancy),
+        stripe_cache: stripe_cache(&scenario.array, &measured.redundancy),
         reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
         nvram: nvram(&scenario.array, &measured.redundancy.nvram),
         failures: measured.failures,
@@ -154,6 +155,20 @@ fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport>
         pre_read_bytes: planner.pre_read_bytes,
         copy_pages_written: 0,
         trims_ignored_bytes: planner.trims_ignored_bytes,
+    })
+}
+
+/// What the stripe cache did, if there is one.
+fn stripe_cache(array: &ArrayConfig, counted: &ArrayCounters) -> Option<StripeCacheReport> {
+    let cache = counted.cache;
+    (array.stripe_cache > 0).then_some(StripeCacheReport {
+        entries: u64::from(array.stripe_cache),
+        high_water: cache.high_water,
+        hits: cache.hits,
+        merged: cache.merged,
+        rows_filled: cache.rows_filled,
+        delays: cache.delays,
+        entry_waits: cache.entry_waits,
     })
 }
 
