@@ -13,6 +13,7 @@ pub mod coordination;
 mod health;
 pub mod layout;
 pub mod planner;
+mod stand_ins;
 mod stored;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
@@ -27,3 +28,4 @@ pub use controller::{
 pub use health::{Condition, Health};
 pub use layout::Level;
 pub use planner::{LossCounters, ReadCounters};
+pub use stand_ins::StandIns;

@@ -13,6 +13,7 @@
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
+//! * `standing_in`: operations on members whose places others have taken;
 //! * `background`: rebuilding and scrubbing;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
@@ -27,6 +28,7 @@ macro_rules! looking {
             delivered: &$array.delivered,
             access: &$array.access,
             avoided: &$array.avoided,
+            stand_ins: $array.health.stand_ins(),
             nvram: $array.nvram.as_deref(),
             sight: $array.sight,
             now: $now,
@@ -56,6 +58,7 @@ mod parking;
 pub mod payload;
 mod refusals;
 mod requests;
+mod standing_in;
 mod tokens;
 mod transactions;
 
@@ -368,6 +371,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
             return Err(format!("{states} states for {members} members and {spares} spares"));
         }
+        if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
+            return Err(format!(
+                "{} has distributed spares, and no device takes the place of a member",
+                config.level
+            ));
+        }
         let mut devices = Vec::with_capacity(states.len());
         for (index, (member, state)) in config.members.iter().chain(&faults.spares).zip(states).enumerate() {
             let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
@@ -403,7 +412,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             wakes.set_ranked(index, device.next_wakeup());
         }
         Ok(Array {
-            health: Health::new(devices.len()),
+            health: Health::of_layout(&layout),
             fate,
             background,
             answers: harmonia_ssd::Slab::default(),
