@@ -26,7 +26,7 @@ use harmonia_types::registry::find;
 use harmonia_types::{Bytes, DeviceId, IoCause, SimTime};
 
 use crate::config::ArrayConfig;
-use crate::layout::{Layout, ParityPattern};
+use crate::layout::{Held, Layout, Unit};
 
 /// Counts the meanings of ageing: goes up by one whenever the same configuration and seed come to age otherwise, so that
 /// states kept in files are not taken for what would come out now. `tests/stored.rs` notices.
@@ -128,8 +128,8 @@ struct Filled {
     zones: Vec<Range<u64>>,
     /// Pages the layout uses; what it does not reach stays unwritten, as it would on a real array.
     used: u64,
-    /// Where it holds parity, and the pages of a stripe unit.
-    parity: Option<(ParityPattern, u64)>,
+    /// Whether a page is parity, where there is any.
+    parity: Option<Box<dyn Fn(u64) -> bool + Sync>>,
 }
 
 impl Filled {
@@ -139,10 +139,21 @@ impl Filled {
         let parity = match layout {
             // A share of less than half a page fills nothing, as no share does.
             Layout::Parity(parity) if zones.iter().any(|zone| !zone.is_empty()) => {
-                Some((parity.parity_pattern(member), layout.stripe_unit() / page))
+                let (parity, unit) = (parity.clone(), layout.stripe_unit() / page);
+                Some(match parity.declustered() {
+                    None => {
+                        let pattern = parity.parity_pattern(member);
+                        Box::new(move |page| pattern.has(page / unit)) as Box<dyn Fn(u64) -> bool + Sync>
+                    }
+                    Some(_) => Box::new(move |page| {
+                        let table = parity.declustered().expect("it was asked");
+                        matches!(table.held(page / unit, member), Held::Unit(_, Unit::P | Unit::Q))
+                    }),
+                })
             }
             _ => None,
         };
+        let zones = without_spare_space(layout, member, page, zones);
         Filled { zones, used: layout.member_bytes() / page, parity }
     }
 
@@ -161,33 +172,65 @@ impl Filled {
     }
 
     fn is_parity(&self, page: u64) -> bool {
-        self.parity.is_some_and(|(pattern, unit)| pattern.has(page / unit))
+        self.parity.as_ref().is_some_and(|is_parity| is_parity(page))
     }
+}
+
+/// Spare space is empty until a member fails: the pages of these ranges that are not spare space.
+fn without_spare_space(
+    layout: &Layout,
+    member: DeviceId,
+    page: Bytes,
+    zones: Vec<Range<u64>>,
+) -> Vec<Range<u64>> {
+    let Layout::Parity(parity) = layout else { return zones };
+    let Some(table) = parity.declustered() else { return zones };
+    let unit = layout.stripe_unit() / page;
+    let mut kept: Vec<Range<u64>> = Vec::new();
+    for zone in zones {
+        let mut from = zone.start;
+        while from < zone.end {
+            let (row, to) = (from / unit, ((from / unit + 1) * unit).min(zone.end));
+            match (table.held(row, member), kept.last_mut()) {
+                (Held::Spare(_), _) => {}
+                (Held::Unit(..), Some(last)) if last.end == from => last.end = to,
+                (Held::Unit(..), _) => kept.push(from..to),
+            }
+            from = to;
+        }
+    }
+    kept
 }
 
 /// The part of it that one allocation unit has.
 struct Share {
     zones: Vec<Range<u32>>,
+    /// By zone: the filled pages up to its end.
+    ends: Vec<u32>,
     /// Pages with the parity of stripes that are not filled, written once.
     parity: Vec<u32>,
 }
 
 impl Share {
-    fn pages(&self) -> u32 {
-        self.zones.iter().map(|zone| zone.end - zone.start).sum()
+    fn new(zones: Vec<Range<u32>>, parity: Vec<u32>) -> Self {
+        let mut pages = 0;
+        let up_to = |zone: &Range<u32>| {
+            pages += zone.end - zone.start;
+            pages
+        };
+        Share { ends: zones.iter().map(up_to).collect(), zones, parity }
     }
 
-    /// The filled page of this index.
+    fn pages(&self) -> u32 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The filled page of this index, which lies below the number of filled pages.
     #[inline]
-    fn page(&self, mut index: u32) -> u32 {
-        for zone in &self.zones {
-            let pages = zone.end - zone.start;
-            if index < pages {
-                return zone.start + index;
-            }
-            index -= pages;
-        }
-        unreachable!("an index lies below the number of filled pages")
+    fn page(&self, index: u32) -> u32 {
+        // Declustered parity leaves spare space between many zones.
+        let zone = self.ends.partition_point(|&end| end <= index);
+        self.zones[zone].end - (self.ends[zone] - index)
     }
 }
 
@@ -218,17 +261,11 @@ fn age_device(
                 let pages = (page + units_in_all - 1).saturating_sub(first) / units_in_all;
                 pages.min(u64::from(shape.unit_pages)) as u32
             };
-            let zones = filled.zones.iter().map(|zone| below(zone.start)..below(zone.end)).collect();
+            let zones: Vec<_> = filled.zones.iter().map(|zone| below(zone.start)..below(zone.end)).collect();
             let parity = below(filled.end())..below(filled.used);
             let is_parity = |lpn: &u32| filled.is_parity(u64::from(shape.device_lpn(unit, *lpn).0));
-            Share {
-                zones,
-                parity: if filled.has_parity_beyond() {
-                    parity.filter(is_parity).collect()
-                } else {
-                    Vec::new()
-                },
-            }
+            let has_parity = filled.has_parity_beyond();
+            Share::new(zones, if has_parity { parity.filter(is_parity).collect() } else { Vec::new() })
         };
         let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
         let work = Mutex::new(units.into_iter().zip(shares));
@@ -300,7 +337,7 @@ fn age_dynamic(
     let parity = filled.end()..if filled.has_parity_beyond() { filled.used } else { 0 };
     let parity = parity.filter(|&page| filled.is_parity(page)).map(|page| page as u32).collect();
     let zones = filled.zones.iter().map(|zone| zone.start as u32..zone.end as u32).collect();
-    let share = Share { zones, parity };
+    let share = Share::new(zones, parity);
     let filled = share.pages();
     if filled == 0 {
         return Ok(Marks::default());

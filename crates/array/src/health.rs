@@ -2,6 +2,9 @@
 
 use harmonia_types::{Bytes, DeviceId};
 
+use crate::layout::Layout;
+use crate::stand_ins::StandIns;
+
 /// What a member holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
@@ -19,12 +22,20 @@ pub struct Health {
     members: Vec<Condition>,
     /// Members that are not whole.
     ailing: u16,
+    /// Members that others stand in for; only where the layout keeps spare space.
+    stand_ins: Option<Box<StandIns>>,
 }
 
 impl Health {
     /// Whole members.
     pub fn new(members: usize) -> Self {
-        Health { members: vec![Condition::Whole; members], ailing: 0 }
+        Health { members: vec![Condition::Whole; members], ailing: 0, stand_ins: None }
+    }
+
+    /// Whole members of a layout, whose spare space is free.
+    pub fn of_layout(layout: &Layout) -> Self {
+        let stand_ins = StandIns::new(layout).map(Box::new);
+        Health { stand_ins, ..Health::new(usize::from(layout.members())) }
     }
 
     /// Whether every member holds everything.
@@ -52,6 +63,42 @@ impl Health {
             Condition::Failed => false,
             Condition::Partial(built) => end <= built,
         }
+    }
+
+    /// Whether a member holds a range within one row of stripe units, or whoever stands in for it there does.
+    #[inline]
+    pub fn has(&self, device: DeviceId, from: Bytes, to: Bytes) -> bool {
+        self.holds(device, to)
+            && self
+                .stand_ins
+                .as_deref()
+                .is_none_or(|all| all.chain(device, from, to).all(|one| self.holds(one, to)))
+    }
+
+    /// Whether writes to a place of a member are kept, by it or by whoever stands in for it.
+    #[inline]
+    pub fn takes_at(&self, device: DeviceId, at: Bytes) -> bool {
+        self.takes_writes(device)
+            && self
+                .stand_ins
+                .as_deref()
+                .is_none_or(|all| all.chain(device, at, at + 1).all(|one| self.takes_writes(one)))
+    }
+
+    /// Whose unit a member holds in a row of stripe units: its own, or one that it stands in for; `None` for spare space.
+    pub fn role(&self, device: DeviceId, row: u64) -> Option<DeviceId> {
+        self.stand_ins.as_deref().map_or(Some(device), |all| all.role(device, row))
+    }
+
+    /// Who stands in for members.
+    #[inline]
+    pub fn stand_ins(&self) -> Option<&StandIns> {
+        self.stand_ins.as_deref()
+    }
+
+    /// Members stand in for one that has failed from now on, as far as spare space goes.
+    pub(crate) fn take_stand_ins(&mut self, device: DeviceId) -> Option<u16> {
+        self.stand_ins.as_deref_mut()?.take(device)
     }
 
     /// Whether writes to a member are kept.

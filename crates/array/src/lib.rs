@@ -13,6 +13,7 @@ pub mod coordination;
 mod health;
 pub mod layout;
 pub mod planner;
+mod stand_ins;
 mod stored;
 pub mod stripe_cache;
 
@@ -29,3 +30,4 @@ pub use controller::{
 pub use health::{Condition, Health};
 pub use layout::Level;
 pub use planner::{LossCounters, ReadCounters};
+pub use stand_ins::StandIns;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use harmonia_array::coordination::{self, Action, Coordinator, DeliveredView, Event, Interests};
-use harmonia_array::layout::{Copies, Layout, Pattern, Rotation, Striped};
+use harmonia_array::layout::{Copies, Groups, Layout, Pattern, Rotation, Striped};
 use harmonia_array::payload::NoPayload;
 use harmonia_array::planner::Planner;
 use harmonia_array::planner::mirrored::MirroredPlanner;
@@ -322,6 +322,8 @@ fn levels() -> Vec<(Level, u16)> {
         (Level::Raid5(Rotation::RightAsymmetric), 5),
         (Level::Raid6(left), 4),
         (Level::Raid6(restart), 6),
+        (Level::Draid(Groups { parities: 1, data: 2, spares: 1 }), 7),
+        (Level::Draid(Groups { parities: 2, data: 1, spares: 0 }), 6),
     ]
 }
 

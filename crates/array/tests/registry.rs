@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "names the policies it ran; tests/newcomer.py looks for one")]
 
 use harmonia_array::coordination::{Parameters, REGISTRY};
-use harmonia_array::layout::{Copies, Pattern, Rotation};
+use harmonia_array::layout::{Copies, Groups, Pattern, Rotation};
 use harmonia_array::{
     AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults,
     Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite, When,
@@ -80,6 +80,8 @@ fn levels() -> Vec<(Level, u16)> {
         (Level::Raid4, 3),
         (Level::Raid5(Rotation::LeftSymmetric), 4),
         (Level::Raid6(Rotation::LeftSymmetric), 5),
+        (Level::Draid(Groups { parities: 1, data: 2, spares: 1 }), 7),
+        (Level::Draid(Groups { parities: 2, data: 2, spares: 1 }), 5),
     ]
 }
 

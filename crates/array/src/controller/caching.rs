@@ -121,7 +121,8 @@ impl Caching {
     /// For an array with parity; `None` if it has no entries.
     pub fn of(size: u32, layout: &Layout) -> Option<Box<Self>> {
         let Layout::Parity(parity) = layout else { return None };
-        (size > 0).then(|| {
+        // Rows of declustered stripes are not rows of their members.
+        (size > 0 && parity.declustered().is_none()).then(|| {
             Box::new(Caching {
                 table: StripeCache::new(size, layout.members()),
                 kept: Vec::new(),

@@ -7,7 +7,8 @@
 //!
 //! A failed member answers nothing any more, and messages to it and from it are lost. Completions that were known before stand.
 //! What is parked for it is given up, as the rows say it too. A spare takes its place after two message latencies, so that
-//! nothing of the old member is on its way any more but the ends of windows that it was given in advance. Devices keep the numbers they were made with, spares behind the members.
+//! nothing of the old member is on its way any more but the ends of windows that it was given in advance. On a layout with
+//! distributed spares other members stand in for it after the same time (`stand_ins`), and no device comes. Devices keep the numbers they were made with, spares behind the members.
 //!
 //! An unreadable page is found when it is read. It is read in another way, as if the member were missing, and written anew
 //! behind the request's back, from the others.
@@ -52,6 +53,8 @@ pub enum MishapKind {
     Slow(f64),
     /// A spare took its place: the number it was made with.
     Replaced(u16),
+    /// Distributed spare space of this number takes its place.
+    StoodIn(u16),
     /// The replacement holds everything.
     Rebuilt,
     /// Power was lost, and so many requests had to be submitted again.
@@ -202,7 +205,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
-        let has_spare = !fate.spares.is_empty();
+        let has_spare = !fate.spares.is_empty() || self.health.stand_ins().is_some_and(|all| all.left() > 0);
         self.latest = self.latest.max(now);
         self.set_condition(device, Condition::Failed);
         self.devices[index].fail(now);
@@ -254,6 +257,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.access[index] != Access::Failed {
             return Ok(());
         }
+        if let Some(spare) = self.health.take_stand_ins(device) {
+            return self.stand_in(device, spare, now);
+        }
         let Some((number, spare)) = fate.spares.pop() else { return Ok(()) };
         let old = std::mem::replace(&mut self.devices[index], spare);
         fate.retired.push((std::mem::replace(&mut fate.numbers[index], number), old));
@@ -265,6 +271,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.set_access(device, Access::Open);
         self.devices[index].stop_at_completions();
         self.collect_from(index)?;
+        self.consult(now, &Event::Replacement(device));
+        self.begin_rebuild(device, now)
+    }
+
+    /// Other members stand in for a failed one, and begin to be given what it held. There is no device to talk to in its place,
+    /// so to the coordinator it is a replacement that understands nothing.
+    fn stand_in(&mut self, device: DeviceId, spare: u16, now: SimTime) -> Result<(), ArrayFailure> {
+        if let Some(fate) = self.fate.as_deref_mut() {
+            fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::StoodIn(spare) });
+        }
+        self.set_condition(device, Condition::Partial(0));
         self.consult(now, &Event::Replacement(device));
         self.begin_rebuild(device, now)
     }
@@ -324,7 +341,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             (piece.operation.offset, piece.operation.length) = (offset, length);
             if C::ACTIVE {
                 self.tell_payload(node.owner, false, |payload, owner| {
-                    payload.finds_unreadable(owner, &piece.operation, done.token);
+                    payload.finds_unreadable(owner, &piece.planned(), done.token);
                 });
             }
             self.add_to_step(&mut piece);

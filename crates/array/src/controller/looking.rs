@@ -14,6 +14,7 @@ use super::nvram::Nvram;
 use crate::config::Interface;
 use crate::coordination::Delivered;
 use crate::planner::Look;
+use crate::stand_ins::StandIns;
 
 /// What can be seen of members by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,7 @@ pub(super) struct Looking<'a, P: Probe> {
     pub delivered: &'a [Delivered],
     pub access: &'a [Access],
     pub avoided: &'a [bool],
+    pub stand_ins: Option<&'a StandIns>,
     pub nvram: Option<&'a Nvram>,
     pub sight: Sight,
     pub now: SimTime,
@@ -65,10 +67,44 @@ impl<P: Probe> Looking<'_, P> {
 
 impl<P: Probe> Look for Looking<'_, P> {
     fn sees(&self, device: DeviceId) -> bool {
-        self.sight == Sight::Members && self.delivered[device.index()].capable
+        let is_capable = |device: usize| self.delivered[device].capable;
+        self.sight == Sight::Members
+            && match self.stood_in(device) {
+                // Any other member may stand in for it.
+                Some(_) => (0..self.devices.len()).all(|other| is_capable(other) || other == device.index()),
+                None => is_capable(device.index()),
+            }
     }
 
     fn busy(
+        &self,
+        device: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
+    ) {
+        if let Some(all) = self.stood_in(device) {
+            let (mut from, end) = (offset, offset + length);
+            while from < end {
+                let (other, to) = all.place(device, from);
+                let to = to.min(end);
+                self.busy_here(other, from, to - from, visit);
+                from = to;
+            }
+            return;
+        }
+        self.busy_here(device, offset, length, visit);
+    }
+}
+
+impl<P: Probe> Looking<'_, P> {
+    /// Who stands in for a member, if anybody does.
+    fn stood_in(&self, device: DeviceId) -> Option<&StandIns> {
+        self.stand_ins.filter(|all| all.has_taken(device))
+    }
+
+    /// As [`Look::busy`], of the member itself.
+    fn busy_here(
         &self,
         device: DeviceId,
         offset: Bytes,

@@ -15,6 +15,7 @@
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
 //! * `power`: losses of power, and how the array starts again;
+//! * `standing_in`: operations on members whose places others have taken;
 //! * `background`: rebuilding and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `messages`: notices, directives, queries, timers;
@@ -30,6 +31,7 @@ macro_rules! looking {
             delivered: &$array.delivered,
             access: &$array.access,
             avoided: &$array.avoided,
+            stand_ins: $array.health.stand_ins(),
             nvram: $array.nvram.as_deref(),
             sight: $array.sight,
             now: $now,
@@ -63,6 +65,7 @@ pub mod payload;
 mod power;
 mod refusals;
 mod requests;
+mod standing_in;
 mod tokens;
 mod transactions;
 
@@ -388,6 +391,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
             return Err(format!("{states} states for {members} members and {spares} spares"));
         }
+        if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
+            return Err(format!(
+                "{} has distributed spares, and no device takes the place of a member",
+                config.level
+            ));
+        }
         let mut devices = Vec::with_capacity(states.len());
         let configs = config.members.iter().chain(&faults.spares).chain(journal);
         for (index, (member, state)) in configs.zip(states).enumerate() {
@@ -426,7 +435,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             wakes.set_ranked(index, device.next_wakeup());
         }
         Ok(Array {
-            health: Health::new(config.members.len()),
+            health: Health::of_layout(&layout),
             fate,
             background,
             log,

@@ -19,8 +19,16 @@ use crate::planner::{PlannedOperation, Refusal, Transaction};
 const PAUSE: SimDuration = SimDuration::from_us(50);
 
 impl<P: Probe, C: Payload> Array<P, C> {
+    /// Hands an operation to its member, or to those who stand in for it.
+    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        match self.health.stand_ins() {
+            None => self.submit_here(node, now),
+            Some(_) => self.submit_in_places(node, now),
+        }
+    }
+
     /// Hands an operation to its member; what NVRAM has of it is answered from there.
-    pub(super) fn submit_node(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn submit_here(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         while let Some((bytes, is_parked)) = self.head_in_nvram(node) {
             let is_all = bytes == self.nodes.get(node).operation.length;
             let rest = (!is_all).then(|| self.cut(node, bytes));
@@ -58,7 +66,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn answer_from_nvram(&mut self, node: u32, now: SimTime) {
         let (token, Node { operation, owner, .. }) = (self.nodes.token(node), *self.nodes.get(node));
         if C::ACTIVE {
-            self.tell_payload(owner, false, |payload, owner| payload.submits(owner, &operation, token));
+            let planned = self.nodes.get(node).planned();
+            self.tell_payload(owner, false, |payload, owner| payload.submits(owner, &planned, token));
         }
         if operation.operation == Operation::Write {
             let is_parked = self.park_pages(owner, &operation, token);

@@ -177,7 +177,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         let spec = self.transactions[node.owner].spec;
-        let Some(transaction) = self.planner.hedge(&spec, &node.operation) else { return Ok(()) };
+        let Some(transaction) = self.planner.hedge(&spec, &node.planned()) else { return Ok(()) };
         let operation = &node.operation;
         let device = &self.devices[operation.device.index()];
         let waited = (now - self.transactions[node.owner].before.finish).0;

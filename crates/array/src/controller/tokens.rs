@@ -19,7 +19,10 @@ pub(super) struct Node {
     pub is_direct: bool,
     /// Position in its transaction, counted through all steps and patches.
     pub index: u32,
+    /// On the member that takes it, which may stand in for another.
     pub operation: PlannedOperation,
+    /// The member that it was planned for.
+    pub role: DeviceId,
     /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
@@ -35,6 +38,14 @@ pub(super) struct Node {
     pub change: u32,
     /// Where the time before it went, if it began after its step did; otherwise the step says.
     pub before: u32,
+}
+
+impl Node {
+    /// The operation as it was planned.
+    #[inline]
+    pub fn planned(&self) -> PlannedOperation {
+        PlannedOperation { device: self.role, ..self.operation }
+    }
 }
 
 /// Operations by token.
@@ -140,6 +151,7 @@ mod tests {
             is_direct: false,
             index,
             operation,
+            role: DeviceId(0),
             next: NONE,
             begins_step: false,
             is_submitted: false,

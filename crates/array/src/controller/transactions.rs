@@ -141,6 +141,7 @@ pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation)
         is_direct: false,
         index,
         operation,
+        role: operation.device,
         next,
         begins_step: false,
         is_submitted: false,
@@ -329,14 +330,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Hands an operation to its member, or has it refused.
     pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, owner, is_direct, .. }) =
-            (self.nodes.token(node), *self.nodes.get(node));
+        let whole = *self.nodes.get(node);
+        let (token, Node { operation, owner, is_direct, .. }) = (self.nodes.token(node), whole);
         let device = operation.device.index();
         let request = if is_direct { owner } else { self.transactions[owner].request };
         if C::ACTIVE && !is_direct && self.transactions[owner].is_destage {
             self.payload.destages(&operation, token);
         } else if C::ACTIVE {
-            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &operation, token));
+            let planned = whole.planned();
+            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &planned, token));
         }
         let refusal = match self.access[device] {
             Access::Open => None,
@@ -427,7 +429,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         if C::ACTIVE {
             self.tell_payload(node.owner, node.is_direct, |payload, owner| {
-                payload.done(owner, operation, done.token);
+                payload.done(owner, &node.planned(), done.token);
             });
         }
         if node.is_direct {
@@ -520,7 +522,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         patch.clear();
         if C::ACTIVE {
             self.tell_payload(node.owner, false, |payload, owner| {
-                payload.refused(owner, &node.operation, token);
+                payload.refused(owner, &node.planned(), token);
             });
         }
         if self.is_log(&node.operation) {
@@ -537,7 +539,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let look = looking!(self, at);
         let view = viewing!(self, look);
         let running = &self.transactions[node.owner];
-        let answer = self.planner.on_refused(at, &running.spec, &node.operation, refusal, &view, &mut patch);
+        let planned = node.planned();
+        let answer = self.planner.on_refused(at, &running.spec, &planned, refusal, &view, &mut patch);
         let is_restored = running.is_own && running.spec.operation == Operation::Write;
         if let Answer::Replan(rows) = answer {
             let replan = &mut self.transactions[node.owner].replan;
@@ -558,7 +561,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.patch = patch;
         result?;
         if refusal == Refusal::Unreadable && !is_restored {
-            let PlannedOperation { device, offset, length, .. } = node.operation;
+            let PlannedOperation { device, offset, length, .. } = planned;
             return self.rewrite(device, offset, length, at);
         }
         Ok(())
@@ -568,7 +571,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn insist(&mut self, node: &Node, at: SimTime, blame: &Blame) -> Result<(), ArrayFailure> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
-        patch.push(PlannedOperation { fast_fail: false, ..node.operation });
+        patch.push(PlannedOperation { fast_fail: false, ..node.planned() });
         let result = self.install_patch(node, &patch, at, blame);
         self.patch = patch;
         result

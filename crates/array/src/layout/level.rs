@@ -10,6 +10,8 @@
 
 use serde::{Serialize, Serializer};
 
+use super::{Groups, MOST_CHILDREN};
+
 /// Copies of one byte at most. md allows 255; this many places fit into an array on the stack.
 pub const MOST_COPIES: u16 = 8;
 
@@ -29,10 +31,12 @@ pub enum Level {
     Raid5(Rotation),
     /// Two parities, P and Q.
     Raid6(Rotation),
+    /// Stripes narrower than the array, spread over all members together with spare space.
+    Draid(Groups),
 }
 
 impl Level {
-    /// `raid0` to `raid10`.
+    /// `raid0` to `raid10`, `draid1` and `draid2`.
     pub fn name(self) -> &'static str {
         match self {
             Level::Raid0 => "raid0",
@@ -41,15 +45,23 @@ impl Level {
             Level::Raid4 => "raid4",
             Level::Raid5(_) => "raid5",
             Level::Raid6(_) => "raid6",
+            Level::Draid(groups) => {
+                if groups.parities == 1 {
+                    "draid1"
+                } else {
+                    "draid2"
+                }
+            }
         }
     }
 
-    /// Where parity or copies lie, if the level leaves a choice: `left-symmetric`, `near-2`.
+    /// Where parity or copies lie, if the level leaves a choice: `left-symmetric`, `near-2`, `4d:1s`.
     pub fn placement(self) -> Option<String> {
         match self {
             Level::Raid0 | Level::Raid1 | Level::Raid4 => None,
             Level::Raid10(copies) => Some(copies.name()),
             Level::Raid5(rotation) | Level::Raid6(rotation) => Some(rotation.name().to_owned()),
+            Level::Draid(groups) => Some(groups.name()),
         }
     }
 
@@ -60,12 +72,22 @@ impl Level {
             Level::Raid10(copies) => copies.count.max(2),
             Level::Raid4 | Level::Raid5(_) => 3,
             Level::Raid6(_) => 4,
+            Level::Draid(groups) => groups.width() + groups.spares,
         }
     }
 
     /// Members that the level can have: RAID-1 keeps a copy on each, and there are at most [`MOST_COPIES`].
     pub fn most_members(self) -> u16 {
-        if self == Level::Raid1 { MOST_COPIES } else { u16::MAX }
+        match self {
+            Level::Raid1 => MOST_COPIES,
+            Level::Draid(_) => MOST_CHILDREN,
+            Level::Raid0 | Level::Raid10(_) | Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) => u16::MAX,
+        }
+    }
+
+    /// Members' worth of space that the level keeps for rebuilding.
+    pub fn distributed_spares(self) -> u16 {
+        if let Level::Draid(groups) = self { groups.spares } else { 0 }
     }
 
     /// Members whose data the others still hold: so many can be missing at once.
@@ -74,7 +96,7 @@ impl Level {
             Level::Raid0 => 0,
             Level::Raid1 => members - 1,
             Level::Raid10(copies) => copies.count - 1,
-            Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) => self.parities(),
+            Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) | Level::Draid(_) => self.parities(),
         }
     }
 
@@ -84,15 +106,17 @@ impl Level {
             Level::Raid0 | Level::Raid1 | Level::Raid10(_) => 0,
             Level::Raid4 | Level::Raid5(_) => 1,
             Level::Raid6(_) => 2,
+            Level::Draid(groups) => groups.parities,
         }
     }
 }
 
-/// Level and placement: `raid0`, `raid5 left-symmetric`.
+/// Level and placement: `raid0`, `raid5 left-symmetric`, `draid1:4d:1s`.
 impl std::fmt::Display for Level {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())?;
-        self.placement().map_or(Ok(()), |placement| write!(f, " {placement}"))
+        let between = if matches!(self, Level::Draid(_)) { ':' } else { ' ' };
+        self.placement().map_or(Ok(()), |placement| write!(f, "{between}{placement}"))
     }
 }
 
@@ -286,6 +310,7 @@ mod tests {
             (Level::Raid4, "raid4", 3, 1),
             (Level::Raid5(rotation), "raid5 left-symmetric", 3, 1),
             (Level::Raid6(rotation), "raid6 left-symmetric", 4, 2),
+            (Level::Draid(Groups { parities: 2, data: 4, spares: 1 }), "draid2:4d:1s", 7, 2),
         ];
         for (level, text, least, parities) in levels {
             assert_eq!(

@@ -4,6 +4,7 @@
 //! Striped    RAID-0                 D0 D1 D2 | D3 D4 D5 | ..
 //! Mirrored   RAID-1, RAID-10        D0 D0 D1 D1 | D2 D2 D3 D3 | ..     (near-2 of four members)
 //! Parity     RAID-4, -5, -6         D0 D1 P | D3 P D2 | ..             (left-symmetric RAID-5 of three)
+//!            declustered            D0 . P D1 | P D1 D0 . | ..         (stripes of three on four members, and a spare)
 //! ```
 //!
 //! Whoever needs to know where a byte lies, or how many there are, asks here: scenarios, ageing, loads and the
@@ -15,6 +16,7 @@
 //! Not modelled: md's superblock, bitmap and data offset, all of which take a little from the start or end of a
 //! member; members of different sizes (md's RAID-0 has zones for what only the larger ones hold); reshaping.
 
+mod declustered;
 mod level;
 mod mirrored;
 mod parity;
@@ -26,6 +28,7 @@ use std::ops::Range;
 
 use harmonia_types::{Bytes, DeviceId, ParityPages};
 
+pub use declustered::{Declustered, Groups, Held, MOST_CHILDREN, MOST_SPARES};
 pub use level::{Copies, Level, MOST_COPIES, Pattern, Rotation};
 pub use mirrored::Mirrored;
 pub use parity::{Parity, ParityPattern, Unit};
@@ -38,7 +41,7 @@ pub enum Layout {
     Striped(Striped),
     /// RAID-1 and RAID-10.
     Mirrored(Mirrored),
-    /// RAID-4, RAID-5 and RAID-6.
+    /// RAID-4, RAID-5, RAID-6 and declustered parity.
     Parity(Parity),
 }
 
@@ -48,8 +51,8 @@ impl Layout {
     ///
     /// # Panics
     /// If there are no members or fewer than the level needs, more than it can have ([`Level::most_members`]), the
-    /// stripe unit or the page size is 0, RAID-10 does not have 2 to [`MOST_COPIES`] copies, or RAID-5 has a rotation
-    /// of RAID-6.
+    /// stripe unit or the page size is 0, RAID-10 does not have 2 to [`MOST_COPIES`] copies, RAID-5 has a rotation
+    /// of RAID-6, or members are not whole groups and spares ([`Groups::fits`]).
     pub fn new(
         level: Level,
         members: u16,
@@ -66,7 +69,9 @@ impl Layout {
             Level::Raid0 => Layout::Striped(Striped::new(members, stripe_unit, page_size, member_bytes)),
             Level::Raid1 => Layout::Mirrored(Mirrored::raid1(space)),
             Level::Raid10(copies) => Layout::Mirrored(Mirrored::raid10(copies, space)),
-            Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) => Layout::Parity(Parity::new(level, space)),
+            Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) | Level::Draid(_) => {
+                Layout::Parity(Parity::new(level, space))
+            }
         }
     }
 
@@ -92,6 +97,12 @@ impl Layout {
     /// Which pages of a range of a member are parity; the range is less than a stripe unit, or units are small.
     pub(crate) fn parity_pages(&self, member: DeviceId, offset: Bytes, length: Bytes) -> ParityPages {
         let Layout::Parity(parity) = self else { return ParityPages::NONE };
+        if let Some(table) = parity.declustered() {
+            // Whoever asks has cut the range where units end.
+            let held = table.held(offset / self.stripe_unit(), member);
+            let is_parity = matches!(held, Held::Unit(_, Unit::P | Unit::Q));
+            return if is_parity { ParityPages::ALL } else { ParityPages::NONE };
+        }
         let (pattern, unit, page) = (parity.parity_pattern(member), self.stripe_unit(), self.page_size());
         let (stripe, last) = (offset / unit, (offset + length - 1) / unit);
         if stripe == last || pattern.run == 0 || pattern.run == pattern.period {

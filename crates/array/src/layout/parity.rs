@@ -1,4 +1,5 @@
-//! RAID-4, RAID-5 and RAID-6: stripes of data units and one or two parity units.
+//! RAID-4, RAID-5 and RAID-6: stripes of data units and one or two parity units. Declustered stripes are asked for here, too;
+//! where they lie is the business of `declustered`.
 //!
 //! Five members; rows are stripes, columns are members, numbers are data units of the stripe:
 //!
@@ -24,11 +25,13 @@
 //! Not modelled: the order in which DDF's rotations weigh data in Q (md's `ddf_layout`), because no unit's place
 //! depends on it.
 
+use std::sync::Arc;
+
 use harmonia_types::{Bytes, DeviceId};
 
-use super::{Level, Rotation, Space, units, wrapped};
+use super::{Declustered, Held, Level, Rotation, Space, units, wrapped};
 
-/// RAID-4, RAID-5 and RAID-6.
+/// RAID-4, RAID-5 and RAID-6, and declustered parity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parity {
     level: Level,
@@ -36,6 +39,9 @@ pub struct Parity {
     row_bytes: Bytes,
     /// Data units of a stripe.
     data_units: u64,
+    parities: u16,
+    /// Where stripes lie that do not take all members.
+    table: Option<Arc<Declustered>>,
     /// The member of P in stripe 0.
     first: u64,
     turn: Turn,
@@ -77,6 +83,8 @@ pub enum Unit {
     P,
     /// The second parity.
     Q,
+    /// Nothing: the stripe lies on other members.
+    None,
 }
 
 /// Stripes of which a member holds parity: stripe s if and only if `(s + phase) % period < run`.
@@ -123,12 +131,17 @@ impl Parity {
             Level::Raid6(rotation) => (rotation, 2),
             Level::Raid5(rotation) => (rotation, 1),
             Level::Raid4 => (Rotation::ParityLast, 1),
+            Level::Draid(groups) => (Rotation::default(), u64::from(groups.parities)),
             Level::Raid0 | Level::Raid1 | Level::Raid10(_) => panic!("{level} has no parity"),
         };
         assert!(parities == 2 || !rotation.is_raid6_only(), "RAID-5 cannot be {}", rotation.name());
         let Space { members, stripe_unit, page_size, member_bytes } = space;
         assert!(stripe_unit > 0 && page_size > 0, "a stripe unit and pages are not empty");
         space.member_bytes = member_bytes / stripe_unit * stripe_unit;
+        let table = match level {
+            Level::Draid(groups) => Some(Arc::new(Declustered::new(groups, members))),
+            _ => None,
+        };
         let (members, data_units) = (u64::from(members), u64::from(members) - parities);
         let last = members - 1;
         // The rotations of RAID-5 with Q added turn over the members without the last one.
@@ -159,10 +172,40 @@ impl Parity {
         };
         let second = if parities == 2 { second } else { Second::None };
         let row_bytes = if 4096 % page_size == 0 && stripe_unit % 4096 == 0 { 4096 } else { page_size };
-        Parity { level, space, row_bytes, data_units, first, turn, second, is_symmetric }
+        let data_units = table.as_ref().map_or(data_units, |table| u64::from(table.shape().data));
+        let parities = parities as u16;
+        Parity { level, space, row_bytes, data_units, parities, table, first, turn, second, is_symmetric }
     }
 
-    /// RAID-4, RAID-5 or RAID-6.
+    /// Where stripes lie that do not take all members.
+    #[inline]
+    pub fn declustered(&self) -> Option<&Declustered> {
+        self.table.as_deref()
+    }
+
+    /// The row of stripe units that a stripe lies in.
+    #[inline]
+    pub fn row_of(&self, stripe: u64) -> u64 {
+        self.table.as_ref().map_or(stripe, |table| stripe / table.groups())
+    }
+
+    /// Stripes of a row of stripe units.
+    #[inline]
+    pub fn stripes_of_row(&self) -> u64 {
+        self.table.as_ref().map_or(1, |table| table.groups())
+    }
+
+    /// The stripe of which a member holds something in a row of stripe units; `None` where that is spare space.
+    #[inline]
+    pub fn stripe_on(&self, member: DeviceId, row: u64) -> Option<u64> {
+        match self.table.as_ref().map(|table| table.held(row, member)) {
+            None => Some(row),
+            Some(Held::Unit(stripe, _)) => Some(stripe),
+            Some(Held::Spare(_)) => None,
+        }
+    }
+
+    /// RAID-4, RAID-5 or RAID-6, or declustered.
     pub fn level(&self) -> Level {
         self.level
     }
@@ -170,7 +213,7 @@ impl Parity {
     /// Parity units of a stripe.
     #[inline]
     pub fn parities(&self) -> u16 {
-        self.space.members - self.data_units as u16
+        self.parities
     }
 
     /// Data units of a stripe.
@@ -202,13 +245,16 @@ impl Parity {
     }
 
     pub(super) fn logical_bytes(&self) -> Bytes {
-        self.space.member_bytes * self.data_units
+        self.space.member_bytes * self.data_units * self.stripes_of_row()
     }
 
     /// The member that holds a data unit of a stripe.
     #[inline]
     pub fn data_member(&self, stripe: u64, unit: u16) -> DeviceId {
         debug_assert!(u64::from(unit) < self.data_units, "a stripe has {} data units", self.data_units);
+        if let Some(table) = &self.table {
+            return DeviceId(table.at(stripe, u64::from(self.parities + unit)) as u16);
+        }
         let (p, unit) = (self.p(stripe), u64::from(unit));
         let member = if self.is_symmetric {
             wrapped(p + self.data_distance() + unit, self.ring())
@@ -226,18 +272,28 @@ impl Parity {
     /// The member that holds P of a stripe.
     #[inline]
     pub fn p_member(&self, stripe: u64) -> DeviceId {
-        DeviceId(self.p(stripe) as u16)
+        let p = self.table.as_ref().map_or_else(|| self.p(stripe), |table| table.at(stripe, 0));
+        DeviceId(p as u16)
     }
 
     /// The member that holds Q of a stripe.
     #[inline]
     pub fn q_member(&self, stripe: u64) -> Option<DeviceId> {
+        if let Some(table) = &self.table {
+            return (self.parities == 2).then(|| DeviceId(table.at(stripe, 1) as u16));
+        }
         self.q(self.p(stripe)).map(|q| DeviceId(q as u16))
     }
 
     /// What a member holds of a stripe.
     #[inline]
     pub fn unit_on(&self, stripe: u64, member: DeviceId) -> Unit {
+        if let Some(table) = &self.table {
+            return match table.held(stripe / table.groups(), member) {
+                Held::Unit(held, unit) if held == stripe => unit,
+                Held::Unit(..) | Held::Spare(_) => Unit::None,
+            };
+        }
         let (p, member) = (self.p(stripe), u64::from(member.0));
         let q = self.q(p);
         if member == p {
@@ -254,8 +310,9 @@ impl Parity {
         Unit::Data(unit as u16)
     }
 
-    /// The stripes of which a member holds parity, P or Q.
+    /// The stripes of which a member holds parity, P or Q. Declustered parity has no such pattern.
     pub fn parity_pattern(&self, member: DeviceId) -> ParityPattern {
+        debug_assert!(self.table.is_none(), "declustered parity comes in no pattern");
         let (member, members) = (u64::from(member.0), u64::from(self.space.members));
         let (first, last) = (self.first, members - 1);
         if self.second == Second::Last && member == last {
@@ -282,6 +339,10 @@ impl Parity {
     }
 
     pub(super) fn pinned_bytes(&self, member: DeviceId) -> Bytes {
+        if let Some(table) = &self.table {
+            let unit = self.space.stripe_unit;
+            return table.data_before(member, self.space.member_bytes / unit) * unit;
+        }
         let (unit, pattern) = (self.space.stripe_unit, self.parity_pattern(member));
         pattern.data_before(self.space.member_bytes / unit) * unit
     }
@@ -293,6 +354,12 @@ impl Parity {
         length: Bytes,
         mut visit: impl FnMut(Bytes, Bytes),
     ) {
+        if let Some(table) = &self.table {
+            let unit = self.space.stripe_unit;
+            return table.pinned(member, unit, (offset, length), |stripe, index, within, bytes| {
+                visit(stripe * self.stripe_bytes() + u64::from(index) * unit + within, bytes);
+            });
+        }
         let (unit, pattern) = (self.space.stripe_unit, self.parity_pattern(member));
         units(unit, offset, length, |nth, within, bytes| {
             let stripe = pattern.data_stripe(nth);
@@ -360,6 +427,7 @@ mod tests {
                 Unit::Data(unit) => unit.to_string(),
                 Unit::P => "P".into(),
                 Unit::Q => "Q".into(),
+                Unit::None => ".".into(),
             });
         assert_eq!(by_member.collect::<Vec<_>>(), by_unit, "{parity:?} stripe {stripe}");
         by_unit.join(" ")

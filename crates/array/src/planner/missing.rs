@@ -129,7 +129,7 @@ impl<'a> Missing<'a> {
     pub fn has(&self, member: DeviceId, from: Bytes, to: Bytes) -> bool {
         !self.is_none
             && (self.without == Some(member)
-                || !self.health.holds(member, to)
+                || !self.health.has(member, from, to)
                 || self.pages(from, to).any(|page| page.device == member))
     }
 

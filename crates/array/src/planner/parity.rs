@@ -1,4 +1,4 @@
-//! RAID-4, RAID-5 and RAID-6: read-modify-write, reconstruct-write, full stripes.
+//! RAID-4, RAID-5, RAID-6 and declustered parity: read-modify-write, reconstruct-write, full stripes.
 //!
 //! ```text
 //! unit          0      1      2      P           a write of unit 1, last rows, and unit 2, first rows:
@@ -26,6 +26,9 @@
 //! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
 //! are parked, a write that a member refuses goes to NVRAM.
 //!
+//! Rows are counted stripe after stripe, whatever members a stripe lies on. Where all members are in every stripe, that is where
+//! they lie on the members, too; other stripes are placed, walked through and planned in `declustered`.
+//!
 //! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
@@ -33,6 +36,7 @@
 //! bitmap, the partial parity log, resync, and the time to compute parity.
 
 mod cached;
+mod declustered;
 mod degraded;
 #[cfg(test)]
 mod tests;
@@ -48,9 +52,10 @@ use super::{
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
 use crate::stripe_cache::StripeCache;
+use declustered::Walk;
 use degraded::Way;
 
-/// Plans RAID-4, 5 and 6.
+/// Plans RAID-4, 5 and 6, and declustered parity.
 #[derive(Debug, Clone)]
 pub struct ParityPlanner {
     whole: Layout,
@@ -163,7 +168,8 @@ impl ParityPlanner {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         self.read(offset, length, &mut scratch);
-        let is_missing = |read: &PlannedOperation| !view.health.holds(read.device, read.offset + read.length);
+        let is_missing =
+            |read: &PlannedOperation| !view.health.has(read.device, read.offset, read.offset + read.length);
         let waits = |read: &PlannedOperation| {
             (!is_whole && is_missing(read))
                 || (avoids && view.left(read.device, read.offset, read.length).is_some())
@@ -183,20 +189,26 @@ impl ParityPlanner {
 
     /// Plans rows that are read around members that collect or are missing.
     fn read_around(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { rows, offset, length, tag, .. } = *transaction;
-        let range = match tag {
+        let Transaction { rows, offset, length, member, tag, .. } = *transaction;
+        let grain = match tag {
             // Pages may be smaller than rows.
-            WITHOUT => (offset / self.page * self.page, (offset + length).div_ceil(self.page) * self.page),
-            _ => (rows.first * self.row, rows.end() * self.row),
+            WITHOUT => self.page,
+            _ => self.row,
         };
-        self.read_range_around(transaction, range, view, plan);
+        let walk = match member {
+            Some(member) => {
+                Walk::Member(member, offset / grain * grain, (offset + length).div_ceil(grain) * grain)
+            }
+            None => Walk::Rows(rows.first * self.row, rows.end() * self.row),
+        };
+        self.read_range_around(transaction, walk, view, plan);
     }
 
     /// Plans a part of the rows that a transaction reads around members.
     fn read_range_around(
         &mut self,
         transaction: &Transaction,
-        (mut from, end): (Bytes, Bytes),
+        mut walk: Walk,
         view: &View<'_>,
         plan: &mut Plan,
     ) {
@@ -212,11 +224,8 @@ impl ParityPlanner {
         let missing = Missing::of(transaction, view, &self.unreadable, without);
         let members = Members { layout: &self.layout, view, missing };
         around.begin(self.whole.members());
-        while from < end {
-            let stripe = from / self.unit;
-            let to = ((stripe + 1) * self.unit).min(end);
-            around.stripe(&members, Piece { stripe, from, to }, wanted, plan);
-            from = to;
+        while let Some(piece) = walk.next(&self.layout, self.unit) {
+            around.stripe(&members, piece, wanted, plan);
         }
         self.losses.add(&std::mem::take(&mut around.losses));
     }
@@ -231,20 +240,15 @@ impl ParityPlanner {
     /// What a member holds of a range, from the other members.
     fn without(&self, read: &PlannedOperation) -> Transaction {
         let whole = Transaction::unlocked(Operation::Read, read.offset, read.length);
-        let rows = self.rows_across(read.offset, read.length);
+        let rows = self.rows_on(read.device, read.offset, read.length);
         Transaction { rows, member: Some(read.device), tag: AROUND, ..whole }
-    }
-
-    /// The rows of a range of the members.
-    fn rows_across(&self, offset: Bytes, length: Bytes) -> Rows {
-        let first = offset / self.row;
-        Rows { first, count: (offset + length).div_ceil(self.row) - first }
     }
 
     /// The way to make parity that waits least for members that collect; a tie goes to the usual one.
     fn calmest(&self, transaction: &Transaction, usual: Method, view: &View<'_>) -> Method {
         let Transaction { rows, .. } = *transaction;
-        let (offset, length) = (rows.first * self.row, rows.count * self.row);
+        let Piece { from: offset, to, .. } = self.piece_of(rows);
+        let length = to - offset;
         let wait = |method: Method| {
             let members = self.pre_read(transaction, method);
             members.filter_map(|member| view.left(member, offset, length)).max().unwrap_or_default()
@@ -390,7 +394,10 @@ impl ParityPlanner {
     }
 
     /// Plans a read of a logical range: data units only, each run of them on a member one operation.
-    fn read(&self, offset: Bytes, length: Bytes, plan: &mut Plan) {
+    fn read(&mut self, offset: Bytes, length: Bytes, plan: &mut Plan) {
+        if self.layout.declustered().is_some() {
+            return self.read_declustered(offset, length, plan);
+        }
         let fast_fail = self.dodge.avoid().is_some();
         let (unit, units, end) = (self.unit, u64::from(self.data_units), offset + length);
         let (first, last) = (offset / unit, (end - 1) / unit);
@@ -450,7 +457,10 @@ impl ParityPlanner {
     }
 
     /// Plans whole stripes: one range a member, in which data and parity alternate.
-    fn whole_stripes(&self, operation: Operation, rows: Rows, plan: &mut Plan) {
+    fn whole_stripes(&mut self, operation: Operation, rows: Rows, plan: &mut Plan) {
+        if self.layout.declustered().is_some() {
+            return self.stripes_declustered(operation, rows, plan);
+        }
         let (offset, length) = (rows.first * self.row, rows.count * self.row);
         let (first, pages) = (offset / self.unit, self.unit / self.page);
         for member in (0..self.whole.members()).map(DeviceId) {
@@ -482,8 +492,8 @@ impl ParityPlanner {
     /// Plans the rows of one stripe in which the same units are written.
     fn rows_of_one_stripe(&mut self, transaction: &Transaction, method: Method, plan: &mut Plan) {
         let Transaction { rows, units: (first, last), .. } = *transaction;
-        let (offset, length) = (rows.first * self.row, rows.count * self.row);
-        let stripe = offset / self.unit;
+        let Piece { stripe, from: offset, to } = self.piece_of(rows);
+        let length = to - offset;
         let (avoids, parks) = (self.dodge.avoid().is_some(), self.dodge.parks);
         let range = |device, operation, is_parity: bool| {
             let (phase, parity) =
@@ -506,15 +516,13 @@ impl ParityPlanner {
 
     /// Whether a unit is written in part in the rows of a transaction.
     fn is_partial(&self, transaction: &Transaction, unit: u16) -> bool {
-        let Rows { first, count } = transaction.rows;
-        self.is_partial_in(transaction, (first * self.row, count * self.row), unit)
+        self.is_partial_in(transaction, self.piece_of(transaction.rows), unit)
     }
 
-    /// Whether a unit is written in part in a range of a stripe's rows, by bytes on the members.
-    fn is_partial_in(&self, transaction: &Transaction, (offset, length): (Bytes, Bytes), unit: u16) -> bool {
-        let stripe = offset / self.unit;
-        let start = stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + offset % self.unit;
-        transaction.offset > start || transaction.offset + transaction.length < start + length
+    /// Whether a unit is written in part in a range of a stripe's rows.
+    fn is_partial_in(&self, transaction: &Transaction, Piece { stripe, from, to }: Piece, unit: u16) -> bool {
+        let start = stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + from % self.unit;
+        transaction.offset > start || transaction.offset + transaction.length < start + (to - from)
     }
 }
 
@@ -678,7 +686,7 @@ impl Planner for ParityPlanner {
 
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
         let whole = Transaction::unlocked(Operation::Write, offset, length);
-        let rows = self.rows_across(offset, length);
+        let rows = self.rows_on(member, offset, length);
         Some(Transaction { rows, member: Some(member), tag: RESTORE, ..whole })
     }
 

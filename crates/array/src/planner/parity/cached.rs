@@ -92,7 +92,7 @@ impl ParityPlanner {
     }
 
     /// Plans what a write writes: data and parity of all its rows.
-    fn write_rows(&self, transaction: &Transaction, plan: &mut Plan) {
+    fn write_rows(&mut self, transaction: &Transaction, plan: &mut Plan) {
         let Transaction { rows, units: (first, last), .. } = *transaction;
         if rows.count > self.unit / self.row {
             return self.whole_stripes(Operation::Write, rows, plan);

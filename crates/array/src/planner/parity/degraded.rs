@@ -43,6 +43,7 @@
 
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
+use super::declustered::Walk;
 use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, WITHOUT};
 use crate::config::SmallWrite;
 use crate::layout::Unit;
@@ -87,7 +88,7 @@ impl ParityPlanner {
             }
             (Operation::Read, _) if refusal == Refusal::Failed => {
                 // Where nobody told the planner that it failed, a new plan would be the same.
-                let is_known = !view.health.holds(device, offset + length);
+                let is_known = !view.health.has(device, offset, offset + length);
                 if is_known { Answer::Replan(transaction.rows) } else { Answer::Patch }
             }
             (Operation::Read, _) => {
@@ -110,13 +111,16 @@ impl ParityPlanner {
     ) -> Answer {
         let PlannedOperation { offset, length, .. } = *operation;
         let range = (offset / self.page * self.page, (offset + length).div_ceil(self.page) * self.page);
-        let (stripe, pages) = (range.0 / self.unit, (range.1 - range.0) / self.page);
+        let pages = (range.1 - range.0) / self.page;
+        let row = range.0 / self.unit;
+        let Some(stripe) = self.layout.stripe_on(operation.device, row) else { return Answer::Patch };
         let piece = Piece { stripe, from: range.0, to: range.1 };
+        let walk = self.walk_of(transaction, piece);
         self.begin_step();
         if transaction.operation == Operation::Read {
             let lost = |planner: &mut Self, plan: &mut Plan| {
                 let (before, collecting) = (planner.losses, planner.read_counters());
-                planner.read_range_around(transaction, range, view, plan);
+                planner.read_range_around(transaction, walk, view, plan);
                 if let Some(around) = &mut planner.around {
                     around.counters = collecting;
                 }
@@ -188,14 +192,13 @@ impl ParityPlanner {
         mut visit: impl FnMut(&mut Self, Piece),
     ) {
         let Transaction { rows, offset, length, .. } = *transaction;
-        let (from, to) = (rows.first * self.row, rows.end() * self.row);
-        let stripe = from / self.unit;
+        let Piece { stripe, from, to } = self.piece_of(rows);
         let mut cuts = std::mem::take(&mut self.cuts);
         cuts.clear();
         cuts.extend([from, to]);
         // The first and the last byte of the request may lie in pages that are written in part.
         for byte in [offset, offset + length - 1] {
-            let row = stripe * self.unit + byte % self.unit / self.row * self.row;
+            let row = self.layout.row_of(stripe) * self.unit + byte % self.unit / self.row * self.row;
             cuts.extend([row, row + self.row]);
         }
         let missing = Missing::of(transaction, view, &self.unreadable, None);
@@ -213,7 +216,7 @@ impl ParityPlanner {
     fn way(&self, transaction: &Transaction, piece: Piece, view: &View<'_>) -> Way {
         let Piece { stripe, from, to } = piece;
         let missing = Missing::of(transaction, view, &self.unreadable, None);
-        if !self.parity_members(stripe).any(|member| view.health.takes_writes(member)) {
+        if !self.parity_members(stripe).any(|member| view.health.takes_at(member, from)) {
             return Way::NoParity;
         }
         let reads = |way| self.reads_of(transaction, (piece, way), view);
@@ -249,21 +252,22 @@ impl ParityPlanner {
         let is_gone = move |member: DeviceId| missing.has(member, from, to);
         let is_read = move |unit: u16| {
             let is_written = (first..=last).contains(&unit);
-            let is_partial = || is_written && self.is_partial_in(transaction, (from, to - from), unit);
+            let is_partial = || is_written && self.is_partial_in(transaction, piece, unit);
             let member = self.layout.data_member(stripe, unit);
             match way {
                 Way::Usual(Method::ReadModifyWrite) => is_written,
                 Way::Usual(Method::Reconstruct) => !is_written || is_partial(),
                 Way::Everything => !is_gone(member),
-                Way::NoParity => is_partial() && view.health.takes_writes(member) && !is_gone(member),
+                Way::NoParity => is_partial() && view.health.takes_at(member, from) && !is_gone(member),
                 Way::Usual(Method::Full) | Way::None => false,
             }
         };
         let data = (0..self.data_units).filter(move |&unit| is_read(unit));
         let data = data.map(move |unit| self.layout.data_member(stripe, unit));
         let is_modify = way == Way::Usual(Method::ReadModifyWrite);
-        let old =
-            self.parity_members(stripe).filter(move |&member| is_modify && view.health.takes_writes(member));
+        let old = self
+            .parity_members(stripe)
+            .filter(move |&member| is_modify && view.health.takes_at(member, from));
         let needed = if way == Way::Everything { self.data_gone(piece, &missing) } else { 0 };
         let others = self.parity_members(stripe).filter(move |&member| !is_gone(member)).take(needed);
         data.chain(old).chain(others)
@@ -305,17 +309,17 @@ impl ParityPlanner {
             // The rest of a page that is written in part would have to be read.
             let is_cut = way == Way::NoParity
                 && missing.has(member, from, to)
-                && self.is_partial_in(transaction, (from, to - from), unit);
-            if way == Way::None || (is_cut && view.health.takes_writes(member)) {
+                && self.is_partial_in(transaction, piece, unit);
+            if way == Way::None || (is_cut && view.health.takes_at(member, from)) {
                 self.losses.unwritten_pages += pages;
-            } else if view.health.takes_writes(member) {
+            } else if view.health.takes_at(member, from) {
                 join(&mut last, self.of_piece(piece, member, Operation::Write, Unit::Data(unit)), plan);
             } else {
                 self.count_unwritten(member, (from, to), view);
             }
         }
         for member in self.parity_members(stripe) {
-            if way != Way::None && view.health.takes_writes(member) {
+            if way != Way::None && view.health.takes_at(member, from) {
                 join(&mut last, self.of_piece(piece, member, Operation::Write, Unit::P), plan);
             }
         }
@@ -332,7 +336,7 @@ impl ParityPlanner {
     ) -> PlannedOperation {
         let (phase, parity) = match unit {
             Unit::Data(_) => (Phase::Data, ParityPages::NONE),
-            Unit::P | Unit::Q => (Phase::Parity, ParityPages::ALL),
+            Unit::P | Unit::Q | Unit::None => (Phase::Parity, ParityPages::ALL),
         };
         let fast_fail = self.dodge.parks && operation == Operation::Write;
         let data = PlannedOperation::data(member, operation, piece.from, piece.to - piece.from);
@@ -340,17 +344,17 @@ impl ParityPlanner {
     }
 
     /// Counts data of a range of a failed member that was to be written, where the rest of its row does not make up for it.
-    fn count_unwritten(&mut self, member: DeviceId, (mut from, end): (Bytes, Bytes), view: &View<'_>) {
-        while from < end {
-            let stripe = from / self.unit;
-            let to = ((stripe + 1) * self.unit).min(end);
+    fn count_unwritten(&mut self, member: DeviceId, (from, end): (Bytes, Bytes), view: &View<'_>) {
+        let mut walk = Walk::Member(member, from, end);
+        while let Some(Piece { stripe, from, to }) = walk.next(&self.layout, self.unit) {
             let members = (0..self.whole.members()).map(DeviceId);
-            let gone = members.filter(|&member| !view.health.holds(member, to)).count();
+            let members =
+                members.filter(|&member| self.layout.stripe_on(member, from / self.unit) == Some(stripe));
+            let gone = members.filter(|&member| !view.health.has(member, from, to)).count();
             let is_data = matches!(self.layout.unit_on(stripe, member), Unit::Data(_));
             if is_data && gone > usize::from(self.parities) {
                 self.losses.unwritten_pages += (to - from).div_ceil(self.page);
             }
-            from = to;
         }
     }
 
@@ -361,13 +365,18 @@ impl ParityPlanner {
             return;
         }
         // What can be written, in ranges as long as can be.
-        let mut built: Vec<(Bytes, Bytes)> = Vec::new();
+        let mut built: Vec<(DeviceId, Bytes, Bytes)> = Vec::new();
         let mut cuts = std::mem::take(&mut self.cuts);
         self.begin_step();
-        let (mut from, end) = (offset, offset + length);
-        while from < end {
-            let stripe = from / self.unit;
-            let to = ((stripe + 1) * self.unit).min(end);
+        let (mut next, end) = (offset, offset + length);
+        while next < end {
+            let (from, row) = (next, next / self.unit);
+            let to = ((row + 1) * self.unit).min(end);
+            next = to;
+            // In spare space it may hold what another member was to.
+            let holder = view.health.role(target, row).filter(|&holder| view.health.takes_at(holder, from));
+            let held = holder.and_then(|holder| Some((holder, self.layout.stripe_on(holder, row)?)));
+            let Some((holder, stripe)) = held else { continue };
             cuts.clear();
             cuts.extend([from, to]);
             let missing = Missing::of(transaction, view, &self.unreadable, Some(target));
@@ -380,18 +389,18 @@ impl ParityPlanner {
                     self.losses.lost_pages += (piece.to - piece.from).div_ceil(self.page);
                     continue;
                 }
+                let is_cut = piece.from.is_multiple_of(self.unit) && self.layout.declustered().is_some();
                 match built.last_mut() {
-                    Some(last) if last.1 == piece.from => last.1 = piece.to,
-                    _ => built.push((piece.from, piece.to)),
+                    Some(last) if last.2 == piece.from && !is_cut => last.2 = piece.to,
+                    _ => built.push((holder, piece.from, piece.to)),
                 }
             }
-            from = to;
         }
         self.cuts = cuts;
         plan.barrier();
-        for (from, to) in built {
-            let parity = self.whole.parity_pages(target, from, to - from);
-            let data = PlannedOperation::data(target, Operation::Write, from, to - from);
+        for (holder, from, to) in built {
+            let parity = self.whole.parity_pages(holder, from, to - from);
+            let data = PlannedOperation::data(holder, Operation::Write, from, to - from);
             plan.push(PlannedOperation { parity, phase: Phase::Reconstruct, ..data });
         }
     }
@@ -428,8 +437,11 @@ impl ParityPlanner {
     }
 
     /// Plans to read all that members hold of a range.
-    pub(super) fn read_all(&self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+    pub(super) fn read_all(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { offset, length, .. } = *transaction;
+        if self.layout.declustered().is_some() {
+            return self.read_all_declustered((offset, length), view, plan);
+        }
         for member in (0..self.whole.members()).map(DeviceId) {
             if view.health.holds(member, offset + length) {
                 let read = PlannedOperation::data(member, Operation::Read, offset, length);
@@ -459,7 +471,7 @@ impl ParityPlanner {
         [Some(self.layout.p_member(stripe)), self.layout.q_member(stripe)].into_iter().flatten()
     }
 
-    fn begin_step(&mut self) {
+    pub(super) fn begin_step(&mut self) {
         self.last.clear();
         self.last.resize(usize::from(self.whole.members()), u32::MAX);
     }

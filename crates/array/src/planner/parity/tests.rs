@@ -278,6 +278,7 @@ fn weights(layout: &Parity, stripe: u64, member: DeviceId, counts: impl Fn(u16) 
         Unit::Data(own) => u8::from(own == unit),
         Unit::P => 1,
         Unit::Q => galois_8::exp(2, usize::from(unit)),
+        Unit::None => 0,
     };
     (0..layout.data_units()).map(|unit| if counts(unit) { weight(unit) } else { 0 }).collect()
 }
