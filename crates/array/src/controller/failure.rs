@@ -21,6 +21,7 @@ use harmonia_ssd::{Device, SubCompletion};
 use harmonia_types::{Bytes, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
+use super::copying::Copying;
 use super::messages::Message;
 use super::payload::Payload;
 use super::tokens::Node;
@@ -51,6 +52,8 @@ pub enum MishapKind {
     Slow(f64),
     /// A spare took its place: the number it was made with.
     Replaced(u16),
+    /// A spare begins to take its place while it works: the number that was made with.
+    Copying(u16),
     /// The replacement holds everything.
     Rebuilt,
 }
@@ -61,11 +64,13 @@ pub(super) struct Fate<P: Probe> {
     /// Requests that have arrived.
     requests: u64,
     /// Spares that are left, the next one last, with the numbers they were made with.
-    spares: Vec<(u16, Device<P>)>,
+    pub spares: Vec<(u16, Device<P>)>,
     /// Members that failed and were replaced.
     retired: Vec<(u16, Device<P>)>,
-    /// By member: the number of the device in its place.
-    numbers: Vec<u16>,
+    /// By slot, the members first: the number of the device in its place.
+    pub numbers: Vec<u16>,
+    /// Spares that members are copied to.
+    pub copies: Vec<Copying>,
     rng: Rng,
     /// Pages until the next one that cannot be read.
     readable: u64,
@@ -86,6 +91,7 @@ impl<P: Probe> Fate<P> {
             spares,
             retired: Vec::new(),
             numbers: (0..first).collect(),
+            copies: Vec::new(),
             rng,
             readable,
             log: Vec::new(),
@@ -158,6 +164,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let fault = fate.config.events[index as usize];
         match fault.what {
             Befalls::Failure => self.fail(fault.device, now),
+            Befalls::Replacement => self.begin_copy(fault.device, now),
             Befalls::Slow(factor) => {
                 let device = fault.device.index();
                 if self.access[device] != Access::Failed {
@@ -185,7 +192,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         fate.log.push(Mishap { at: now, device, what: MishapKind::Failed });
         let has_spare = !fate.spares.is_empty();
+        let delay = fate.config.rebuild.delay;
         self.latest = self.latest.max(now);
+        if self.spare_of(device).is_some() {
+            return self.fail_over(device, now);
+        }
         self.set_condition(device, Condition::Failed);
         self.devices[index].fail(now);
         self.set_access(device, Access::Failed);
@@ -193,23 +204,28 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.give_up_parked(device);
         self.collect_from(index)?;
         self.refuse_all_of(device, now)?;
-        self.avoided[index] = false;
-        let known = &mut self.delivered[index];
+        self.tell_of_failure(device, now);
+        if has_spare {
+            self.agenda.push(now + self.message_latency * 2 + delay, Message::Replace(device));
+        }
+        Ok(())
+    }
+
+    /// The coordinator hears that a device is gone.
+    pub(super) fn tell_of_failure(&mut self, device: DeviceId, now: SimTime) {
+        self.avoided[device.index()] = false;
+        let known = &mut self.delivered[device.index()];
         known.capable = false;
         if std::mem::replace(&mut known.collecting, false) && self.interests.devices {
             self.consult(now, &Event::GcEnded { device, registered: false });
         }
         self.consult(now, &Event::Failure(device));
-        if has_spare {
-            self.agenda.push(now + self.message_latency * 2, Message::Replace(device));
-        }
-        Ok(())
     }
 
     /// What a member was given and has not answered comes back.
-    fn refuse_all_of(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn refuse_all_of(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
-        for place in self.nodes.under_way(device) {
+        for place in self.nodes.under_way_at(index) {
             let token = self.nodes.token(place);
             let node = self.nodes.get_mut(place);
             let (length, couples) = (node.operation.length, std::mem::take(&mut node.couples));

@@ -50,6 +50,10 @@ pub(super) enum Message {
     Fault(u32),
     /// A spare takes the place of a failed member.
     Replace(DeviceId),
+    /// A device has taken a member's place, and messages to and from it are on their way from now on.
+    Arrived(DeviceId),
+    /// A device that retired may have answered everything: its slot.
+    Left(u16),
     /// All of the array is to be compared.
     Scrub,
     /// The array's own work may go on.
@@ -108,7 +112,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn forward_notices(&mut self, device: usize) {
         let id = DeviceId(device as u16);
         let notices = self.devices[device].notices();
-        if !self.listens || !self.delivered[device].capable {
+        if !self.listens || !self.delivered.get(device).is_some_and(|member| member.capable) {
             notices.clear();
             return;
         }
@@ -124,8 +128,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         match message {
             // What a member that failed had sent is lost, and so is what was sent to it.
             Message::Notice(device, _) | Message::Directive(device, _) | Message::Query(device)
-                if self.access[device.index()] == Access::Failed => {}
-            Message::Answer(device, answer) if self.access[device.index()] == Access::Failed => {
+                if !self.delivered[device.index()].capable => {}
+            Message::Answer(device, answer) if !self.delivered[device.index()].capable => {
                 self.answers.release(answer);
             }
             Message::Notice(device, notice) => {
@@ -223,6 +227,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Poll => self.poll(now),
             Message::Fault(index) => self.befall(index, now)?,
             Message::Replace(device) => self.replace(device, now)?,
+            Message::Arrived(device) => self.announce(device, now),
+            Message::Left(slot) => self.has_left(usize::from(slot), now)?,
             Message::Scrub => self.begin_scrub(now)?,
             Message::Background => self.work_on(now)?,
         }
@@ -241,7 +247,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Asks every member for its status, now and from time to time.
     fn poll(&mut self, now: SimTime) {
-        for device in 0..self.devices.len() as u16 {
+        for device in 0..self.delivered.len() as u16 {
             self.query(DeviceId(device), now + self.message_latency);
         }
         self.agenda.push(now + self.knowledge.poll, Message::Poll);

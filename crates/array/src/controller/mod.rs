@@ -13,7 +13,8 @@
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
-//! * `background`: rebuilding and scrubbing;
+//! * `copying`: spares that take the places of members that still work;
+//! * `background`: rebuilding, copying and scrubbing;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
@@ -47,6 +48,7 @@ macro_rules! viewing {
 }
 
 mod background;
+mod copying;
 mod failure;
 mod locks;
 mod looking;
@@ -90,6 +92,7 @@ use transactions::{Chain, Running};
 
 /// A whole array of simulated SSDs.
 pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
+    /// The members, then whatever takes their places or has left them (`copying`).
     devices: Vec<Device<P>>,
     layout: Layout,
     planner: Box<dyn Planner>,
@@ -125,7 +128,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     flushes: Vec<WaitingFlush>,
     /// By member: what it may be given.
     access: Vec<Access>,
-    /// By member: bytes handed to it and not served yet.
+    /// By device: bytes handed to it and not served yet.
     outstanding: Vec<u64>,
     /// By member: the coordinator wants reads to do without it.
     avoided: Vec<bool>,
@@ -150,7 +153,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     latest: SimTime,
     /// One slot a member: when it next has something to do.
     wakes: SlotQueue,
-    /// By member: operations it has on which hangs what their transactions do next; and when those members that have any
+    /// By device: operations it has on which hangs what their transactions do next; and when those members that have any
     /// next have something to do.
     coupled: Vec<u32>,
     coupled_wakes: SlotQueue,
@@ -398,7 +401,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let no_time = SimDuration::ZERO;
         let is_prompt = config.coordination.message_latency == no_time
             && config.members.iter().all(|member| member.ssd.link.latency == no_time);
-        let mut wakes = SlotQueue::new(devices.len());
+        let slots = devices.len() + faults.replacements();
+        let mut wakes = SlotQueue::new(slots);
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
         }
@@ -434,7 +438,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             latest: SimTime::ZERO,
             refused: VecDeque::new(),
             coupled: vec![0; devices.len()],
-            coupled_wakes: SlotQueue::new(devices.len()),
+            coupled_wakes: SlotQueue::new(slots),
             waiting: 0,
             refuses: false,
             wakes,
@@ -523,7 +527,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let id = DeviceId(device as u16);
         let intervals = self.devices[device].gc_intervals();
         if !intervals.is_empty() {
-            self.intervals.extend(intervals.drain(..).map(|(start, end)| (id, start, end)));
+            let is_member = device < self.delivered.len();
+            let drained = intervals.drain(..).filter(|_| is_member);
+            self.intervals.extend(drained.map(|(start, end)| (id, start, end)));
         }
         if !self.devices[device].notices().is_empty() {
             self.forward_notices(device);
@@ -593,7 +599,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The members.
     pub fn devices(&self) -> &[Device<P>] {
-        &self.devices
+        &self.devices[..self.delivered.len()]
     }
 
     /// The measured window begins: members count their maxima anew, and their probes are told.

@@ -6,7 +6,6 @@
 use super::transactions::Chain;
 use crate::planner::PlannedOperation;
 use harmonia_ssd::Slab;
-use harmonia_types::DeviceId;
 
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -20,6 +19,10 @@ pub(super) struct Node {
     /// Position in its transaction, counted through all steps and patches.
     pub index: u32,
     pub operation: PlannedOperation,
+    /// Which device has it, or had it last: the member's own number, or one behind the members (`copying`).
+    pub slot: u16,
+    /// It does to a spare what another operation does to the member.
+    pub is_twin: bool,
     /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
@@ -95,11 +98,18 @@ impl Nodes {
         self.slab.release(handle);
     }
 
-    /// The operations that a member has.
-    pub fn under_way(&self, device: DeviceId) -> Vec<u32> {
+    /// The operations that the device in a slot has.
+    pub fn under_way_at(&self, slot: usize) -> Vec<u32> {
         let all = 0..self.generations.len() as u32;
-        all.filter(|&handle| self.slab[handle].is_submitted && self.slab[handle].operation.device == device)
-            .collect()
+        let is_there = |node: &Node| node.is_submitted && usize::from(node.slot) == slot;
+        all.filter(|&handle| is_there(&self.slab[handle])).collect()
+    }
+
+    /// Two devices change places; each keeps what it was given.
+    pub fn exchange(&mut self, one: usize, other: usize) {
+        let (of_one, of_other) = (self.under_way_at(one), self.under_way_at(other));
+        of_one.into_iter().for_each(|handle| self.slab[handle].slot = other as u16);
+        of_other.into_iter().for_each(|handle| self.slab[handle].slot = one as u16);
     }
 
     /// Keeps what the operations of a patch have behind them.
@@ -120,7 +130,7 @@ impl Nodes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harmonia_types::Operation;
+    use harmonia_types::{DeviceId, Operation};
 
     #[test]
     fn a_token_that_was_given_up_names_nothing() {
@@ -130,6 +140,8 @@ mod tests {
             is_direct: false,
             index,
             operation,
+            slot: 0,
+            is_twin: false,
             next: NONE,
             begins_step: false,
             is_submitted: false,
