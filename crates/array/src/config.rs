@@ -178,6 +178,11 @@ impl Faults {
         let happens = !self.events.is_empty() || !self.power_losses.is_empty();
         !happens && self.page_errors == 0.0 && self.scrub.is_none() && self.write_hole == WriteHole::Resync
     }
+
+    /// Members that may be replaced while they work.
+    pub fn replacements(&self) -> usize {
+        self.events.iter().filter(|event| event.what == Befalls::Replacement).count()
+    }
 }
 
 /// What is done about rows that were being written when power was lost: their parity or copies need not agree.
@@ -238,6 +243,8 @@ pub enum When {
 pub enum Befalls {
     /// It fails: whatever it holds is lost. The next spare takes its place.
     Failure,
+    /// It works, and the next spare begins to take its place.
+    Replacement,
     /// Its flash takes so many times as long from now on; 1 ends that.
     Slow(f64),
 }
@@ -253,12 +260,20 @@ pub struct Rebuild {
     pub depth: u32,
     /// Bytes of a member that are rebuilt at a time, under one lock.
     pub step: Bytes,
+    /// From a failure to the moment at which a spare is in its place.
+    pub delay: SimDuration,
 }
 
 /// md's rates: 1,000 and 200,000 KiB a second.
 impl Default for Rebuild {
     fn default() -> Self {
-        Rebuild { min_rate: 1_000 << 10, max_rate: 200_000 << 10, depth: 4, step: 512 << 10 }
+        Rebuild {
+            min_rate: 1_000 << 10,
+            max_rate: 200_000 << 10,
+            depth: 4,
+            step: 512 << 10,
+            delay: SimDuration::ZERO,
+        }
     }
 }
 

@@ -43,7 +43,7 @@ fn failure(device: u16, at: u64) -> Fault {
 }
 
 fn at_full_speed(depth: u32) -> Rebuild {
-    Rebuild { min_rate: u64::MAX, max_rate: u64::MAX, depth, step: PAGE }
+    Rebuild { min_rate: u64::MAX, max_rate: u64::MAX, depth, step: PAGE, ..Rebuild::default() }
 }
 
 fn config(of: Level, members: u16, faults: Faults) -> ArrayConfig {

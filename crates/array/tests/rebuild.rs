@@ -51,7 +51,7 @@ fn failure(device: u16, at: u64) -> Fault {
 
 /// As fast as members can.
 fn at_full_speed(depth: u32) -> Rebuild {
-    Rebuild { min_rate: u64::MAX, max_rate: u64::MAX, depth, step: STEP }
+    Rebuild { min_rate: u64::MAX, max_rate: u64::MAX, depth, step: STEP, ..Rebuild::default() }
 }
 
 fn config(of: Level, members: u16, ssd: &SsdConfig, faults: Faults) -> ArrayConfig {
@@ -221,7 +221,7 @@ fn under_load_the_lowest_rate_is_kept_and_in_a_pause_the_highest() {
     for (of, members) in [(Level::Raid1, 2), (RAID5, 4)] {
         let ssd = many_dies(None);
         let (min_rate, max_rate) = (4 * MB, 40 * MB);
-        let rebuild = Rebuild { min_rate, max_rate, depth: 4, step: STEP };
+        let rebuild = Rebuild { min_rate, max_rate, depth: 4, step: STEP, ..Rebuild::default() };
         let config = config(of, members, &ssd, faults(&[failure(1, 5 * MS)], 1, &ssd, rebuild));
         let (mut array, mut load) = (build(&config), Loop::new(8, 0.3));
         let mut rates = Vec::new();
@@ -253,7 +253,7 @@ fn under_load_the_lowest_rate_is_kept_and_in_a_pause_the_highest() {
 #[test]
 fn a_rebuild_goes_on_as_soon_as_the_last_request_is_done() {
     let ssd = many_dies(None);
-    let rebuild = Rebuild { min_rate: 1, max_rate: 40 * MB, depth: 4, step: STEP };
+    let rebuild = Rebuild { min_rate: 1, max_rate: 40 * MB, depth: 4, step: STEP, ..Rebuild::default() };
     let config = config(RAID5, 4, &ssd, faults(&[failure(1, 5 * MS)], 1, &ssd, rebuild));
     let (mut array, mut load) = (build(&config), Loop::new(8, 0.3));
     load.run(&mut array, 100 * MS, true);
@@ -299,7 +299,7 @@ fn told(config: &ArrayConfig) -> (Array, Vec<Completion>) {
 
 /// A rebuild takes 61 ms at 137 MB/s.
 fn quick() -> Rebuild {
-    Rebuild { min_rate: 550 * MB, max_rate: 550 * MB, depth: 8, step: STEP }
+    Rebuild { min_rate: 550 * MB, max_rate: 550 * MB, depth: 8, step: STEP, ..Rebuild::default() }
 }
 
 #[test]

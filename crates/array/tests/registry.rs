@@ -406,7 +406,7 @@ fn failing(mut config: ArrayConfig, failures: &[(u16, When)]) -> ArrayConfig {
     config.faults = Faults {
         events: failures.iter().map(event).collect(),
         spares: vec![spare; failures.len()],
-        rebuild: Rebuild { min_rate: 20_000_000, max_rate: 100_000_000, depth: 4, step: 16 * PAGE },
+        rebuild: Rebuild { min_rate: 20_000_000, max_rate: 100_000_000, depth: 4, step: 16 * PAGE, ..Rebuild::default() },
         ..Faults::default()
     };
     config

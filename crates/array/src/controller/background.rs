@@ -21,6 +21,9 @@ use super::{Array, ArrayFailure};
 use crate::config::Rebuild;
 use crate::health::Condition;
 
+/// A spare that has everything but what goes back from NVRAM is looked at again after this time.
+const SWITCH_PAUSE: SimDuration = SimDuration::from_us(50);
+
 /// What the array's own work has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackgroundCounters {
@@ -34,6 +37,12 @@ pub struct BackgroundCounters {
     pub scrub_ns: u64,
     /// Replacements that are complete.
     pub rebuilds: u64,
+    /// Bytes of members that have been copied to spares. Unit: bytes of a member.
+    pub copied_bytes: Bytes,
+    /// Time during which that went on. Unit: ns.
+    pub copy_ns: u64,
+    /// Members copied as a whole.
+    pub copies: u64,
     /// Pages written anew because they could not be read.
     pub rewritten_pages: u64,
     /// Share of the last replacement's bytes that are built, in 1/2^32: see [`BackgroundCounters::share_built`].
@@ -49,6 +58,9 @@ impl BackgroundCounters {
             scrubbed_bytes: self.scrubbed_bytes - start.scrubbed_bytes,
             scrub_ns: self.scrub_ns - start.scrub_ns,
             rebuilds: self.rebuilds - start.rebuilds,
+            copied_bytes: self.copied_bytes - start.copied_bytes,
+            copy_ns: self.copy_ns - start.copy_ns,
+            copies: self.copies - start.copies,
             rewritten_pages: self.rewritten_pages - start.rewritten_pages,
             built: self.built,
         }
@@ -64,7 +76,20 @@ impl BackgroundCounters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Work {
     Rebuild(DeviceId),
+    /// Of a member that works, to a spare.
+    Copy(DeviceId),
     Scrub { repairs: bool },
+}
+
+impl Work {
+    /// The lowest goes first.
+    fn rank(self) -> u8 {
+        match self {
+            Work::Rebuild(_) => 0,
+            Work::Copy(_) => 1,
+            Work::Scrub { .. } => 2,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -77,6 +102,13 @@ struct Job {
     /// count in advance.
     soonest: SimTime,
     latest: SimTime,
+}
+
+impl Job {
+    /// What lies below the first step under way is done.
+    fn built(&self) -> Bytes {
+        self.under_way.iter().map(|step| step.offset).min().unwrap_or(self.next)
+    }
 }
 
 /// A step under way.
@@ -134,6 +166,7 @@ impl Background {
         let (mut counters, time) = (self.counters, now.saturating_since(self.counted_to).0);
         match self.jobs.front().map(|job| job.work) {
             Some(Work::Rebuild(_)) => counters.rebuild_ns += time,
+            Some(Work::Copy(_)) => counters.copy_ns += time,
             Some(Work::Scrub { .. }) => counters.scrub_ns += time,
             None => {}
         }
@@ -145,12 +178,14 @@ impl Background {
         self.counted_to = now;
     }
 
-    /// Rebuilding goes before scrubbing.
     fn add(&mut self, work: Work, now: SimTime) {
+        self.insert(Job { work, next: 0, under_way: Vec::new(), soonest: now, latest: now }, now);
+    }
+
+    /// Rebuilding goes before copying, and that before scrubbing.
+    fn insert(&mut self, job: Job, now: SimTime) {
         self.count_time(now);
-        let job = Job { work, next: 0, under_way: Vec::new(), soonest: now, latest: now };
-        let is_rebuild = |work: Work| matches!(work, Work::Rebuild(_));
-        let goes_before = |other: &Job| is_rebuild(work) && !is_rebuild(other.work);
+        let goes_before = |other: &Job| job.work.rank() < other.work.rank();
         let place = self.jobs.iter().position(goes_before).unwrap_or(self.jobs.len());
         self.jobs.insert(place, job);
     }
@@ -160,6 +195,21 @@ impl Background {
         for job in &mut self.jobs {
             let first = job.under_way.drain(..).map(|step| step.offset).min();
             job.next = first.unwrap_or(job.next);
+        }
+    }
+
+    /// How far a member is copied to its spare.
+    pub fn copied(&self, device: DeviceId) -> Option<Bytes> {
+        self.jobs.iter().find(|job| job.work == Work::Copy(device)).map(Job::built)
+    }
+
+    /// The copy of a member becomes a rebuild that goes on where the copy was.
+    fn rebuild_the_rest(&mut self, device: DeviceId, now: SimTime) {
+        self.count_time(now);
+        let place = self.jobs.iter().position(|job| job.work == Work::Copy(device));
+        if let Some(mut job) = place.and_then(|place| self.jobs.remove(place)) {
+            job.work = Work::Rebuild(device);
+            self.insert(job, now);
         }
     }
 
@@ -182,6 +232,28 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A replacement is to be built.
     pub(super) fn begin_rebuild(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         self.begin_job(Work::Rebuild(device), now)
+    }
+
+    /// A member is to be copied to its spare.
+    pub(super) fn begin_job_of_copy(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        self.begin_job(Work::Copy(device), now)
+    }
+
+    /// The member that was being copied failed: the rest of its replacement is rebuilt, or all of it.
+    pub(super) fn rebuild_the_rest(
+        &mut self,
+        device: DeviceId,
+        goes_on: bool,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        if !goes_on {
+            self.give_up_jobs_of(device, now);
+            return self.begin_rebuild(device, now);
+        }
+        if let Some(background) = self.background.as_deref_mut() {
+            background.rebuild_the_rest(device, now);
+        }
+        self.work_on(now)
     }
 
     /// All of the array is to be compared.
@@ -207,7 +279,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn give_up_jobs_of(&mut self, device: DeviceId, now: SimTime) {
         if let Some(background) = self.background.as_deref_mut() {
             background.count_time(now);
-            background.jobs.retain(|job| job.work != Work::Rebuild(device));
+            background.jobs.retain(|job| !matches!(job.work, Work::Rebuild(of) | Work::Copy(of) if of == device));
             self.agenda.push(now, Message::Background);
         }
     }
@@ -220,6 +292,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             background.due = background.due.filter(|&due| due > now);
             let Some(job) = background.jobs.front() else { return Ok(()) };
             if job.next >= background.end && job.under_way.is_empty() {
+                if let Work::Copy(device) = job.work
+                    && self.lacks_parked(device)
+                {
+                    self.agenda.push(now + SWITCH_PAUSE, Message::Background);
+                    return Ok(());
+                }
                 self.job_is_done(now);
                 continue;
             }
@@ -242,7 +320,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let begun = self.background.as_deref_mut().and_then(|background| background.next_step(now));
         let Some((work, Step { number, offset }, length)) = begun else { return Ok(()) };
         let transaction = match work {
-            Work::Rebuild(device) => self.planner.restore(device, offset, length),
+            Work::Rebuild(device) | Work::Copy(device) => self.planner.restore(device, offset, length),
             Work::Scrub { repairs } => self.planner.check(offset, length, repairs),
         };
         match transaction {
@@ -270,8 +348,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some((job, place)) = found else { return };
         let Step { offset, .. } = job.under_way.swap_remove(place);
         let done = step.min(end - offset);
-        let below = job.under_way.iter().map(|step| step.offset).min().unwrap_or(job.next);
+        let below = job.built();
         match job.work {
+            Work::Copy(_) => {
+                background.counters.copied_bytes += done;
+                background.counters.built = ((u128::from(below) << 32) / u128::from(end.max(1))) as u64;
+            }
             Work::Rebuild(device) => {
                 background.counters.rebuilt_bytes += done;
                 background.counters.built = ((u128::from(below) << 32) / u128::from(end.max(1))) as u64;
@@ -288,9 +370,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(next) = background.jobs.front_mut() {
             (next.soonest, next.latest) = (next.soonest.max(job.soonest), next.latest.max(job.latest));
         }
-        if let Work::Rebuild(device) = job.work {
-            background.counters.rebuilds += 1;
-            self.is_rebuilt(device, now);
+        match job.work {
+            Work::Rebuild(device) => {
+                background.counters.rebuilds += 1;
+                self.is_rebuilt(device, now);
+            }
+            Work::Copy(device) => {
+                background.counters.copies += 1;
+                self.copy_is_done(device, now);
+            }
+            Work::Scrub { .. } => {}
         }
     }
 

@@ -22,6 +22,7 @@ use harmonia_ssd::{Device, SubCompletion};
 use harmonia_types::{Bytes, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
+use super::copying::Copying;
 use super::messages::Message;
 use super::payload::Payload;
 use super::power::Power;
@@ -55,6 +56,8 @@ pub enum MishapKind {
     Replaced(u16),
     /// Distributed spare space of this number takes its place.
     StoodIn(u16),
+    /// A spare begins to take its place while it works: the number that was made with.
+    Copying(u16),
     /// The replacement holds everything.
     Rebuilt,
     /// Power was lost, and so many requests had to be submitted again.
@@ -67,11 +70,13 @@ pub(super) struct Fate<P: Probe> {
     /// Requests that have arrived.
     requests: u64,
     /// Spares that are left, the next one last, with the numbers they were made with.
-    spares: Vec<(u16, Device<P>)>,
+    pub spares: Vec<(u16, Device<P>)>,
     /// Members that failed and were replaced.
     retired: Vec<(u16, Device<P>)>,
-    /// By member: the number of the device in its place.
-    numbers: Vec<u16>,
+    /// By slot, the members first: the number of the device in its place.
+    pub numbers: Vec<u16>,
+    /// Spares that members are copied to.
+    pub copies: Vec<Copying>,
     rng: Rng,
     /// Pages until the next one that cannot be read.
     readable: u64,
@@ -92,7 +97,9 @@ impl<P: Probe> Fate<P> {
             requests: 0,
             spares,
             retired: Vec::new(),
-            numbers: (0..first).collect(),
+            // The journal follows the members, and has the number behind the spares.
+            numbers: (0..first).chain(config.journal.iter().map(|_| first + config.spares.len() as u16)).collect(),
+            copies: Vec::new(),
             rng,
             readable,
             log: Vec::new(),
@@ -175,6 +182,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let fault = fate.config.events[index as usize];
         match fault.what {
             Befalls::Failure => self.fail(fault.device, now),
+            Befalls::Replacement => self.begin_copy(fault.device, now),
             Befalls::Slow(factor) => {
                 let device = fault.device.index();
                 if self.access[device] != Access::Failed {
@@ -206,7 +214,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
         let has_spare = !fate.spares.is_empty() || self.health.stand_ins().is_some_and(|all| all.left() > 0);
+        let delay = fate.config.rebuild.delay;
         self.latest = self.latest.max(now);
+        if self.spare_of(device).is_some() {
+            return self.fail_over(device, now);
+        }
         self.set_condition(device, Condition::Failed);
         self.devices[index].fail(now);
         self.set_access(device, Access::Failed);
@@ -214,23 +226,28 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.give_up_parked(device);
         self.collect_from(index)?;
         self.refuse_all_of(device, now)?;
-        self.avoided[index] = false;
-        let known = &mut self.delivered[index];
+        self.tell_of_failure(device, now);
+        if has_spare {
+            self.agenda.push(now + self.message_latency * 2 + delay, Message::Replace(device));
+        }
+        Ok(())
+    }
+
+    /// The coordinator hears that a device is gone.
+    pub(super) fn tell_of_failure(&mut self, device: DeviceId, now: SimTime) {
+        self.avoided[device.index()] = false;
+        let known = &mut self.delivered[device.index()];
         known.capable = false;
         if std::mem::replace(&mut known.collecting, false) && self.interests.devices {
             self.consult(now, &Event::GcEnded { device, registered: false });
         }
         self.consult(now, &Event::Failure(device));
-        if has_spare {
-            self.agenda.push(now + self.message_latency * 2, Message::Replace(device));
-        }
-        Ok(())
     }
 
     /// What a member was given and has not answered comes back.
-    fn refuse_all_of(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn refuse_all_of(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
-        for place in self.nodes.under_way(device) {
+        for place in self.nodes.under_way_at(index) {
             let token = self.nodes.token(place);
             let node = self.nodes.get_mut(place);
             let (length, couples) = (node.operation.length, std::mem::take(&mut node.couples));
@@ -366,11 +383,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
         let Some(fate) = self.fate.as_deref() else { return self.devices.iter().collect() };
-        let members = fate.numbers.iter().copied().zip(&self.devices);
+        let slots = fate.numbers.iter().copied().zip(&self.devices);
         let others = fate.spares.iter().chain(&fate.retired).map(|(number, device)| (*number, device));
-        let journal = (fate.config.spares.len() as u16..).zip(&self.devices[self.delivered.len()..]);
-        let journal = journal.map(|(number, device)| (number + self.delivered.len() as u16, device));
-        let mut all: Vec<(u16, &Device<P>)> = members.chain(others).chain(journal).collect();
+        let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, device)| device).collect()
     }

@@ -52,6 +52,10 @@ pub(super) enum Message {
     PowerLoss,
     /// A spare takes the place of a failed member.
     Replace(DeviceId),
+    /// A device has taken a member's place, and messages to and from it are on their way from now on.
+    Arrived(DeviceId),
+    /// A device that retired may have answered everything: its slot.
+    Left(u16),
     /// All of the array is to be compared.
     Scrub,
     /// The array's own work may go on.
@@ -126,8 +130,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         match message {
             // What a member that failed had sent is lost, and so is what was sent to it.
             Message::Notice(device, _) | Message::Directive(device, _) | Message::Query(device)
-                if self.access[device.index()] == Access::Failed => {}
-            Message::Answer(device, answer) if self.access[device.index()] == Access::Failed => {
+                if !self.delivered[device.index()].capable => {}
+            Message::Answer(device, answer) if !self.delivered[device.index()].capable => {
                 self.answers.release(answer);
             }
             Message::Notice(device, notice) => {
@@ -226,6 +230,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Fault(index) => self.befall(index, now)?,
             Message::PowerLoss => self.lose_power(now)?,
             Message::Replace(device) => self.replace(device, now)?,
+            Message::Arrived(device) => self.announce(device, now),
+            Message::Left(slot) => self.has_left(usize::from(slot), now)?,
             Message::Scrub => self.begin_scrub(now)?,
             Message::Background => self.work_on(now)?,
         }

@@ -18,6 +18,8 @@
 //! * `standing_in`: operations on members whose places others have taken;
 //! * `background`: rebuilding and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
+//! * `copying`: spares that take the places of members that still work;
+//! * `background`: rebuilding, copying and scrubbing;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
@@ -53,6 +55,7 @@ macro_rules! viewing {
 
 mod background;
 mod caching;
+mod copying;
 mod failure;
 mod locks;
 mod log;
@@ -104,6 +107,7 @@ use transactions::{Chain, Running};
 
 /// A whole array of simulated SSDs.
 pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
+    /// The members, then whatever takes their places or has left them (`copying`).
     devices: Vec<Device<P>>,
     layout: Layout,
     planner: Box<dyn Planner>,
@@ -141,7 +145,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     flushes: Vec<WaitingFlush>,
     /// By member: what it may be given.
     access: Vec<Access>,
-    /// By member: bytes handed to it and not served yet.
+    /// By device: bytes handed to it and not served yet.
     outstanding: Vec<u64>,
     /// By member: the coordinator wants reads to do without it.
     avoided: Vec<bool>,
@@ -167,7 +171,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     latest: SimTime,
     /// One slot a member: when it next has something to do.
     wakes: SlotQueue,
-    /// By member: operations it has on which hangs what their transactions do next; and when those members that have any
+    /// By device: operations it has on which hangs what their transactions do next; and when those members that have any
     /// next have something to do.
     coupled: Vec<u32>,
     coupled_wakes: SlotQueue,
@@ -430,7 +434,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let no_time = SimDuration::ZERO;
         let is_prompt = config.coordination.message_latency == no_time
             && config.members.iter().all(|member| member.ssd.link.latency == no_time);
-        let mut wakes = SlotQueue::new(devices.len());
+        let slots = devices.len() + faults.replacements();
+        let mut wakes = SlotQueue::new(slots);
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
         }
@@ -468,7 +473,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             latest: SimTime::ZERO,
             refused: VecDeque::new(),
             coupled: vec![0; devices.len()],
-            coupled_wakes: SlotQueue::new(devices.len()),
+            coupled_wakes: SlotQueue::new(slots),
             waiting: 0,
             refuses: false,
             wakes,

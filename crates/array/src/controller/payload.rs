@@ -59,6 +59,12 @@ pub trait Payload: Send {
     /// Power is lost: no operation, transaction or request that is not complete is heard of any more. Requests that are not
     /// complete are submitted again, without arriving again.
     fn loses_power(&mut self) {}
+    /// A spare, the next one, begins to take a member's place: what the member is given from now on that is no read goes to both.
+    fn is_copied(&mut self, _device: DeviceId) {}
+    /// All of a member is copied: the spare is the member. The old device answers what it was given, and no more.
+    fn retires(&mut self, _device: DeviceId) {}
+    /// A member fails while it is copied: the spare is the member. `holds` follows and says how much it has.
+    fn fails_over(&mut self, _device: DeviceId) {}
     /// A request is complete.
     fn completes(&mut self, _completion: &Completion) {}
 }

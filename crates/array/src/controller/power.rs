@@ -75,7 +75,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Sees to rows that were being written when power was lost, and to the array's own work.
     fn recover(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        for device in (0..self.devices.len() as u16).map(DeviceId) {
+        for device in (0..self.delivered.len() as u16).map(DeviceId) {
             self.arrange_destage(device, now);
         }
         self.work_on(now)
@@ -125,13 +125,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.unsettled.clear();
         self.flushes.clear();
         self.agenda.retain(|message| !is_of_an_operation(message));
-        for device in (0..self.devices.len() as u16).map(DeviceId) {
-            let index = device.index();
-            self.held_back[index].clear();
-            self.coupled[index] = 0;
-            let had_any = std::mem::take(&mut self.outstanding[index]) > 0;
-            if had_any && self.access[index] == Access::Reserved {
-                self.agenda.push(now, Message::Drained(device));
+        self.held_back.iter_mut().for_each(Vec::clear);
+        for slot in 0..self.devices.len() {
+            self.coupled[slot] = 0;
+            let had_any = std::mem::take(&mut self.outstanding[slot]) > 0;
+            match self.access.get(slot) {
+                Some(Access::Reserved) if had_any => {
+                    self.agenda.push(now, Message::Drained(DeviceId(slot as u16)));
+                }
+                None => self.agenda.push(now, Message::Left(slot as u16)),
+                Some(_) => {}
             }
         }
         self.forget_all_rows();

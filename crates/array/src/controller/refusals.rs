@@ -42,7 +42,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         (piece.operation.offset, piece.operation.length, piece.operation.parity) = (from, to - from, parity);
         if is_whole {
             // Nothing of it is left: this piece takes its place.
-            let (device, length) = (node.operation.device.index(), end - start);
+            let (device, length) = (usize::from(node.slot), end - start);
             let couples = node.couples;
             self.nodes.release(place);
             self.is_done_with(device, length, couples, refusal.at);
@@ -63,7 +63,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
         self.outstanding[device] -= length;
         self.coupled[device] -= u32::from(couples);
-        if self.access[device] == Access::Reserved && self.outstanding[device] == 0 {
+        if device >= self.access.len() {
+            if self.outstanding[device] == 0 {
+                self.agenda.push(at.max(self.latest), Message::Left(device as u16));
+            }
+        } else if self.access[device] == Access::Reserved && self.outstanding[device] == 0 {
             self.agenda.push(at.max(self.latest), Message::Drained(DeviceId(device as u16)));
         }
     }

@@ -23,6 +23,10 @@ pub(super) struct Node {
     pub operation: PlannedOperation,
     /// The member that it was planned for.
     pub role: DeviceId,
+    /// Which device has it, or had it last: the member's own number, or one behind the members (`copying`).
+    pub slot: u16,
+    /// It does to a spare what another operation does to the member.
+    pub is_twin: bool,
     /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
@@ -116,11 +120,18 @@ impl Nodes {
         self.before.release_all();
     }
 
-    /// The operations that a member has.
-    pub fn under_way(&self, device: DeviceId) -> Vec<u32> {
+    /// The operations that the device in a slot has.
+    pub fn under_way_at(&self, slot: usize) -> Vec<u32> {
         let all = 0..self.generations.len() as u32;
-        all.filter(|&handle| self.slab[handle].is_submitted && self.slab[handle].operation.device == device)
-            .collect()
+        let is_there = |node: &Node| node.is_submitted && usize::from(node.slot) == slot;
+        all.filter(|&handle| is_there(&self.slab[handle])).collect()
+    }
+
+    /// Two devices change places; each keeps what it was given.
+    pub fn exchange(&mut self, one: usize, other: usize) {
+        let (of_one, of_other) = (self.under_way_at(one), self.under_way_at(other));
+        of_one.into_iter().for_each(|handle| self.slab[handle].slot = other as u16);
+        of_other.into_iter().for_each(|handle| self.slab[handle].slot = one as u16);
     }
 
     /// Keeps what the operations of a patch have behind them.
@@ -152,6 +163,8 @@ mod tests {
             index,
             operation,
             role: DeviceId(0),
+            slot: 0,
+            is_twin: false,
             next: NONE,
             begins_step: false,
             is_submitted: false,

@@ -142,6 +142,8 @@ pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation)
         index,
         operation,
         role: operation.device,
+        slot: operation.device.0,
+        is_twin: false,
         next,
         begins_step: false,
         is_submitted: false,
@@ -261,6 +263,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let view = viewing!(self, look);
         if spec.tag == REPLAY {
             self.plan_replay(handle, &mut plan);
+        } else if self.is_copy(handle) {
+            self.plan_copy(&spec, &mut plan);
         } else if let Some(cache) =
             self.cache.as_deref_mut().filter(|cache| cache.answers(handle, &spec, &self.health))
         {
@@ -330,29 +334,55 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Hands an operation to its member, or has it refused.
     pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let whole = *self.nodes.get(node);
-        let (token, Node { operation, owner, is_direct, .. }) = (self.nodes.token(node), whole);
-        let device = operation.device.index();
-        let request = if is_direct { owner } else { self.transactions[owner].request };
-        if C::ACTIVE && !is_direct && self.transactions[owner].is_destage {
-            self.payload.destages(&operation, token);
-        } else if C::ACTIVE {
-            let planned = whole.planned();
-            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &planned, token));
+        self.tell_of_submission(node);
+        if let Some(spare) = self.only_spare(node) {
+            self.nodes.get_mut(node).is_twin = true;
+            return self.hand_over(node, spare, now);
         }
+        let device = self.nodes.get(node).operation.device.index();
         let refusal = match self.access[device] {
             Access::Open => None,
             Access::Reserved => Some(Refusal::Reserved),
             Access::Failed => Some(Refusal::Failed),
         };
         if let Some(refusal) = refusal {
-            self.agenda.push(now, Message::Refused(token, refusal));
+            self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
             return Ok(());
         }
+        if self.fate.is_some() {
+            self.mirror(node, now)?;
+        }
+        self.hand_over(node, device, now)
+    }
+
+    /// The payload hears of an operation that is handed to its member.
+    pub(super) fn tell_of_submission(&mut self, node: u32) {
+        if !C::ACTIVE {
+            return;
+        }
+        let (token, whole) = (self.nodes.token(node), *self.nodes.get(node));
+        let Node { operation, owner, is_direct, .. } = whole;
+        if !is_direct && self.transactions[owner].is_destage {
+            self.payload.destages(&operation, token);
+        } else {
+            let planned = whole.planned();
+            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &planned, token));
+        }
+    }
+
+    /// Hands an operation to the device in a slot.
+    pub(super) fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
+        let (token, Node { operation, owner, is_direct, is_twin, .. }) =
+            (self.nodes.token(node), *self.nodes.get(node));
+        let request = if is_direct { owner } else { self.transactions[owner].request };
+        let device = operation.device.index();
         let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
-        self.outstanding[device] += operation.length;
-        self.nodes.get_mut(node).is_submitted = true;
-        self.write_begins(node);
+        self.outstanding[slot] += operation.length;
+        let submitted = self.nodes.get_mut(node);
+        (submitted.is_submitted, submitted.slot) = (true, slot as u16);
+        if !is_twin {
+            self.write_begins(node);
+        }
         if let Some(delay) = self.hedge.filter(|_| operation.operation == Operation::Read && request != NONE)
         {
             self.agenda.push(now + delay, Message::Hedge(token));
@@ -360,7 +390,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let couples = !is_direct && self.transactions[owner].goes_on();
         if couples {
             self.nodes.get_mut(node).couples = true;
-            self.coupled[device] += 1;
+            self.coupled[slot] += 1;
         }
         let sub = SubRequest {
             token,
@@ -372,9 +402,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             parity: operation.parity,
             background: !is_direct && self.transactions[owner].is_own,
         };
-        let result = self.devices[device].submit(now, sub);
+        let result = self.devices[slot].submit(now, sub);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
-        self.collect_from(device)
+        self.collect_from(slot)
     }
 
     /// Whether a member that is able to refuses an operation at once instead of letting it wait for collection.
@@ -418,12 +448,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
-        self.is_done_with(operation.device.index(), operation.length, node.couples, done.finish);
-        self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
+        self.is_done_with(usize::from(node.slot), operation.length, node.couples, done.finish);
+        if !node.is_twin {
+            self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
+        }
         if node.is_answered {
             return Ok(());
         }
-        self.write_ends(&node, done.token, done.finish);
+        if !node.is_twin {
+            self.write_ends(&node, done.token, done.finish);
+        }
         if self.fate.is_some() {
             self.find_unreadable(&node, done);
         }

@@ -193,6 +193,8 @@ fn contents_outlive_members_that_fail() {
             ("failures", sum.failures, 90),
             ("replacements", sum.replacements, 45),
             ("members rebuilt", sum.rebuilds, 30),
+            ("members copied", sum.copies, 5),
+            ("members that failed while copied", sum.failovers, 3),
             ("pages built", sum.built, 3_000),
             ("pages scrubbed", sum.scrubbed, 500),
             ("unreadable pages", sum.unreadable, 500),

@@ -129,6 +129,12 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// Nobody wants to know any more that it collected before this moment.
+    pub fn forget_collecting_before(&mut self, now: SimTime) {
+        self.intervals.clear();
+        self.collecting_since = self.collecting_since.max(now);
+    }
+
     /// Forgets what waits, runs or is on its way, and what was not told yet.
     fn forget_operations(&mut self) {
         (self.ops, self.subs, self.background) = (Slab::default(), Slab::default(), None);

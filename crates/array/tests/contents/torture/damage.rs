@@ -22,6 +22,10 @@ pub struct Damage {
     /// By the number a device was made with: the member it is.
     members: Vec<Option<DeviceId>>,
     next_spare: usize,
+    /// Devices that are members and do not fail with them: spares that members are copied to, by member, and devices that
+    /// have retired and still answer.
+    copies: Vec<(DeviceId, usize)>,
+    retired: Vec<usize>,
     page_sectors: u64,
     /// Places of a row, or copies of a page, that can be missing.
     redundancy: usize,
@@ -43,6 +47,8 @@ impl Damage {
             conditions: vec![Condition::Whole; usize::from(members)],
             members: in_place.chain((0..spares).map(|_| None)).collect(),
             next_spare: usize::from(members),
+            copies: Vec::new(),
+            retired: Vec::new(),
             page_sectors,
             redundancy,
             broken: vec![false; member_sectors as usize],
@@ -60,13 +66,38 @@ impl Damage {
         self.members[number.index()]
     }
 
-    /// A member holds more or less than before.
-    pub fn set(&mut self, member: DeviceId, condition: Condition) {
+    /// The next spare takes what a member takes.
+    pub fn begin_copy(&mut self, member: DeviceId) {
+        self.copies.push((member, self.next_spare));
+        self.members[self.next_spare] = Some(member);
+        self.next_spare += 1;
+    }
+
+    /// The spare is the member; the old device goes on as long as it has something to answer, if it has not failed.
+    pub fn end_copy(&mut self, member: DeviceId, has_failed: bool) {
+        let spare = self.copies.iter().position(|copy| copy.0 == member).expect("it is copied");
+        let (_, spare) = self.copies.swap_remove(spare);
+        let old = self.in_place(member).find(|&number| number != spare).expect("it was a member");
+        if has_failed {
+            self.members[old] = None;
+        } else {
+            self.retired.push(old);
+        }
+    }
+
+    /// Devices that are a member, but for those that are none any more or yet.
+    fn in_place(&self, member: DeviceId) -> impl Iterator<Item = usize> + '_ {
+        let numbers = (0..self.members.len()).filter(move |&number| self.members[number] == Some(member));
+        numbers.filter(|number| !self.retired.contains(number))
+    }
+
+    /// A member holds more or less than before; whether it is less.
+    pub fn set(&mut self, member: DeviceId, condition: Condition) -> bool {
         let before = std::mem::replace(&mut self.conditions[member.index()], condition);
         match (before, condition) {
             (_, Condition::Failed) => {
-                let place = self.members.iter_mut().find(|place| **place == Some(member));
-                *place.expect("a member fails once") = None;
+                let number = self.in_place(member).next().expect("a member fails once");
+                self.members[number] = None;
             }
             (Condition::Failed, _) => {
                 self.members[self.next_spare] = Some(member);
@@ -77,6 +108,7 @@ impl Damage {
             }
             _ => {}
         }
+        condition == Condition::Failed || before == Condition::Whole
     }
 
     /// Whether a member holds a sector.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use harmonia_array::{ArrayConfig, ArrayFailure, Condition, MishapKind, Reads};
+use harmonia_array::{ArrayConfig, ArrayFailure, Condition, Mishap, MishapKind, Reads};
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
@@ -109,6 +109,9 @@ pub struct Counts {
     pub failures: u64,
     pub replacements: u64,
     pub rebuilds: u64,
+    /// Members copied to spares as a whole, and members that failed while that went on.
+    pub copies: u64,
+    pub failovers: u64,
     /// Pages that could not be read, and pages written anew for that.
     pub unreadable: u64,
     pub rewritten: u64,
@@ -184,6 +187,8 @@ impl Counts {
         self.failures += other.failures;
         self.replacements += other.replacements;
         self.rebuilds += other.rebuilds;
+        self.copies += other.copies;
+        self.failovers += other.failovers;
         self.unreadable += other.unreadable;
         self.rewritten += other.rewritten;
         self.built += other.built;
@@ -206,6 +211,21 @@ impl Counts {
         self.schedules.extend(other.schedules);
         self.members.extend(other.members);
     }
+}
+
+/// Members that failed while they were copied.
+fn failovers(mishaps: &[Mishap]) -> u64 {
+    let was_copied = |place: usize, device| {
+        let mut before = mishaps[..place].iter().rev();
+        let last = before.find(|mishap| mishap.device == device && !is_slow(mishap));
+        last.is_some_and(|mishap| matches!(mishap.what, MishapKind::Copying(_)))
+    };
+    let failed = mishaps.iter().enumerate().filter(|(_, mishap)| mishap.what == MishapKind::Failed);
+    failed.filter(|(place, mishap)| was_copied(*place, mishap.device)).count() as u64
+}
+
+fn is_slow(mishap: &Mishap) -> bool {
+    matches!(mishap.what, MishapKind::Slow(_))
 }
 
 /// An array that is being driven.
@@ -384,7 +404,9 @@ impl<C: Content> Run<C> {
     /// Whether a replacement is being built.
     fn is_building(&self) -> bool {
         let mut members = (0..self.array.devices().len() as u16).map(DeviceId);
-        members.any(|member| matches!(self.array.health().of(member), Condition::Partial(_)))
+        members.any(|member| {
+            matches!(self.array.health().of(member), Condition::Partial(_)) || self.array.is_copied(member)
+        })
     }
 
     /// Lets everything drain, reads the whole array, and checks every row and copy.
@@ -479,6 +501,8 @@ impl<C: Content> Run<C> {
         counts.rebuilds = happened(|what| *what == MishapKind::Rebuilt);
         let (own, page) = (self.array.background_counters(self.now), config.page_size());
         counts.rewritten = own.rewritten_pages;
+        counts.copies = own.copies;
+        counts.failovers = failovers(self.array.mishaps());
         (counts.built, counts.scrubbed) = (own.rebuilt_bytes / page, own.scrubbed_bytes / page);
         counts.unreadable = of_array.unreadable_pages;
         counts.rebuilt_for_losses = of_array.losses.rebuilt_pages;

@@ -135,6 +135,7 @@ pub(super) fn position(parity: &Parity, unit: Unit) -> usize {
         Unit::Data(unit) => usize::from(unit),
         Unit::P => usize::from(parity.data_units()),
         Unit::Q => usize::from(parity.data_units()) + 1,
+        Unit::None => unreachable!("only members of a stripe are asked"),
     }
 }
 

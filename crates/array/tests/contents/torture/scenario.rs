@@ -136,6 +136,17 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
         let what = Befalls::Slow(pick(rng, &[1.0, 1.5, 5.0, 20.0]));
         events.push(Fault { device: DeviceId(rng.below(members) as u16), at: moment(rng), what });
     }
+    let mut own = Rng::stream(seed, "contents/replacements");
+    let delay = SimDuration::from_us(pick(&mut own, &[0, 0, 100, 20_000]));
+    while own.chance(0.35) {
+        let device = DeviceId(own.below(members) as u16);
+        events.push(Fault { device, at: moment(&mut own), what: Befalls::Replacement });
+        if own.chance(0.3) {
+            // It fails meanwhile.
+            let at = moment(&mut own);
+            events.push(Fault { device, at, what: Befalls::Failure });
+        }
+    }
     let layout = config.layout();
     let page = config.page_size();
     let grain = match &layout {
@@ -154,6 +165,7 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
             max_rate: rate(rng),
             depth: pick(rng, &[1, 2, 4, 16]),
             step: grain * pick(rng, &[1, 1, 3, 16]),
+            delay,
         },
         scrub: rng
             .chance(0.2)

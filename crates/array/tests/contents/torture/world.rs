@@ -325,15 +325,16 @@ impl<C: Content> World<C> {
 
     /// A member holds more or less than before.
     fn holds(&mut self, member: DeviceId, condition: Condition) {
-        self.damage.set(member, condition);
+        let is_less = self.damage.set(member, condition);
         let ailing = self.damage.ailing();
         self.requests.iter_mut().flatten().for_each(|pending| pending.ailed |= ailing);
-        if condition != Condition::Failed {
+        if !is_less {
             return;
         }
         for sector in 0..self.damage.sectors() {
             if self.places.parity().is_some() {
-                if self.is_broken(sector) || !self.damage.allows(self.damage.missing(sector)) {
+                let is_lost = !self.damage.holds(member, sector);
+                if is_lost && (self.is_broken(sector) || !self.damage.allows(self.damage.missing(sector))) {
                     self.breaks(sector);
                 }
             } else if let Some(logical) = self.places.logical(member, sector) {
@@ -829,6 +830,11 @@ impl<C> Carried<C> {
         }
     }
 
+    /// Whether an operation is all that it carries.
+    fn is_whole(&self, operation: &PlannedOperation) -> bool {
+        (operation.offset / SECTOR, operation.length / SECTOR) == (self.first, self.contents.len() as u64)
+    }
+
     /// Its member has failed: whatever flash has seen of it, nothing comes of it.
     fn is_lost(&mut self) {
         self.refused.push(self.first..self.first + self.contents.len() as u64);
@@ -943,7 +949,8 @@ impl<C: Content> Payload for Contents<C> {
         // Pages that could not be read have a token of their own, and were refused when they were found.
         let carried = carried.get_mut(token as u32 as usize).filter(|carried| carried.token == token);
         let Some(carried) = carried else { return };
-        if damage.has_failed(operation.device) {
+        // As a whole also where a spare has taken the place of the member that failed.
+        if damage.has_failed(operation.device) || carried.is_whole(operation) {
             carried.is_lost();
         } else {
             carried.refuses(operation, page_sectors);
@@ -1044,6 +1051,18 @@ impl<C: Content> Payload for Contents<C> {
 
     fn loses_power(&mut self) {
         self.world().loses_power();
+    }
+
+    fn is_copied(&mut self, device: DeviceId) {
+        self.world().damage.begin_copy(device);
+    }
+
+    fn retires(&mut self, device: DeviceId) {
+        self.world().damage.end_copy(device, false);
+    }
+
+    fn fails_over(&mut self, device: DeviceId) {
+        self.world().damage.end_copy(device, true);
     }
 
     fn completes(&mut self, completion: &Completion) {

@@ -1,0 +1,230 @@
+//! A spare takes the place of a member that still works.
+//!
+//! ```text
+//! begins ─► step by step: member read, spare written ─► all is copied: the spare is the member, the old one retires
+//!                 │ the member fails
+//!                 └─► the spare is the member, built as far as it was copied; the rest is rebuilt from the others
+//!
+//! reads ───────────────────────────► member
+//! writes, discards and flushes ─┬──► member
+//!                               └──► spare: the *twin*, for which the host waits as well
+//! ```
+//!
+//! A step of the copy holds its rows, as a step of a rebuild does. Pages of the member that cannot be read are rebuilt from the
+//! others. What planners see is the member: an operation names the member, and its *slot* says which device has it. Slots behind
+//! the members are spares that are being written, and members that have retired and still answer what they were given.
+//!
+//! The coordinator hears nothing of the copy. When the spare takes the place it hears of a failure, a replacement and its
+//! being rebuilt, as every policy forgets then what it knew of the old device. What the old device had sent is lost.
+//!
+//! Where writes are parked in NVRAM, a member that fails while it is copied is rebuilt from its first byte: the spare does not
+//! have what is parked.
+//!
+//! Source: Linux md, Documentation/driver-api/md and `drivers/md/raid5.c` (`R5_NeedReplace`): writes go to both, and what is read
+//! for the copy is read from the member. Leaves out: reads from the spare where it is complete, as md does them; a spare that
+//! fails while it is written.
+
+use harmonia_ssd::interface::Notice;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimTime};
+
+use super::failure::{Mishap, MishapKind};
+use super::messages::Message;
+use super::payload::Payload;
+use super::{Access, Array, ArrayFailure};
+use crate::coordination::{Delivered, Event};
+use crate::health::Condition;
+use crate::planner::{Plan, PlannedOperation, Transaction};
+
+/// A spare that a member is copied to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Copying {
+    pub member: DeviceId,
+    pub slot: usize,
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// The slot of the spare that a member is copied to.
+    #[inline]
+    pub(super) fn spare_of(&self, member: DeviceId) -> Option<usize> {
+        let fate = self.fate.as_deref()?;
+        fate.copies.iter().find(|copying| copying.member == member).map(|copying| copying.slot)
+    }
+
+    /// Whether a spare is taking a member's place while it works.
+    pub fn is_copied(&self, member: DeviceId) -> bool {
+        self.spare_of(member).is_some()
+    }
+
+    /// The next spare begins to take the place of a member that works. Nothing happens if there is none, or the member is not
+    /// whole, or its place is being taken.
+    pub(super) fn begin_copy(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let can_be_copied = self.planner.restore(device, 0, self.page_size).is_some();
+        if self.health.of(device) != Condition::Whole || self.spare_of(device).is_some() || !can_be_copied {
+            return Ok(());
+        }
+        let slot = self.devices.len();
+        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
+        let Some((number, mut spare)) = fate.spares.pop() else { return Ok(()) };
+        fate.numbers.push(number);
+        fate.copies.push(Copying { member: device, slot });
+        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
+        spare.stop_at_completions();
+        self.devices.push(spare);
+        self.outstanding.push(0);
+        self.coupled.push(0);
+        if C::ACTIVE {
+            self.payload.is_copied(device);
+        }
+        self.collect_from(slot)?;
+        self.begin_job_of_copy(device, now)
+    }
+
+    /// Whether a transaction is a step of a copy that is under way.
+    pub(super) fn is_copy(&self, transaction: u32) -> bool {
+        let running = &self.transactions[transaction];
+        running.is_own
+            && running.step != u64::MAX
+            && running.spec.operation == Operation::Write
+            && running.spec.member.is_some_and(|member| self.spare_of(member).is_some())
+    }
+
+    /// A step of a copy: the member is read, then the spare written.
+    pub(super) fn plan_copy(&self, spec: &Transaction, plan: &mut Plan) {
+        let Transaction { offset, length, member: Some(member), .. } = *spec else { return };
+        let parity = self.layout.parity_pages(member, offset, length);
+        let read = PlannedOperation::data(member, Operation::Read, offset, length);
+        let read = PlannedOperation { phase: Phase::Reconstruct, parity, ..read };
+        plan.push(read);
+        plan.barrier();
+        plan.push(PlannedOperation { operation: Operation::Write, ..read });
+    }
+
+    /// The slot of an operation that goes to a spare and nowhere else: the write of a copy.
+    #[inline]
+    pub(super) fn only_spare(&self, node: u32) -> Option<usize> {
+        let node = self.nodes.get(node);
+        let spare = self.spare_of(node.operation.device)?;
+        let is_write = node.operation.operation == Operation::Write && !node.is_direct;
+        (is_write && self.is_copy(node.owner)).then_some(spare)
+    }
+
+    /// What a member is about to be given goes to the spare that it is copied to as well.
+    #[inline]
+    pub(super) fn mirror(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(slot) = self.spare_of(self.nodes.get(node).operation.device) else { return Ok(()) };
+        let mut twin = *self.nodes.get(node);
+        if twin.operation.operation == Operation::Read || twin.is_direct {
+            return Ok(());
+        }
+        self.add_to_step(&mut twin);
+        twin.is_twin = true;
+        twin.operation.fast_fail = false;
+        let twin = self.nodes.insert(twin);
+        self.tell_of_submission(twin);
+        self.hand_over(twin, slot, now)
+    }
+
+    /// Whether a spare that has everything must wait: what goes back from NVRAM is not parked any more once the member has it, so
+    /// that the spare must have it before it is read.
+    pub(super) fn lacks_parked(&self, device: DeviceId) -> bool {
+        let Some(slot) = self.spare_of(device).filter(|_| self.nvram.is_some()) else { return false };
+        let goes_back = |&node: &u32| self.transactions[self.nodes.get(node).owner].is_destage;
+        self.nodes.under_way_at(slot).iter().any(goes_back)
+    }
+
+    /// All of a member is copied: the spare takes its place, and it retires.
+    pub(super) fn copy_is_done(&mut self, device: DeviceId, now: SimTime) {
+        let Some(slot) = self.exchange(device, now) else { return };
+        if C::ACTIVE {
+            self.payload.retires(device);
+        }
+        if self.access[device.index()] == Access::Reserved {
+            self.set_access(device, Access::Open);
+        }
+        self.agenda.push(now, Message::Left(slot as u16));
+        self.announce_later(device, now);
+    }
+
+    /// A member fails while it is copied: the spare takes its place as it is.
+    pub(super) fn fail_over(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let index = device.index();
+        let built = self.copied(device).filter(|_| self.nvram.is_none());
+        self.devices[index].fail(now);
+        self.give_up_parked(device);
+        self.collect_from(index)?;
+        if C::ACTIVE {
+            self.payload.fails_over(device);
+        }
+        self.refuse_all_of(device, now)?;
+        self.exchange(device, now);
+        self.set_condition(device, Condition::Partial(built.unwrap_or(0)));
+        self.set_access(device, Access::Open);
+        self.announce_later(device, now);
+        self.rebuild_the_rest(device, built.is_some(), now)
+    }
+
+    /// The spare that a member is copied to takes its place; the old device's slot.
+    fn exchange(&mut self, device: DeviceId, now: SimTime) -> Option<usize> {
+        let index = device.index();
+        let fate = self.fate.as_deref_mut()?;
+        let place = fate.copies.iter().position(|copying| copying.member == device)?;
+        let Copying { slot, .. } = fate.copies.swap_remove(place);
+        if let Some(since) = self.devices[index].collecting_since().filter(|&since| since < now) {
+            self.intervals.push((device, since, now));
+        }
+        self.devices[slot].forget_collecting_before(now);
+        fate.numbers.swap(index, slot);
+        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(fate.numbers[index]) });
+        self.devices.swap(index, slot);
+        self.outstanding.swap(index, slot);
+        self.coupled.swap(index, slot);
+        self.nodes.exchange(index, slot);
+        for place in [index, slot] {
+            self.wakes.set_ranked(place, self.devices[place].next_wakeup());
+            self.set_coupled_wake(place);
+        }
+        Some(slot)
+    }
+
+    /// The coordinator is told that the old device is gone, and of the new one when nothing is on its way any more.
+    fn announce_later(&mut self, device: DeviceId, now: SimTime) {
+        self.tell_of_failure(device, now);
+        self.agenda.push(now + self.message_latency * 2, Message::Arrived(device));
+    }
+
+    /// The coordinator hears of a device that has taken a member's place.
+    pub(super) fn announce(&mut self, device: DeviceId, now: SimTime) {
+        let index = device.index();
+        let Some(fate) = self.fate.as_deref() else { return };
+        if self.access[index] == Access::Failed {
+            return;
+        }
+        let spare = usize::from(fate.numbers[index]) - self.delivered.len();
+        let capable = fate.config.spares.get(spare).is_some_and(|spare| spare.capable);
+        self.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
+        self.consult(now, &Event::Replacement(device));
+        if self.health.of(device) == Condition::Whole {
+            self.consult(now, &Event::Rebuilt(device));
+        }
+        if self.listens && capable && self.devices[index].status(now).gc_active {
+            self.agenda.push(now, Message::Notice(device, Notice::GcStarted));
+        }
+    }
+
+    /// A device that has retired may have answered everything: it is taken away.
+    pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
+        let is_spare = self.fate.as_deref().is_some_and(|fate| fate.copies.iter().any(|copy| copy.slot == slot));
+        // Flushes have no bytes that would be outstanding.
+        if is_spare || !self.nodes.under_way_at(slot).is_empty() {
+            return Ok(());
+        }
+        self.devices[slot].fail(now);
+        self.collect_from(slot)
+    }
+
+    /// How far a member is copied.
+    fn copied(&self, device: DeviceId) -> Option<Bytes> {
+        self.background.as_deref()?.copied(device)
+    }
+}
