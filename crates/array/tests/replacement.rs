@@ -105,7 +105,7 @@ fn advance<C: Payload>(array: &mut Array<NoProbe, C>, until: u64) {
 
 /// What befell members, in order.
 fn story<C: Payload>(array: &Array<NoProbe, C>) -> Vec<(u16, MishapKind)> {
-    array.mishaps().iter().map(|mishap| (mishap.device.0, mishap.what)).collect()
+    array.mishaps().iter().map(|mishap| (mishap.device.unwrap().0, mishap.what)).collect()
 }
 
 /// When the last thing befell a member.
