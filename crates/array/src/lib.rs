@@ -19,7 +19,7 @@ pub mod stripe_cache;
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig,
-    Reads, Rebuild, Scrub, SmallWrite, When,
+    Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When,
 };
 pub use controller::{
     Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, CacheCounters, MessageCounters, Mishap,

@@ -26,11 +26,11 @@
 //! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
 //! are parked, a write that a member refuses goes to NVRAM.
 //!
-//! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`.
+//! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`. Writes of rows of which the stripe
+//! cache keeps something: `cached`.
 //!
-//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
-//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
-//! bitmap, the partial parity log, resync, and the time to compute parity.
+//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the journal, the
+//! write-intent bitmap, the partial parity log, resync, and the time to compute parity.
 
 mod cached;
 mod degraded;
