@@ -17,8 +17,8 @@ pub struct ArrayConfig {
     pub stripe_unit: Bytes,
     /// How parity is made where a stripe is written in part.
     pub small_write: SmallWrite,
-    /// Entries of the stripe cache, each a row of parity; none if 0.
-    pub stripe_cache: u32,
+    /// What is kept of rows of parity.
+    pub stripe_cache: StripeCacheConfig,
     /// What members reveal, and what the array makes of it.
     pub knowledge: Knowledge,
     /// What befalls members, and what the array does about it.
@@ -293,6 +293,22 @@ impl WriteHole {
             WriteHole::PartialParityLog(bytes) => *bytes,
             WriteHole::Resync | WriteHole::Bitmap(_) | WriteHole::Journal(_) => 0,
         }
+    }
+}
+
+/// The stripe cache of levels with parity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct StripeCacheConfig {
+    /// Entries, each a row of all members; none if 0.
+    pub entries: u32,
+    /// Whether a write that has to read first is put off while another one reads. md puts off what is not synchronous.
+    pub delays: bool,
+}
+
+/// No entries.
+impl Default for StripeCacheConfig {
+    fn default() -> Self {
+        StripeCacheConfig { entries: 0, delays: true }
     }
 }
 

@@ -20,7 +20,7 @@ pub mod stripe_cache;
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
     ArrayConfig, Avoid, Befalls, Bitmap, CoordinationConfig, Fault, Faults, Interface, Knowledge,
-    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, WriteHole,
+    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
     Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, CacheCounters, LogCounters,

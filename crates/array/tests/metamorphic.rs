@@ -15,7 +15,7 @@ use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
     AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level,
-    MemberConfig, MessageCounters, Parts, SmallWrite, age,
+    MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -109,7 +109,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         level: Level::Raid0,
         stripe_unit: PAGE * (1 + rng.below(3)),
         small_write: SmallWrite::Fewest,
-        stripe_cache: 0,
+        stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
         faults: Faults::default(),
         coordination: CoordinationConfig {

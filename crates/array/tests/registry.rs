@@ -9,8 +9,8 @@ use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Groups, Pattern, Rotation};
 use harmonia_array::{
     AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults,
-    Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite, When,
-    age,
+    Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite,
+    StripeCacheConfig, When, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
@@ -97,7 +97,7 @@ fn of_level(
         level,
         stripe_unit: PAGE,
         small_write: SmallWrite::Fewest,
-        stripe_cache: 0,
+        stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
         faults: Faults::default(),
         coordination: CoordinationConfig {

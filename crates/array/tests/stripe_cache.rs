@@ -13,7 +13,9 @@
 mod common;
 
 use common::{PAGE, all_filled, drain, level, one_die, request, us};
-use harmonia_array::{Array, ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, When};
+use harmonia_array::{
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, StripeCacheConfig, When,
+};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, RequestBlame, SimTime};
@@ -23,7 +25,8 @@ const READS: Blame =
 const WRITES: Blame =
     Blame { service: 200_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
 
-fn array(stripe_cache: u32, small_write: SmallWrite) -> Array {
+fn array(entries: u32, small_write: SmallWrite) -> Array {
+    let stripe_cache = StripeCacheConfig { entries, delays: true };
     let whole = level(Level::Raid5(Default::default()), &one_die(24, 16, 6), 5, PAGE);
     of(ArrayConfig { stripe_cache, small_write, ..whole })
 }
@@ -123,6 +126,12 @@ fn writes_that_are_put_off_begin_together_when_nobody_reads() {
     let mut cached = array(16, SmallWrite::ReadModifyWrite);
     let done = run(&mut cached, &[write(0, 0, 0, 1), write(1, 45, 5, 1)]);
     assert_eq!((done[1].blame.stripe_wait, cached.counters().cache.delays), (0, 0), "not put off at 45 us");
+    // Synchronous writes are not put off.
+    let whole = level(Level::Raid5(Default::default()), &one_die(24, 16, 6), 5, PAGE);
+    let stripe_cache = StripeCacheConfig { entries: 16, delays: false };
+    let mut cached = of(ArrayConfig { stripe_cache, small_write: SmallWrite::ReadModifyWrite, ..whole });
+    let waits = run(&mut cached, &requests).iter().map(|done| done.blame.stripe_wait).sum::<u64>();
+    assert_eq!((waits, cached.counters().cache.delays), (0, 0));
 }
 
 #[test]
@@ -195,7 +204,8 @@ fn nothing_is_kept_while_a_member_is_missing() {
     let faults = Faults { events: vec![fails], ..Faults::default() };
     let small_write = SmallWrite::ReadModifyWrite;
     let whole = level(Level::Raid5(Default::default()), &one_die(24, 16, 6), 5, PAGE);
-    let mut cached = of(ArrayConfig { stripe_cache: 16, small_write, faults, ..whole });
+    let stripe_cache = StripeCacheConfig { entries: 16, delays: true };
+    let mut cached = of(ArrayConfig { stripe_cache, small_write, faults, ..whole });
     run(&mut cached, &[write(0, 0, 0, 1), write(1, 1_000, 0, 1), write(2, 2_000, 0, 1)]);
     assert_eq!((cached.counters().cache.hits, pages(&cached)), (0, (6, 6)));
 }
@@ -259,7 +269,8 @@ fn random_writes_one_at_a_time_read_what_the_model_says() {
         let of_level =
             if parities == 2 { Level::Raid6(Default::default()) } else { Level::Raid5(Default::default()) };
         let whole = level(of_level, &one_die(24, 16, 6), members as u16, PAGE);
-        let mut cached = of(ArrayConfig { stripe_cache: size, small_write, ..whole });
+        let stripe_cache = StripeCacheConfig { entries: size, delays: true };
+        let mut cached = of(ArrayConfig { stripe_cache, small_write, ..whole });
         let mut model = Model {
             parities,
             data_units,

@@ -1,8 +1,8 @@
-//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`,
+//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`, `delay_pre_reads`,
 //! `stripe_unit`.
 
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
-use harmonia_array::{Level, SmallWrite};
+use harmonia_array::{Level, SmallWrite, StripeCacheConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{Bytes, DeviceId, units};
 
@@ -167,8 +167,15 @@ pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWr
 }
 
 /// Reads `stripe_cache`, which only parity has: none, or as many entries as md allows.
-pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<u32> {
-    let Some(field) = section.field("stripe_cache") else { return Ok(0) };
+pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<StripeCacheConfig> {
+    let delays = section.field("delay_pre_reads");
+    let Some(field) = section.field("stripe_cache") else {
+        let allowed = "no `delay_pre_reads`, or array.stripe_cache above 0";
+        return match delays {
+            Some(field) => Err(field.fault_allowing("there is no stripe cache", allowed)),
+            None => Ok(StripeCacheConfig::default()),
+        };
+    };
     if level.parities() == 0 {
         let problem = format!("{level} has no parity, so there are no rows to keep");
         let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
@@ -178,7 +185,8 @@ pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<u32> {
     if entries > 0 && entries < LEAST_ENTRIES {
         return Err(field.fault("is too few"));
     }
-    Ok(entries)
+    let delays = delays.map(|field| field.boolean()).transpose()?.unwrap_or(true);
+    Ok(StripeCacheConfig { entries, delays })
 }
 
 /// Reads `stripe_unit`. What a member holds beyond its last whole stripe unit is not used.

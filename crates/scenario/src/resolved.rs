@@ -26,6 +26,7 @@ impl Serialize for Scenario {
         let fallback = MemberConfig { capable: true, ssd: base.clone() };
         let members = self.array.members.iter().enumerate();
         let different = members.filter(|(_, member)| **member != fallback);
+        let cached = self.array.stripe_cache.entries > 0;
         let view = View {
             name: &self.name,
             seed: self.seed,
@@ -40,7 +41,8 @@ impl Serialize for Scenario {
                 level: self.array.level.name(),
                 layout: self.array.level.placement(),
                 small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
-                stripe_cache: (self.array.stripe_cache > 0).then_some(self.array.stripe_cache),
+                stripe_cache: cached.then_some(self.array.stripe_cache.entries),
+                delay_pre_reads: (cached && !self.array.stripe_cache.delays).then_some(false),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
                 knowledge: self.array.knowledge.into(),
                 faults: FaultsView::new(&self.array.faults, self.spare_state),
@@ -103,6 +105,8 @@ struct ArrayView<'a> {
     small_write: Option<SmallWrite>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stripe_cache: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_pre_reads: Option<bool>,
     stripe_unit: String,
     #[serde(flatten)]
     knowledge: KnowledgeView,

@@ -467,6 +467,13 @@ pub const KEYS: &[Key] = &[
          wait for one row are merged, pre-reads are put off so that more can join; none with 0 (raid4, raid5, raid6)",
     ),
     key(
+        "array.delay_pre_reads",
+        "true or false",
+        "true",
+        "whether a write that has to read first is put off while another one reads, as md does with writes that are not \
+         synchronous (with stripe_cache)",
+    ),
+    key(
         "array.stripe_unit",
         "a size, a multiple of the page size, at most a member's logical size",
         "4KiB, or one page where pages are larger; raid4, raid5, raid6: 512KiB, or as much of it as a member holds in whole \

@@ -60,7 +60,7 @@ impl Scenario {
 
     /// A write that takes all entries of the stripe cache, or writes that take none.
     fn fills_cache(&self) -> Option<String> {
-        let entries = u64::from(self.array.stripe_cache);
+        let entries = u64::from(self.array.stripe_cache.entries);
         let Layout::Parity(parity) = self.array.layout() else { return None };
         let row = parity.row_bytes();
         let of_size = |size: &SizeDistribution| {

@@ -308,6 +308,8 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid5\", stripe_cache = 16 }", "array.stripe_cache", "is too few, expected 0, or a whole number, 17 to 32768"),
     (LOAD, "array = { level = \"raid6\", stripe_cache = 40000 }", "array.stripe_cache", "17 to 32768"),
     (LOAD, "array = { level = \"raid5\", stripe_cache = \"1MiB\" }", "array.stripe_cache", "17 to 32768"),
+    (LOAD, "array = { level = \"raid5\", delay_pre_reads = true }", "array.delay_pre_reads", "array.stripe_cache above 0"),
+    (LOAD, "array = { level = \"raid5\", stripe_cache = 17, delay_pre_reads = 1 }", "array.delay_pre_reads", "true or false"),
     // What members reveal.
     (LOAD, "array.interface = \"bussy\"", "array.interface", "did you mean \"busy\"?"),
     (LOAD, "array.interface = 3", "array.interface", "\"nothing\", \"log\", \"window\", \"busy\" or \"command\""),

@@ -464,6 +464,9 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
                     flags.push("array.scrub.at=1s".into());
                 }
             }
+            "array.delay_pre_reads" => {
+                flags.extend(["array.level=raid5".into(), "array.stripe_cache=17".into()]);
+            }
             path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
             _ => {}
         }

@@ -380,6 +380,7 @@ fn level(d: &mut Draw, level: Level) -> String {
     }
     if level.parities() > 0 && d.0.chance(0.3) {
         writeln!(keys, "stripe_cache = {}", d.pick(&["0", "17", "256"])).expect("text grows");
+        writeln!(keys, "delay_pre_reads = {}", d.0.chance(0.5)).expect("text grows");
     }
     keys
 }

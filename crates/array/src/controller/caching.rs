@@ -13,7 +13,8 @@
 //!   then one transaction: each request is acknowledged when it is done, with its own waiting. The ticket of the one that joined
 //!   stays in line, so whoever comes behind it waits for both.
 //! * *Delay.* A write that has to read first is put off while another one reads (md's `IO_THRESHOLD` is 1). When none reads
-//!   any more, all that were put off begin at once. A write that is complete by what joined it begins at once.
+//!   any more, all that were put off begin at once. A write that is complete by what joined it begins at once. md does not put
+//!   off synchronous writes; `delays` says whether writes here are put off.
 //! * *Kept units.* What a write reads and writes stays in its entries. Whatever else changes rows (discards, rebuilding, pages
 //!   written anew) drops them; a read that does not bring what it should drops them, too. Parked writes are no exception, as the
 //!   cache holds what NVRAM does. Host reads take no notice of the cache.
@@ -23,8 +24,7 @@
 //!
 //! Source: Linux md, drivers/md/raid5.c (`raid5_get_active_stripe`, `add_stripe_bio`, `handle_stripe_dirtying`,
 //! `raid5_activate_delayed`). Leaves out: plugging, and batches of the thread, so a write goes as soon as it may;
-//! `preread_bypass_threshold`, which orders stripes that the thread could handle at one moment; that md does not put off
-//! synchronous writes; that a write in md joins one whose pre-reads are under way; entries for rebuilding, scrubbing and reads
+//! `preread_bypass_threshold`, which orders stripes that the thread could handle at one moment; that a write in md joins one whose pre-reads are under way; entries for rebuilding, scrubbing and reads
 //! around members; what stays in md's cache when a member fails.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -36,6 +36,7 @@ use super::payload::{Owner, Payload};
 use super::tokens::{NONE, Node};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
+use crate::config::StripeCacheConfig;
 use crate::health::Health;
 use crate::layout::Layout;
 use crate::planner::{Plan, PlannedOperation, Refusal, Rows, Transaction, View};
@@ -104,6 +105,7 @@ pub(super) struct Caching {
     /// Reads that the entries answer, of the plan that is being made.
     pub kept: Vec<PlannedOperation>,
     row: u64,
+    delays: bool,
     stages: BTreeMap<u32, Stage>,
     /// By first row: writes that hold it and are not planned, so that others can join them.
     open: BTreeMap<u64, u32>,
@@ -119,14 +121,15 @@ pub(super) struct Caching {
 
 impl Caching {
     /// For an array with parity; `None` if it has no entries.
-    pub fn of(size: u32, layout: &Layout) -> Option<Box<Self>> {
+    pub fn of(config: StripeCacheConfig, layout: &Layout) -> Option<Box<Self>> {
         let Layout::Parity(parity) = layout else { return None };
         // Rows of declustered stripes are not rows of their members.
-        (size > 0 && parity.declustered().is_none()).then(|| {
+        (config.entries > 0 && parity.declustered().is_none()).then(|| {
             Box::new(Caching {
-                table: StripeCache::new(size, layout.members()),
+                table: StripeCache::new(config.entries, layout.members()),
                 kept: Vec::new(),
                 row: parity.row_bytes(),
+                delays: config.delays,
                 stages: BTreeMap::new(),
                 open: BTreeMap::new(),
                 parts: BTreeMap::new(),
@@ -260,7 +263,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.tell_payload(handle, false, |payload, owner| payload.caches(owner));
         }
         if self.reads_first(handle, now) {
-            let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.reading > 0) else {
+            let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.delays && cache.reading > 0)
+            else {
                 return self.go(handle, now);
             };
             cache.delayed.push(handle);

@@ -205,6 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn the_next_in_line_wants_the_same_rows_and_waits_for_nobody_else() {
+        let mut locks = RowLocks::default();
+        let (a, _) = locks.take(rows(3, 2), 10);
+        assert_eq!(locks.next_in_line(a), None);
+        let (b, _) = locks.take(rows(3, 2), 11);
+        let (c, _) = locks.take(rows(3, 1), 12);
+        assert_eq!((locks.next_in_line(a), locks.next_in_line(b)), (Some((b, 11)), None), "c wants one row");
+        let (d, _) = locks.take(rows(3, 1), 13);
+        assert_eq!(locks.next_in_line(c), Some((d, 13)));
+        let (e, _) = locks.take(rows(8, 2), 14);
+        locks.take(rows(9, 1), 15);
+        locks.take(rows(8, 2), 16);
+        assert_eq!(locks.next_in_line(e), None, "another one comes between");
+    }
+
+    #[test]
     fn every_shape_of_mask_is_covered() {
         for first in 0..130 {
             for count in 0..200 {

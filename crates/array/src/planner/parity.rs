@@ -29,11 +29,11 @@
 //! Rows are counted stripe after stripe, whatever members a stripe lies on. Where all members are in every stripe, that is where
 //! they lie on the members, too; other stripes are placed, walked through and planned in `declustered`.
 //!
-//! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`.
+//! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`. Writes of rows of which the stripe
+//! cache keeps something: `cached`.
 //!
-//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
-//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
-//! bitmap, the partial parity log, resync, and the time to compute parity.
+//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the time to
+//! compute parity.
 
 mod cached;
 mod declustered;

@@ -5,6 +5,7 @@ use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, In
 use harmonia_array::payload::Payload;
 use harmonia_array::{
     Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, SmallWrite,
+    StripeCacheConfig,
 };
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::Stop;
@@ -85,7 +86,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         level,
         stripe_unit,
         small_write: SmallWrite::Fewest,
-        stripe_cache: 0,
+        stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
         faults: Faults::default(),
         coordination: CoordinationConfig {

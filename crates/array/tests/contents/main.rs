@@ -120,7 +120,8 @@ fn a_hundred_thousand_page_operations_with_real_pages() {
 /// Parity made of what a stripe cache keeps, merged writes and all, with members that fail and writes that are parked.
 #[test]
 fn a_stripe_cache_keeps_what_rows_hold() {
-    let has_cache = |&seed: &u64| torture::scenario::stripe_cache(seed, &torture::scenario::array(seed)) > 0;
+    let cache = |seed| torture::scenario::stripe_cache(seed, &torture::scenario::array(seed));
+    let has_cache = |&seed: &u64| cache(seed).entries > 0;
     let mut sum = [Counts::default(), Counts::default()];
     for (faults, sum) in [false, true].into_iter().zip(&mut sum) {
         for seed in (3_000_000..).filter(has_cache).take(40) {

@@ -161,8 +161,8 @@ fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport>
 /// What the stripe cache did, if there is one.
 fn stripe_cache(array: &ArrayConfig, counted: &ArrayCounters) -> Option<StripeCacheReport> {
     let cache = counted.cache;
-    (array.stripe_cache > 0).then_some(StripeCacheReport {
-        entries: u64::from(array.stripe_cache),
+    (array.stripe_cache.entries > 0).then_some(StripeCacheReport {
+        entries: u64::from(array.stripe_cache.entries),
         high_water: cache.high_water,
         hits: cache.hits,
         merged: cache.merged,

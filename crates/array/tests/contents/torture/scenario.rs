@@ -3,7 +3,7 @@
 use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level,
-    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, When, coordination,
+    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -82,7 +82,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         stripe_unit,
         knowledge: knowledge(rng, level, devices, page_size),
         faults: Faults::default(),
-        stripe_cache: 0,
+        stripe_cache: StripeCacheConfig::default(),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
@@ -96,11 +96,11 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
     }
 }
 
-/// Entries of the stripe cache: none, or few enough that writes wait for them, or enough.
-pub fn stripe_cache(seed: u64, config: &ArrayConfig) -> u32 {
+/// A stripe cache: none, or so few entries that writes wait for them, or enough.
+pub fn stripe_cache(seed: u64, config: &ArrayConfig) -> StripeCacheConfig {
     let mut rng = Rng::stream(seed, "contents/cache");
     let sizes = if config.level.parities() == 0 { &[0][..] } else { &[0, 0, 0, 1, 2, 5, 17, 200] };
-    pick(&mut rng, sizes)
+    StripeCacheConfig { entries: pick(&mut rng, sizes), delays: rng.chance(0.7) }
 }
 
 /// What befalls the members of an array: a failure or more at random moments, mostly no more than redundancy allows, spares
@@ -313,7 +313,7 @@ impl Load {
             depth: pick(&mut rng, &[1, 4, 16, 64]),
             deadlines: Deadlines { read: some(&mut rng), write: some(&mut rng) },
             end: 0,
-            goes_on: (config.stripe_cache > 0).then(|| Rng::stream(seed, "contents/goes-on")),
+            goes_on: (config.stripe_cache.entries > 0).then(|| Rng::stream(seed, "contents/goes-on")),
             rng,
             layout,
             page_size,
