@@ -30,7 +30,7 @@ use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
 use torture::history::{Counts, Locks, Options, run};
-use torture::scenario::levels;
+use torture::scenario::{DECLUSTERED, levels};
 
 /// Requests of a history: a few times what its devices hold.
 const REQUESTS: u64 = 150;
@@ -176,6 +176,30 @@ fn contents_outlive_members_that_fail() {
 fn real_contents_outlive_members_that_fail() {
     let sum = failing_histories::<Real>(1_000_000, 10);
     assert_exceed(&sum, &[("failures", sum.failures, 8), ("pages built", sum.built, 200)]);
+}
+
+/// Members of declustered arrays fail, their stand-ins fail, and what was read is compared all the same.
+#[test]
+fn contents_outlive_failures_into_distributed_spares() {
+    let sum = failing_histories::<Tag>(DECLUSTERED, 77);
+    assert_exceed(
+        &sum,
+        &[
+            ("failures", sum.failures, 80),
+            ("members that others stood in for, or spares replaced", sum.replacements, 60),
+            ("members rebuilt", sum.rebuilds, 40),
+            ("pages built", sum.built, 5_000),
+            ("pages scrubbed", sum.scrubbed, 300),
+            ("unreadable pages", sum.unreadable, 300),
+            ("pages written anew", sum.rewritten, 300),
+            ("pages parked", sum.parked, 2_000),
+            ("pages read without members that are gone", sum.rebuilt_for_losses, 3_000),
+            ("rows checked on the way", sum.rows_checked, 300),
+            ("sectors lost", sum.lost, 5_000),
+            ("pages counted as not rebuilt", sum.lost_pages, 100),
+            ("histories in which nothing was lost", sum.without_loss, 40),
+        ],
+    );
 }
 
 /// A step of a rebuild and a host's write of the same rows do not wait for one another: one of them builds what is old.

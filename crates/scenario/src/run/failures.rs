@@ -38,6 +38,7 @@ pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Failed => Happening::Failed,
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
+            MishapKind::StoodIn(spare) => Happening::StoodIn { spare },
             MishapKind::Rebuilt => Happening::Rebuilt,
         };
         recorder.tell(mishap.at, mishap.device, what);
@@ -68,7 +69,8 @@ impl Ending<'_> {
             When::Request(request) => request > self.requests,
         };
         let report = recorder.report(from, end);
-        let was_replaced = report.events.iter().any(|event| matches!(event.what, Happening::Replaced { .. }));
+        let is_replaced = |what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. });
+        let was_replaced = report.events.iter().any(|event| is_replaced(event.what));
         FailuresReport {
             not_reached: faults.events.iter().filter(|fault| is_ahead(fault.at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {

@@ -9,7 +9,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
 
-use super::content::{Content, SECTOR};
+use super::content::Content;
 use super::damage::Damage;
 use super::flash::Flash;
 use super::places::Places;
@@ -229,9 +229,9 @@ impl<C: Content> Run<C> {
             0 => places.copies(0).len() - 1,
             parities => usize::from(parities),
         };
-        let member_sectors = places.layout.member_bytes() / SECTOR;
         let spares = config.faults.spares.len();
-        let damage = Damage::new(config.devices, spares, page_sectors, redundancy, member_sectors);
+        let lines = (places.layout.clone(), places.lines());
+        let damage = Damage::new(config.devices, spares, page_sectors, redundancy, lines);
         let mut world = World::new(places, damage);
         // What was refused in part and then lost with its member is read again as a whole.
         world.races = matches!(config.knowledge.reads, Reads::Hedge(_))
@@ -317,8 +317,7 @@ impl<C: Content> Run<C> {
         let (rows, pages) = {
             let world = self.world.lock().expect("one thread");
             let places = &world.places;
-            let member_sectors = places.layout.member_bytes() / SECTOR;
-            let rows = places.parity().map(|_| member_sectors / places.row_sectors);
+            let rows = places.parity().map(|_| places.lines() / places.row_sectors);
             (rows, places.logical_sectors / places.page_sectors)
         };
         let Some(rows) = rows else {
@@ -382,7 +381,7 @@ impl<C: Content> Run<C> {
         let (rows, pages, sectors) = {
             let world = self.world.lock().expect("one thread");
             let places = &world.places;
-            let rows = places.layout.member_bytes() / SECTOR / places.row_sectors;
+            let rows = places.lines() / places.row_sectors;
             let rows = if places.parity().is_some() { rows } else { 0 };
             (rows, places.logical_sectors / places.page_sectors, places.logical_sectors)
         };
@@ -429,7 +428,7 @@ impl<C: Content> Run<C> {
             self.array.mishaps().iter().filter(|mishap| what(&mishap.what)).count() as u64
         };
         counts.failures = happened(|what| *what == MishapKind::Failed);
-        counts.replacements = happened(|what| matches!(what, MishapKind::Replaced(_)));
+        counts.replacements = happened(|what| matches!(what, MishapKind::Replaced(_) | MishapKind::StoodIn(_)));
         counts.rebuilds = happened(|what| *what == MishapKind::Rebuilt);
         let (own, page) = (self.array.background_counters(self.now), config.page_size());
         counts.rewritten = own.rewritten_pages;
@@ -441,7 +440,7 @@ impl<C: Content> Run<C> {
         counts.lost_pages = of_array.losses.lost_pages;
         let counted = counts.unread_pages + counts.unwritten_pages + counts.lost_pages;
         assert!(
-            counted == 0 || counts.lost + counts.unread > 0,
+            counted == 0 || counts.lost + counts.unread + world.lost_parity > 0,
             "pages were counted as lost, and none was: {:?}",
             of_array.losses
         );
