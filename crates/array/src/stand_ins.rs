@@ -31,10 +31,10 @@ pub struct StandIns {
 }
 
 impl StandIns {
-    /// Nobody stands in for anybody. `None` if the layout keeps no spare space.
+    /// Nobody stands in for anybody. `None` if the layout has no room for that; one with declustered parity may have no spare.
     pub fn new(layout: &Layout) -> Option<Self> {
-        let spares = layout.level().distributed_spares();
-        (spares > 0).then(|| StandIns {
+        let Layout::Parity(parity) = layout else { return None };
+        parity.declustered().is_some().then(|| StandIns {
             layout: layout.clone(),
             unit: layout.stripe_unit(),
             taken: vec![None; usize::from(layout.members())],

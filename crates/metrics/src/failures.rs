@@ -83,6 +83,11 @@ pub enum Happening {
         /// The spare: its place in the report's `devices`.
         by: u16,
     },
+    /// Other members began to stand in for it with spare space.
+    StoodIn {
+        /// The distributed spare, by number.
+        spare: u16,
+    },
     /// What is in its place holds everything.
     Rebuilt,
     /// The array lost power.
@@ -228,7 +233,7 @@ impl FailureRecorder {
                 self.close(device, Ailment::Rebuilding, at);
                 self.open(device, Ailment::Failed, at);
             }
-            Happening::Replaced { .. } => {
+            Happening::Replaced { .. } | Happening::StoodIn { .. } => {
                 self.close(device, Ailment::Failed, at);
                 self.open(device, Ailment::Rebuilding, at);
             }

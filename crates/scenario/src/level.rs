@@ -50,7 +50,7 @@ impl Room {
     /// Whether every member holds all of the data, so that none can be preferred.
     pub fn keeps_all_on_each(&self) -> bool {
         match self.level() {
-            Level::Raid0 | Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) => false,
+            Level::Raid0 | Level::Raid4 | Level::Raid5(_) | Level::Raid6(_) | Level::Draid(_) => false,
             Level::Raid1 => true,
             Level::Raid10(copies) => copies.count == self.devices(),
         }
@@ -95,7 +95,13 @@ pub(crate) fn level(section: &Section<'_>, devices: u16) -> Parsed<Level> {
         ("raid5", Level::Raid5(Rotation::default())),
         ("raid6", Level::Raid6(Rotation::default())),
     ];
-    let level = section.field("level").map(|field| field.choice(&names)).transpose()?.unwrap_or_default();
+    let level = match section.field("level") {
+        Some(field) => match crate::draid::level(&field, devices)? {
+            Some(level) => level,
+            None => field.choice(&names)?,
+        },
+        None => Level::default(),
+    };
     let level = placed(section, level)?;
     has_members(section, level, devices)?;
     Ok(level)
@@ -109,7 +115,7 @@ fn placed(section: &Section<'_>, level: Level) -> Parsed<Level> {
         format!("{}, or with up to {} copies", names.join(", "), harmonia_array::layout::MOST_COPIES)
     };
     match level {
-        Level::Raid0 | Level::Raid1 | Level::Raid4 => Err(field.fault_allowing(
+        Level::Raid0 | Level::Raid1 | Level::Raid4 | Level::Draid(_) => Err(field.fault_allowing(
             format!("{level} has only one layout"),
             "no `layout`, or array.level = \"raid5\", \"raid6\" or \"raid10\"",
         )),
@@ -156,7 +162,7 @@ pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWr
     let Some(field) = section.field("small_write") else { return Ok(SmallWrite::default()) };
     if level.parities() == 0 {
         let problem = format!("{level} has no parity, so there is nothing to choose");
-        let allowed = "no `small_write`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
+        let allowed = "no `small_write`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"";
         return Err(field.fault_allowing(problem, allowed));
     }
     field.choice(&[

@@ -13,6 +13,7 @@
 mod addresses;
 mod array;
 mod error;
+mod draid;
 mod failures;
 mod hints;
 mod kept;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harmonia_array::{
+    Level,
     Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig, Reads, Rebuild, Scrub,
     SmallWrite, When,
 };
@@ -38,8 +39,14 @@ impl Serialize for Scenario {
             precondition: self.precondition,
             array: ArrayView {
                 devices: self.array.devices,
-                level: self.array.level.name(),
-                layout: self.array.level.placement(),
+                level: match self.array.level {
+                    Level::Draid(_) => self.array.level.to_string(),
+                    level => level.name().to_owned(),
+                },
+                layout: match self.array.level {
+                    Level::Draid(_) => None,
+                    level => level.placement(),
+                },
                 small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
                 stripe_cache: cached.then_some(self.array.stripe_cache.entries),
                 delay_pre_reads: (cached && !self.array.stripe_cache.delays).then_some(false),
@@ -98,7 +105,7 @@ struct View<'a> {
 #[derive(Serialize)]
 struct ArrayView<'a> {
     devices: u16,
-    level: &'static str,
+    level: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

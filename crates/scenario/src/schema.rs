@@ -441,9 +441,11 @@ pub const KEYS: &[Key] = &[
     key("array.devices", "a whole number, 1 to 1024", "8", "member devices"),
     key(
         "array.level",
-        "\"raid0\", \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\"",
+        "\"raid0\", \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\", or declustered parity as OpenZFS writes it, such as \
+         \"draid1:4d:1s\": one or two parities, data units of a group, distributed spares",
         "raid0",
-        "RAID level; raid1 keeps a copy on every member",
+        "RAID level; raid1 keeps a copy on every member; draid spreads groups narrower than the array over all members, which \
+         must be whole groups and spares",
     ),
     key(
         "array.layout",
@@ -571,7 +573,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "array.spares",
-        "a whole number, 0 to 64, on a level with redundancy",
+        "a whole number, 0 to 64, on a level with redundancy and without distributed spares",
         "0",
         "devices that stand by, like most members; the next one takes the place of a member that fails and is rebuilt",
     ),

@@ -101,6 +101,10 @@ impl Scenario {
 /// one die of a device that collects stops all of them, the whole member pays for them.
 fn resonance(array: &ArrayConfig) -> Option<String> {
     let Layout::Parity(parity) = array.layout() else { return None };
+    if parity.declustered().is_some() {
+        // Permutations keep step with nothing.
+        return None;
+    }
     let shape = array.members.first()?.ssd.resolve().ok().filter(|shape| !shape.is_dynamic())?;
     let mut patterns = (0..array.devices).map(|member| parity.parity_pattern(DeviceId(member)));
     let pattern = patterns.find(|pattern| 0 < pattern.run && pattern.run < pattern.period)?;

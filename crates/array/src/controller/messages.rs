@@ -204,7 +204,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 if let Some(node) = self.nodes.take(token) {
                     if C::ACTIVE {
                         self.tell_payload(node.owner, false, |payload, owner| {
-                            payload.done(owner, &node.operation, token);
+                            payload.done(owner, &node.planned(), token);
                         });
                     }
                     self.operation_is_done(&node, false, now, &Blame::default())?;

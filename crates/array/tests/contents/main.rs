@@ -30,7 +30,7 @@ use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, config_of, run, run_on};
-use torture::scenario::{Load, levels};
+use torture::scenario::{DECLUSTERED, Load, levels};
 
 /// Requests of a history: a few times what its devices hold.
 const REQUESTS: u64 = 150;
@@ -269,6 +269,30 @@ fn a_log_changes_nothing_for_the_host() {
             ("pages logged", sum.log_pages, 25_000),
             ("waits for a full log", sum.log_waits, 1_000),
             ("failures", sum.failures, 20),
+        ],
+    );
+}
+
+/// Members of declustered arrays fail, their stand-ins fail, and what was read is compared all the same.
+#[test]
+fn contents_outlive_failures_into_distributed_spares() {
+    let sum = failing_histories::<Tag>(DECLUSTERED, 77);
+    assert_exceed(
+        &sum,
+        &[
+            ("failures", sum.failures, 80),
+            ("members that others stood in for, or spares replaced", sum.replacements, 60),
+            ("members rebuilt", sum.rebuilds, 40),
+            ("pages built", sum.built, 5_000),
+            ("pages scrubbed", sum.scrubbed, 300),
+            ("unreadable pages", sum.unreadable, 300),
+            ("pages written anew", sum.rewritten, 300),
+            ("pages parked", sum.parked, 2_000),
+            ("pages read without members that are gone", sum.rebuilt_for_losses, 3_000),
+            ("rows checked on the way", sum.rows_checked, 300),
+            ("sectors lost", sum.lost, 5_000),
+            ("pages counted as not rebuilt", sum.lost_pages, 100),
+            ("histories in which nothing was lost", sum.without_loss, 40),
         ],
     );
 }

@@ -85,6 +85,9 @@ fn events(failures: &FailuresReport) -> Option<String> {
             }
             Happening::Slow { .. } => format!("SSD {ssd} was as fast as before from {at} on"),
             Happening::Replaced { by } => format!("spare {by} took the place of SSD {ssd} at {at}"),
+            Happening::StoodIn { spare } => {
+                format!("distributed spare {spare} took the place of SSD {ssd} at {at}")
+            }
             Happening::Rebuilt => format!("it was rebuilt by {at}"),
             Happening::PowerLost { requests } => {
                 format!(

@@ -38,6 +38,7 @@ pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Failed => Happening::Failed,
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
+            MishapKind::StoodIn(spare) => Happening::StoodIn { spare },
             MishapKind::Rebuilt => Happening::Rebuilt,
             MishapKind::PowerLost(requests) => Happening::PowerLost { requests },
         };
@@ -71,7 +72,8 @@ impl Ending<'_> {
         let losses = faults.power_losses.iter().copied();
         let moments = faults.events.iter().map(|fault| fault.at).chain(losses);
         let report = recorder.report(from, end);
-        let was_replaced = report.events.iter().any(|event| matches!(event.what, Happening::Replaced { .. }));
+        let is_replaced = |what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. });
+        let was_replaced = report.events.iter().any(|event| is_replaced(event.what));
         FailuresReport {
             not_reached: moments.filter(|&at| is_ahead(at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {

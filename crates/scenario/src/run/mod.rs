@@ -356,7 +356,9 @@ fn filled(scenario: &Scenario) -> String {
     }
     let end = ranges.last().map_or(0, |last| last.end);
     // Where data ends, parity goes on, and lies where level, placement and stripe unit put it.
-    let parity = (array.level.parities() > 0 && 0 < end && end < layout.member_bytes())
+    // Declustered parity leaves holes of spare space in what is filled.
+    let has_holes = array.level.distributed_spares() > 0;
+    let parity = (array.level.parities() > 0 && 0 < end && (has_holes || end < layout.member_bytes()))
         .then(|| format!("{} {} {}", array.level, array.stripe_unit, layout.member_bytes()));
     format!("{ranges:?} {parity:?}")
 }

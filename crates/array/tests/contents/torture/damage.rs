@@ -9,6 +9,7 @@
 //! stays broken here.
 
 use harmonia_array::Condition;
+use harmonia_array::layout::{Declustered, Held, Layout};
 use harmonia_types::DeviceId;
 
 use super::content::SECTOR;
@@ -29,8 +30,12 @@ pub struct Damage {
     page_sectors: u64,
     /// Places of a row, or copies of a page, that can be missing.
     redundancy: usize,
-    /// By sector of a member.
+    /// By line.
     broken: Vec<bool>,
+    layout: Layout,
+    /// By member: the distributed spare that it has taken; and who has, in order.
+    taken: Vec<Option<u16>>,
+    takers: Vec<DeviceId>,
 }
 
 impl Damage {
@@ -40,7 +45,7 @@ impl Damage {
         spares: usize,
         page_sectors: u64,
         redundancy: usize,
-        member_sectors: u64,
+        (layout, lines): (Layout, u64),
     ) -> Self {
         let in_place = (0..members).map(|member| Some(DeviceId(member)));
         Damage {
@@ -51,7 +56,10 @@ impl Damage {
             retired: Vec::new(),
             page_sectors,
             redundancy,
-            broken: vec![false; member_sectors as usize],
+            broken: vec![false; lines as usize],
+            layout,
+            taken: vec![None; usize::from(members)],
+            takers: Vec::new(),
         }
     }
 
@@ -99,6 +107,10 @@ impl Damage {
                 let number = self.in_place(member).next().expect("a member fails once");
                 self.members[number] = None;
             }
+            (Condition::Failed, _) if self.layout.level().distributed_spares() > 0 => {
+                self.taken[member.index()] = Some(self.takers.len() as u16);
+                self.takers.push(member);
+            }
             (Condition::Failed, _) => {
                 self.members[self.next_spare] = Some(member);
                 self.next_spare += 1;
@@ -111,8 +123,52 @@ impl Damage {
         condition == Condition::Failed || before == Condition::Whole
     }
 
-    /// Whether a member holds a sector.
+    fn table(&self) -> Option<(&Declustered, u64)> {
+        let Layout::Parity(parity) = &self.layout else { return None };
+        Some((parity.declustered()?, self.layout.stripe_unit() / SECTOR))
+    }
+
+    /// Who stands in for a member at a sector, if anybody does.
+    fn next(&self, member: DeviceId, sector: u64) -> Option<DeviceId> {
+        let spare = (*self.taken.get(member.index())?)?;
+        let (table, unit) = self.table()?;
+        Some(table.spare(sector / unit, spare)).filter(|&next| next != member)
+    }
+
+    /// The member that is to be found at a place of a member: itself, or who stands in for it there.
+    pub fn place(&self, mut member: DeviceId, sector: u64) -> DeviceId {
+        for _ in 0..=self.takers.len() {
+            let Some(next) = self.next(member, sector) else { break };
+            member = next;
+        }
+        member
+    }
+
+    /// Whose sector lies on a member: its own, or that of one it stands in for; `None` for spare space.
+    pub fn role(&self, mut member: DeviceId, sector: u64) -> Option<DeviceId> {
+        let Some((table, unit)) = self.table() else { return Some(member) };
+        for _ in 0..=self.takers.len() {
+            match table.held(sector / unit, member) {
+                Held::Unit(..) => return Some(member),
+                Held::Spare(spare) => member = *self.takers.get(usize::from(spare))?,
+            }
+        }
+        None
+    }
+
+    /// A member, and with it those that stand in for it at a sector.
+    pub fn with_stand_ins(&self, member: DeviceId, sector: u64) -> Members {
+        let all = std::iter::successors(Some(member), |&member| self.next(member, sector));
+        all.take(self.takers.len() + 1).fold(0, |all, member| all | 1 << member.0)
+    }
+
+    /// Whether a member holds a sector, or those who stand in for it do.
     pub fn holds(&self, member: DeviceId, sector: u64) -> bool {
+        self.holds_itself(member, sector)
+            && self.next(member, sector).is_none_or(|next| self.holds(next, sector))
+    }
+
+    fn holds_itself(&self, member: DeviceId, sector: u64) -> bool {
         match self.conditions[member.index()] {
             Condition::Whole => true,
             Condition::Failed => false,
@@ -132,27 +188,21 @@ impl Damage {
         (0..self.conditions.len()).filter(ails).map(|member| 1 << member).sum()
     }
 
-    /// Members that do not hold a sector.
-    pub fn missing(&self, sector: u64) -> Members {
-        let misses = |&member: &u16| !self.holds(DeviceId(member), sector);
-        (0..self.conditions.len() as u16).filter(misses).map(|member| 1 << member).sum()
-    }
-
     /// Whether so many places of a row can be missing without loss.
     pub fn allows(&self, gone: Members) -> bool {
         gone.count_ones() as usize <= self.redundancy
     }
 
-    pub fn is_broken(&self, sector: u64) -> bool {
-        self.broken[sector as usize]
+    pub fn is_broken(&self, line: u64) -> bool {
+        self.broken[line as usize]
     }
 
-    /// The rows at this sector of the members are broken.
-    pub fn breaks(&mut self, sector: u64) {
-        self.broken[sector as usize] = true;
+    /// The row at this line is broken.
+    pub fn breaks(&mut self, line: u64) {
+        self.broken[line as usize] = true;
     }
 
-    pub fn sectors(&self) -> u64 {
+    pub fn lines(&self) -> u64 {
         self.broken.len() as u64
     }
 }

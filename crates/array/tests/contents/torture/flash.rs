@@ -33,8 +33,8 @@ pub struct Flash<C: Content> {
     world: Arc<Mutex<World<C>>>,
     /// The number the device was made with.
     number: DeviceId,
-    /// A spare holds garbage wherever nothing was written or discarded.
-    is_spare: bool,
+    /// By logical page: holds garbage until something is written or discarded there, as all pages of a spare do, and spare space.
+    is_spare: Vec<bool>,
     /// By logical page.
     touched: Vec<bool>,
     page_sectors: usize,
@@ -57,7 +57,12 @@ pub struct Flash<C: Content> {
 
 impl<C: Content> Flash<C> {
     pub fn new(world: Arc<Mutex<World<C>>>, number: DeviceId, shape: &Shape, page_sectors: u64) -> Self {
-        let is_spare = world.lock().expect("one thread").damage.member_of(number).is_none();
+        let is_spare = {
+            let World { damage, places, .. } = &*world.lock().expect("one thread");
+            let is_device = damage.member_of(number).is_none();
+            let is_space = |page: u64| !is_device && places.line(number, page * page_sectors).is_none();
+            (0..u64::from(shape.logical_pages)).map(|page| is_device || is_space(page)).collect()
+        };
         let pages = (shape.units() * shape.flash_pages()) as usize;
         let page_sectors = page_sectors as usize;
         Flash {
@@ -95,7 +100,7 @@ impl<C: Content> Flash<C> {
 
     /// What a sector of a page holds that is not mapped.
     pub fn unmapped(&self, lpn: Lpn, sector: usize) -> C {
-        if !self.is_spare || self.touched[lpn.0 as usize] {
+        if !self.is_spare[lpn.0 as usize] || self.touched[lpn.0 as usize] {
             return C::ZERO;
         }
         C::of(Stamp::garbage(self.number.0, u64::from(lpn.0) * self.page_sectors as u64 + sector as u64))

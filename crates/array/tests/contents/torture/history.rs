@@ -9,7 +9,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
 
-use super::content::{Content, SECTOR};
+use super::content::Content;
 use super::damage::Damage;
 use super::flash::Flash;
 use super::places::Places;
@@ -294,9 +294,9 @@ impl<C: Content> Run<C> {
             0 => places.copies(0).len() - 1,
             parities => usize::from(parities),
         };
-        let member_sectors = places.layout.member_bytes() / SECTOR;
         let spares = config.faults.spares.len();
-        let damage = Damage::new(config.devices, spares, page_sectors, redundancy, member_sectors);
+        let lines = (places.layout.clone(), places.lines());
+        let damage = Damage::new(config.devices, spares, page_sectors, redundancy, lines);
         let damage = if faults.journal.is_some() { damage.with_journal() } else { damage };
         let mut world = World::new(places, damage);
         // What was refused in part and then lost with its member is read again as a whole.
@@ -383,8 +383,7 @@ impl<C: Content> Run<C> {
         let (rows, pages) = {
             let world = self.world.lock().expect("one thread");
             let places = &world.places;
-            let member_sectors = places.layout.member_bytes() / SECTOR;
-            let rows = places.parity().map(|_| member_sectors / places.row_sectors);
+            let rows = places.parity().map(|_| places.lines() / places.row_sectors);
             (rows, places.logical_sectors / places.page_sectors)
         };
         let Some(rows) = rows else {
@@ -450,7 +449,7 @@ impl<C: Content> Run<C> {
         let (rows, pages, sectors) = {
             let world = self.world.lock().expect("one thread");
             let places = &world.places;
-            let rows = places.layout.member_bytes() / SECTOR / places.row_sectors;
+            let rows = places.lines() / places.row_sectors;
             let rows = if places.parity().is_some() { rows } else { 0 };
             (rows, places.logical_sectors / places.page_sectors, places.logical_sectors)
         };
@@ -497,7 +496,7 @@ impl<C: Content> Run<C> {
             self.array.mishaps().iter().filter(|mishap| what(&mishap.what)).count() as u64
         };
         counts.failures = happened(|what| *what == MishapKind::Failed);
-        counts.replacements = happened(|what| matches!(what, MishapKind::Replaced(_)));
+        counts.replacements = happened(|what| matches!(what, MishapKind::Replaced(_) | MishapKind::StoodIn(_)));
         counts.rebuilds = happened(|what| *what == MishapKind::Rebuilt);
         let (own, page) = (self.array.background_counters(self.now), config.page_size());
         counts.rewritten = own.rewritten_pages;
@@ -515,7 +514,7 @@ impl<C: Content> Run<C> {
         // A page that could not be written may be written when it is submitted again.
         let is_again = !config.faults.power_losses.is_empty();
         assert!(
-            counted == 0 || is_again || counts.lost + counts.unread > 0,
+            counted == 0 || is_again || counts.lost + counts.unread + world.lost_parity > 0,
             "pages were counted as lost, and none was: {:?}",
             of_array.losses
         );

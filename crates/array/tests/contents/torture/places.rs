@@ -1,10 +1,14 @@
 //! Which logical sector lies at every sector of every member, written down once from the layout.
 //!
+//! A *line* is a sector of a stripe, counted stripe after stripe: what lies on all its members belongs together. Where every
+//! stripe takes all members, and where there is no parity, line and sector of the members are the same number.
+//!
 //! Not verified: that the layout places data as md does, because both sides ask it; `layout` has tests of that.
 
 use std::ops::Range;
 
 use harmonia_array::layout::{Layout, Parity, Unit};
+use harmonia_array::planner::Rows;
 use harmonia_types::{DeviceId, HostRequest, Operation};
 
 use super::content::SECTOR;
@@ -63,7 +67,7 @@ impl Places {
                 let (unit, within) = (sector / self.unit_sectors, sector % self.unit_sectors);
                 let units = u64::from(parity.data_units());
                 let member = parity.data_member(unit / units, (unit % units) as u16);
-                found.push((member, unit / units * self.unit_sectors + within));
+                found.push((member, parity.row_of(unit / units) * self.unit_sectors + within));
             }
         }
         found
@@ -85,10 +89,53 @@ impl Places {
     pub fn is_parity(&self, member: DeviceId, sector: u64) -> bool {
         match &self.layout {
             Layout::Parity(parity) => {
-                !matches!(parity.unit_on(sector / self.unit_sectors, member), Unit::Data(_))
+                let stripe = parity.stripe_on(member, sector / self.unit_sectors);
+                stripe.is_some_and(|stripe| !matches!(parity.unit_on(stripe, member), Unit::Data(_)))
             }
             Layout::Striped(_) | Layout::Mirrored(_) => false,
         }
+    }
+
+    /// The line of a sector of a member; `None` for spare space.
+    pub fn line(&self, member: DeviceId, sector: u64) -> Option<u64> {
+        let Some(parity) = self.parity() else { return Some(sector) };
+        let stripe = parity.stripe_on(member, sector / self.unit_sectors)?;
+        Some(stripe * self.unit_sectors + sector % self.unit_sectors)
+    }
+
+    /// Where a line lies on its members.
+    pub fn sector(&self, line: u64) -> u64 {
+        let Some(parity) = self.parity() else { return line };
+        parity.row_of(line / self.unit_sectors) * self.unit_sectors + line % self.unit_sectors
+    }
+
+    /// The members that a line lies on.
+    pub fn members(&self, line: u64) -> Vec<DeviceId> {
+        let stripe = line / self.unit_sectors;
+        let Some(parity) = self.parity() else { return (0..self.layout.members()).map(DeviceId).collect() };
+        let data = (0..parity.data_units()).map(|unit| parity.data_member(stripe, unit));
+        let parities = [Some(parity.p_member(stripe)), parity.q_member(stripe)];
+        data.chain(parities.into_iter().flatten()).collect()
+    }
+
+    /// Lines of the array.
+    pub fn lines(&self) -> u64 {
+        let stripes = self.parity().map_or(1, Parity::stripes_of_row);
+        self.layout.member_bytes() / SECTOR * stripes
+    }
+
+    /// The sectors of members that rows take: the first, and how many.
+    pub fn span(&self, rows: Rows) -> (u64, u64) {
+        let (first, end) = (rows.first * self.row_sectors, rows.end() * self.row_sectors);
+        let unit = self.unit_sectors;
+        if self.parity().is_none_or(|parity| parity.declustered().is_none()) {
+            return (first, end - first);
+        }
+        if first / unit == (end - 1) / unit {
+            return (self.sector(first), end - first);
+        }
+        let (first, last) = (self.sector(first / unit * unit), self.sector((end - 1) / unit * unit));
+        (first, last + unit - first)
     }
 
     pub fn parity(&self) -> Option<&Parity> {

@@ -24,6 +24,7 @@ fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: DeviceId, sector:
     if let Some(parked) = world.parked(member, sector) {
         return parked;
     }
+    let member = world.damage.place(member, sector);
     let page_sectors = world.places.page_sectors;
     let device = &array.devices()[member.index()];
     let (lpn, within) = ((sector / page_sectors) as u32, (sector % page_sectors) as usize);
@@ -42,15 +43,16 @@ pub fn check_row<C: Content>(
     let places = &world.places;
     let Some(parity) = places.parity() else { return Ok(0) };
     let mut rebuilt = 0;
-    for sector in row * places.row_sectors..(row + 1) * places.row_sectors {
-        let stripe = sector / places.unit_sectors;
-        let mut units = vec![None; usize::from(places.layout.members())];
-        for member in (0..places.layout.members()).map(DeviceId) {
+    for line in row * places.row_sectors..(row + 1) * places.row_sectors {
+        let (stripe, sector) = (line / places.unit_sectors, places.sector(line));
+        let members = places.members(line);
+        let mut units = vec![None; members.len()];
+        for member in members {
             let is_there = world.damage.holds(member, sector);
             let unit = position(parity, parity.unit_on(stripe, member));
             units[unit] = is_there.then(|| held(array, &world, member, sector));
         }
-        if !world.is_broken(sector) {
+        if !world.is_broken(line) {
             rebuilt += check_units(parity, &mut units).map_err(|what| {
                 format!("row {row}, stripe {stripe}, sector {sector} of the members: {what}")
             })?;

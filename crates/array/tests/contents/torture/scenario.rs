@@ -1,6 +1,6 @@
 //! Random small arrays that collect garbage often, and random loads that collide.
 
-use harmonia_array::layout::{Copies, Layout, MOST_COPIES, Pattern, Rotation};
+use harmonia_array::layout::{Copies, Groups, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level,
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
@@ -42,10 +42,19 @@ pub fn levels() -> Vec<Level> {
     plain.into_iter().chain(raid10).chain(raid5).chain(raid6).collect()
 }
 
+/// Declustered parity, with distributed spares and without.
+pub fn declustered_levels() -> Vec<Level> {
+    let shapes = [(1, 2, 1), (1, 1, 1), (1, 2, 2), (2, 1, 1), (2, 2, 2), (1, 2, 0), (1, 1, 3)];
+    shapes.map(|(parities, data, spares)| Level::Draid(Groups { parities, data, spares })).to_vec()
+}
+
+/// Seeds from here on are those of declustered arrays.
+pub const DECLUSTERED: u64 = 1 << 40;
+
 /// A random array of the level that the seed's turn it is.
 pub fn array(seed: u64) -> ArrayConfig {
     let mut rng = Rng::stream(seed, "contents/array");
-    let levels = levels();
+    let levels = if seed < DECLUSTERED { levels() } else { declustered_levels() };
     let level = levels[(seed % levels.len() as u64) as usize];
     loop {
         let config = draw_array(&mut rng, level);
@@ -60,6 +69,13 @@ pub fn array(seed: u64) -> ArrayConfig {
 fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
     let most = MOST_MEMBERS.min(u64::from(level.most_members()));
     let devices = draw(rng, u64::from(level.least_members()), most) as u16;
+    let devices = match level {
+        Level::Draid(groups) => {
+            let most = (MOST_MEMBERS as u16 - groups.spares) / groups.width();
+            groups.spares + groups.width() * draw(rng, 1, u64::from(most)) as u16
+        }
+        _ => devices,
+    };
     let level = match level {
         Level::Raid10(copies) if rng.chance(0.3) => Level::Raid10(Copies {
             count: draw(rng, 2, u64::from(devices.min(MOST_COPIES))) as u16,
@@ -155,11 +171,12 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
     };
     let spare = MemberConfig { capable: rng.chance(0.9), ..config.members[0].clone() };
     let spares = pick(rng, &[0, 1, 1, 2, 5]);
+    let distributed = config.level.distributed_spares();
     let rate = |rng: &mut Rng| page * pick(rng, &[50, 1_000, 20_000, 1_000_000]);
     Faults {
         events,
         page_errors: pick(rng, &[0.0, 0.0, 0.001, 0.02]),
-        spares: vec![spare; spares],
+        spares: vec![spare; if distributed > 0 { 0 } else { spares }],
         rebuild: Rebuild {
             min_rate: rate(rng),
             max_rate: rate(rng),

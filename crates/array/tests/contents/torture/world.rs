@@ -62,6 +62,8 @@ pub struct World<C> {
     pub lost: u64,
     /// What the log is to hold, and what is read of it.
     pub logs: Logs<C>,
+    /// Times that sectors of parity were lost: no read will miss them.
+    pub lost_parity: u64,
     data: Vec<DeviceId>,
     ranges: Vec<Vec<Range<u64>>>,
 }
@@ -130,6 +132,7 @@ impl<C: Content> World<C> {
             rebuilt_for_reads: 0,
             unread: 0,
             lost: 0,
+            lost_parity: 0,
             damage,
             logs: Logs::default(),
             data: Vec::new(),
@@ -147,18 +150,23 @@ impl<C: Content> World<C> {
 
     /// A page of an operation is read.
     pub fn reads(&mut self, member: DeviceId, lpn: Lpn, origin: Origin, found: &[C]) {
+        let sector = u64::from(lpn.0) * self.places.page_sectors;
         let carried = &mut self.carried[origin.token as u32 as usize];
-        let (within, page) = carried.page(self.places.page_sectors, member, lpn, origin);
+        assert_eq!(self.damage.place(carried.member, sector), member, "where an operation goes");
+        let (within, page) = carried.page(self.places.page_sectors, lpn, origin);
         carried.contents[within].copy_from_slice(&found[page]);
     }
 
     /// A page of an operation is programmed: lays what the operation carries over what `page` holds.
     pub fn programs(&mut self, member: DeviceId, lpn: Lpn, cause: IoCause, origin: Origin, into: &mut [C]) {
-        let carried = &mut self.carried[origin.token as u32 as usize];
-        let (within, page) = carried.page(self.places.page_sectors, member, lpn, origin);
-        into[page].copy_from_slice(&carried.contents[within]);
         let sector = u64::from(lpn.0) * self.places.page_sectors;
-        let is_parity = self.places.is_log(member, sector) || self.places.is_parity(member, sector);
+        let carried = &mut self.carried[origin.token as u32 as usize];
+        assert_eq!(self.damage.place(carried.member, sector), member, "where an operation goes");
+        let (within, page) = carried.page(self.places.page_sectors, lpn, origin);
+        into[page].copy_from_slice(&carried.contents[within]);
+        let role = self.damage.role(member, sector);
+        let is_parity = role.is_some_and(|role| self.places.is_parity(role, sector));
+        let is_parity = is_parity || self.places.is_log(member, sector);
         let expected = if is_parity { IoCause::Parity } else { IoCause::Host };
         assert_eq!(cause, expected, "{lpn:?} of member {} is programmed as what it is", member.0);
     }
@@ -228,8 +236,8 @@ impl<C: Content> World<C> {
         contents: &mut Vec<C>,
     ) {
         let role = self.places.parity().map(|parity| {
-            let stripe = piece.start / self.places.unit_sectors;
-            parity.unit_on(stripe, member)
+            let stripe = parity.stripe_on(member, piece.start / self.places.unit_sectors);
+            parity.unit_on(stripe.expect("nobody writes to spare space"), member)
         });
         match role {
             None | Some(Unit::Data(_)) => {
@@ -252,7 +260,7 @@ impl<C: Content> World<C> {
         }
         match self.tell(owner.handle, member, sector) {
             Some((content, is_rebuilt)) => {
-                if is_rebuilt && self.is_broken(sector) {
+                if is_rebuilt && self.is_broken(self.line(member, sector)) {
                     self.lose(logical);
                 }
                 content
@@ -280,7 +288,7 @@ impl<C: Content> World<C> {
             "a plan that writes {what} without having read what it needs: sector {sector} of member {} by {owner:?}",
             member.0
         );
-        self.breaks(sector);
+        self.breaks(self.line(member, sector));
     }
 
     /// Whether a transaction cannot find out what a member should hold, because too much is missing or unreadable.
@@ -289,8 +297,9 @@ impl<C: Content> World<C> {
         let of_transaction = self.known.get(owner.handle as usize).map(|known| &known.unreadable[..]);
         let unreadable = || of_request.into_iter().chain(of_transaction).flatten();
         if self.places.parity().is_some() {
-            let gone = self.damage.missing(sector) | members_at(unreadable(), sector) | 1 << member.0;
-            return self.is_broken(sector) || !self.damage.allows(gone);
+            let line = self.line(member, sector);
+            let gone = self.missing(line) | (members_at(unreadable(), sector) & self.members(line)) | 1 << member.0;
+            return self.is_broken(line) || !self.damage.allows(gone);
         }
         let copies = self.places.logical(member, sector).map(|logical| self.places.copies(logical));
         copies.unwrap_or_default().into_iter().filter(|copy| copy.0 != member).all(|(member, sector)| {
@@ -299,20 +308,55 @@ impl<C: Content> World<C> {
     }
 
     /// Whether parity says nothing about a row any more.
-    pub fn is_broken(&self, sector: u64) -> bool {
-        self.places.parity().is_some() && self.damage.is_broken(sector)
+    pub fn is_broken(&self, line: u64) -> bool {
+        self.places.parity().is_some() && self.damage.is_broken(line)
+    }
+
+    /// The line of a sector that a member holds.
+    fn line(&self, member: DeviceId, sector: u64) -> u64 {
+        self.places.line(member, sector).expect("not in spare space")
+    }
+
+    /// The members of a line.
+    fn members(&self, line: u64) -> Members {
+        self.places.members(line).into_iter().fold(0, |all, member| all | 1 << member.0)
+    }
+
+    /// Whether a member, or who stands in for it, does not hold what it is to of a line, and this one has a part in that.
+    fn is_lost_on(&self, member: DeviceId, line: u64) -> bool {
+        let sector = self.places.sector(line);
+        let has_part = |&one: &DeviceId| self.damage.with_stand_ins(one, sector) & 1 << member.0 != 0;
+        let mut all = self.places.members(line).into_iter().filter(has_part);
+        all.any(|one| !self.damage.holds(one, sector))
+    }
+
+    /// Those of them that do not hold it.
+    fn missing(&self, line: u64) -> Members {
+        let (members, sector) = (self.places.members(line), self.places.sector(line));
+        let missing = members.into_iter().filter(|&member| !self.damage.holds(member, sector));
+        missing.fold(0, |all, member| all | 1 << member.0)
+    }
+
+    /// Those of them that were not whole, or had others in their place that were not.
+    fn ailed_at(&self, line: u64, ailed: Members) -> Members {
+        let sector = self.places.sector(line);
+        let members = self.places.members(line).into_iter();
+        let ailing = members.filter(|&member| self.damage.with_stand_ins(member, sector) & ailed != 0);
+        ailing.fold(0, |all, member| all | 1 << member.0)
     }
 
     /// Parity says nothing any more about a row: what is missing of it is lost.
-    fn breaks(&mut self, sector: u64) {
+    fn breaks(&mut self, line: u64) {
         if self.places.parity().is_none() {
             return;
         }
-        self.damage.breaks(sector);
-        for member in (0..self.places.layout.members()).map(DeviceId) {
-            let logical = self.places.logical(member, sector);
-            if let Some(logical) = logical.filter(|_| !self.damage.holds(member, sector)) {
-                self.lose(logical);
+        self.damage.breaks(line);
+        let sector = self.places.sector(line);
+        for member in self.places.members(line) {
+            match self.places.logical(member, sector) {
+                _ if self.damage.holds(member, sector) => {}
+                Some(logical) => self.lose(logical),
+                None => self.lost_parity += 1,
             }
         }
     }
@@ -331,13 +375,14 @@ impl<C: Content> World<C> {
         if !is_less {
             return;
         }
-        for sector in 0..self.damage.sectors() {
+        for line in 0..self.damage.lines() {
             if self.places.parity().is_some() {
-                let is_lost = !self.damage.holds(member, sector);
-                if is_lost && (self.is_broken(sector) || !self.damage.allows(self.damage.missing(sector))) {
-                    self.breaks(sector);
+                if self.is_lost_on(member, line)
+                    && (self.is_broken(line) || !self.damage.allows(self.missing(line)))
+                {
+                    self.breaks(line);
                 }
-            } else if let Some(logical) = self.places.logical(member, sector) {
+            } else if let Some(logical) = self.places.logical(member, line) {
                 let copies = self.places.copies(logical);
                 if !copies.iter().any(|&(member, sector)| self.damage.holds(member, sector)) {
                     self.lose(logical);
@@ -356,9 +401,11 @@ impl<C: Content> World<C> {
         if self.places.parity().is_none() {
             return copies.iter().any(|&(member, _)| pending.ailed & 1 << member.0 == 0);
         }
-        let sector = copies[0].1;
-        let unreadable = members_at(&pending.unreadable, sector);
-        !self.is_broken(sector) && (unreadable == 0 || self.damage.allows(unreadable | pending.ailed))
+        let (member, sector) = copies[0];
+        let line = self.line(member, sector);
+        let unreadable = members_at(&pending.unreadable, sector) & self.members(line);
+        let ailed = self.ailed_at(line, pending.ailed);
+        !self.is_broken(line) && (unreadable == 0 || self.damage.allows(unreadable | ailed))
     }
 
     /// Whether a read may do without a sector, because failures have taken it.
@@ -369,9 +416,11 @@ impl<C: Content> World<C> {
         let copies = self.places.copies(logical);
         let (member, sector) = copies[0];
         if self.places.parity().is_some() {
-            let unreadable = members_at(&pending.unreadable, sector);
-            return (unreadable != 0 && !self.damage.allows(unreadable | pending.ailed))
-                || (self.is_broken(sector) && pending.ailed & 1 << member.0 != 0);
+            let line = self.line(member, sector);
+            let ailed = self.ailed_at(line, pending.ailed);
+            let unreadable = members_at(&pending.unreadable, sector) & self.members(line);
+            return (unreadable != 0 && !self.damage.allows(unreadable | ailed))
+                || (self.is_broken(line) && ailed & 1 << member.0 != 0);
         }
         copies.iter().all(|&(member, sector)| {
             (pending.ailed | members_at(&pending.unreadable, sector)) & 1 << member.0 != 0
@@ -385,9 +434,10 @@ impl<C: Content> World<C> {
             unreadable.iter().flat_map(|(member, range)| range.clone().map(move |sector| (*member, sector)))
         {
             if self.places.parity().is_some() {
-                let gone = self.damage.missing(sector) | members_at(&unreadable, sector);
+                let line = self.line(member, sector);
+                let gone = self.missing(line) | (members_at(&unreadable, sector) & self.members(line));
                 if !self.damage.allows(gone) {
-                    self.breaks(sector);
+                    self.breaks(line);
                 }
             } else if let Some(logical) = self.places.logical(member, sector) {
                 let copies = self.places.copies(logical);
@@ -436,7 +486,7 @@ impl<C: Content> World<C> {
         piece: Range<u64>,
         contents: &mut Vec<C>,
     ) {
-        let stripe = piece.start / self.places.unit_sectors;
+        let stripe = self.line(member, piece.start) / self.places.unit_sectors;
         let mut data = std::mem::take(&mut self.data);
         data.clear();
         if let Some(parity) = self.places.parity() {
@@ -579,11 +629,11 @@ impl<C: Content> World<C> {
 
     /// There is room for what a transaction reads of rows of parity.
     fn has_room(&mut self, owner: Owner<'_>) {
-        let (rows, row_sectors) = (owner.transaction.rows, self.places.row_sectors);
+        let span = self.places.span(owner.transaction.rows);
         let members = u64::from(self.places.layout.members());
         let known = self.knows(owner);
         if known.span == 0 {
-            (known.first, known.span) = (rows.first * row_sectors, rows.count * row_sectors);
+            (known.first, known.span) = span;
             known.contents.resize((known.span * members) as usize, None);
         }
     }
@@ -662,18 +712,18 @@ impl<C: Content> World<C> {
         for (member, sector) in self.wanted_of(of.transaction) {
             let Some(logical) = self.places.logical(member, sector) else { continue };
             match self.tell(of.handle, member, sector) {
-                Some((content, is_rebuilt)) => all.push((logical, sector, content, is_rebuilt)),
+                Some((content, is_rebuilt)) => all.push((logical, (member, sector), content, is_rebuilt)),
                 None if takes_part => is_all = false,
                 None => return,
             }
         }
         self.known[of.handle as usize].is_compared = is_all;
-        for (logical, sector, content, is_rebuilt) in all {
+        for (logical, (member, sector), content, is_rebuilt) in all {
             if !self.known[of.handle as usize].compared.insert(logical) {
                 continue;
             }
             self.rebuilt_for_reads += u64::from(is_rebuilt);
-            if is_rebuilt && self.is_broken(sector) {
+            if is_rebuilt && self.is_broken(self.line(member, sector)) {
                 // Whatever parity says here, it need not be so.
                 self.pending(request.id).finds(logical);
             } else {
@@ -691,9 +741,10 @@ impl<C: Content> World<C> {
         }
         let Some(parity) = self.places.parity() else { return Vec::new() };
         let mut wanted = Vec::new();
-        for sector in rows.first * self.places.row_sectors..rows.end() * self.places.row_sectors {
+        for line in rows.first * self.places.row_sectors..rows.end() * self.places.row_sectors {
+            let sector = self.places.sector(line);
             for unit in units.0..=units.1 {
-                let member = parity.data_member(sector / self.places.unit_sectors, unit);
+                let member = parity.data_member(line / self.places.unit_sectors, unit);
                 let logical = self.places.logical(member, sector);
                 if logical.is_some_and(|logical| (first..end).contains(&logical)) {
                     wanted.push((member, sector));
@@ -708,9 +759,10 @@ impl<C: Content> World<C> {
         if let Some(content) = self.known(handle, member, sector) {
             return Some((content, false));
         }
-        let (parity, stripe) = (self.places.parity()?, sector / self.places.unit_sectors);
-        let mut units = vec![None; usize::from(self.places.layout.members())];
-        for other in (0..self.places.layout.members()).map(DeviceId) {
+        let (parity, line) = (self.places.parity()?, self.places.line(member, sector)?);
+        let (stripe, members) = (line / self.places.unit_sectors, self.places.members(line));
+        let mut units = vec![None; members.len()];
+        for other in members {
             units[position(parity, parity.unit_on(stripe, other))] = self.known(handle, other, sector);
         }
         rebuild(&mut units, usize::from(parity.data_units()));
@@ -719,7 +771,7 @@ impl<C: Content> World<C> {
 
     /// What NVRAM has of a sector of a member.
     pub fn parked(&self, member: DeviceId, sector: u64) -> Option<C> {
-        self.parked.get(&(member, sector)).copied()
+        self.parked.get(&(self.damage.place(member, sector), sector)).copied()
     }
 
     fn pending(&mut self, request: u64) -> &mut Pending {
@@ -845,11 +897,10 @@ impl<C> Carried<C> {
     fn page(
         &mut self,
         page_sectors: u64,
-        member: DeviceId,
         lpn: Lpn,
         origin: Origin,
     ) -> (Range<usize>, Range<usize>) {
-        assert_eq!((self.token, self.member), (origin.token, member), "the operation is under way");
+        assert_eq!(self.token, origin.token, "the operation is under way");
         let page = self.first / page_sectors + u64::from(origin.page);
         assert_eq!(page, u64::from(lpn.0), "page {} of the operation", origin.page);
         self.pages_left -= 1;
@@ -950,7 +1001,8 @@ impl<C: Content> Payload for Contents<C> {
         let carried = carried.get_mut(token as u32 as usize).filter(|carried| carried.token == token);
         let Some(carried) = carried else { return };
         // As a whole also where a spare has taken the place of the member that failed.
-        if damage.has_failed(operation.device) || carried.is_whole(operation) {
+        let place = damage.place(operation.device, operation.offset / SECTOR);
+        if damage.has_failed(place) || carried.is_whole(operation) {
             carried.is_lost();
         } else {
             carried.refuses(operation, page_sectors);
@@ -968,20 +1020,21 @@ impl<C: Content> Payload for Contents<C> {
     fn parks(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let mut world = self.world();
         let page_sectors = world.places.page_sectors;
-        let World { carried, parked, .. } = &mut *world;
+        let World { carried, parked, damage, .. } = &mut *world;
         let carried = &mut carried[token as u32 as usize];
         carried.refuses(operation, page_sectors);
         for sector in operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR {
-            parked.insert((operation.device, sector), carried.contents[(sector - carried.first) as usize]);
+            let place = damage.place(operation.device, sector);
+            parked.insert((place, sector), carried.contents[(sector - carried.first) as usize]);
         }
     }
 
     fn finds_parked(&mut self, operation: &PlannedOperation, token: u64) {
         let mut world = self.world();
-        let World { carried, parked, .. } = &mut *world;
+        let World { carried, parked, damage, .. } = &mut *world;
         let carried = &mut carried[token as u32 as usize];
         let sectors = operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR;
-        let contents = sectors.map(|sector| parked[&(operation.device, sector)]);
+        let contents = sectors.map(|sector| parked[&(damage.place(operation.device, sector), sector)]);
         carried.contents.clear();
         carried.contents.extend(contents);
         carried.pages_left = 0;
