@@ -38,6 +38,7 @@ pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Failed => Happening::Failed,
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
+            MishapKind::Copying(to) => Happening::Copying { to },
             MishapKind::Rebuilt => Happening::Rebuilt,
         };
         recorder.tell(mishap.at, mishap.device, what);
@@ -68,12 +69,19 @@ impl Ending<'_> {
             When::Request(request) => request > self.requests,
         };
         let report = recorder.report(from, end);
-        let was_replaced = report.events.iter().any(|event| matches!(event.what, Happening::Replaced { .. }));
+        let happened = |what: fn(&Happening) -> bool| report.events.iter().any(|event| what(&event.what));
+        let was_copied = happened(|what| matches!(what, Happening::Copying { .. }));
+        let was_replaced = happened(|what| matches!(what, Happening::Replaced { .. }))
+            && happened(|what| matches!(what, Happening::Failed));
         FailuresReport {
             not_reached: faults.events.iter().filter(|fault| is_ahead(fault.at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {
                 share: work.share_built(),
                 work: BackgroundReport::new(work.rebuilt_bytes, work.rebuild_ns),
+            }),
+            copy: was_copied.then(|| RebuildReport {
+                share: work.share_copied(),
+                work: BackgroundReport::new(work.copied_bytes, work.copy_ns),
             }),
             scrub: faults.scrub.map(|_| BackgroundReport::new(work.scrubbed_bytes, work.scrub_ns)),
             unreadable_pages: window.unreadable_pages,
