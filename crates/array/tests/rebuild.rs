@@ -63,6 +63,11 @@ fn faults(events: &[Fault], spares: usize, ssd: &SsdConfig, rebuild: Rebuild) ->
     Faults { events: events.to_vec(), spares, rebuild, ..Faults::default() }
 }
 
+/// Programs that filled a member.
+fn filled(ftl: &Ftl) -> u64 {
+    u64::from(ftl.shape().units()) * u64::from(ftl.shape().unit_pages)
+}
+
 /// Members whose every page is written, and erased spares.
 fn build(config: &ArrayConfig) -> Array {
     let member = |index: usize, is_filled: bool| {
@@ -389,6 +394,29 @@ fn a_rebuild_goes_before_a_scrub_which_goes_on_afterwards() {
     let (replaced, rebuilt) = (times(&array, REPLACED)[0].1, times(&array, MishapKind::Rebuilt)[0].1);
     assert_eq!(counted.rebuild_ns, rebuilt - replaced, "the scrub has to wait");
     assert!(bytes > before && counted.scrub_ns > 20 * MS, "it had begun and was not over: {counted:?}");
+}
+
+/// Whichever its mode, a scrub finds the pages that cannot be read and has them written anew; nothing else is ever wrong.
+#[test]
+fn a_scrub_writes_pages_anew_that_cannot_be_read() {
+    let ssd = many_dies(None);
+    for (of, members) in [(Level::Raid1, 2), (RAID5, 4), (RAID6, 5)] {
+        for repairs in [false, true] {
+            let mut config = config(of, members, &ssd, faults(&[], 0, &ssd, at_full_speed(4)));
+            config.faults.scrub = Some(Scrub { at: SimTime(MS), repairs });
+            config.faults.page_errors = 1e-3;
+            let mut array = build(&config);
+            advance(&mut array, 10 * SECOND);
+            let (counters, own) = (array.counters(), array.background_counters(SimTime(10 * SECOND)));
+            assert_eq!(own.scrubbed_bytes, array.layout().member_bytes(), "{of}");
+            let scrubbed = own.scrubbed_bytes / PAGE * u64::from(members);
+            assert!((scrubbed / 2_000..scrubbed / 500).contains(&counters.unreadable_pages), "{of}: {counters:?}");
+            assert_eq!(own.rewritten_pages, counters.unreadable_pages, "{of}");
+            let programs = array.devices().iter().map(|device| device.ftl().tally().data_programs() - filled(device.ftl()));
+            assert_eq!(programs.sum::<u64>(), own.rewritten_pages, "{of}: each is written once");
+            assert_eq!(counters.losses.lost_pages, 0);
+        }
+    }
 }
 
 // ------------------------------------------------------------------------------------------------ degraded queues
