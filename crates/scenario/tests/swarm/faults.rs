@@ -48,7 +48,8 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
     if is_redundant {
         let most = d.range(1, 400_000);
         let (least, depth, step) = (d.range(1, most), d.range(1, 12), page * d.range(1, 20));
-        writeln!(text, "spares = {spares}\nspare_state = \"{}\"", d.pick(&["new", "aged"])).expect("text grows");
+        writeln!(text, "spares = {spares}\nspare_state = \"{}\"", d.pick(&["new", "aged"]))
+            .expect("text grows");
         writeln!(
             text,
             "rebuild = {{ min_rate = \"{least}KB/s\", max_rate = \"{most}KB/s\", depth = {depth}, step = \"{step}B\", \
