@@ -2,7 +2,7 @@
 //! missing, and while one was rebuilt.
 //!
 //! ```text
-//!   failed, replaced, rebuilt, slow --> FailureRecorder --> phases of the array --> response times by arrival
+//!   failed, copied, replaced, rebuilt, slow --> FailureRecorder --> phases of the array --> response times by arrival
 //!                                                      \--> spans of members ----> lanes of a picture
 //! ```
 //!
@@ -31,6 +31,9 @@ pub struct FailuresReport {
     /// How far rebuilding came over the whole run; absent where no spare took the place of a member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<RebuildReport>,
+    /// How far copying of members that work came over the whole run; absent where no spare began to take such a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copy: Option<RebuildReport>,
     /// How far scrubbing came over the whole run; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub: Option<BackgroundReport>,
@@ -88,6 +91,11 @@ pub enum Happening {
         /// The distributed spare, by number.
         spare: u16,
     },
+    /// A spare begins to take its place while it works.
+    Copying {
+        /// The spare: its place in the report's `devices`.
+        to: u16,
+    },
     /// What is in its place holds everything.
     Rebuilt,
     /// The array lost power.
@@ -103,6 +111,9 @@ pub enum Happening {
 pub struct PhaseResponses {
     /// All members held everything.
     pub whole: PhaseResponse,
+    /// Likewise, and one was copied to a spare; absent where none was.
+    #[serde(skip_serializing_if = "PhaseResponse::is_empty")]
+    pub copying: PhaseResponse,
     /// A member was missing, and none was rebuilt.
     pub degraded: PhaseResponse,
     /// A replacement was rebuilt.
@@ -110,9 +121,14 @@ pub struct PhaseResponses {
 }
 
 impl PhaseResponses {
-    /// All three with their names, in the order in which an array goes through them.
-    pub fn all(&self) -> [(&'static str, &PhaseResponse); 3] {
-        [("whole", &self.whole), ("degraded", &self.degraded), ("rebuilding", &self.rebuilding)]
+    /// All with their names, in the order in which an array goes through them.
+    pub fn all(&self) -> [(&'static str, &PhaseResponse); 4] {
+        [
+            ("whole", &self.whole),
+            ("copying", &self.copying),
+            ("degraded", &self.degraded),
+            ("rebuilding", &self.rebuilding),
+        ]
     }
 }
 
@@ -126,6 +142,13 @@ pub struct PhaseResponse {
     pub read: DistributionSummary,
     /// Writes. Unit: ns.
     pub write: DistributionSummary,
+}
+
+impl PhaseResponse {
+    /// Whether the array was never like this.
+    pub fn is_empty(&self) -> bool {
+        self.seconds == 0.0 && self.read.count + self.write.count == 0
+    }
 }
 
 /// How far rebuilding came.
@@ -186,6 +209,8 @@ pub enum Ailment {
     Failed,
     /// What is in its place is rebuilt.
     Rebuilding,
+    /// It is copied to a spare.
+    Copying,
     /// It takes longer than its kind does.
     Slow,
 }
@@ -209,6 +234,7 @@ enum Phase {
     Whole,
     Degraded,
     Rebuilding,
+    Copying,
 }
 
 /// Hears what befalls members, and sees requests complete.
@@ -219,7 +245,7 @@ pub struct FailureRecorder {
     /// When each phase began, in order of time; whole before the first.
     phases: Vec<(SimTime, Phase)>,
     /// By phase, reads and writes.
-    responses: [[Distribution; 2]; 3],
+    responses: [[Distribution; 2]; 4],
 }
 
 impl FailureRecorder {
@@ -230,8 +256,15 @@ impl FailureRecorder {
         match what {
             Happening::Failed => {
                 self.close(device, Ailment::Slow, at);
+                self.close(device, Ailment::Copying, at);
                 self.close(device, Ailment::Rebuilding, at);
                 self.open(device, Ailment::Failed, at);
+            }
+            Happening::Copying { .. } => self.open(device, Ailment::Copying, at),
+            Happening::Replaced { .. } if self.is_open(device, Ailment::Copying) => {
+                // The spare holds everything, and is as fast as it was made.
+                self.close(device, Ailment::Copying, at);
+                self.close(device, Ailment::Slow, at);
             }
             Happening::Replaced { .. } | Happening::StoodIn { .. } => {
                 self.close(device, Ailment::Failed, at);
@@ -308,6 +341,7 @@ impl FailureRecorder {
             degraded_s: self.seconds(Phase::Degraded, from, end) + self.seconds(Phase::Rebuilding, from, end),
             response_ns: PhaseResponses {
                 whole: response(Phase::Whole),
+                copying: response(Phase::Copying),
                 degraded: response(Phase::Degraded),
                 rebuilding: response(Phase::Rebuilding),
             },
@@ -328,12 +362,20 @@ impl FailureRecorder {
         }
     }
 
+    fn is_open(&self, member: DeviceId, ailment: Ailment) -> bool {
+        let is_it = |span: &AilingSpan| {
+            span.member == member && span.ailment == ailment && span.end == SimTime::NEVER
+        };
+        self.spans.iter().any(is_it)
+    }
+
     fn phase_now(&self) -> Phase {
         let has =
             |ailment| self.spans.iter().any(|span| span.ailment == ailment && span.end == SimTime::NEVER);
         match (has(Ailment::Rebuilding), has(Ailment::Failed)) {
             (true, _) => Phase::Rebuilding,
             (false, true) => Phase::Degraded,
+            (false, false) if has(Ailment::Copying) => Phase::Copying,
             (false, false) => Phase::Whole,
         }
     }
@@ -392,7 +434,7 @@ mod tests {
         for (arrival, took) in [(9, 100), (10, 200), (11, 300), (12, 400), (19, 500), (20, 600)] {
             recorder.record(&read(arrival, took));
         }
-        let PhaseResponses { whole, degraded, rebuilding } =
+        let PhaseResponses { whole, degraded, rebuilding, .. } =
             recorder.report(SimTime(0), SimTime(30)).response_ns;
         let mean = |phase: &PhaseResponse| (phase.read.count, phase.read.mean);
         assert_eq!(mean(&whole), (2, Some(350.0)));
@@ -407,9 +449,36 @@ mod tests {
             let of = report.response_ns.all().map(|(_, phase)| (phase.seconds * 1e9).round() as u64);
             (of, (report.degraded_s * 1e9).round() as u64)
         };
-        assert_eq!(seconds(0, 30), ([20, 2, 8], 10));
-        assert_eq!(seconds(11, 15), ([0, 1, 3], 4));
-        assert_eq!(seconds(25, 30), ([5, 0, 0], 0));
+        assert_eq!(seconds(0, 30), ([20, 0, 2, 8], 10));
+        assert_eq!(seconds(11, 15), ([0, 0, 1, 3], 4));
+        assert_eq!(seconds(25, 30), ([5, 0, 0, 0], 0));
+    }
+
+    /// A slow member is copied from 3 on; the spare takes its place at 9. Another one fails at 14, while it is copied.
+    #[test]
+    fn a_member_that_is_copied_is_a_phase_of_its_own_until_it_is_replaced_or_fails() {
+        let mut recorder = FailureRecorder::default();
+        let other = DeviceId(1);
+        for (at, member, what) in [
+            (1, MEMBER, Happening::Slow { factor: 3.0 }),
+            (3, MEMBER, Happening::Copying { to: 8 }),
+            (9, MEMBER, Happening::Replaced { by: 8 }),
+            (12, other, Happening::Copying { to: 9 }),
+            (14, other, Happening::Failed),
+            (14, other, Happening::Replaced { by: 9 }),
+            (17, other, Happening::Rebuilt),
+        ] {
+            recorder.tell(SimTime(at), member, what);
+        }
+        recorder.record(&read(4, 100));
+        let report = recorder.report(SimTime(0), SimTime(20));
+        let seconds = report.response_ns.all().map(|(_, phase)| (phase.seconds * 1e9).round() as u64);
+        assert_eq!(seconds, [9, 8, 0, 3]);
+        assert_eq!(report.response_ns.copying.read.mean, Some(100.0));
+        assert_eq!((report.degraded_s * 1e9).round(), 3.0);
+        assert!(recorder.spans().iter().all(|span| span.end != SimTime::NEVER), "nobody is slow any more");
+        assert_eq!(recorder.device_at(MEMBER, SimTime(8)), MEMBER);
+        assert_eq!(recorder.device_at(MEMBER, SimTime(9)), DeviceId(8));
     }
 
     #[test]

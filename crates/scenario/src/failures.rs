@@ -66,8 +66,10 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
         return Err(field.fault_allowing(problem, "spares = 0, or a level without distributed spares"));
     }
     let spares = array.field("spares").map(|field| field.count(0, MOST_SPARES)).transpose()?.unwrap_or(0);
+    let events = failures(array, members.len() as u16)?;
+    no_more_than_spares(array, &events, (is_redundant, spares))?;
     Ok(Faults {
-        events: failures(array, members.len() as u16)?,
+        events,
         page_errors,
         spares: vec![usual(members).clone(); spares as usize],
         rebuild: rebuild(array, page)?,
@@ -119,14 +121,50 @@ fn failures(array: &Section<'_>, devices: u16) -> Parsed<Vec<Fault>> {
     for (position, node) in list.iter().enumerate() {
         let section = Section::of(node, format!("array.failure[{position}]"), "array.failure", &[])?;
         let fault = failure(&section, devices)?;
-        let fails = |fault: &Fault| fault.what == Befalls::Failure;
-        if fails(&fault) && faults.iter().any(|known| fails(known) && known.device == fault.device) {
+        let is_again = |what: Befalls| {
+            let is_same = |known: &Fault| known.what == what && known.device == fault.device;
+            fault.what == what && faults.iter().any(is_same)
+        };
+        if is_again(Befalls::Failure) {
             let field = section.require("device", "")?;
             return Err(field.fault_allowing("fails twice", "one failure of each device"));
+        }
+        if is_again(Befalls::Replacement) {
+            let field = section.require("device", "")?;
+            return Err(field.fault_allowing("is replaced twice", "one replacement of each device"));
         }
         faults.push(fault);
     }
     Ok(faults)
+}
+
+/// A member that works is replaced by a spare or not at all. Failures may take the spares before; the report says so.
+fn no_more_than_spares(
+    array: &Section<'_>,
+    events: &[Fault],
+    (is_redundant, spares): (bool, u32),
+) -> Parsed<()> {
+    let replaces = |event: &Fault| event.what == Befalls::Replacement;
+    let wanted = events.iter().filter(|event| replaces(event)).count();
+    let (Some(field), Some(place)) = (array.field("failure"), events.iter().position(replaces)) else {
+        return Ok(());
+    };
+    let Value::List(list) = &field.node.value else { return Ok(()) };
+    let section = Section::of(&list[place], format!("array.failure[{place}]"), "array.failure", &[])?;
+    let kind = section.require("kind", "")?;
+    if !is_redundant {
+        let problem = "needs a level that has spares";
+        return Err(kind.fault_allowing(problem, format!("\"failure\" or \"slow\", or {REDUNDANT}")));
+    }
+    if wanted <= spares as usize {
+        return Ok(());
+    }
+    let problem = match spares {
+        0 => "needs a spare, and there is none".to_owned(),
+        1 => format!("is asked for {wanted} times, and there is only 1 spare"),
+        _ => format!("is asked for {wanted} times, and there are only {spares} spares"),
+    };
+    Err(kind.fault_allowing(problem, format!("array.spares of at least {wanted}")))
 }
 
 fn failure(section: &Section<'_>, devices: u16) -> Parsed<Fault> {
@@ -136,19 +174,24 @@ fn failure(section: &Section<'_>, devices: u16) -> Parsed<Fault> {
         let problem = format!("there are only {devices} devices");
         return Err(field.fault_allowing(problem, format!("0 to {}", devices - 1)));
     }
-    let names = [("failure", false), ("slow", true)];
-    let is_slow = section.field("kind").map(|field| field.choice(&names)).transpose()?.unwrap_or(false);
-    let what = match (is_slow, section.field("factor")) {
-        (true, Some(field)) => Befalls::Slow(field.number(1.0, true, MOST_FACTOR)?),
-        (true, None) => {
+    let slow = Befalls::Slow(1.0);
+    let names = [("failure", Befalls::Failure), ("slow", slow), ("replace", Befalls::Replacement)];
+    let kind = section.field("kind").map(|field| field.choice(&names)).transpose()?;
+    let kind = kind.unwrap_or(Befalls::Failure);
+    let what = match (kind, section.field("factor")) {
+        (Befalls::Slow(_), Some(field)) => Befalls::Slow(field.number(1.0, true, MOST_FACTOR)?),
+        (Befalls::Slow(_), None) => {
             return Err(section
                 .require("factor", "it says how slow the member becomes")
                 .err()
                 .expect("missing"));
         }
-        (false, None) => Befalls::Failure,
-        (false, Some(field)) => {
-            let problem = "a member that fails does nothing more, at no speed";
+        (_, None) => kind,
+        (_, Some(field)) => {
+            let problem = match kind {
+                Befalls::Replacement => "a member that is replaced works as fast as before",
+                _ => "a member that fails does nothing more, at no speed",
+            };
             return Err(field.fault_allowing(problem, "no `factor`, or kind = \"slow\""));
         }
     };
@@ -192,7 +235,14 @@ fn rebuild(array: &Section<'_>, page: Bytes) -> Parsed<Rebuild> {
         None => usual.min_rate.min(max_rate),
     };
     let depth = section.field("depth").map(|field| field.count(1, MOST_DEPTH)).transpose()?;
-    Ok(Rebuild { min_rate, max_rate, depth: depth.unwrap_or(usual.depth), step: step(&section, page)? })
+    let delay = section.field("delay").map(|field| field.long_duration(false)).transpose()?;
+    Ok(Rebuild {
+        min_rate,
+        max_rate,
+        depth: depth.unwrap_or(usual.depth),
+        step: step(&section, page)?,
+        delay: delay.unwrap_or(usual.delay),
+    })
 }
 
 fn step(section: &Section<'_>, page: Bytes) -> Parsed<Bytes> {

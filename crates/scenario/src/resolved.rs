@@ -193,6 +193,8 @@ struct RebuildView {
     max_rate: String,
     depth: u32,
     step: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay: Option<SimDuration>,
 }
 
 #[derive(Serialize)]
@@ -238,6 +240,7 @@ impl From<&Fault> for FailureView {
         let (kind, factor) = match fault.what {
             Befalls::Failure => ("failure", None),
             Befalls::Slow(factor) => ("slow", Some(factor)),
+            Befalls::Replacement => ("replace", None),
         };
         FailureView { device: fault.device.0, at, request, kind, factor }
     }
@@ -250,6 +253,7 @@ impl From<&Rebuild> for RebuildView {
             max_rate: shown_rate(rebuild.max_rate),
             depth: rebuild.depth,
             step: units::format_bytes(rebuild.step),
+            delay: Some(rebuild.delay).filter(|delay| *delay > SimDuration::ZERO),
         }
     }
 }

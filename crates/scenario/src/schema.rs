@@ -530,9 +530,10 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "array.failure.kind",
-        "\"failure\" or \"slow\"",
+        "\"failure\", \"slow\" or \"replace\"; \"replace\" needs a spare",
         "failure",
-        "whether the member fails, and all it holds is lost, or its flash becomes slow",
+        "whether the member fails, and all it holds is lost, or its flash becomes slow, or the next spare begins to take its \
+         place while it works",
     ),
     key(
         "array.failure.factor",
@@ -585,7 +586,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "array.rebuild",
-        "a table with `min_rate`, `max_rate`, `depth` and `step`, on a level with redundancy",
+        "a table with `min_rate`, `max_rate`, `depth`, `step` and `delay`, on a level with redundancy",
         "md's rates",
         "how fast replacements are rebuilt; scrubbing goes by the same",
     ),
@@ -607,6 +608,12 @@ pub const KEYS: &[Key] = &[
         "a size such as \"512KiB\", a multiple of the page size, at most 64MiB",
         "512KiB",
         "bytes of a member that are rebuilt at a time, during which requests for them wait",
+    ),
+    key(
+        "array.rebuild.delay",
+        "a time such as \"30s\"",
+        "0s",
+        "time from a failure until a spare is in its place, besides two messages to it",
     ),
     key(
         "array.scrub",

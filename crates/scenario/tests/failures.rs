@@ -61,6 +61,58 @@ fn a_member_fails_is_replaced_and_rebuilt() {
     assert!(report.warnings.iter().all(|warning| !warning.code.contains("rebuild")), "{:?}", report.warnings);
 }
 
+/// Nothing is missing while a member is copied, and the report tells copying from rebuilding.
+#[test]
+fn a_member_that_works_is_replaced() {
+    let replace = "array.failure=[{ device = 1, at = \"0.5s\", kind = \"replace\" }]";
+    let report = report(&[replace, SPARE, FAST]);
+    let failures = failures(&report);
+    let events: Vec<(u16, Happening)> =
+        failures.events.iter().map(|event| (event.device, event.what)).collect();
+    assert_eq!(events, [(1, Happening::Copying { to: 4 }), (1, Happening::Replaced { by: 4 })]);
+    let copy = failures.copy.expect("a spare began to take a place");
+    assert_eq!((copy.share, copy.work.bytes, failures.rebuild), (1.0, 13 << 20, None));
+    let copying = &failures.response_ns.copying;
+    assert!((copying.seconds - copy.work.seconds).abs() < 1e-9 && copying.write.count > 0, "{copying:?}");
+    assert!((failures.degraded_s, failures.rebuilt_pages, failures.lost.pages()) == (0.0, 0, 0));
+    assert_eq!(report.devices[4].in_place_of, Some(1));
+    assert!(report.devices[4].host_pages_written > 0 && !has(&report, REBUILD_UNFINISHED));
+}
+
+#[test]
+fn a_member_that_fails_while_it_is_replaced_is_rebuilt() {
+    let both =
+        "array.failure=[{ device = 1, at = \"0.4s\", kind = \"replace\" }, { device = 1, at = \"0.45s\" }]";
+    let report = report(&[both, SPARE, FAST]);
+    let failures = failures(&report);
+    let whats: Vec<Happening> = failures.events.iter().map(|event| event.what).collect();
+    let spare = 4;
+    let expected = [
+        Happening::Copying { to: spare },
+        Happening::Failed,
+        Happening::Replaced { by: spare },
+        Happening::Rebuilt,
+    ];
+    assert_eq!(whats, expected);
+    let (copy, rebuild) = (failures.copy.expect("a copy"), failures.rebuild.expect("a rebuild"));
+    assert_eq!((copy.work.bytes + rebuild.work.bytes, rebuild.share), (13 << 20, 1.0));
+    assert!(copy.share < 1.0 && !has(&report, REBUILD_UNFINISHED), "the rebuild ended it");
+    let slow = [both, SPARE, "array.rebuild.min_rate=100KB/s", "array.rebuild.max_rate=100KB/s"];
+    assert!(has(&self::report(&slow), REBUILD_UNFINISHED));
+    let copies =
+        ["array.failure=[{ device = 1, at = \"0.4s\", kind = \"replace\" }]", SPARE, slow[2], slow[3]];
+    assert!(has(&self::report(&copies), REBUILD_UNFINISHED), "so is a copy that did not end");
+}
+
+#[test]
+fn a_spare_may_be_late() {
+    let report = report(&[FAILS, SPARE, FAST, "array.rebuild.delay=0.3s"]);
+    let times: Vec<f64> = failures(&report).events.iter().map(|event| event.at_s).collect();
+    assert_eq!(times[..2], [0.5, 0.8]);
+    assert!((failures(&report).response_ns.degraded.seconds - 0.3).abs() < 1e-9);
+    assert!(scenario(&[SPARE, "array.rebuild.delay=0.3s"]).to_toml().contains("delay = \"300ms\""));
+}
+
 /// Every request of the window is in one phase; what devices did is what the array did, whoever was in which place.
 #[test]
 fn nothing_is_counted_twice_or_left_out() {

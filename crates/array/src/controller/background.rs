@@ -47,6 +47,8 @@ pub struct BackgroundCounters {
     pub rewritten_pages: u64,
     /// Share of the last replacement's bytes that are built, in 1/2^32: see [`BackgroundCounters::share_built`].
     built: u64,
+    /// The same of the last member that was copied.
+    copied: u64,
 }
 
 impl BackgroundCounters {
@@ -63,7 +65,13 @@ impl BackgroundCounters {
             copies: self.copies - start.copies,
             rewritten_pages: self.rewritten_pages - start.rewritten_pages,
             built: self.built,
+            copied: self.copied,
         }
+    }
+
+    /// How much of the last member is copied, 0..=1.
+    pub fn share_copied(&self) -> f64 {
+        self.copied as f64 / (1u64 << 32) as f64
     }
 
     /// How much of the last replacement is built, 0..=1.
@@ -78,7 +86,9 @@ enum Work {
     Rebuild(DeviceId),
     /// Of a member that works, to a spare.
     Copy(DeviceId),
-    Scrub { repairs: bool },
+    Scrub {
+        repairs: bool,
+    },
 }
 
 impl Work {
@@ -279,7 +289,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn give_up_jobs_of(&mut self, device: DeviceId, now: SimTime) {
         if let Some(background) = self.background.as_deref_mut() {
             background.count_time(now);
-            background.jobs.retain(|job| !matches!(job.work, Work::Rebuild(of) | Work::Copy(of) if of == device));
+            background
+                .jobs
+                .retain(|job| !matches!(job.work, Work::Rebuild(of) | Work::Copy(of) if of == device));
             self.agenda.push(now, Message::Background);
         }
     }
@@ -352,7 +364,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         match job.work {
             Work::Copy(_) => {
                 background.counters.copied_bytes += done;
-                background.counters.built = ((u128::from(below) << 32) / u128::from(end.max(1))) as u64;
+                background.counters.copied = ((u128::from(below) << 32) / u128::from(end.max(1))) as u64;
             }
             Work::Rebuild(device) => {
                 background.counters.rebuilt_bytes += done;

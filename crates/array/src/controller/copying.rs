@@ -214,7 +214,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A device that has retired may have answered everything: it is taken away.
     pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_spare = self.fate.as_deref().is_some_and(|fate| fate.copies.iter().any(|copy| copy.slot == slot));
+        let is_spare =
+            self.fate.as_deref().is_some_and(|fate| fate.copies.iter().any(|copy| copy.slot == slot));
         // Flushes have no bytes that would be outstanding.
         if is_spare || !self.nodes.under_way_at(slot).is_empty() {
             return Ok(());

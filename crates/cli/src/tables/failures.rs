@@ -14,7 +14,7 @@ pub(crate) const TITLE: &str =
 /// Its columns.
 pub(crate) const HEADINGS: [&str; 8] = ["run", "time", "reads", "mean", "p99", "writes", "mean", "p99"];
 /// What they mean.
-pub(crate) const LEGEND: &str = "Whole: all SSDs hold everything. Degraded: one is missing, and none is rebuilt. Rebuilding: a spare \
+pub(crate) const LEGEND: &str = "Whole: all SSDs hold everything. Copying: likewise, and one is copied to a spare. Degraded: one is missing, and none is rebuilt. Rebuilding: a spare \
                                  is being rebuilt. Time: of the measured part of the run.";
 
 /// The table, and what befell SSDs of each run; `None` where nothing may.
@@ -88,6 +88,7 @@ fn events(failures: &FailuresReport) -> Option<String> {
             Happening::StoodIn { spare } => {
                 format!("distributed spare {spare} took the place of SSD {ssd} at {at}")
             }
+            Happening::Copying { to } => format!("SSD {ssd} was copied to spare {to} from {at} on"),
             Happening::Rebuilt => format!("it was rebuilt by {at}"),
             Happening::PowerLost { requests } => {
                 format!(
@@ -110,10 +111,17 @@ fn work(failures: &FailuresReport) -> Option<String> {
         };
         format!("{} were rebuilt{share}, {}", numbers::bytes(rebuild.work.bytes), pace(&rebuild.work))
     });
+    let copied = failures.copy.map(|copy| {
+        let share = match copy.share {
+            share if share < 1.0 => format!(", {} of the SSD", numbers::percent(share)),
+            _ => String::new(),
+        };
+        format!("{} were copied{share}, {}", numbers::bytes(copy.work.bytes), pace(&copy.work))
+    });
     let scrubbed = failures
         .scrub
         .map(|scrub| format!("{} of SSDs were scrubbed, {}", numbers::bytes(scrub.bytes), pace(&scrub)));
-    let told: Vec<String> = rebuilt.into_iter().chain(scrubbed).collect();
+    let told: Vec<String> = copied.into_iter().chain(rebuilt).chain(scrubbed).collect();
     (!told.is_empty()).then(|| told.join(". "))
 }
 
@@ -171,6 +179,7 @@ pub(crate) mod tests {
             degraded_s: 10.0,
             response_ns: PhaseResponses {
                 whole: phase(10.0, 5_000, 1.0),
+                copying: PhaseResponse::default(),
                 degraded: phase(2.0, 900, 2.0),
                 rebuilding: phase(8.0, 4_000, 4.0),
             },

@@ -154,6 +154,7 @@ fn failing(seeds: &[Report], first: &FailuresReport) -> FailuresReport {
     FailuresReport {
         response_ns: PhaseResponses {
             whole: phase(|responses| &responses.whole),
+            copying: phase(|responses| &responses.copying),
             degraded: phase(|responses| &responses.degraded),
             rebuilding: phase(|responses| &responses.rebuilding),
         },

@@ -1,6 +1,6 @@
 //! What makes the figures of one run say less than they seem to.
 
-use crate::failures::LossReport;
+use crate::failures::{LossReport, RebuildReport};
 use crate::feasibility::{FeasibilityReport, MeasuredIn};
 use crate::report::Report;
 use crate::trace;
@@ -233,9 +233,14 @@ fn pages(count: u64) -> String {
 }
 
 fn rebuild_unfinished(run: &Report) -> Option<String> {
-    let rebuild = run.array.failures.as_ref()?.rebuild.filter(|rebuild| rebuild.share < 1.0)?;
+    let failures = run.array.failures.as_ref()?;
+    let is_partial = |work: &RebuildReport| work.share < 1.0;
+    let rebuild = failures.rebuild.filter(is_partial).map(|rebuild| ("rebuilding", rebuild));
+    // A copy that ended with its member's failure is a rebuild.
+    let copy = || failures.copy.filter(is_partial).map(|copy| ("copying", copy));
+    let (what, rebuild) = rebuild.or_else(|| copy().filter(|_| failures.rebuild.is_none()))?;
     Some(format!(
-        "rebuilding was not over when the run ended: {:.1}% of the replacement was done after {:.1} s. Lengthen the load \
+        "{what} was not over when the run ended: {:.1}% of the replacement was done after {:.1} s. Lengthen the load \
          (workload.requests), or raise array.rebuild.min_rate",
         rebuild.share * 100.0,
         rebuild.work.seconds

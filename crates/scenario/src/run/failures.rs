@@ -39,6 +39,7 @@ pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
             MishapKind::StoodIn(spare) => Happening::StoodIn { spare },
+            MishapKind::Copying(to) => Happening::Copying { to },
             MishapKind::Rebuilt => Happening::Rebuilt,
             MishapKind::PowerLost(requests) => Happening::PowerLost { requests },
         };
@@ -72,13 +73,19 @@ impl Ending<'_> {
         let losses = faults.power_losses.iter().copied();
         let moments = faults.events.iter().map(|fault| fault.at).chain(losses);
         let report = recorder.report(from, end);
-        let is_replaced = |what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. });
-        let was_replaced = report.events.iter().any(|event| is_replaced(event.what));
+        let happened = |what: fn(&Happening) -> bool| report.events.iter().any(|event| what(&event.what));
+        let was_copied = happened(|what| matches!(what, Happening::Copying { .. }));
+        let was_replaced = happened(|what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. }))
+            && happened(|what| matches!(what, Happening::Failed));
         FailuresReport {
             not_reached: moments.filter(|&at| is_ahead(at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {
                 share: work.share_built(),
                 work: BackgroundReport::new(work.rebuilt_bytes, work.rebuild_ns),
+            }),
+            copy: was_copied.then(|| RebuildReport {
+                share: work.share_copied(),
+                work: BackgroundReport::new(work.copied_bytes, work.copy_ns),
             }),
             scrub: faults.scrub.map(|_| BackgroundReport::new(work.scrubbed_bytes, work.scrub_ns)),
             unreadable_pages: window.unreadable_pages,

@@ -248,7 +248,7 @@ class TimelinePicture {
     }
   }
 
-  // What was wrong with devices: hatched where one was missing, a line below where one was rebuilt, dashes where one was slow.
+  // What was wrong with devices: hatched where one was missing, a line below where one was rebuilt, above where one was copied, dashes where one was slow.
   paintAiling(context, pens) {
     const drawn = this.recording.ailing.filter(({ from, to }) => to > this.from && from < this.to);
     const height = Math.max(this.lane - 2, 2);
@@ -268,7 +268,8 @@ class TimelinePicture {
         const thick = Math.max(Math.round(height / 3), 1);
         context.fillStyle = what === "slow" ? pens.ink : pens.rebuild;
         const step = what === "slow" ? 8 : width;
-        for (let x = left; x < left + width; x += step) context.fillRect(x, top + height - thick, what === "slow" ? 4 : width, thick);
+        const y = what === "copying" ? top : top + height - thick;
+        for (let x = left; x < left + width; x += step) context.fillRect(x, y, what === "slow" ? 4 : width, thick);
       }
       context.restore();
     }
