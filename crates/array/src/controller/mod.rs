@@ -226,6 +226,8 @@ pub struct ArrayCounters {
     pub losses: LossCounters,
     /// Pages that members could not read.
     pub unreadable_pages: u64,
+    /// What a log has cost.
+    pub log: LogCounters,
 }
 
 impl ArrayCounters {
@@ -245,6 +247,7 @@ impl ArrayCounters {
             nvram: self.nvram.since(&start.nvram),
             losses: self.losses.since(&start.losses),
             unreadable_pages: self.unreadable_pages - start.unreadable_pages,
+            log: self.log.since(&start.log),
         }
     }
 }
@@ -668,6 +671,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
             losses: self.planner.loss_counters(),
             unreadable_pages: self.unreadable_pages(),
+            log: self.log_counters(),
         }
     }
 
