@@ -339,7 +339,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.power_loss = [{ at = \"1s\", device = 2 }]", "array.power_loss[0].device", "at, request"),
     (LOAD, "array.write_hole = \"resync\"", "array.write_hole", "keeps data once"),
     (LOAD, "array.level = \"raid5\"\narray.write_hole = \"none\"", "array.write_hole", "resync"),
-    (LOAD, "array.level = \"raid10\"\narray.write_hole = \"journal\"", "array.write_hole", "raid10 has none"),
+    (LOAD, "array.level = \"raid10\"\narray.write_hole = \"journal\"", "array.write_hole", "rows with parity"),
     (LOAD, "array.level = \"raid6\"\narray.write_hole = \"ppl\"", "array.write_hole", "one parity that moves"),
     (LOAD, "array = { level = \"raid5\", devices = 65, write_hole = \"ppl\" }", "array.write_hole", "at most 64 members"),
     (LOAD, "array = { level = \"raid5\", devices = 204, write_hole = \"journal\" }", "array.write_hole", "at most 203 members"),
