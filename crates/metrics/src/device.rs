@@ -94,6 +94,9 @@ pub struct DeviceReport {
     /// It stood by to take the place of a member; absent for members.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub spare: bool,
+    /// It is the journal of the array; absent for all others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub journal: bool,
     /// The member whose place it took; absent if it took none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<u16>,
@@ -211,6 +214,7 @@ impl DeviceReport {
             gc_waits: GcWaitsReport::default(),
             gc_estimate: None,
             spare: false,
+            journal: false,
             in_place_of: None,
         }
     }
@@ -322,6 +326,7 @@ mod tests {
             gc_waits: GcWaitsReport::default(),
             gc_estimate: None,
             spare: false,
+            journal: false,
             in_place_of: None,
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, 2), expected);

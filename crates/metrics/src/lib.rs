@@ -48,6 +48,7 @@ mod student;
 mod trace;
 mod warning;
 mod wear;
+mod write_hole;
 
 pub use batches::{BatchReport, CounterBatches};
 pub use blame::{BlamePhases, BlameSum, ResourceSum};
@@ -77,3 +78,4 @@ pub use student::student_t;
 pub use trace::{EventReport, EventsReport, Noted, TraceReport};
 pub use warning::Warning;
 pub use wear::Wear;
+pub use write_hole::WriteHoleReport;

@@ -21,6 +21,7 @@ use crate::reconstruct::{NvramReport, ReconstructReport};
 use crate::redundancy::{RedundancyReport, StripeCacheReport};
 use crate::trace::TraceReport;
 use crate::warning::Warning;
+use crate::write_hole::WriteHoleReport;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -110,6 +111,9 @@ pub struct ArrayReport {
     /// Writes parked for members that collect; absent without NVRAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nvram: Option<NvramReport>,
+    /// What closes the write hole, and what that costs; absent unless a log is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_hole: Option<WriteHoleReport>,
     /// Whether members can collect in turn; absent where the policy lets all collect at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feasibility: Option<FeasibilityReport>,
@@ -224,6 +228,7 @@ impl ArrayReport {
             write_amplification_whole_cycles: sum.write_amplification_whole_cycles(),
             reconstruct: None,
             nvram: None,
+            write_hole: None,
             feasibility: None,
             failures: None,
         }

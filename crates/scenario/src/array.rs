@@ -9,16 +9,23 @@ use crate::error::{Fault, Parsed};
 use crate::failures::{self, SpareState};
 use crate::knowledge;
 use crate::level::{self, Room};
+use crate::log;
 use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
 use crate::ssd::Draft;
 use crate::tree::{Place, Value};
 
+/// In what states devices that are no members begin.
+pub(crate) struct States {
+    pub spares: SpareState,
+    pub journal: SpareState,
+}
+
 /// `[ssd]` keys that `[[array.member]]` takes directly, too.
 const OVERRIDES: &[&str] = &["preset", "geometry", "timing", "link", "ftl", "gc"];
 
 /// Reads `[array]` and `[ssd]`.
-pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, SpareState, Room)> {
+pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let section = root.child("array", "array")?;
     let most = u32::from(level::MOST_DEVICES);
     let devices = section.field("devices").map(|field| field.count(1, most)).transpose()?.unwrap_or(8) as u16;
@@ -26,11 +33,13 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, SpareState, Room)
     let small_write = level::small_write(&section, level)?;
     let stripe_cache = level::stripe_cache(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
-    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape)?;
+    let mut faults = failures::read(&section, level, &members)?;
+    let journal = log::read(&section, level, &members, &mut faults)?;
+    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, faults.write_hole.area())?;
     let page = u64::from(shape.page_size);
     let knowledge = knowledge::read(&section, level, devices, page)?;
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
-    let faults = failures::read(&section, level, &members)?;
+    log::fits(&section, &faults, room.layout(), page)?;
     let config = ArrayConfig {
         devices,
         level,
@@ -42,7 +51,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, SpareState, Room)
         coordination,
         members,
     };
-    Ok((config, failures::spare_state(&section)?, room))
+    Ok((config, States { spares: failures::spare_state(&section)?, journal }, room))
 }
 
 /// Reads every member's device. All must have one page size and one logical size; returns what they share.

@@ -76,6 +76,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
         scrub: scrub(array)?,
         power_losses: power::losses(array)?,
         write_hole: power::write_hole(array)?,
+        journal: None,
         seed: 0,
     })
 }

@@ -77,6 +77,11 @@ impl Room {
         Ok(self.space)
     }
 
+    /// How the array's bytes lie on its members.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// The members that hold data, which lie side by side under every layout.
     pub fn data_members(&self) -> (u16, u16) {
         let mut holding = (0..self.devices()).filter(|&member| self.pinned_bytes(member) > 0);
@@ -195,15 +200,17 @@ pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<Stripe
     Ok(StripeCacheConfig { entries, delays })
 }
 
-/// Reads `stripe_unit`. What a member holds beyond its last whole stripe unit is not used.
+/// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself. What a member holds
+/// beyond its last whole stripe unit is not used.
 pub(crate) fn stripes(
     section: &Section<'_>,
     level: Level,
     devices: u16,
     shape: &Shape,
+    taken: Bytes,
 ) -> Parsed<(Bytes, Room)> {
     let page = u64::from(shape.page_size);
-    let member = u64::from(shape.logical_pages) * page;
+    let member = u64::from(shape.logical_pages) * page - taken;
     let written = section.field("stripe_unit").map(|field| field.bytes(1)).transpose()?;
     let unit = written.unwrap_or_else(|| usual_unit(level, page, member));
     let shown = units::format_bytes;

@@ -19,6 +19,7 @@ mod hints;
 mod kept;
 mod knowledge;
 mod level;
+mod log;
 mod own;
 pub mod policies;
 mod power;

@@ -29,6 +29,8 @@ pub(crate) fn losses(array: &Section<'_>) -> Parsed<Vec<When>> {
 
 /// Reads `write_hole`.
 pub(crate) fn write_hole(array: &Section<'_>) -> Parsed<WriteHole> {
-    let names = [("resync", WriteHole::Resync)];
+    // How large a log is follows.
+    let (journal, ppl) = (WriteHole::Journal(0), WriteHole::PartialParityLog(0));
+    let names = [("resync", WriteHole::Resync), ("journal", journal), ("ppl", ppl)];
     Ok(array.field("write_hole").map(|field| field.choice(&names)).transpose()?.unwrap_or_default())
 }

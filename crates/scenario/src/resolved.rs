@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harmonia_array::{
-    Level,
-    Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig, Reads, Rebuild, Scrub,
-    SmallWrite, When,
+    ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level, MemberConfig, Reads,
+    Rebuild, Scrub, SmallWrite, When, WriteHole,
 };
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
@@ -53,6 +52,7 @@ impl Serialize for Scenario {
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
                 knowledge: self.array.knowledge.into(),
                 faults: FaultsView::new(&self.array.faults, self.spare_state),
+                log: LogView::new(&self.array, self.journal_state),
                 coordination: &self.array.coordination,
                 member: different.map(|(index, member)| MemberView::new(index, member, base)).collect(),
             },
@@ -119,6 +119,8 @@ struct ArrayView<'a> {
     knowledge: KnowledgeView,
     #[serde(flatten)]
     faults: FaultsView,
+    #[serde(flatten)]
+    log: LogView,
     coordination: &'a CoordinationConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     member: Vec<MemberView<'a>>,
@@ -205,8 +207,8 @@ struct ScrubView {
 
 impl FaultsView {
     fn new(faults: &Faults, state: SpareState) -> Self {
-        let Faults { events, page_errors, spares, rebuild, scrub, power_losses, write_hole: _, seed: _ } =
-            faults;
+        // What is logged has a view of its own.
+        let Faults { events, page_errors, spares, rebuild, scrub, power_losses, .. } = faults;
         let may_rebuild = !spares.is_empty() || scrub.is_some() || *rebuild != Rebuild::default();
         FaultsView {
             page_errors: *page_errors,
@@ -216,6 +218,44 @@ impl FaultsView {
             rebuild: may_rebuild.then(|| RebuildView::from(rebuild)),
             scrub: scrub.as_ref().map(ScrubView::from),
             power_loss: power_losses.iter().map(LossView::from).collect(),
+        }
+    }
+}
+
+/// A log, where one is kept.
+#[derive(Serialize, Default)]
+struct LogView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_hole: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    journal: Option<JournalView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ppl_size: Option<String>,
+}
+
+#[derive(Serialize)]
+struct JournalView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+    size: String,
+    state: SpareState,
+}
+
+impl LogView {
+    fn new(array: &ArrayConfig, state: SpareState) -> Self {
+        let usual = usual(&array.members);
+        match array.faults.write_hole {
+            WriteHole::Journal(size) => {
+                let device = array.faults.journal.as_ref().filter(|device| device.ssd != usual.ssd);
+                let preset = device.map(|device| device.ssd.preset.clone());
+                let journal = Some(JournalView { preset, size: units::format_bytes(size), state });
+                LogView { write_hole: Some("journal"), journal, ppl_size: None }
+            }
+            WriteHole::PartialParityLog(size) => {
+                let ppl_size = Some(units::format_bytes(size));
+                LogView { write_hole: Some("ppl"), ppl_size, journal: None }
+            }
+            WriteHole::Resync | WriteHole::Bitmap(_) => LogView::default(),
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Scenario {
     pub array: ArrayConfig,
     /// `array.spare_state`
     pub spare_state: SpareState,
+    /// `array.journal.state`
+    pub journal_state: SpareState,
 }
 
 /// The `[precondition]` table: what ages the array before the run.
@@ -276,7 +278,7 @@ impl Document {
         };
         let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
         let precondition = precondition(&root)?;
-        let (mut array, spare_state, mut room) = array::read(&root)?;
+        let (mut array, states, mut room) = array::read(&root)?;
         array.faults.seed = seed;
         let space = room.limit(&root.child("workload", "workload")?)?;
         let deadlines = workload::deadlines(&root)?;
@@ -289,7 +291,18 @@ impl Document {
                 config.paths = trace.paths.clone();
             }
         }
-        Ok(Scenario { name, seed, workload, space, deadlines, precondition, array, spare_state })
+        let (spare_state, journal_state) = (states.spares, states.journal);
+        Ok(Scenario {
+            name,
+            seed,
+            workload,
+            space,
+            deadlines,
+            precondition,
+            array,
+            spare_state,
+            journal_state,
+        })
     }
 
     fn tree(&self) -> Parsed<Table> {

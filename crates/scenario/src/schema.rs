@@ -561,10 +561,42 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "array.write_hole",
-        "\"resync\", on a level with redundancy",
+        "\"resync\", on a level with redundancy; \"journal\", on a level with parity; \"ppl\", on raid5",
         "resync",
         "what the array does about rows that were being written when power was lost, whose parity or copies need not agree: it \
-         goes through all of the array while requests go on",
+         goes through all of the array while requests go on, or has logged what it was about to write, in a journal or in a \
+         partial parity log",
+    ),
+    key(
+        "array.journal",
+        "a table with `preset`, `size` and `state`, with write_hole = \"journal\"",
+        "a device like most members",
+        "the device that data and parity are written to before the members; nobody coordinates when it collects",
+    ),
+    key(
+        "array.journal.preset",
+        "a preset with pages like those of the members, see `harmonia presets`",
+        "as most members",
+        "what kind of device it is",
+    ),
+    key(
+        "array.journal.size",
+        "a size such as \"1GiB\", a multiple of the page size, at least two stripes, at most the device",
+        "the whole device",
+        "bytes of it that are written, around and around; writes wait while the journal is full",
+    ),
+    key(
+        "array.journal.state",
+        "\"new\", or \"aged\" without a preset of its own",
+        "new",
+        "whether it was never written, or is in the state in which members begin the run",
+    ),
+    key(
+        "array.ppl_size",
+        "a size such as \"1MiB\", a multiple of the page size, at least a stripe unit and a block, at most half of a member; \
+         with write_hole = \"ppl\"",
+        "1MiB",
+        "bytes at the end of each member that the partial parity log takes; writes wait while it is full",
     ),
     key(
         "array.page_errors",

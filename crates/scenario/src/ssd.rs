@@ -49,9 +49,7 @@ impl Draft {
     /// Lays a table over the draft. A preset starts afresh: nothing written before it stays.
     pub fn apply(&mut self, section: &Section<'_>) -> Parsed<()> {
         if let Some(field) = section.field("preset") {
-            let name = field.name(presets::names())?;
-            *self = Draft { config: presets::find(name).expect("just checked"), ..Draft::new() };
-            self.note(&field);
+            self.preset(&field)?;
         }
         self.note_table(section);
         self.geometry(&section.child("geometry", "ssd.geometry")?)?;
@@ -59,6 +57,14 @@ impl Draft {
         self.link(&section.child("link", "ssd.link")?)?;
         self.ftl(&section.child("ftl", "ssd.ftl")?)?;
         self.gc(&section.child("gc", "ssd.gc")?)
+    }
+
+    /// Starts afresh with the preset that a key names.
+    pub fn preset(&mut self, field: &Field<'_>) -> Parsed<()> {
+        let name = field.name(presets::names())?;
+        *self = Draft { config: presets::find(name).expect("just checked"), ..Draft::new() };
+        self.note(field);
+        Ok(())
     }
 
     fn note(&mut self, field: &Field<'_>) {

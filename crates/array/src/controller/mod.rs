@@ -240,6 +240,8 @@ pub struct ArrayCounters {
     pub unreadable_pages: u64,
     /// What the stripe cache did.
     pub cache: CacheCounters,
+    /// What a log has cost.
+    pub log: LogCounters,
 }
 
 impl ArrayCounters {
@@ -260,6 +262,7 @@ impl ArrayCounters {
             losses: self.losses.since(&start.losses),
             unreadable_pages: self.unreadable_pages - start.unreadable_pages,
             cache: self.cache.since(&start.cache),
+            log: self.log.since(&start.log),
         }
     }
 }
@@ -695,6 +698,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             losses: self.planner.loss_counters(),
             unreadable_pages: self.unreadable_pages(),
             cache: self.cache.as_deref().map_or_else(CacheCounters::default, Caching::counters),
+            log: self.log_counters(),
         }
     }
 

@@ -194,7 +194,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             finish: state.finish,
             blame: state.blame,
             gc_affected: state.gc_affected,
-            gc_wait: state.gc_wait,
+            // A journal is no member, and nobody coordinates it.
+            gc_wait: state.gc_wait.filter(|wait| wait.member.index() < self.delivered.len()),
         };
         debug_assert_eq!(completion.blame.total(), completion.response().0, "blame sums to latency");
         self.requests.release(handle);

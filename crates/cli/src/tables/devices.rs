@@ -43,6 +43,7 @@ pub(super) fn section(run: &Report, style: Style) -> String {
 fn name(index: usize, device: &DeviceReport) -> String {
     match device.in_place_of {
         Some(member) => format!("{index}, for {member}"),
+        None if device.journal => format!("{index}, journal"),
         None if device.spare => format!("{index}, spare"),
         None => index.to_string(),
     }

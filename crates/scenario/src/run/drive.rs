@@ -110,7 +110,8 @@ impl Run<'_> {
         };
         let clock = Stopwatch::start();
         let array = &scenario.array;
-        let members: Vec<_> = array.members.iter().chain(&array.faults.spares).collect();
+        let members: Vec<_> =
+            array.members.iter().chain(&array.faults.spares).chain(&array.faults.journal).collect();
         let probe = |device: DeviceId| P::new(device, &members[device.index()].ssd.geometry, wanted);
         let states = failures::with_spares(scenario, states)?;
         let mut array = Array::new(array, states, excluded, probe)

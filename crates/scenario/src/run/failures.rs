@@ -11,15 +11,17 @@ use harmonia_types::SimTime;
 use super::{RunError, bad_input};
 use crate::{Scenario, SpareState};
 
-/// The states of the members, and behind them those of the spares.
+/// The states of the members, and behind them those of the spares and of the journal.
 pub(super) fn with_spares(scenario: &Scenario, mut states: Vec<Ftl>) -> Result<Vec<Ftl>, RunError> {
     let array = &scenario.array;
     let members = array.members.len();
-    for (number, spare) in array.faults.spares.iter().enumerate() {
+    let spares = array.faults.spares.iter().map(|spare| (spare, scenario.spare_state));
+    let journal = array.faults.journal.iter().map(|journal| (journal, scenario.journal_state));
+    for (number, (spare, begins)) in spares.chain(journal).enumerate() {
         let alike = (0..members).filter(|&member| array.members[member].ssd == spare.ssd);
         // Each like another member, so that they do not collect in step.
         let like = alike.cycle().nth(number).and_then(|member| states.get(member));
-        let state = match (scenario.spare_state, like) {
+        let state = match (begins, like) {
             (SpareState::Aged, Some(like)) => like.clone(),
             (SpareState::Aged, None) | (SpareState::New, _) => {
                 Ftl::new(&spare.ssd, scenario.seed, &format!("device/{}", members + number))

@@ -27,14 +27,15 @@ pub(super) fn check(scenario: &Scenario, copies: usize) -> Result<(), RunError> 
     ))
 }
 
-/// Mapping tables and block tables of all members and spares.
+/// Mapping tables and block tables of all members and spares, and of the journal.
 fn state_bytes(scenario: &Scenario) -> u64 {
     let of = |member: &harmonia_array::MemberConfig| {
         let Ok(shape) = member.ssd.resolve() else { return 0 };
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
         (blocks << shape.page_bits) * 4 + u64::from(shape.logical_pages) * 4 + blocks * 16
     };
-    scenario.array.members.iter().chain(&scenario.array.faults.spares).map(of).sum()
+    let faults = &scenario.array.faults;
+    scenario.array.members.iter().chain(&faults.spares).chain(&faults.journal).map(of).sum()
 }
 
 fn rounded(bytes: u64) -> String {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::Layout;
 use harmonia_array::{
-    ArrayConfig, ArrayCounters, Interface, Level, NvramCounters, ReadCounters, Reads, Steadiness,
+    ArrayConfig, ArrayCounters, Interface, Level, LogCounters, NvramCounters, ReadCounters, Reads,
+    Steadiness, WriteHole,
 };
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
     FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport, PreconditionReport,
-    ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
+    ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport, WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_workload::TraceAccount;
@@ -44,7 +45,7 @@ pub(super) fn build(
     let scenario = &variant.scenario;
     let faults = &scenario.array.faults;
     let spares = if faults.is_none() { &[][..] } else { &faults.spares };
-    let members = || scenario.array.members.iter().chain(spares);
+    let members = || scenario.array.members.iter().chain(spares).chain(&faults.journal);
     let messages = &measured.messages;
     let mut counters = BTreeMap::from([
         ("soft_notices".to_owned(), messages.soft_notices),
@@ -61,7 +62,7 @@ pub(super) fn build(
     let name = scenario.array.coordination.policy.clone();
     let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
     // Requests wait for a member, whatever device is in its place.
-    let gc_waits = measured.gc_waits.into_iter().chain(spares.iter().map(|_| GcWaitsReport::default()));
+    let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
     let watched = measured.over_time.into_iter().zip(gc_waits);
     let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members());
     let planes = members().map(|member| member.ssd.geometry.planes_per_die);
@@ -80,6 +81,7 @@ pub(super) fn build(
         stripe_cache: stripe_cache(&scenario.array, &measured.redundancy),
         reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
         nvram: nvram(&scenario.array, &measured.redundancy.nvram),
+        write_hole: write_hole(&scenario.array, &measured.redundancy.log),
         failures: measured.failures,
         feasibility: policy
             .filter(|policy| policy.keeps_apart())
@@ -92,6 +94,7 @@ pub(super) fn build(
     let is_gone_by = array.reconstruct.is_some() || array.nvram.is_some();
     let failures = array.failures.clone();
     let place_taken_by = |device: u16| failures.as_ref()?.place_taken_by(device);
+    let count = measured.devices.len();
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -118,6 +121,7 @@ pub(super) fn build(
                 gc_waits,
                 spare: index >= scenario.array.devices,
                 in_place_of: place_taken_by(index),
+                journal: faults.journal.is_some() && usize::from(index) + 1 == count,
                 ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
             })
             .collect(),
@@ -217,6 +221,24 @@ fn nvram(array: &ArrayConfig, counted: &NvramCounters) -> Option<NvramReport> {
         full_waits: counted.full_waits,
         destaged_pages: counted.destaged_pages,
         superseded_pages: counted.superseded_pages,
+    })
+}
+
+/// What a log has cost, if one is kept.
+fn write_hole(array: &ArrayConfig, counted: &LogCounters) -> Option<WriteHoleReport> {
+    let kind = match array.faults.write_hole {
+        WriteHole::Journal(_) => "journal",
+        WriteHole::PartialParityLog(_) => "ppl",
+        WriteHole::Resync | WriteHole::Bitmap(_) => return None,
+    };
+    Some(WriteHoleReport {
+        kind: kind.to_owned(),
+        log_writes: counted.entries,
+        log_pages: counted.pages,
+        full_waits: counted.full_waits,
+        replayed_rows: counted.replayed_rows,
+        replayed_pages: counted.replayed_pages,
+        replay_ns: counted.replay_ns,
     })
 }
 

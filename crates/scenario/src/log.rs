@@ -1,0 +1,166 @@
+//! A log that is written before the members: `[array.journal]` and `ppl_size`, which belong to `array.write_hole`.
+//!
+//! A journal is a device of its own, like most members unless it has a preset. A partial parity log takes a little from the end
+//! of each member, so it is read before anybody asks how large the array is, and checked once that is known.
+
+use harmonia_array::layout::Layout;
+use harmonia_array::{Faults, Level, MemberConfig, WriteHole};
+use harmonia_types::{Bytes, units};
+
+use crate::error::Parsed;
+use crate::failures::{SpareState, usual};
+use crate::read::{Field, Section};
+use crate::ssd::Draft;
+
+/// Bytes of a partial parity log on each member unless somebody says otherwise: mdadm's for several in turn.
+const USUAL_PPL: Bytes = 1 << 20;
+/// Members of an array that one block of a journal can describe, and those of a partial parity log: md's.
+const MOST_JOURNALED: usize = 203;
+const MOST_PPL: usize = 64;
+
+/// Reads what belongs to a log; the state in which a journal begins.
+pub(crate) fn read(
+    array: &Section<'_>,
+    level: Level,
+    members: &[MemberConfig],
+    faults: &mut Faults,
+) -> Parsed<SpareState> {
+    belongs(array, faults.write_hole)?;
+    match faults.write_hole {
+        WriteHole::Journal(_) => journal(array, level, members, faults),
+        WriteHole::PartialParityLog(_) => {
+            faults.write_hole = WriteHole::PartialParityLog(ppl(array, level, members)?);
+            Ok(SpareState::default())
+        }
+        WriteHole::Resync | WriteHole::Bitmap(_) => Ok(SpareState::default()),
+    }
+}
+
+/// Refuses keys of a log that is not kept.
+fn belongs(array: &Section<'_>, hole: WriteHole) -> Parsed<()> {
+    let (journal, ppl) =
+        (matches!(hole, WriteHole::Journal(_)), matches!(hole, WriteHole::PartialParityLog(_)));
+    for (key, is_kept, kind) in [("journal", journal, "journal"), ("ppl_size", ppl, "ppl")] {
+        if let Some(field) = array.field(key).filter(|_| !is_kept) {
+            let allowed = format!("no `{key}`, or array.write_hole = \"{kind}\"");
+            return Err(field.fault_allowing(format!("belongs to write_hole = \"{kind}\""), allowed));
+        }
+    }
+    Ok(())
+}
+
+/// The field that asks for the log.
+fn hole<'a>(array: &Section<'a>) -> Field<'a> {
+    array.field("write_hole").expect("a log is kept where somebody asks for it")
+}
+
+fn most(array: &Section<'_>, members: &[MemberConfig], most: usize) -> Parsed<()> {
+    if members.len() <= most {
+        return Ok(());
+    }
+    let problem = format!("is for at most {most} members, and there are {}", members.len());
+    Err(hole(array)
+        .fault_allowing(problem, format!("at most {most} devices, or array.write_hole = \"resync\"")))
+}
+
+fn journal(
+    array: &Section<'_>,
+    level: Level,
+    members: &[MemberConfig],
+    faults: &mut Faults,
+) -> Parsed<SpareState> {
+    if level.parities() == 0 {
+        let problem = format!("is for rows with parity, and {level} has none");
+        let allowed = "\"resync\", or array.level = \"raid4\", \"raid5\" or \"raid6\"";
+        return Err(hole(array).fault_allowing(problem, allowed));
+    }
+    most(array, members, MOST_JOURNALED)?;
+    let section = array.child("journal", "array.journal")?;
+    let device = device(&section, members)?;
+    let page = u64::from(device.ssd.geometry.page_size);
+    let whole = device.ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages)) * page;
+    let size = match section.field("size") {
+        Some(field) => size(&field, page, whole, "the journal's device holds")?,
+        None => whole,
+    };
+    faults.write_hole = WriteHole::Journal(size);
+    faults.journal = Some(device);
+    state(&section)
+}
+
+/// The journal's device: as most members, or a preset.
+fn device(section: &Section<'_>, members: &[MemberConfig]) -> Parsed<MemberConfig> {
+    let usual = usual(members);
+    let Some(field) = section.field("preset") else { return Ok(usual.clone()) };
+    let mut draft = Draft::new();
+    draft.preset(&field)?;
+    let (ssd, shape) = draft.finish()?;
+    let page = usual.ssd.geometry.page_size;
+    if shape.page_size != page {
+        let shown = |page: u32| units::format_bytes(u64::from(page));
+        let problem = format!("has pages of {}, and members have {}", shown(shape.page_size), shown(page));
+        return Err(field.fault_allowing(problem, "a preset with pages like those of the members"));
+    }
+    Ok(MemberConfig { capable: usual.capable, ssd })
+}
+
+fn state(section: &Section<'_>) -> Parsed<SpareState> {
+    let names = [("new", SpareState::New), ("aged", SpareState::Aged)];
+    let Some(field) = section.field("state") else { return Ok(SpareState::default()) };
+    let state = field.choice(&names)?;
+    if state == SpareState::Aged && section.field("preset").is_some() {
+        let problem = "is the state of members, and the journal has a preset of its own";
+        return Err(field.fault_allowing(problem, "\"new\", or no array.journal.preset"));
+    }
+    Ok(state)
+}
+
+fn ppl(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<Bytes> {
+    if !matches!(level, Level::Raid5(_)) {
+        let problem = format!("is for raid5, whose rows have one parity that moves, and not for {level}");
+        return Err(hole(array).fault_allowing(problem, "array.level = \"raid5\", or another `write_hole`"));
+    }
+    most(array, members, MOST_PPL)?;
+    let ssd = &usual(members).ssd;
+    let page = u64::from(ssd.geometry.page_size);
+    let member = ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages)) * page;
+    match array.field("ppl_size") {
+        Some(field) => size(&field, page, member / 2, "half of a member is"),
+        None => Ok(USUAL_PPL.next_multiple_of(page).min(member / 2 / page * page)),
+    }
+}
+
+fn size(field: &Field<'_>, page: Bytes, most: Bytes, what: &str) -> Parsed<Bytes> {
+    let size = field.bytes(1)?;
+    let shown = units::format_bytes;
+    if size > most {
+        return Err(field.fault_allowing(
+            format!("is too large: {what} {}", shown(most)),
+            format!("at most {}", shown(most)),
+        ));
+    }
+    if !size.is_multiple_of(page) {
+        return Err(field.fault(format!("is not a multiple of the page size, {}", shown(page))));
+    }
+    Ok(size)
+}
+
+/// Refuses a log without room for a stripe.
+pub(crate) fn fits(array: &Section<'_>, faults: &Faults, layout: &Layout, page: Bytes) -> Parsed<()> {
+    let Layout::Parity(parity) = layout else { return Ok(()) };
+    let least = faults.write_hole.least(parity, page, layout.stripe_unit());
+    let journal = array.child("journal", "array.journal")?;
+    let (size, field) = match faults.write_hole {
+        WriteHole::Journal(size) => (size, journal.field("size")),
+        WriteHole::PartialParityLog(size) => (size, array.field("ppl_size")),
+        WriteHole::Resync | WriteHole::Bitmap(_) => return Ok(()),
+    };
+    if size >= least {
+        return Ok(());
+    }
+    let shown = units::format_bytes;
+    let problem = format!("leaves no room: a log of {} needs {} for a stripe", shown(size), shown(least));
+    Err(field
+        .unwrap_or_else(|| hole(array))
+        .fault_allowing(problem, format!("a log of at least {}", shown(least))))
+}
