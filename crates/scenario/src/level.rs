@@ -192,6 +192,11 @@ pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<Stripe
         let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
         return Err(field.fault_allowing(problem, allowed));
     }
+    if matches!(level, Level::Draid(_)) {
+        let problem = "declustered stripes have no rows of all members that could be kept";
+        let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
+        return Err(field.fault_allowing(problem, allowed));
+    }
     let entries = field.count(0, MOST_ENTRIES)?;
     if entries > 0 && entries < LEAST_ENTRIES {
         return Err(field.fault("is too few"));
