@@ -1,5 +1,5 @@
-//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`, `delay_pre_reads`,
-//! `stripe_unit`.
+//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`,
+//! `delay_pre_reads`, `stripe_unit`.
 
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
 use harmonia_array::{Level, SmallWrite, StripeCacheConfig};

@@ -305,7 +305,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid10\", small_write = \"fewest\" }", "array.small_write", "raid10 near-2 has no parity"),
     (LOAD, "array = { level = \"raid5\", small_write = \"rmw\" }", "array.small_write", "fewest, read-modify-write, reconstruct"),
     (LOAD, "array.stripe_cache = 256", "array.stripe_cache", "raid0 has no parity"),
-    (LOAD, "array = { level = \"raid5\", stripe_cache = 16 }", "array.stripe_cache", "is too few, expected 0, or a whole number, 17 to 32768"),
+    (LOAD, "array = { level = \"raid5\", stripe_cache = 16 }", "array.stripe_cache", "is too few"),
     (LOAD, "array = { level = \"raid6\", stripe_cache = 40000 }", "array.stripe_cache", "17 to 32768"),
     (LOAD, "array = { level = \"raid5\", stripe_cache = \"1MiB\" }", "array.stripe_cache", "17 to 32768"),
     (LOAD, "array = { level = \"raid5\", delay_pre_reads = true }", "array.delay_pre_reads", "array.stripe_cache above 0"),

@@ -24,8 +24,9 @@
 //!
 //! Source: Linux md, drivers/md/raid5.c (`raid5_get_active_stripe`, `add_stripe_bio`, `handle_stripe_dirtying`,
 //! `raid5_activate_delayed`). Leaves out: plugging, and batches of the thread, so a write goes as soon as it may;
-//! `preread_bypass_threshold`, which orders stripes that the thread could handle at one moment; that a write in md joins one whose pre-reads are under way; entries for rebuilding, scrubbing and reads
-//! around members; what stays in md's cache when a member fails.
+//! `preread_bypass_threshold`, which orders stripes that the thread could handle at one moment; that a write in md joins one
+//! whose pre-reads are under way; entries for rebuilding, scrubbing and reads around members; what stays in md's cache when a
+//! member fails. A write of more rows than there are entries takes them all at once; md takes them one by one.
 
 use std::collections::{BTreeMap, VecDeque};
 

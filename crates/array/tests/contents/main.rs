@@ -124,7 +124,7 @@ fn a_stripe_cache_keeps_what_rows_hold() {
     let has_cache = |&seed: &u64| cache(seed).entries > 0;
     let mut sum = [Counts::default(), Counts::default()];
     for (faults, sum) in [false, true].into_iter().zip(&mut sum) {
-        for seed in (3_000_000..).filter(has_cache).take(40) {
+        for seed in (torture::scenario::CACHED..).filter(has_cache).take(40) {
             let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults };
             sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
         }

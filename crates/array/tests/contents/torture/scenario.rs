@@ -112,10 +112,14 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
     }
 }
 
+/// Histories from this seed on may have a stripe cache; those before it are as they were without.
+pub const CACHED: u64 = 3_000_000;
+
 /// A stripe cache: none, or so few entries that writes wait for them, or enough.
 pub fn stripe_cache(seed: u64, config: &ArrayConfig) -> StripeCacheConfig {
     let mut rng = Rng::stream(seed, "contents/cache");
-    let sizes = if config.level.parities() == 0 { &[0][..] } else { &[0, 0, 0, 1, 2, 5, 17, 200] };
+    let sizes =
+        if config.level.parities() == 0 || seed < CACHED { &[0][..] } else { &[0, 0, 0, 1, 2, 5, 17, 200] };
     StripeCacheConfig { entries: pick(&mut rng, sizes), delays: rng.chance(0.7) }
 }
 
