@@ -39,6 +39,8 @@ pub trait Payload: Send {
     /// Power is lost: no operation, transaction or request that is not complete is heard of any more. Requests that are not
     /// complete are submitted again, without arriving again.
     fn loses_power(&mut self) {}
+    /// The array does not start any more: from now on requests complete without their data.
+    fn refuses(&mut self) {}
     /// A request is complete.
     fn completes(&mut self, _completion: &Completion) {}
 }

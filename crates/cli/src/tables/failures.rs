@@ -92,6 +92,8 @@ fn events(failures: &FailuresReport) -> Option<String> {
                     numbers::count(requests)
                 )
             }
+            Happening::Resynced => format!("the array was resynced by {at}"),
+            Happening::Refused => format!("the array did not start again at {at}"),
         }
     };
     let told: Vec<String> = failures.events.iter().map(of).collect();
@@ -107,10 +109,21 @@ fn work(failures: &FailuresReport) -> Option<String> {
         };
         format!("{} were rebuilt{share}, {}", numbers::bytes(rebuild.work.bytes), pace(&rebuild.work))
     });
+    let resynced = failures.resync.map(|resync| {
+        let share = match resync.share {
+            share if share < 1.0 => format!(", {} of the last time", numbers::percent(share)),
+            _ => String::new(),
+        };
+        let (bytes, rows) = (numbers::bytes(resync.work.bytes), numbers::count(resync.rows_written));
+        format!(
+            "{bytes} of each SSD were resynced{share}, {}, and {rows} rows written anew",
+            pace(&resync.work)
+        )
+    });
     let scrubbed = failures
         .scrub
         .map(|scrub| format!("{} of SSDs were scrubbed, {}", numbers::bytes(scrub.bytes), pace(&scrub)));
-    let told: Vec<String> = rebuilt.into_iter().chain(scrubbed).collect();
+    let told: Vec<String> = rebuilt.into_iter().chain(resynced).chain(scrubbed).collect();
     (!told.is_empty()).then(|| told.join(". "))
 }
 

@@ -8,6 +8,7 @@
 //! * `flash`: what every flash page of a member holds;
 //! * `world`: what operations carry, and parity from what a transaction knows;
 //! * `rebuild`: every member from all others;
+//! * `power`: losses of power, and what a write hole takes;
 //! * `scenario`: random arrays and loads;
 //! * `history`: one run.
 
@@ -16,6 +17,7 @@ pub mod damage;
 pub mod flash;
 pub mod history;
 pub mod places;
+pub mod power;
 pub mod rebuild;
 pub mod scenario;
 pub mod truth;

@@ -151,7 +151,17 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
             .chance(0.2)
             .then(|| Scrub { at: SimTime(rng.below(20_000_000)), repairs: rng.chance(0.5) }),
         seed,
+        ..Faults::default()
     }
+}
+
+/// Members that are slow, pages that cannot be read and scrubs as in [`faults`]; when power is lost and members fail is for the
+/// history to say.
+pub fn losses_of_power(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
+    let mut faults = faults(seed, requests, config);
+    faults.events.retain(|event| event.what != Befalls::Failure);
+    faults.power_losses = vec![When::Request(u64::MAX)];
+    faults
 }
 
 /// Any rung, any rule for reads that the level has a use for, and NVRAM that is often full.
