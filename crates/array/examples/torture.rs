@@ -67,6 +67,7 @@ fn torture(operations: u64, first_seed: u64) -> Result<Counts, Failure> {
 fn history(seed: u64) -> Result<Counts, Failure> {
     let round = seed / levels().len() as u64;
     let requests = REQUESTS[(round % REQUESTS.len() as u64) as usize];
-    let options = Options { seed, requests, locks: Locks::Always, faults: round % 3 == 1 };
+    let options =
+        Options { seed, requests, locks: Locks::Always, faults: round % 3 == 1, power: round % 6 == 2 };
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

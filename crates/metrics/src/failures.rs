@@ -34,6 +34,9 @@ pub struct FailuresReport {
     /// How far copying of members that work came over the whole run; absent where no spare began to take such a place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copy: Option<RebuildReport>,
+    /// How far the last resync came, over the whole run; absent where none began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resync: Option<ResyncReport>,
     /// How far scrubbing came over the whole run; absent where none was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scrub: Option<BackgroundReport>,
@@ -103,6 +106,10 @@ pub enum Happening {
         /// Requests that were not acknowledged and were submitted again. Unit: count.
         requests: u64,
     },
+    /// All that was being written when power was lost agrees again.
+    Resynced,
+    /// Power was lost while the array was written and an SSD was missing: it did not start again.
+    Refused,
 }
 
 /// Response times of requests by what the array was when they arrived.
@@ -158,6 +165,19 @@ pub struct RebuildReport {
     /// How much of the last replacement was rebuilt: 1 is all of it. Unit: fraction.
     pub share: f64,
     /// What was rebuilt and how fast, over all replacements.
+    #[serde(flatten)]
+    pub work: BackgroundReport,
+}
+
+/// How far the resync after a loss of power came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResyncReport {
+    /// How much was gone through the last time: 1 is all of it. Unit: fraction.
+    pub share: f64,
+    /// Rows, or pages where there is no parity, that were being written when power was lost, and were written anew. Unit: count.
+    pub rows_written: u64,
+    /// What was gone through and how fast, over all losses of power.
     #[serde(flatten)]
     pub work: BackgroundReport,
 }
@@ -271,7 +291,7 @@ impl FailureRecorder {
                 self.open(device, Ailment::Rebuilding, at);
             }
             Happening::Rebuilt => self.close(device, Ailment::Rebuilding, at),
-            Happening::PowerLost { .. } => {}
+            Happening::PowerLost { .. } | Happening::Resynced | Happening::Refused => {}
             Happening::Slow { factor } => {
                 self.close(device, Ailment::Slow, at);
                 if factor > 1.0 {

@@ -56,7 +56,7 @@ pub use device::{DeviceCounters, DeviceReport, GcEstimateReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use failures::{
     AilingSpan, Ailment, BackgroundReport, FailureEvent, FailureRecorder, FailuresReport, Happening,
-    LossReport, PhaseResponse, PhaseResponses, RebuildReport,
+    LossReport, PhaseResponse, PhaseResponses, RebuildReport, ResyncReport,
 };
 pub use feasibility::{FeasibilityReport, MeasuredIn, WarmupGc};
 pub use gc_overlap::GcOverlap;

@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use harmonia_metrics::judgement::{DATA_LOST, FAILURE_NOT_REACHED, REBUILD_UNFINISHED};
+use harmonia_metrics::judgement::{
+    DATA_LOST, FAILURE_NOT_REACHED, NOT_STARTED, REBUILD_UNFINISHED, RESYNC_UNFINISHED,
+};
 use harmonia_metrics::{AilingSpan, Ailment, FailuresReport, Happening, Observer, Report};
 use harmonia_scenario::{
     Observe, RunId, RunOptions, Scenario, Silent, Unobserved, Variant, compare_seeds, run,
@@ -111,6 +113,30 @@ fn a_spare_may_be_late() {
     assert_eq!(times[..2], [0.5, 0.8]);
     assert!((failures(&report).response_ns.degraded.seconds - 0.3).abs() < 1e-9);
     assert!(scenario(&[SPARE, "array.rebuild.delay=0.3s"]).to_toml().contains("delay = \"300ms\""));
+}
+
+const POWER: &str = "array.power_loss=[{ at = \"0.5s\" }]";
+
+#[test]
+fn a_loss_of_power_is_told_and_the_array_resynced() {
+    let report = report(&[POWER, FAST]);
+    let failures = failures(&report);
+    assert!(matches!(failures.events[0].what, Happening::PowerLost { .. }), "{:?}", failures.events);
+    assert_eq!((failures.events[0].at_s, failures.events[0].device), (0.5, None));
+    assert_eq!((failures.events.len(), failures.events[1].what), (2, Happening::Resynced));
+    let resync = failures.resync.expect("writes had been under way");
+    assert_eq!((resync.share, resync.work.bytes), (1.0, 13 << 20));
+    assert!((resync.work.seconds - (failures.events[1].at_s - 0.5)).abs() < 1e-9, "{resync:?}");
+    assert!(!has(&report, RESYNC_UNFINISHED) && failures.lost.pages() == 0);
+    let slow = self::report(&[POWER]);
+    assert!(has(&slow, RESYNC_UNFINISHED), "{:?}", slow.warnings);
+}
+
+#[test]
+fn a_degraded_array_that_loses_power_is_not_started_and_says_so() {
+    let report = report(&["array.failure=[{ device = 1, at = \"0.3s\" }]", POWER]);
+    assert_eq!(failures(&report).events.last().expect("events").what, Happening::Refused);
+    assert!(has(&report, NOT_STARTED) && failures(&report).lost.unread_pages > 0, "{:?}", report.warnings);
 }
 
 /// Every request of the window is in one phase; what devices did is what the array did, whoever was in which place.

@@ -1,10 +1,10 @@
-//! Work of the array itself: rebuilding replacements, and scrubbing.
+//! Work of the array itself: rebuilding replacements, resync after a loss of power, and scrubbing.
 //!
 //! A job goes through the members from their first byte to their last in steps. A step is a transaction without a request: it
 //! holds its rows, so the host waits for it, and it for the host. So many steps are under way at a time. Two steps begin no
 //! sooner after one another than the highest rate allows. While requests are under way a step begins only if the job has
-//! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time, and
-//! rebuilding goes before scrubbing. Every byte of a replacement is built, whether or not it was ever written, as md does.
+//! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time;
+//! rebuilding goes before resync, and that before scrubbing. Every byte of a replacement is built, whether or not it was ever written, as md does.
 //!
 //! Source: Linux md, `drivers/md/md.c` (`md_do_sync`, with `speed_min` and `speed_max`). md measures its rate over seconds and
 //! looks at the members' counters to find out whether somebody else uses them. Here every step counts, and the array's own
@@ -20,6 +20,7 @@ use super::payload::Payload;
 use super::{Array, ArrayFailure};
 use crate::config::Rebuild;
 use crate::health::Condition;
+use crate::layout::Layout;
 
 /// A spare that has everything but what goes back from NVRAM is looked at again after this time.
 const SWITCH_PAUSE: SimDuration = SimDuration::from_us(50);
@@ -43,12 +44,22 @@ pub struct BackgroundCounters {
     pub copy_ns: u64,
     /// Members copied as a whole.
     pub copies: u64,
+    /// Bytes that were gone through after losses of power. Unit: bytes of a member.
+    pub resynced_bytes: Bytes,
+    /// Time during which that went on. Unit: ns.
+    pub resync_ns: u64,
+    /// Times that all was gone through.
+    pub resyncs: u64,
+    /// Rows, or pages where there is no parity, that were written anew because power was lost while they were written.
+    pub resynced_rows: u64,
     /// Pages written anew because they could not be read.
     pub rewritten_pages: u64,
     /// Share of the last replacement's bytes that are built, in 1/2^32: see [`BackgroundCounters::share_built`].
     built: u64,
     /// The same of the last member that was copied.
     copied: u64,
+    /// The same of the last resync.
+    synced: u64,
 }
 
 impl BackgroundCounters {
@@ -63,9 +74,14 @@ impl BackgroundCounters {
             copied_bytes: self.copied_bytes - start.copied_bytes,
             copy_ns: self.copy_ns - start.copy_ns,
             copies: self.copies - start.copies,
+            copied: self.copied,
+            resynced_bytes: self.resynced_bytes - start.resynced_bytes,
+            resync_ns: self.resync_ns - start.resync_ns,
+            resyncs: self.resyncs - start.resyncs,
+            resynced_rows: self.resynced_rows - start.resynced_rows,
             rewritten_pages: self.rewritten_pages - start.rewritten_pages,
             built: self.built,
-            copied: self.copied,
+            synced: self.synced,
         }
     }
 
@@ -78,6 +94,11 @@ impl BackgroundCounters {
     pub fn share_built(&self) -> f64 {
         self.built as f64 / (1u64 << 32) as f64
     }
+
+    /// How much the last resync has gone through, 0..=1.
+    pub fn share_synced(&self) -> f64 {
+        self.synced as f64 / (1u64 << 32) as f64
+    }
 }
 
 /// What a job does.
@@ -86,18 +107,21 @@ enum Work {
     Rebuild(DeviceId),
     /// Of a member that works, to a spare.
     Copy(DeviceId),
+    /// After a loss of power.
+    Resync,
     Scrub {
         repairs: bool,
     },
 }
 
 impl Work {
-    /// The lowest goes first.
+    /// What is lower goes first.
     fn rank(self) -> u8 {
         match self {
             Work::Rebuild(_) => 0,
-            Work::Copy(_) => 1,
-            Work::Scrub { .. } => 2,
+            Work::Resync => 1,
+            Work::Copy(_) => 2,
+            Work::Scrub { .. } => 3,
         }
     }
 }
@@ -177,6 +201,7 @@ impl Background {
         match self.jobs.front().map(|job| job.work) {
             Some(Work::Rebuild(_)) => counters.rebuild_ns += time,
             Some(Work::Copy(_)) => counters.copy_ns += time,
+            Some(Work::Resync) => counters.resync_ns += time,
             Some(Work::Scrub { .. }) => counters.scrub_ns += time,
             None => {}
         }
@@ -192,12 +217,18 @@ impl Background {
         self.insert(Job { work, next: 0, under_way: Vec::new(), soonest: now, latest: now }, now);
     }
 
-    /// Rebuilding goes before copying, and that before scrubbing.
+    /// Rebuilding goes before resync, that before copying, and that before scrubbing.
     fn insert(&mut self, job: Job, now: SimTime) {
         self.count_time(now);
         let goes_before = |other: &Job| job.work.rank() < other.work.rank();
         let place = self.jobs.iter().position(goes_before).unwrap_or(self.jobs.len());
         self.jobs.insert(place, job);
+    }
+
+    /// Nothing is done any more.
+    pub fn give_up_all(&mut self, now: SimTime) {
+        self.count_time(now);
+        self.jobs.clear();
     }
 
     /// No step is under way any more: power was lost. Jobs go on where the first of them began.
@@ -300,9 +331,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn work_on(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         loop {
             let is_idle = self.requests.live() == 0;
+            let waits = Some(Work::Resync).filter(|&work| self.has_to_wait(work));
             let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
             background.due = background.due.filter(|&due| due > now);
             let Some(job) = background.jobs.front() else { return Ok(()) };
+            if waits == Some(job.work) {
+                return Ok(());
+            }
             if job.next >= background.end && job.under_way.is_empty() {
                 if let Work::Copy(device) = job.work
                     && self.lacks_parked(device)
@@ -333,6 +368,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some((work, Step { number, offset }, length)) = begun else { return Ok(()) };
         let transaction = match work {
             Work::Rebuild(device) | Work::Copy(device) => self.planner.restore(device, offset, length),
+            Work::Resync => self.planner.resync(offset, length),
             Work::Scrub { repairs } => self.planner.check(offset, length, repairs),
         };
         match transaction {
@@ -368,8 +404,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Work::Rebuild(device) => {
                 background.counters.rebuilt_bytes += done;
-                background.counters.built = ((u128::from(below) << 32) / u128::from(end.max(1))) as u64;
+                background.counters.built = share(below, end);
                 self.set_condition(device, Condition::Partial(below));
+            }
+            Work::Resync => {
+                background.counters.resynced_bytes += done;
+                background.counters.synced = share(below, end);
+                self.planner.is_synced_to(Some(below));
             }
             Work::Scrub { .. } => background.counters.scrubbed_bytes += done,
         }
@@ -391,8 +432,33 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 background.counters.copies += 1;
                 self.copy_is_done(device, now);
             }
+            Work::Resync => {
+                background.counters.resyncs += 1;
+                self.is_resynced(now);
+            }
             Work::Scrub { .. } => {}
         }
+    }
+
+    /// All of the array is to be gone through, from the beginning, because power was lost while it was written.
+    pub(super) fn begin_resync(&mut self, now: SimTime) {
+        let Some(background) = self.background.as_deref_mut() else { return };
+        background.count_time(now);
+        background.jobs.retain(|job| job.work != Work::Resync);
+        background.counters.synced = 0;
+        background.add(Work::Resync, now);
+        self.planner.is_synced_to(Some(0));
+    }
+
+    /// Whether all of the array is yet to be gone through.
+    pub(super) fn is_resyncing(&self) -> bool {
+        let mut jobs = self.background.as_deref().into_iter().flat_map(|background| &background.jobs);
+        jobs.any(|job| job.work == Work::Resync)
+    }
+
+    /// Whether a job has to wait until all members hold everything: parity cannot be compared with what is missing.
+    fn has_to_wait(&self, work: Work) -> bool {
+        work == Work::Resync && matches!(self.layout, Layout::Parity(_)) && !self.health.is_whole()
     }
 
     /// A page that could not be read is written anew.
@@ -414,6 +480,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What the array's own work has done so far; `now` counts a job that is under way.
     pub fn background_counters(&self, now: SimTime) -> BackgroundCounters {
-        self.background.as_deref().map_or_else(BackgroundCounters::default, |own| own.counted(now))
+        let counters =
+            self.background.as_deref().map_or_else(BackgroundCounters::default, |own| own.counted(now));
+        BackgroundCounters { resynced_rows: self.planner.resynced_rows(), ..counters }
     }
+}
+
+/// A share of so many bytes, in 1/2^32.
+fn share(of: Bytes, all: Bytes) -> u64 {
+    ((u128::from(of) << 32) / u128::from(all.max(1))) as u64
 }

@@ -20,7 +20,7 @@
 //!   cache holds what NVRAM does. Host reads take no notice of the cache.
 //!
 //! While a member is missing, writes bypass all this: nothing is kept, merged or put off. What is kept is dropped when a member
-//! fails.
+//! fails. Nothing is kept during a resync either.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`raid5_get_active_stripe`, `add_stripe_bio`, `handle_stripe_dirtying`,
 //! `raid5_activate_delayed`). Leaves out: plugging, and batches of the thread, so a write goes as soon as it may;
@@ -38,7 +38,6 @@ use super::tokens::{NONE, Node};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
-use crate::health::Health;
 use crate::layout::Layout;
 use crate::planner::{Plan, PlannedOperation, Refusal, Rows, Transaction, View};
 use crate::stripe_cache::StripeCache;
@@ -160,11 +159,8 @@ impl Caching {
     }
 
     /// Whether a write is planned with what is kept of its rows.
-    pub fn answers(&self, handle: u32, write: &Transaction, health: &Health) -> bool {
-        health.is_whole()
-            && write.attempt == 0
-            && self.stages.contains_key(&handle)
-            && self.table.fits(write.rows)
+    pub fn answers(&self, handle: u32, write: &Transaction) -> bool {
+        write.attempt == 0 && self.stages.contains_key(&handle) && self.table.fits(write.rows)
     }
 
     pub fn audit(&self) {
@@ -231,6 +227,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         cache.counters.entry_waits += 1;
         self.put_off(handle, Stage::Waits);
         Ok(())
+    }
+
+    /// Whether entries may keep what rows hold: nothing is missing, and parity is known to agree.
+    pub(super) fn is_sound(&self) -> bool {
+        self.health.is_whole() && !self.is_resyncing()
     }
 
     /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.
@@ -311,14 +312,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A plan has been made: what it reads and writes will be kept, and what it did not have to read is known.
     pub(super) fn note_plan(&mut self, handle: u32, plan: &Plan) {
-        let spec = self.transactions[handle].spec;
+        let (spec, is_sound) = (self.transactions[handle].spec, self.is_sound());
         let Some(cache) = self.cache.as_deref_mut() else { return };
         let Some(stage) = cache.stages.get_mut(&handle) else { return };
         if plan.steps().count() > 1 && *stage != Stage::Reads {
             *stage = Stage::Reads;
             cache.reading += 1;
         }
-        if !cache.answers(handle, &spec, &self.health) {
+        if !is_sound || !cache.answers(handle, &spec) {
             return;
         }
         for operation in plan.operations() {

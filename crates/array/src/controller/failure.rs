@@ -31,7 +31,8 @@ use super::{Access, Array, ArrayFailure};
 use crate::config::{Befalls, Faults, When};
 use crate::coordination::{Delivered, Event};
 use crate::health::Condition;
-use crate::planner::Refusal;
+use crate::layout::Layout;
+use crate::planner::{LossCounters, Refusal};
 
 /// Something that has befallen a member, or the array has done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -62,6 +63,10 @@ pub enum MishapKind {
     Rebuilt,
     /// Power was lost, and so many requests had to be submitted again.
     PowerLost(u64),
+    /// All that was being written when power was lost agrees again.
+    Resynced,
+    /// Power was lost while it was written and a member was missing: it does not start any more.
+    Refused,
 }
 
 /// What is left to happen, and what stands by.
@@ -83,6 +88,12 @@ pub(super) struct Fate<P: Probe> {
     pub log: Vec<Mishap>,
     pub unreadable_pages: u64,
     pub power: Power,
+    /// When something was last written.
+    pub last_write: Option<SimTime>,
+    /// Rows that were being written when power was lost are yet to be seen to.
+    pub is_dirty: bool,
+    /// What was lost because the array did not start any more.
+    pub refused: LossCounters,
 }
 
 impl<P: Probe> Fate<P> {
@@ -105,6 +116,9 @@ impl<P: Probe> Fate<P> {
             log: Vec::new(),
             unreadable_pages: 0,
             power: Power::default(),
+            last_write: None,
+            is_dirty: false,
+            refused: LossCounters::default(),
         }
     }
 
@@ -224,6 +238,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.set_access(device, Access::Failed);
         self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
+        if matches!(self.layout, Layout::Parity(_)) && self.is_resyncing() {
+            self.begin_resync(now);
+        }
         self.collect_from(index)?;
         self.refuse_all_of(device, now)?;
         self.tell_of_failure(device, now);
@@ -373,6 +390,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// What has befallen members so far.
     pub fn mishaps(&self) -> &[Mishap] {
         self.fate.as_deref().map_or(&[], |fate| &fate.log)
+    }
+
+    /// What failures have cost so far, and that the array did not start any more.
+    pub(super) fn losses(&self) -> LossCounters {
+        let mut losses = self.planner.loss_counters();
+        self.fate.as_deref().iter().for_each(|fate| losses.add(&fate.refused));
+        losses
     }
 
     /// Pages that members could not read so far.

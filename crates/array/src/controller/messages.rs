@@ -189,6 +189,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::End(transaction) => self.end(transaction, now)?,
             Message::Refused(token, refusal) => {
                 if let Some(node) = self.nodes.take(token) {
+                    // A reserved member may have failed at the same moment: nothing waits for its successor.
+                    let has_failed = self.access[node.operation.device.index()] == Access::Failed;
+                    let refusal = if has_failed { Refusal::Failed } else { refusal };
                     // A member that failed had it since then.
                     let waited = (now - self.begun(&node)).0;
                     self.refuse(

@@ -695,7 +695,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             planner: self.planner.counters(),
             reads: ReadCounters { hedges, hedges_won, ..self.planner.read_counters() },
             nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
-            losses: self.planner.loss_counters(),
+            losses: self.losses(),
             unreadable_pages: self.unreadable_pages(),
             cache: self.cache.as_deref().map_or_else(CacheCounters::default, Caching::counters),
             log: self.log_counters(),

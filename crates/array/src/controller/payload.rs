@@ -65,6 +65,8 @@ pub trait Payload: Send {
     fn retires(&mut self, _device: DeviceId) {}
     /// A member fails while it is copied: the spare is the member. `holds` follows and says how much it has.
     fn fails_over(&mut self, _device: DeviceId) {}
+    /// The array does not start any more: from now on requests complete without their data.
+    fn refuses(&mut self) {}
     /// A request is complete.
     fn completes(&mut self, _completion: &Completion) {}
 }

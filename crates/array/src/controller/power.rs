@@ -13,6 +13,12 @@
 //! Power is back at once: a loss takes no simulated time but what recovery takes. The host then submits again what was not
 //! acknowledged, in order of arrival, flushes too. The time until then is the request's `restart`.
 //!
+//! An array with redundancy is dirty if writes were under way, or had been until 200 ms before: md marks an array clean after so
+//! long without writes (`safe_mode_delay`). A dirty array is gone through behind requests (`background`), from the beginning. A
+//! dirty array with parity of which a member is missing does not start, as in md: what parity says of the rest may be wrong. From
+//! then on requests are answered at once, and their pages counted as unread or unwritten. Where there is parity, resync waits for
+//! a member that fails to be rebuilt, and begins again.
+//!
 //! Operations that members have begun are answered by nobody: their tokens are of an older generation.
 //!
 //! Source: the kernel's Documentation/admin-guide/md.rst and md(4) on unclean shutdown; drives of data centres keep power for
@@ -20,13 +26,21 @@
 //! not told, and messages between controller and members arrive; requests that the host would not submit again.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{DeviceId, HostRequest, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use super::failure::{Mishap, MishapKind};
 use super::locks::RowLocks;
 use super::messages::Message;
 use super::payload::Payload;
+use super::requests::RequestState;
+use super::tokens::NONE;
+use super::transactions::Running;
 use super::{Access, Array, ArrayFailure};
+use crate::layout::Layout;
+use crate::planner::LossCounters;
+
+/// So long after the last write an array counts as clean: md's `safe_mode_delay`.
+const CLEAN_AFTER: SimDuration = SimDuration::from_us(200_000);
 
 /// Whether the array takes requests, or recovers.
 #[derive(Debug, Default)]
@@ -36,6 +50,8 @@ pub(super) enum Power {
     On,
     /// It recovers. These requests will be submitted when it is done: what was not acknowledged, and what has arrived since.
     Recovers(Vec<HostRequest>),
+    /// It was dirty and degraded, and does not start any more.
+    Refused,
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -49,10 +65,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn lose_power(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         self.latest = self.latest.max(now);
         let requests = self.unacknowledged();
-        let again = requests.len() as u64;
+        let (again, is_dirty) = (requests.len() as u64, self.is_dirty(&requests, now));
         let fate = self.fate.as_deref_mut().expect("an array that was built with faults");
+        if matches!(fate.power, Power::Refused) {
+            return Ok(());
+        }
         fate.log.push(Mishap { at: now, device: None, what: MishapKind::PowerLost(again) });
         fate.power = Power::Recovers(requests);
+        fate.is_dirty |= is_dirty;
         self.forget_everything(now);
         for device in 0..self.devices.len() {
             self.devices[device].lose_power(now);
@@ -69,34 +89,88 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// No row is torn any more, or what recovers them runs beside the requests.
     pub(super) fn go_on(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.log.is_some() {
+            self.planner.is_synced_to(None);
+        }
         self.recover(now)?;
         self.resubmit(now)
     }
 
+    /// Whether rows may have been written when power was lost, and something of them must agree.
+    fn is_dirty(&self, requests: &[HostRequest], now: SimTime) -> bool {
+        let writes = |request: &HostRequest| matches!(request.operation, Operation::Write | Operation::Trim);
+        let last = self.fate.as_deref().and_then(|fate| fate.last_write);
+        let is_recent = last.is_some_and(|last| now.saturating_since(last) <= CLEAN_AFTER);
+        let is_redundant = self.layout.level().redundancy(self.layout.members()) > 0;
+        // A log says what was being written.
+        self.log.is_none() && is_redundant && (is_recent || requests.iter().any(writes))
+    }
+
     /// Sees to rows that were being written when power was lost, and to the array's own work.
     fn recover(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let is_dirty = self.fate.as_deref_mut().is_some_and(|fate| std::mem::take(&mut fate.is_dirty));
+        if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.health.is_whole() {
+            return self.refuse_to_start(now);
+        }
+        if is_dirty {
+            self.begin_resync(now);
+        }
         for device in (0..self.delivered.len() as u16).map(DeviceId) {
             self.arrange_destage(device, now);
         }
         self.work_on(now)
     }
 
+    /// The array is dirty and degraded: it does not start any more.
+    fn refuse_to_start(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
+        fate.log.push(Mishap { at: now, device: None, what: MishapKind::Refused });
+        let Power::Recovers(requests) = &mut fate.power else { return Ok(()) };
+        let requests = std::mem::take(requests);
+        fate.power = Power::Refused;
+        if let Some(background) = self.background.as_deref_mut() {
+            background.give_up_all(now);
+        }
+        if C::ACTIVE {
+            self.payload.refuses();
+        }
+        requests.iter().for_each(|request| _ = self.holds_until_restart(request, now));
+        Ok(())
+    }
+
+    /// All that was being written agrees again.
+    pub(super) fn is_resynced(&mut self, now: SimTime) {
+        self.planner.is_synced_to(None);
+        if let Some(fate) = self.fate.as_deref_mut() {
+            fate.log.push(Mishap { at: now, device: None, what: MishapKind::Resynced });
+        }
+    }
+
     /// The host submits again what was not acknowledged, and what has arrived since power was lost.
     fn resubmit(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        let Power::Recovers(requests) = std::mem::take(&mut fate.power) else { return Ok(()) };
+        let Power::Recovers(requests) = &mut fate.power else { return Ok(()) };
+        let requests = std::mem::take(requests);
+        fate.power = Power::On;
         requests.into_iter().try_for_each(|request| self.take_up(request, now))
     }
 
-    /// Keeps a request until the array takes requests again, if it does not.
-    pub(super) fn holds_until_restart(&mut self, request: &HostRequest) -> bool {
-        match self.fate.as_deref_mut().map(|fate| &mut fate.power) {
-            Some(Power::Recovers(requests)) => {
-                requests.push(*request);
-                true
-            }
-            _ => false,
+    /// Keeps a request until the array takes requests again, if it does not; one that never will answers it without its data.
+    pub(super) fn holds_until_restart(&mut self, request: &HostRequest, now: SimTime) -> bool {
+        let Some(fate) = self.fate.as_deref_mut() else { return false };
+        if matches!(request.operation, Operation::Write | Operation::Trim) {
+            fate.last_write = Some(now);
         }
+        match &mut fate.power {
+            Power::On => return false,
+            Power::Recovers(requests) => requests.push(*request),
+            Power::Refused => {
+                fate.refused.count(request, self.page_size);
+                let handle = self.requests.insert(RequestState::new(*request, 0, now));
+                self.complete(handle);
+            }
+        }
+        true
     }
 
     /// Requests that were not acknowledged, in order of arrival.
@@ -112,7 +186,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// What is not in NVRAM is forgotten.
     fn forget_everything(&mut self, now: SimTime) {
         for running in self.transactions.iter().filter(|running| !running.is_destage) {
-            self.planner.done(now, &running.spec);
+            self.planner.is_cut_short(&running.spec, running.may_have_written());
         }
         if C::ACTIVE {
             self.payload.loses_power();
@@ -146,6 +220,27 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         if let Some(background) = self.background.as_deref_mut() {
             background.forget_steps();
+        }
+    }
+}
+
+impl Running {
+    /// Whether writes of it may have begun: those of its last step, or of one that was planned anew.
+    fn may_have_written(&self) -> bool {
+        let writes = matches!(self.spec.operation, Operation::Write | Operation::Trim);
+        writes && self.operations > 0 && (self.later == NONE || self.spec.attempt > 0)
+    }
+}
+
+impl LossCounters {
+    /// Counts the pages of a request that an array does not answer with data.
+    fn count(&mut self, request: &HostRequest, page: Bytes) {
+        let end = request.offset + request.length;
+        let pages = end.div_ceil(page) - request.offset / page;
+        match request.operation {
+            Operation::Read => self.unread_pages += pages,
+            Operation::Write | Operation::Trim => self.unwritten_pages += pages,
+            Operation::Flush => {}
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct WaitingFlush {
 }
 
 impl RequestState {
-    fn new(request: HostRequest, parts: usize, now: SimTime) -> Self {
+    pub(super) fn new(request: HostRequest, parts: usize, now: SimTime) -> Self {
         let restart = (now - request.arrival).0;
         RequestState {
             request,
@@ -78,7 +78,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if C::ACTIVE {
             self.payload.arrives(&request);
         }
-        if self.holds_until_restart(&request) {
+        if self.holds_until_restart(&request, now) {
             return Ok(());
         }
         self.take_up(request, now)
@@ -183,7 +183,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Ok(())
     }
 
-    fn complete(&mut self, handle: u32) {
+    pub(super) fn complete(&mut self, handle: u32) {
         let state = &self.requests[handle];
         let completion = Completion {
             id: state.request.id,
@@ -199,6 +199,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         debug_assert_eq!(completion.blame.total(), completion.response().0, "blame sums to latency");
         self.requests.release(handle);
+        if let Some(fate) = self.fate.as_deref_mut()
+            && matches!(completion.operation, Operation::Write | Operation::Trim)
+        {
+            fate.last_write = fate.last_write.max(Some(completion.finish));
+        }
         if self.background.is_some() && self.requests.live() == 0 {
             // The array's own work may go faster now.
             self.agenda.push(completion.finish, Message::Background);

@@ -259,15 +259,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         plan.clear();
         let running = &self.transactions[handle];
         let (spec, mut index) = (running.spec, running.operations);
+        let is_sound = self.cache.is_some() && self.is_sound();
         let look = looking!(self, now);
         let view = viewing!(self, look);
         if spec.tag == REPLAY {
             self.plan_replay(handle, &mut plan);
         } else if self.is_copy(handle) {
             self.plan_copy(&spec, &mut plan);
-        } else if let Some(cache) =
-            self.cache.as_deref_mut().filter(|cache| cache.answers(handle, &spec, &self.health))
-        {
+        } else if let Some(cache) = self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec)) {
             self.planner.plan_cached(now, &spec, &view, &cache.table, &mut plan, &mut cache.kept);
         } else {
             self.planner.plan(now, &spec, &view, &mut plan);

@@ -18,15 +18,19 @@
 //! page without another copy is not written; one that turns out to have none while the step reads is written as zeros. Scrubbing
 //! reads all copies of the pages whose first copy lies in its range.
 //!
+//! After a loss of power: `resync`.
+//!
 //! Source: Linux md, drivers/md/raid1.c (`read_balance`) and raid10.c. Leaves out: distance between reads, write-mostly
-//! members, and the write-intent bitmap.
+//! members, and that md reads the first copy of what is not resynced yet.
 
+mod resync;
 #[cfg(test)]
 mod tests;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
 use super::missing::{Missing, Unreadable};
+use super::resync::Unsynced;
 use super::{
     Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction,
     View, flush, join, waits_or_parks,
@@ -45,6 +49,7 @@ pub struct MirroredPlanner {
     planned: Vec<Bytes>,
     losses: LossCounters,
     unreadable: Unreadable,
+    unsynced: Unsynced,
     /// By member: its last operation in the step.
     last: Vec<u32>,
 }
@@ -55,6 +60,8 @@ const OTHER_COPY: u64 = 1;
 const RESTORE: u64 = 2;
 /// The tag of a read that compares all copies.
 const CHECK: u64 = 4;
+/// The tag of a write that makes copies agree after a loss of power.
+const RESYNC: u64 = 6;
 
 /// From this bit on the tag of a read says which copies cannot be read.
 const GONE: u32 = 3;
@@ -78,6 +85,7 @@ impl MirroredPlanner {
             planned,
             losses: LossCounters::default(),
             unreadable: Unreadable::default(),
+            unsynced: Unsynced::default(),
             last: Vec::new(),
         }
     }
@@ -387,6 +395,10 @@ impl MirroredPlanner {
         let PlannedOperation { device, offset, length, .. } = *operation;
         match (operation.operation, transaction.tag) {
             (Operation::Read, CHECK) => {}
+            (Operation::Read, RESYNC) => {
+                self.unreadable.note(transaction.rows, operation);
+                return Answer::Replan(transaction.rows);
+            }
             (Operation::Read, RESTORE) => {
                 self.unreadable.note(transaction.rows, operation);
                 return self.read_another_copy(transaction, operation, view, patch);
@@ -395,7 +407,7 @@ impl MirroredPlanner {
                 let tag = tag & !OTHER_COPY | gone(self.copy_at(device, offset));
                 return Answer::Instead(Self::other_copies(tag, operation));
             }
-            (Operation::Write, tag) if tag != RESTORE => {
+            (Operation::Write, tag) if !matches!(tag, RESTORE | RESYNC) => {
                 let mut lost = 0;
                 self.whole.pinned(device, offset, length, |logical, length| {
                     self.layout.split(logical, length, |places, length| {
@@ -479,6 +491,7 @@ impl Planner for MirroredPlanner {
         match member {
             _ if operation == Operation::Flush => flush(self.whole.members(), plan),
             _ if tag == RESTORE => self.restore_range(transaction, view, plan),
+            None if tag == RESYNC => self.resync(transaction, view, plan),
             None if tag == CHECK => self.read_all(transaction, view, plan),
             None => self.range(transaction, (offset, length), None, view, plan),
             Some(member) => self.pinned(transaction, member, view, plan),
@@ -503,7 +516,7 @@ impl Planner for MirroredPlanner {
                 return self.on_missing(transaction, operation, view, patch);
             }
         };
-        if matches!(tag, RESTORE | CHECK) {
+        if matches!(tag, RESTORE | CHECK | RESYNC) {
             return Answer::Wait;
         }
         if operation.operation == Operation::Read && self.is_elsewhere(tag, operation, left, view) {
@@ -536,7 +549,27 @@ impl Planner for MirroredPlanner {
         Some(Transaction { rows, tag: CHECK, ..whole })
     }
 
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        self.resync_range(offset, length)
+    }
+
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
+        if writes && !matches!(transaction.tag, RESTORE | RESYNC) {
+            self.unsynced.cut_short(transaction.rows);
+        }
+        self.unreadable.forget(transaction.rows);
+    }
+
+    fn is_synced_to(&mut self, from: Option<Bytes>) {
+        self.unsynced.is_synced_to(from);
+    }
+
+    fn resynced_rows(&self) -> u64 {
+        self.unsynced.written()
+    }
+
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.is_resynced(transaction);
         self.unreadable.forget(transaction.rows);
     }
 

@@ -15,12 +15,14 @@
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
 //! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
 //! * `around`: reads of parity rows without the members that collect or are missing;
-//! * `missing`: places that cannot be read.
+//! * `missing`: places that cannot be read;
+//! * `resync`: rows that need not agree after a loss of power.
 
 mod around;
 pub mod mirrored;
 mod missing;
 pub mod parity;
+mod resync;
 pub mod striped;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
@@ -94,6 +96,23 @@ pub trait Planner: Send {
     /// anew. `None` where there is nothing to compare.
     fn check(&self, _offset: Bytes, _length: Bytes, _repairs: bool) -> Option<Transaction> {
         None
+    }
+
+    /// A transaction that goes through a range of the members after a loss of power: what was cut short is written so that it
+    /// agrees. `None` where there is nothing that must.
+    fn resync(&self, _offset: Bytes, _length: Bytes) -> Option<Transaction> {
+        None
+    }
+
+    /// Power is lost while a transaction runs, and it is forgotten. If it `writes`, its rows need not agree from now on.
+    fn is_cut_short(&mut self, _transaction: &Transaction, _writes: bool) {}
+
+    /// What lies below so many bytes of the members agrees since power was lost; everything if none are named.
+    fn is_synced_to(&mut self, _from: Option<Bytes>) {}
+
+    /// Rows that were written anew because they were cut short. Unit: rows, or pages where there is no parity.
+    fn resynced_rows(&self) -> u64 {
+        0
     }
 
     /// What failures have cost since the run began.

@@ -30,7 +30,7 @@
 //! they lie on the members, too; other stripes are placed, walked through and planned in `declustered`.
 //!
 //! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`. Writes of rows of which the stripe
-//! cache keeps something: `cached`.
+//! cache keeps something: `cached`. After a loss of power: `resync`.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the time to
 //! compute parity.
@@ -38,6 +38,7 @@
 mod cached;
 mod declustered;
 mod degraded;
+mod resync;
 #[cfg(test)]
 mod tests;
 
@@ -45,6 +46,7 @@ use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
 use super::missing::{Counted, Missing, Unreadable};
+use super::resync::{Blind, Unsynced};
 use super::{
     Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal,
     Rows, Transaction, View, flush, waits_or_parks,
@@ -74,6 +76,7 @@ pub struct ParityPlanner {
     losses: LossCounters,
     counted: Counted,
     unreadable: Unreadable,
+    unsynced: Unsynced,
     /// Rows of the write being planned, and how their parity is made.
     ways: Vec<(Piece, Way)>,
     cuts: Vec<Bytes>,
@@ -100,6 +103,8 @@ const WITHOUT: u64 = 4;
 const CHECK: u64 = 5;
 /// The tag of a write of what a member is to hold, from the other members.
 const RESTORE: u64 = 6;
+/// The tag of a write that goes through rows after a loss of power.
+const RESYNC: u64 = 7;
 
 /// Rows of one stripe in which the same units are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,6 +135,7 @@ impl ParityPlanner {
             losses: LossCounters::default(),
             counted: Counted::default(),
             unreadable: Unreadable::default(),
+            unsynced: Unsynced::default(),
             ways: Vec::new(),
             cuts: Vec::new(),
             last: Vec::new(),
@@ -170,9 +176,11 @@ impl ParityPlanner {
         self.read(offset, length, &mut scratch);
         let is_missing =
             |read: &PlannedOperation| !view.health.has(read.device, read.offset, read.offset + read.length);
+        let is_unsynced = |read: &PlannedOperation| self.unsynced.has(read.offset + read.length);
+        let trusts_parity = !scratch.operations().iter().any(is_unsynced);
         let waits = |read: &PlannedOperation| {
             (!is_whole && is_missing(read))
-                || (avoids && view.left(read.device, read.offset, read.length).is_some())
+                || (avoids && trusts_parity && view.left(read.device, read.offset, read.length).is_some())
         };
         if scratch.operations().iter().any(waits) {
             let before = into.len();
@@ -589,6 +597,7 @@ impl Planner for ParityPlanner {
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, rows, offset, length, .. } = *transaction;
+        let view = &View { look: if self.is_unsynced(rows) { &Blind } else { view.look }, ..*view };
         match operation {
             Operation::Flush => flush(self.whole.members(), plan),
             Operation::Read if matches!(transaction.tag, AROUND | WITHOUT) => {
@@ -600,6 +609,7 @@ impl Planner for ParityPlanner {
             Operation::Write if transaction.tag == RESTORE => {
                 self.counting(transaction, |planner| planner.restore_range(transaction, view, plan));
             }
+            Operation::Write if transaction.tag == RESYNC => self.resync(transaction, view, plan),
             Operation::Write if length > 0 => {
                 let mut method = Method::of(transaction);
                 let missing = Missing::of(transaction, view, &self.unreadable, None);
@@ -610,6 +620,9 @@ impl Planner for ParityPlanner {
                 }
                 if self.dodge.avoid().is_some() {
                     method = self.calmest(transaction, method, view);
+                }
+                if method == Method::ReadModifyWrite && self.is_unsynced(rows) {
+                    method = Method::Reconstruct;
                 }
                 match method {
                     Method::Full => self.counters.rows_full += rows.count,
@@ -668,7 +681,11 @@ impl Planner for ParityPlanner {
         };
         let is_plain = transaction.tag == 0;
         match (operation.operation, transaction.operation) {
-            _ if transaction.tag == RESTORE && refusal == Refusal::Reserved => Answer::Wait,
+            _ if matches!(transaction.tag, RESTORE | RESYNC) && refusal == Refusal::Reserved => Answer::Wait,
+            // Parity is not to be relied on.
+            (Operation::Read, _) if self.unsynced.has(operation.offset + operation.length) => {
+                waits_or_parks(&self.dodge, operation, refusal, patch)
+            }
             (Operation::Read, Operation::Read) if is_plain && self.dodge.reads != Reads::Wait => {
                 Answer::Instead(self.without(operation))
             }
@@ -696,7 +713,32 @@ impl Planner for ParityPlanner {
         Some(Transaction { rows: self.rows_across(offset, length), tag: CHECK, ..whole })
     }
 
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        Some(self.resync_range(offset, length))
+    }
+
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
+        // What was being restored is restored again; resync leaves what it has not written among the rows.
+        if writes && !matches!(transaction.tag, RESTORE | RESYNC) {
+            self.unsynced.cut_short(transaction.rows);
+        }
+        if transaction.tag == RESYNC {
+            self.unsynced.forget_skip(transaction.rows);
+        }
+        self.unreadable.forget(transaction.rows);
+        self.counted.forget(transaction.rows);
+    }
+
+    fn is_synced_to(&mut self, from: Option<Bytes>) {
+        self.unsynced.is_synced_to(from);
+    }
+
+    fn resynced_rows(&self) -> u64 {
+        self.unsynced.written()
+    }
+
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.is_resynced(transaction);
         self.unreadable.forget(transaction.rows);
         self.counted.forget(transaction.rows);
     }
@@ -707,7 +749,8 @@ impl Planner for ParityPlanner {
 
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
         let is_host_read = transaction.operation == Operation::Read && transaction.tag == 0;
-        is_host_read.then(|| self.without(operation))
+        let is_unsynced = self.unsynced.has(operation.offset + operation.length);
+        (is_host_read && !is_unsynced).then(|| self.without(operation))
     }
 
     fn counters(&self) -> PlannerCounters {

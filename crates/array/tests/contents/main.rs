@@ -17,6 +17,9 @@
 //! cannot be read and scrubs: while no more is missing than redundancy allows, nothing changes for the host. Beyond that
 //! exactly what lay on missing places may be wrong or unread (`damage`), and requests complete all the same.
 //!
+//! Power is lost at random moments, and members fail then: what was acknowledged stands, and a write hole takes what flash said
+//! at that moment and nothing else (`power`).
+//!
 //! Not verified: times; parity of rows while they are written; that two reads agree on the order of writes that overlapped;
 //! what a hedge finds out after the race is over; that a row whose parity was lost is sound again once it is written as a
 //! whole.
@@ -39,7 +42,7 @@ const REQUESTS: u64 = 150;
 fn histories<C: Content>(first_seed: u64, operations: u64) -> Counts {
     let (mut sum, mut seed) = (Counts::default(), first_seed);
     while sum.operations() < operations {
-        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: false };
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: false, power: false };
         sum.add(run::<C>(options).unwrap_or_else(|failure| panic!("{failure}")));
         seed += 1;
     }
@@ -125,7 +128,7 @@ fn a_stripe_cache_keeps_what_rows_hold() {
     let mut sum = [Counts::default(), Counts::default()];
     for (faults, sum) in [false, true].into_iter().zip(&mut sum) {
         for seed in (torture::scenario::CACHED..).filter(has_cache).take(40) {
-            let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults };
+            let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults, power: false };
             sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
         }
     }
@@ -161,7 +164,8 @@ fn mirrors_and_stripes_keep_their_contents_through_nvram() {
     let has_nvram =
         |config: &harmonia_array::ArrayConfig| config.level.parities() == 0 && config.knowledge.nvram > 0;
     for seed in (2_000_000..).filter(|&seed| has_nvram(&torture::scenario::array(seed))).take(120) {
-        let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults: false };
+        let options =
+            Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults: false, power: false };
         sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
     }
     assert_exceed(
@@ -179,7 +183,7 @@ fn mirrors_and_stripes_keep_their_contents_through_nvram() {
 fn failing_histories<C: Content>(first_seed: u64, histories: u64) -> Counts {
     let mut sum = Counts::default();
     for seed in first_seed..first_seed + histories {
-        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: true };
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: true, power: false };
         sum.add(run::<C>(options).unwrap_or_else(|failure| panic!("{failure}")));
     }
     sum
@@ -234,7 +238,7 @@ fn logged_histories<C: Content>(
     how: Logged,
 ) -> impl Iterator<Item = Result<Counts, Failure>> {
     let history = move |seed| {
-        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: how.faults };
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: how.faults, power: false };
         let mut config = config_of(options);
         if !torture::log::keep(seed, &mut config) || how.power && Load::new(seed, &config).depth < 16 {
             return None;
@@ -323,16 +327,66 @@ fn without_the_replay_contents_go_wrong() {
 /// A step of a rebuild and a host's write of the same rows do not wait for one another: one of them builds what is old.
 #[test]
 fn without_row_locks_during_rebuild_contents_go_wrong() {
-    let options = |seed| Options { seed, requests: REQUESTS, locks: Locks::UntilRebuild, faults: true };
+    let options =
+        |seed| Options { seed, requests: REQUESTS, locks: Locks::UntilRebuild, faults: true, power: false };
     let is_wrong = |&seed: &u64| run::<Tag>(options(seed)).is_err();
     let wrong = (0..40).filter(is_wrong).count();
     assert!(wrong > 3, "wrong contents in {wrong} of 40 histories");
 }
 
+/// Histories with losses of power, from a seed on.
+fn histories_with_power_losses<C: Content>(first_seed: u64, histories: u64) -> Counts {
+    let mut sum = Counts::default();
+    for seed in first_seed..first_seed + histories {
+        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: false, power: true };
+        sum.add(run::<C>(options).unwrap_or_else(|failure| panic!("{failure}")));
+    }
+    sum
+}
+
+/// Power is lost at random moments. What was acknowledged stands, and a write hole takes exactly what flash says that it will.
+#[test]
+fn contents_outlive_losses_of_power() {
+    let sum = histories_with_power_losses::<Tag>(0, 120);
+    let power = &sum.power;
+    eprintln!("{power:#?}");
+    assert_exceed(
+        &sum,
+        &[
+            ("losses of power", power.losses, 300),
+            ("requests submitted again", power.again, 500),
+            ("sectors in rows that did not add up", power.unlike, 1_000),
+            ("resyncs", power.resyncs, 50),
+            ("rows written anew", power.rewritten_rows, 100),
+            ("arrays that did not start", power.refused, 3),
+            ("failures", power.failures, 50),
+            ("sectors that a write hole has taken", power.predicted, 50),
+            ("of which found at the end", power.wrong, 30),
+        ],
+    );
+    assert!(power.left_open < power.predicted, "{power:#?}");
+}
+
+/// What resubmitted writes and resync do to one another without row locks.
+#[test]
+fn without_row_locks_contents_go_wrong_after_losses_of_power() {
+    let options =
+        |seed| Options { seed, requests: REQUESTS, locks: Locks::Never, faults: false, power: true };
+    let wrong = (0..40).filter(|&seed| run::<Tag>(options(seed)).is_err()).count();
+    assert!(wrong > 10, "wrong contents in {wrong} of 40 histories");
+}
+
+#[test]
+fn real_contents_outlive_losses_of_power() {
+    let sum = histories_with_power_losses::<Real>(1_000_000, 12);
+    assert_exceed(&sum, &[("losses of power", sum.power.losses, 30)]);
+}
+
 /// Transactions that do not wait for one another's rows make parity of what others are changing.
 #[test]
 fn without_row_locks_contents_go_wrong() {
-    let options = |seed| Options { seed, requests: REQUESTS, locks: Locks::Never, faults: false };
+    let options =
+        |seed| Options { seed, requests: REQUESTS, locks: Locks::Never, faults: false, power: false };
     let failures: Vec<_> = (0..100).filter_map(|seed| run::<Tag>(options(seed)).err()).collect();
     assert!(failures.len() > 30, "wrong contents in {} of 100 histories", failures.len());
     // Mirrors and stripes hold rows only where writes may be parked.

@@ -96,6 +96,8 @@ fn events(failures: &FailuresReport) -> Option<String> {
                     numbers::count(requests)
                 )
             }
+            Happening::Resynced => format!("the array was resynced by {at}"),
+            Happening::Refused => format!("the array did not start again at {at}"),
         }
     };
     let told: Vec<String> = failures.events.iter().map(of).collect();
@@ -118,10 +120,21 @@ fn work(failures: &FailuresReport) -> Option<String> {
         };
         format!("{} were copied{share}, {}", numbers::bytes(copy.work.bytes), pace(&copy.work))
     });
+    let resynced = failures.resync.map(|resync| {
+        let share = match resync.share {
+            share if share < 1.0 => format!(", {} of the last time", numbers::percent(share)),
+            _ => String::new(),
+        };
+        let (bytes, rows) = (numbers::bytes(resync.work.bytes), numbers::count(resync.rows_written));
+        format!(
+            "{bytes} of each SSD were resynced{share}, {}, and {rows} rows written anew",
+            pace(&resync.work)
+        )
+    });
     let scrubbed = failures
         .scrub
         .map(|scrub| format!("{} of SSDs were scrubbed, {}", numbers::bytes(scrub.bytes), pace(&scrub)));
-    let told: Vec<String> = copied.into_iter().chain(rebuilt).chain(scrubbed).collect();
+    let told: Vec<String> = copied.into_iter().chain(rebuilt).chain(resynced).chain(scrubbed).collect();
     (!told.is_empty()).then(|| told.join(". "))
 }
 

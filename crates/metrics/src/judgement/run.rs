@@ -1,6 +1,6 @@
 //! What makes the figures of one run say less than they seem to.
 
-use crate::failures::{LossReport, RebuildReport};
+use crate::failures::{Happening, LossReport, RebuildReport};
 use crate::feasibility::{FeasibilityReport, MeasuredIn};
 use crate::report::Report;
 use crate::trace;
@@ -29,12 +29,17 @@ pub const CANNOT_KEEP_UP: &str = "cannot-keep-up";
 pub const DATA_LOST: &str = "data-lost";
 /// A replacement was not complete when the run ended.
 pub const REBUILD_UNFINISHED: &str = "rebuild-unfinished";
+/// Not all was gone through after a loss of power when the run ended.
+pub const RESYNC_UNFINISHED: &str = "resync-unfinished";
+/// The array did not start again after a loss of power.
+pub const NOT_STARTED: &str = "array-not-started";
 /// Something was to befall a member after the end of the run.
 pub const FAILURE_NOT_REACHED: &str = "failure-not-reached";
 
 /// Whether a run with this warning can win nothing.
 pub fn voids(code: &str) -> bool {
-    [OVERLOAD, FEW_REQUESTS, FEW_COLLECTIONS, SHORT_WINDOW, NOT_SETTLED, ALL_AT_ONCE].contains(&code)
+    [NOT_STARTED, OVERLOAD, FEW_REQUESTS, FEW_COLLECTIONS, SHORT_WINDOW, NOT_SETTLED, ALL_AT_ONCE]
+        .contains(&code)
 }
 
 /// Fewer requests than this have no 99th percentile, and hardly a mean.
@@ -57,6 +62,7 @@ const BATCHES_MIN: usize = 8;
 /// All there is to say of a run; most serious first.
 pub fn of_run(run: &Report) -> Vec<Warning> {
     let all = [
+        (NOT_STARTED, not_started(run)),
         (DATA_LOST, data_lost(run)),
         (ALL_AT_ONCE, all_at_once(run)),
         (OVERLOAD, overload(run)),
@@ -68,6 +74,7 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (STILL_SETTLING, still_settling(run)),
         (CANNOT_KEEP_UP, cannot_keep_up(run)),
         (REBUILD_UNFINISHED, rebuild_unfinished(run)),
+        (RESYNC_UNFINISHED, resync_unfinished(run)),
         (FAILURE_NOT_REACHED, failure_not_reached(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
@@ -244,6 +251,26 @@ fn rebuild_unfinished(run: &Report) -> Option<String> {
          (workload.requests), or raise array.rebuild.min_rate",
         rebuild.share * 100.0,
         rebuild.work.seconds
+    ))
+}
+
+fn resync_unfinished(run: &Report) -> Option<String> {
+    let resync = run.array.failures.as_ref()?.resync.filter(|resync| resync.share < 1.0)?;
+    Some(format!(
+        "the resync after a loss of power was not over when the run ended: {:.1}% of it was done after {:.1} s. Until it is, a \
+         failure takes data with it. Lengthen the load (workload.requests), or raise array.rebuild.min_rate",
+        resync.share * 100.0,
+        resync.work.seconds
+    ))
+}
+
+fn not_started(run: &Report) -> Option<String> {
+    let refused = |event: &&crate::failures::FailureEvent| event.what == Happening::Refused;
+    let event = run.array.failures.as_ref()?.events.iter().find(refused)?;
+    Some(format!(
+        "the array did not start again at {:.3} s: power was lost while it was written and an SSD was missing, so parity may be \
+         wrong. Requests from then on were answered at once without their data, and no figure of them means anything",
+        event.at_s
     ))
 }
 

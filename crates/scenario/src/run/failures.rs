@@ -2,7 +2,7 @@
 
 use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MishapKind, When};
 use harmonia_metrics::{
-    BackgroundReport, FailureRecorder, FailuresReport, Happening, LossReport, RebuildReport,
+    BackgroundReport, FailureRecorder, FailuresReport, Happening, LossReport, RebuildReport, ResyncReport,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
@@ -44,6 +44,8 @@ pub(super) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Copying(to) => Happening::Copying { to },
             MishapKind::Rebuilt => Happening::Rebuilt,
             MishapKind::PowerLost(requests) => Happening::PowerLost { requests },
+            MishapKind::Resynced => Happening::Resynced,
+            MishapKind::Refused => Happening::Refused,
         };
         recorder.tell(mishap.at, mishap.device, what);
     }
@@ -88,6 +90,11 @@ impl Ending<'_> {
             copy: was_copied.then(|| RebuildReport {
                 share: work.share_copied(),
                 work: BackgroundReport::new(work.copied_bytes, work.copy_ns),
+            }),
+            resync: (work.resync_ns > 0 || work.resyncs > 0).then(|| ResyncReport {
+                share: work.share_synced(),
+                rows_written: work.resynced_rows,
+                work: BackgroundReport::new(work.resynced_bytes, work.resync_ns),
             }),
             scrub: faults.scrub.map(|_| BackgroundReport::new(work.scrubbed_bytes, work.scrub_ns)),
             unreadable_pages: window.unreadable_pages,

@@ -44,7 +44,7 @@
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
 use super::declustered::Walk;
-use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, WITHOUT};
+use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, RESYNC, WITHOUT};
 use crate::config::SmallWrite;
 use crate::layout::Unit;
 use crate::planner::missing::Missing;
@@ -80,6 +80,13 @@ impl ParityPlanner {
                 if transaction.tag != RESTORE {
                     self.count_unwritten(device, (offset, offset + length), view);
                 }
+                Answer::Patch
+            }
+            (Operation::Read, Operation::Write) if transaction.tag == RESYNC => {
+                if refusal == Refusal::Failed {
+                    return Answer::Replan(transaction.rows);
+                }
+                patch.push(*operation);
                 Answer::Patch
             }
             (Operation::Read, _) if self.around.is_none() || transaction.tag == CHECK => Answer::Patch,

@@ -13,8 +13,9 @@ use super::content::Content;
 use super::damage::Damage;
 use super::flash::Flash;
 use super::places::Places;
+use super::power::{Outages, PowerCounts};
 use super::rebuild::{Kept, check_copies, check_power_loss, check_row};
-use super::scenario::{Load, array, faults, stripe_cache};
+use super::scenario::{Load, array, faults, losses_of_power, stripe_cache};
 use super::world::{Contents, World};
 
 /// How to run.
@@ -25,6 +26,8 @@ pub struct Options {
     pub locks: Locks,
     /// Whether members fail, are slow, are replaced and rebuilt, and pages cannot be read.
     pub faults: bool,
+    /// Whether power is lost, and a member fails afterwards.
+    pub power: bool,
 }
 
 /// When transactions wait for one another's rows.
@@ -142,6 +145,7 @@ pub struct Counts {
     pub policies: BTreeSet<String>,
     pub schedules: BTreeSet<String>,
     pub members: BTreeSet<u16>,
+    pub power: PowerCounts,
 }
 
 impl Counts {
@@ -210,6 +214,7 @@ impl Counts {
         self.policies.extend(other.policies);
         self.schedules.extend(other.schedules);
         self.members.extend(other.members);
+        self.power.add(&other.power);
     }
 }
 
@@ -229,10 +234,11 @@ fn is_slow(mishap: &Mishap) -> bool {
 }
 
 /// An array that is being driven.
-struct Run<C: Content> {
-    array: Kept<C>,
-    world: Arc<Mutex<World<C>>>,
-    now: SimTime,
+pub(super) struct Run<C: Content> {
+    pub array: Kept<C>,
+    pub world: Arc<Mutex<World<C>>>,
+    pub now: SimTime,
+    pub power: PowerCounts,
     /// The last acknowledgement; it may lie ahead.
     acknowledged: SimTime,
     /// Requests submitted, and those not complete.
@@ -257,6 +263,9 @@ pub fn config_of(options: Options) -> ArrayConfig {
     }
     if options.faults {
         config.faults = faults(options.seed, options.requests, &config);
+    }
+    if options.power {
+        config.faults = losses_of_power(options.seed, options.requests, &config);
     }
     config
 }
@@ -302,7 +311,8 @@ impl<C: Content> Run<C> {
         // What was refused in part and then lost with its member is read again as a whole.
         world.races = matches!(config.knowledge.reads, Reads::Hedge(_))
             || config.coordination.policy == "hedge"
-            || options.faults;
+            || options.faults
+            || options.power;
         let world = Arc::new(Mutex::new(world));
         let flash = |member: DeviceId| Flash::new(world.clone(), member, &shape, page_sectors);
         let mut array = Kept::with_payload(config, states, Contents(world.clone()), flash)?;
@@ -310,13 +320,15 @@ impl<C: Content> Run<C> {
             array.without_row_locks();
         }
         let (now, counts) = (SimTime::ZERO, Counts::default());
-        Ok(Run { array, world, now, acknowledged: now, submitted: 0, under_way: 0, counts })
+        let power = PowerCounts::default();
+        Ok(Run { array, world, now, power, acknowledged: now, submitted: 0, under_way: 0, counts })
     }
 
     fn drive(mut self, config: &ArrayConfig, options: Options) -> Result<Counts, String> {
         let mut load = Load::new(options.seed, config);
         let mut rng = Rng::stream(options.seed, "contents/checks");
         self.array.set_deadlines(load.deadlines);
+        let mut outages = Outages::new(options.seed, config);
         for id in 0..options.requests {
             if options.locks == Locks::UntilRebuild && self.is_building() {
                 self.array.without_row_locks();
@@ -326,10 +338,13 @@ impl<C: Content> Run<C> {
             self.wait_for(load.depth - 1)?;
             let request = load.next(id, self.now);
             self.submit(request)?;
-            if rng.chance(0.1) {
+            if options.power {
+                self.go_through(&mut outages)?;
+            }
+            if rng.chance(0.1) && !self.is_refused() {
                 self.check_somewhere(&mut rng)?;
             }
-            if rng.chance(0.03) {
+            if rng.chance(0.03) && !self.is_refused() {
                 self.counts.power_losses += check_power_loss(&self.array, &self.world, self.now)?;
             }
         }
@@ -346,13 +361,13 @@ impl<C: Content> Run<C> {
         self.take_note(result)
     }
 
-    fn advance(&mut self, until: SimTime) -> Result<(), String> {
+    pub(super) fn advance(&mut self, until: SimTime) -> Result<(), String> {
         let result = self.array.advance_until(until);
         self.now = until;
         self.take_note(result)
     }
 
-    fn take_note(&mut self, result: Result<(), ArrayFailure>) -> Result<(), String> {
+    pub(super) fn take_note(&mut self, result: Result<(), ArrayFailure>) -> Result<(), String> {
         result.map_err(|failure| failure.to_string())?;
         for completion in self.array.completions().drain(..) {
             self.under_way -= 1;
@@ -411,13 +426,14 @@ impl<C: Content> Run<C> {
     /// Lets everything drain, reads the whole array, and checks every row and copy.
     fn finish(&mut self, rebuilds: bool) -> Result<(), String> {
         self.settle()?;
-        while rebuilds && self.is_building() {
+        while rebuilds && self.is_building() && !self.is_refused() {
             let next = self.array.next_wakeup();
             if next == SimTime::NEVER {
                 return Err("a rebuild never ends".into());
             }
             self.advance(next)?;
         }
+        self.wait_for_resync(rebuilds)?;
         self.settle()?;
         let request = HostRequest {
             id: self.submitted,
@@ -431,7 +447,8 @@ impl<C: Content> Run<C> {
         self.advance(request.arrival)?;
         self.submit(request)?;
         self.settle()?;
-        self.check_everything()
+        self.check_holes()?;
+        if self.is_refused() { Ok(()) } else { self.check_everything() }
     }
 
     /// Lets time pass until nothing is under way, what goes on behind requests included.
@@ -476,7 +493,9 @@ impl<C: Content> Run<C> {
 
     /// What the run has exercised.
     fn tally(mut self, config: &ArrayConfig) -> Counts {
+        let power = self.tally_power();
         let counts = &mut self.counts;
+        counts.power = power;
         counts.requests = self.submitted;
         for device in self.array.every_device() {
             device.ftl().audit();

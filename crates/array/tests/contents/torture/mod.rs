@@ -9,6 +9,7 @@
 //! * `world`: what operations carry, and parity from what a transaction knows;
 //! * `rebuild`: every member from all others;
 //! * `log`: what a journal or partial parity log holds;
+//! * `power`: losses of power, and what a write hole takes;
 //! * `scenario`: random arrays and loads;
 //! * `history`: one run.
 
@@ -18,6 +19,7 @@ pub mod flash;
 pub mod history;
 pub mod log;
 pub mod places;
+pub mod power;
 pub mod rebuild;
 pub mod scenario;
 pub mod truth;

@@ -20,7 +20,7 @@ use super::world::{Contents, World};
 pub type Kept<C> = Array<Flash<C>, Contents<C>>;
 
 /// What a member holds at one of its sectors, or NVRAM in its place.
-fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: DeviceId, sector: u64) -> C {
+pub(super) fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: DeviceId, sector: u64) -> C {
     if let Some(parked) = world.parked(member, sector) {
         return parked;
     }
@@ -52,7 +52,7 @@ pub fn check_row<C: Content>(
             let unit = position(parity, parity.unit_on(stripe, member));
             units[unit] = is_there.then(|| held(array, &world, member, sector));
         }
-        if !world.is_broken(line) {
+        if !world.is_broken(line) && !world.unlike.contains(&line) {
             rebuilt += check_units(parity, &mut units).map_err(|what| {
                 format!("row {row}, stripe {stripe}, sector {sector} of the members: {what}")
             })?;

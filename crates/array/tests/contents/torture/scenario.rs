@@ -196,6 +196,15 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
     }
 }
 
+/// Members that are slow, pages that cannot be read and scrubs as in [`faults`]; when power is lost and members fail is for the
+/// history to say.
+pub fn losses_of_power(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
+    let mut faults = faults(seed, requests, config);
+    faults.events.retain(|event| event.what != Befalls::Failure);
+    faults.power_losses = vec![When::Request(u64::MAX)];
+    faults
+}
+
 /// Any rung, any rule for reads that the level has a use for, and NVRAM that is often full.
 fn knowledge(rng: &mut Rng, level: Level, devices: u16, page_size: u64) -> Knowledge {
     let avoids = Reads::Avoid(pick(rng, &[Avoid::Any, Avoid::Longest, Avoid::Longest, Avoid::Cheaper]));

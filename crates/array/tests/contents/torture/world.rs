@@ -57,6 +57,14 @@ pub struct World<C> {
     pub races: bool,
     /// Sectors that reads found out from other members than theirs.
     pub rebuilt_for_reads: u64,
+    /// Sectors of members whose rows did not add up when power was lost, until all is resynced.
+    pub unlike: BTreeSet<u64>,
+    /// Logical sectors that a write hole has taken, and what it has left there.
+    pub predicted: BTreeMap<u64, C>,
+    /// What the last read of a sector found that a write hole has taken.
+    pub found_in_hole: BTreeMap<u64, C>,
+    /// The array does not start any more.
+    pub is_refused: bool,
     /// Sectors of reads that nobody could find out, and times that sectors were lost.
     pub unread: u64,
     pub lost: u64,
@@ -102,7 +110,7 @@ struct Known<C> {
     /// By member and sector.
     contents: Vec<Option<C>>,
     /// The same where there is no parity, by logical sector.
-    copies: BTreeMap<u64, C>,
+    copies: BTreeMap<u64, (usize, C)>,
     /// Logical sectors that the host wants of it and that have been compared, or all of them.
     compared: BTreeSet<u64>,
     is_compared: bool,
@@ -130,6 +138,10 @@ impl<C: Content> World<C> {
             kept: BTreeMap::new(),
             races: false,
             rebuilt_for_reads: 0,
+            unlike: BTreeSet::new(),
+            predicted: BTreeMap::new(),
+            found_in_hole: BTreeMap::new(),
+            is_refused: false,
             unread: 0,
             lost: 0,
             lost_parity: 0,
@@ -362,7 +374,7 @@ impl<C: Content> World<C> {
     }
 
     /// A logical sector may hold anything from now on.
-    pub(super) fn lose(&mut self, logical: u64) {
+    pub fn lose(&mut self, logical: u64) {
         self.lost += 1;
         self.truth.lose(logical);
     }
@@ -394,6 +406,9 @@ impl<C: Content> World<C> {
     /// Whether a write that is acknowledged is where reads will look for it. Where the parity of a row cannot be made, nothing of
     /// it need be written.
     fn is_kept(&self, pending: &Pending, logical: u64) -> bool {
+        if self.is_refused {
+            return false;
+        }
         if pending.ailed == 0 && pending.unreadable.is_empty() {
             return true;
         }
@@ -410,7 +425,7 @@ impl<C: Content> World<C> {
 
     /// Whether a read may do without a sector, because failures have taken it.
     fn is_excused(&self, pending: &Pending, logical: u64) -> bool {
-        if self.truth.is_lost(logical, pending.request.arrival) {
+        if self.is_refused || self.truth.is_lost(logical, pending.request.arrival) {
             return true;
         }
         let copies = self.places.copies(logical);
@@ -447,6 +462,15 @@ impl<C: Content> World<C> {
                 }
             }
         }
+    }
+
+    /// Whether a request under way writes or discards a logical sector.
+    pub fn is_being_written(&self, logical: u64) -> bool {
+        let mut pending = self.requests.iter().flatten();
+        pending.any(|pending| {
+            pending.request.operation != Operation::Read
+                && pending.touched.iter().any(|range| range.contains(&logical))
+        })
     }
 
     /// Power is lost: what was found out for requests under way is forgotten.
@@ -560,7 +584,7 @@ impl<C: Content> World<C> {
     pub(super) fn known(&self, transaction: u32, member: DeviceId, sector: u64) -> Option<C> {
         let known = self.known.get(transaction as usize)?;
         if self.places.parity().is_none() {
-            return known.copies.get(&self.places.logical(member, sector)?).copied();
+            return known.copies.get(&self.places.logical(member, sector)?).map(|copy| copy.1);
         }
         known.contents.get(known.index(member, sector)?).copied().flatten()
     }
@@ -577,7 +601,13 @@ impl<C: Content> World<C> {
             let read = (carried.first..).zip(&carried.contents);
             for (sector, &content) in read.filter(|(sector, _)| !carried.has_refused(*sector)) {
                 if let Some(logical) = places.logical(operation.device, sector) {
-                    known.copies.insert(logical, content);
+                    // Copies that do not agree: the first one counts, whichever is read first.
+                    let of = (operation.device, sector);
+                    let place = places.copies(logical).iter().position(|&copy| copy == of).unwrap_or(0);
+                    let entry = known.copies.entry(logical).or_insert((place, content));
+                    if place <= entry.0 {
+                        *entry = (place, content);
+                    }
                 }
             }
             return;
@@ -655,6 +685,17 @@ impl<C: Content> World<C> {
         let range = offset / SECTOR..(offset + length) / SECTOR;
         self.carried[token as u32 as usize].refused.push(range.clone());
         self.knows(owner).unreadable.push((device, range.clone()));
+        for sector in range.clone().filter(|sector| self.unlike.contains(sector)).collect::<Vec<_>>() {
+            // It may be rebuilt from parity that does not agree, and so may what is missing besides.
+            let gone = self.missing(sector) | 1 << device.0;
+            let members = (0..self.places.layout.members()).filter(|member| gone & 1 << member != 0);
+            for member in members.collect::<Vec<_>>() {
+                if let Some(logical) = self.places.logical(DeviceId(member), sector) {
+                    self.lose(logical);
+                    self.predicted.remove(&logical);
+                }
+            }
+        }
         if let Some(request) = owner.request {
             self.pending(request.id).unreadable.push((device, range.clone()));
         }
@@ -684,6 +725,9 @@ impl<C: Content> World<C> {
 
     /// A host's read has found out what a sector holds.
     fn found(&mut self, request: &HostRequest, logical: u64, found: &C, by: &PlannedOperation) {
+        if self.predicted.contains_key(&logical) {
+            self.found_in_hole.insert(logical, *found);
+        }
         match self.pending(request.id).finds(logical) {
             None => return self.report(|| format!("{request:?} reads logical sector {logical} as well")),
             Some(true) if !self.races => {
@@ -1116,6 +1160,10 @@ impl<C: Content> Payload for Contents<C> {
 
     fn fails_over(&mut self, device: DeviceId) {
         self.world().damage.end_copy(device, true);
+    }
+
+    fn refuses(&mut self) {
+        self.world().is_refused = true;
     }
 
     fn completes(&mut self, completion: &Completion) {

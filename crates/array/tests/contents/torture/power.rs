@@ -1,0 +1,282 @@
+//! Losses of power, and the write hole: what flash says at that moment is what a failure afterwards takes.
+//!
+//! ```text
+//! power lost ─► rows that do not add up ─► resynced: none is left
+//!                                     └─► a member fails before: its data in these rows becomes what the others say
+//! ```
+//!
+//! What a failure will take is computed from flash and NVRAM before the member fails, and again found by the last read of
+//! the run: both must be the same, sector by sector. The host submits again what was cut short at once, so a hole is widest at
+//! that moment: what a write does not cover is then made of parity that does not agree. Left open are rows that somebody has
+//! gone on to write when the member fails later.
+
+use harmonia_array::ArrayConfig;
+use harmonia_array::layout::Parity;
+use harmonia_array::{Condition, MishapKind};
+use harmonia_engine::Rng;
+use harmonia_types::{DeviceId, SimTime};
+
+use super::content::Content;
+use super::history::Run;
+use super::rebuild::{held, position, rebuild};
+use super::world::World;
+
+/// What losses of power have exercised.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PowerCounts {
+    pub losses: u64,
+    /// Requests submitted again.
+    pub again: u64,
+    /// Sectors of members in rows that did not add up when power was lost.
+    pub unlike: u64,
+    /// Resyncs that came to their end, and rows that they wrote anew.
+    pub resyncs: u64,
+    pub rewritten_rows: u64,
+    /// Arrays that did not start any more.
+    pub refused: u64,
+    /// Failures, and logical sectors that a write hole took with them; those of them that were read at the end.
+    pub failures: u64,
+    pub predicted: u64,
+    pub wrong: u64,
+    /// Sectors in rows that were being written when a member failed.
+    pub left_open: u64,
+}
+
+impl PowerCounts {
+    pub fn add(&mut self, other: &PowerCounts) {
+        self.losses += other.losses;
+        self.again += other.again;
+        self.unlike += other.unlike;
+        self.resyncs += other.resyncs;
+        self.rewritten_rows += other.rewritten_rows;
+        self.refused += other.refused;
+        self.failures += other.failures;
+        self.predicted += other.predicted;
+        self.wrong += other.wrong;
+        self.left_open += other.left_open;
+    }
+}
+
+/// When power is lost and a member fails.
+pub struct Outages {
+    rng: Rng,
+    members: u16,
+    /// Requests until a member fails, once that is arranged.
+    fails_in: Option<u64>,
+    may_fail: bool,
+    /// Power is lost again although a member is missing.
+    is_reckless: bool,
+}
+
+impl Outages {
+    pub fn new(seed: u64, config: &ArrayConfig) -> Self {
+        let mut rng = Rng::stream(seed, "contents/power");
+        let may_fail = config.level.redundancy(config.devices) > 0 && rng.chance(0.8);
+        let is_reckless = rng.chance(0.2);
+        Outages { rng, members: config.devices, fails_in: None, may_fail, is_reckless }
+    }
+}
+
+impl<C: Content> Run<C> {
+    /// Another request has arrived: power may be lost, or a member fail.
+    pub fn go_through(&mut self, outages: &mut Outages) -> Result<(), String> {
+        self.hear_of_resync();
+        if outages.fails_in == Some(0) {
+            outages.may_fail = false;
+            let member = DeviceId(outages.rng.below(u64::from(outages.members)) as u16);
+            self.lose_member(member, false)?;
+        }
+        outages.fails_in = outages.fails_in.and_then(|left| left.checked_sub(1));
+        let may_lose = self.array.health().is_whole() || outages.is_reckless;
+        if may_lose && !self.is_refused() && outages.rng.chance(0.05) {
+            self.lose_power()?;
+            if outages.may_fail && outages.fails_in.is_none() {
+                let (member, taken) = self.worst_to_lose(outages.members);
+                if taken > 0 && outages.rng.chance(0.8) {
+                    outages.may_fail = false;
+                    return self.lose_member(member, true);
+                }
+            }
+            if outages.may_fail && outages.fails_in.is_none() && outages.rng.chance(0.1) {
+                let most = if outages.rng.chance(0.5) { 3 } else { 60 };
+                outages.fails_in = Some(outages.rng.below(most));
+            }
+        }
+        Ok(())
+    }
+
+    /// The member whose failure at this moment takes most, and how much is known of that.
+    fn worst_to_lose(&self, members: u16) -> (DeviceId, usize) {
+        let known = |member| self.taken_with(member, true).iter().filter(|taken| taken.1.is_some()).count();
+        let all = (0..members).map(|member| (DeviceId(member), known(DeviceId(member))));
+        all.max_by_key(|&(_, known)| known).expect("an array has members")
+    }
+
+    /// Lets time pass until nothing is left that may not add up, if that is wanted.
+    pub fn wait_for_resync(&mut self, is_wanted: bool) -> Result<(), String> {
+        let is_over = |run: &mut Self| {
+            run.hear_of_resync();
+            run.world.lock().expect("one thread").unlike.is_empty()
+        };
+        let has_failed = self
+            .array
+            .mishaps()
+            .iter()
+            .any(|mishap| matches!(mishap.what, MishapKind::Failed | MishapKind::Refused));
+        while is_wanted && !has_failed && !is_over(self) {
+            let next = self.array.next_wakeup();
+            if next == SimTime::NEVER {
+                return Err("a resync never ends".into());
+            }
+            self.advance(next)?;
+        }
+        Ok(())
+    }
+
+    pub fn is_refused(&self) -> bool {
+        self.world.lock().expect("one thread").is_refused
+    }
+
+    /// Power is lost now.
+    pub fn lose_power(&mut self) -> Result<(), String> {
+        let unlike = self.unlike();
+        self.power.unlike += unlike.len() as u64;
+        self.world.lock().expect("one thread").unlike.extend(unlike);
+        let result = self.array.lose_power(self.now);
+        self.take_note(result)
+    }
+
+    /// A member fails now, perhaps at the moment at which power was lost, and takes with it what does not add up.
+    pub fn lose_member(&mut self, member: DeviceId, is_at_once: bool) -> Result<(), String> {
+        let is_whole = self.array.health().is_whole();
+        let taken = if is_whole { self.taken_with(member, is_at_once) } else { Vec::new() };
+        {
+            let mut world = self.world.lock().expect("one thread");
+            for (logical, value) in taken {
+                world.lose(logical);
+                match value {
+                    Some(value) => {
+                        self.power.predicted += 1;
+                        world.predicted.insert(logical, value);
+                    }
+                    None => self.power.left_open += 1,
+                }
+            }
+        }
+        self.power.failures += 1;
+        let result = self.array.fail(member, self.now);
+        self.take_note(result)
+    }
+
+    /// Everything is gone through: nothing is left that does not add up.
+    pub fn hear_of_resync(&mut self) {
+        let last = self.array.mishaps().iter().rev().find(|mishap| {
+            matches!(mishap.what, MishapKind::PowerLost(_) | MishapKind::Resynced | MishapKind::Failed)
+        });
+        if last.is_some_and(|mishap| mishap.what == MishapKind::Resynced) {
+            self.world.lock().expect("one thread").unlike.clear();
+        }
+    }
+
+    /// What the last read found where a write hole has taken something is what flash said.
+    pub fn check_holes(&mut self) -> Result<(), String> {
+        let world = self.world.lock().expect("one thread");
+        if world.is_refused {
+            return Ok(());
+        }
+        for (&logical, value) in &world.predicted {
+            let sector = world.places.copies(logical)[0].1;
+            if !world.truth.is_lost(logical, self.now) || world.is_broken(sector) {
+                continue;
+            }
+            if world.found_in_hole.get(&logical) != Some(value) {
+                return Err(format!(
+                    "a write hole has taken logical sector {logical}, and left something else"
+                ));
+            }
+            self.power.wrong += 1;
+        }
+        Ok(())
+    }
+
+    /// What came of it.
+    pub fn tally_power(&mut self) -> PowerCounts {
+        for mishap in self.array.mishaps() {
+            match mishap.what {
+                MishapKind::PowerLost(requests) => {
+                    self.power.losses += 1;
+                    self.power.again += requests;
+                }
+                MishapKind::Resynced => self.power.resyncs += 1,
+                MishapKind::Refused => self.power.refused += 1,
+                _ => {}
+            }
+        }
+        self.power.rewritten_rows = self.array.background_counters(self.now).resynced_rows;
+        self.power
+    }
+
+    /// Sectors of the members in rows that do not add up now.
+    fn unlike(&self) -> Vec<u64> {
+        let world = self.world.lock().expect("one thread");
+        let Some(parity) = world.places.parity() else { return Vec::new() };
+        let is_unlike = |&sector: &u64| {
+            let units = self.units(&world, parity, sector);
+            let mut made = units.clone();
+            made[usize::from(parity.data_units())..].fill(None);
+            rebuild(&mut made, usize::from(parity.data_units()));
+            units.iter().all(Option::is_some) && made != units
+        };
+        (0..world.damage.lines()).filter(is_unlike).collect()
+    }
+
+    /// What the members hold of a row, data first.
+    fn units(&self, world: &World<C>, parity: &Parity, sector: u64) -> Vec<Option<C>> {
+        let mut units = vec![None; usize::from(world.places.layout.members())];
+        for member in (0..world.places.layout.members()).map(DeviceId) {
+            let unit = position(parity, parity.unit_on(sector / world.places.unit_sectors, member));
+            let is_there = self.array.health().of(member) != Condition::Failed;
+            units[unit] = is_there.then(|| held(&self.array, world, member, sector));
+        }
+        units
+    }
+
+    /// Logical sectors of a member that the others say differently now, and what they say; nothing where that depends on how far
+    /// somebody is who writes the row.
+    fn taken_with(&self, member: DeviceId, is_at_once: bool) -> Vec<(u64, Option<C>)> {
+        let unlike = self.unlike();
+        let world = self.world.lock().expect("one thread");
+        let Some(parity) = world.places.parity() else { return Vec::new() };
+        let mut taken = Vec::new();
+        for sector in unlike {
+            let Some(logical) = world.places.logical(member, sector) else { continue };
+            let is_busy = self.array.is_row_busy(sector / world.places.row_sectors);
+            if is_busy && is_at_once && world.is_being_written(logical) {
+                // Whoever writes it brings it back.
+                continue;
+            }
+            if is_busy && !world.unlike.contains(&sector) {
+                // It was not cut short, and whoever writes it makes it add up.
+                continue;
+            }
+            // What was never written, or is parked, is read at once.
+            let is_parked = world.parked(member, sector).is_some();
+            let page = (sector / world.places.page_sectors) as u32;
+            let device = &self.array.devices()[member.index()];
+            let is_stored = device.probe().contents(device.ftl(), page).is_some() && !is_parked;
+            let is_open = is_busy && !(is_at_once && is_stored);
+            if is_open {
+                taken.push((logical, None));
+                continue;
+            }
+            let mut units = self.units(&world, parity, sector);
+            let unit = position(parity, parity.unit_on(sector / world.places.unit_sectors, member));
+            let held = units[unit].take();
+            rebuild(&mut units, usize::from(parity.data_units()));
+            if units[unit] != held {
+                taken.push((logical, units[unit]));
+            }
+        }
+        taken
+    }
+}
