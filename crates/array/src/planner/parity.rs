@@ -29,8 +29,8 @@
 //! Reads and writes of rows of which something is missing, rebuilding and scrubbing: `degraded`.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the stripe cache
-//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the journal, the write-intent
-//! bitmap, the partial parity log, resync, and the time to compute parity.
+//! (nothing is kept from one request to the next, so no pre-read is saved and none delayed), the write-intent bitmap, resync,
+//! and the time to compute parity. What is logged before a write is the controller's business (`log`).
 
 mod degraded;
 #[cfg(test)]
