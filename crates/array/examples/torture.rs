@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Random arrays one after the other, from SEED on, until their members have read, programmed and moved OPERATIONS pages.
-//! Members fail in a third of them. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
+//! Members fail in a third of them. A quarter of those that can keep a log do so, and lose power. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
 //! `1 SEED` runs that history again.
 #![expect(clippy::print_stdout, reason = "prints its progress")]
 #![expect(clippy::disallowed_types, reason = "prints its rate, which no result depends on")]
@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use torture::content::{Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
+use torture::log::{Logged, run_logged};
 use torture::scenario::levels;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
@@ -69,5 +70,11 @@ fn history(seed: u64) -> Result<Counts, Failure> {
     let requests = REQUESTS[(round % REQUESTS.len() as u64) as usize];
     let options =
         Options { seed, requests, locks: Locks::Always, faults: round % 3 == 1, power: round % 6 == 2 };
+    if round % 4 == 2 {
+        let how = Logged { faults: round % 3 == 1, power: true, replays: true };
+        if let Some(logged) = run_logged::<Tag>(seed, requests, how) {
+            return logged;
+        }
+    }
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

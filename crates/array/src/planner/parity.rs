@@ -33,7 +33,7 @@
 //! cache keeps something: `cached`. After a loss of power: `resync`.
 //!
 //! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `make_discard_request`). Leaves out: the time to
-//! compute parity.
+//! compute parity. What is logged before a write is the controller's business (`log`).
 
 mod cached;
 mod declustered;

@@ -32,8 +32,9 @@ use harmonia_array::coordination;
 use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
-use torture::history::{Counts, Failure, Locks, Options, config_of, run, run_on};
-use torture::scenario::{DECLUSTERED, Load, levels};
+use torture::history::{Counts, Failure, Locks, Options, run};
+use torture::log::{Logged, run_logged};
+use torture::scenario::{DECLUSTERED, levels};
 
 /// Requests of a history: a few times what its devices hold.
 const REQUESTS: u64 = 150;
@@ -221,38 +222,13 @@ fn real_contents_outlive_members_that_fail() {
     assert_exceed(&sum, &[("failures", sum.failures, 8), ("pages built", sum.built, 200)]);
 }
 
-/// How arrays that keep a log are run.
-#[derive(Clone, Copy)]
-struct Logged {
-    faults: bool,
-    /// Power is lost.
-    power: bool,
-    /// The log is replayed when it is back.
-    replays: bool,
-}
-
 /// Histories of arrays that keep a log, from a seed on: what they were, or that they went wrong.
 fn logged_histories<C: Content>(
     first_seed: u64,
     histories: usize,
     how: Logged,
 ) -> impl Iterator<Item = Result<Counts, Failure>> {
-    let history = move |seed| {
-        let options = Options { seed, requests: REQUESTS, locks: Locks::Always, faults: how.faults, power: false };
-        let mut config = config_of(options);
-        if !torture::log::keep(seed, &mut config) || how.power && Load::new(seed, &config).depth < 16 {
-            return None;
-        }
-        if how.power {
-            torture::log::lose_power(seed, REQUESTS, &mut config);
-        }
-        Some(run_on::<C>(config, options, |array| {
-            if !how.replays {
-                array.without_replay();
-            }
-        }))
-    };
-    (first_seed..).filter_map(history).take(histories)
+    (first_seed..).filter_map(move |seed| run_logged::<C>(seed, REQUESTS, how)).take(histories)
 }
 
 fn sum(histories: impl Iterator<Item = Result<Counts, Failure>>) -> Counts {

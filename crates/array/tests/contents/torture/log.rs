@@ -20,15 +20,43 @@ use harmonia_engine::Rng;
 use harmonia_types::{DeviceId, Operation, SimTime};
 
 use super::content::{Content, SECTOR, Stamp};
-use super::scenario::{draw, pick};
+use super::history::{Counts, Failure, Locks, Options, config_of, run_on};
+use super::scenario::{Load, draw, pick};
 use super::world::World;
 
 /// Losses of power in a history.
 const LOSSES: u64 = 20;
 
+/// How an array that keeps a log is run.
+#[derive(Debug, Clone, Copy)]
+pub struct Logged {
+    pub faults: bool,
+    /// Power is lost.
+    pub power: bool,
+    /// The log is replayed when it is back.
+    pub replays: bool,
+}
+
+/// Runs a history of an array that keeps a log; none where the seed's array cannot, or has too little to do when it loses power.
+pub fn run_logged<C: Content>(seed: u64, requests: u64, how: Logged) -> Option<Result<Counts, Failure>> {
+    let options = Options { seed, requests, locks: Locks::Always, faults: how.faults, power: false };
+    let mut config = config_of(options);
+    if !keep(seed, &mut config) || (how.power && Load::new(seed, &config).depth < 16) {
+        return None;
+    }
+    if how.power {
+        lose_power(seed, requests, &mut config);
+    }
+    Some(run_on::<C>(config, options, |array| {
+        if !how.replays {
+            array.without_replay();
+        }
+    }))
+}
+
 /// A log that is often full for an array with parity: a journal, or for RAID-5 a partial parity log. `false` if the level has no
 /// use for one, or members have no room.
-pub fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
+fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
     let mut rng = Rng::stream(seed, "contents/log");
     let Layout::Parity(parity) = config.layout() else { return false };
     let (page, unit) = (config.page_size(), config.stripe_unit);
@@ -57,7 +85,7 @@ pub fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
 
 /// An array loses power again and again. One of its members is slow, so that others are ahead of it when that happens. Members
 /// that fail mostly do so with one of the losses, or a request later.
-pub fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
+fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/losses");
     let moment = |_| match rng.below(3) {
         0 => When::Time(SimTime(draw(&mut rng, 1, 60_000_000))),
