@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harmonia_array::{
-    Level,
-    Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig, Reads, Rebuild, Scrub,
-    SmallWrite, When,
+    Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level, MemberConfig, Reads, Rebuild,
+    Scrub, SmallWrite, When,
 };
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
