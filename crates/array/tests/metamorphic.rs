@@ -540,7 +540,7 @@ fn reads_of_parity_levels_cost_their_members_what_pinned_reads_do() {
             let pin = |request: &HostRequest| {
                 let stripe = request.offset / layout.stripe_bytes();
                 let index = request.offset % layout.stripe_bytes() / unit;
-                let offset = stripe * unit + request.offset % unit;
+                let offset = layout.row_of(stripe) * unit + request.offset % unit;
                 HostRequest { offset, member: Some(layout.data_member(stripe, index as u16)), ..*request }
             };
             let pinned: Vec<HostRequest> = load.iter().map(pin).collect();

@@ -16,7 +16,8 @@ use crate::read::Field;
 /// Data units of a group where none are written, as in OpenZFS.
 const USUAL_DATA: u16 = 8;
 /// What a level may be.
-const GRAMMAR: &str = "draid1 or draid2, then the data units of a group and the distributed spares, such as \"draid1:4d:1s\"";
+const GRAMMAR: &str =
+    "draid1 or draid2, then the data units of a group and the distributed spares, such as \"draid1:4d:1s\"";
 
 /// The level that a text names, for so many members; `None` if it is no declustered one.
 pub(crate) fn level(field: &Field<'_>, devices: u16) -> Parsed<Option<Level>> {
@@ -88,6 +89,7 @@ fn checked(field: &Field<'_>, shape: Groups, devices: u16) -> Parsed<Level> {
     let problem = format!(
         "needs as many members as whole groups of {width} and {spares} for spares make, and there are {devices}"
     );
-    let members = if fit.is_empty() { "smaller groups".to_owned() } else { format!("{} devices", fit.join(" or ")) };
+    let members =
+        if fit.is_empty() { "smaller groups".to_owned() } else { format!("{} devices", fit.join(" or ")) };
     Err(field.fault_allowing(problem, format!("{members}, or other data units or spares")))
 }

@@ -62,7 +62,8 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
     if let Some(field) = array.field("spares").filter(|_| level.distributed_spares() > 0)
         && field.count(0, MOST_SPARES)? > 0
     {
-        let problem = format!("{level} has distributed spares, and copying them back to a new device is not modelled");
+        let problem =
+            format!("{level} has distributed spares, and copying them back to a new device is not modelled");
         return Err(field.fault_allowing(problem, "spares = 0, or a level without distributed spares"));
     }
     let spares = array.field("spares").map(|field| field.count(0, MOST_SPARES)).transpose()?.unwrap_or(0);

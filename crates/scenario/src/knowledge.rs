@@ -12,8 +12,7 @@ use crate::error::Parsed;
 use crate::read::Section;
 
 /// Levels on which reads can do without a member.
-pub(crate) const REDUNDANT: &str =
-    "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\" or \"draid1\", which keep data more than once";
+pub(crate) const REDUNDANT: &str = "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\" or \"draid1\", which keep data more than once";
 
 /// Reads the keys of `[array]` that say what is known of members.
 pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, page: Bytes) -> Parsed<Knowledge> {

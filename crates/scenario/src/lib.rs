@@ -12,8 +12,8 @@
 
 mod addresses;
 mod array;
-mod error;
 mod draid;
+mod error;
 mod failures;
 mod hints;
 mod kept;

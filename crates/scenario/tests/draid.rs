@@ -48,7 +48,8 @@ fn levels_are_read_as_openzfs_writes_them() {
         }
         let read = scenario(&[&format!("array.level=\"{text}\""), &format!("array.devices={devices}")]);
         assert_eq!(read.array.level, Level::Draid(Groups { parities, data, spares }), "{text}");
-        let again = Scenario::parse(&read.to_toml(), "resolved", &[], None).unwrap_or_else(|error| panic!("{error}"));
+        let again =
+            Scenario::parse(&read.to_toml(), "resolved", &[], None).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(again.array, read.array);
         assert!(read.to_toml().contains(&format!("level = \"draid{parities}:{data}d:{spares}s\"")));
     }
@@ -75,8 +76,14 @@ fn ageing_leaves_spare_space_empty() {
     use harmonia_array::{AgeingPlan, age};
     let config = scenario(&["array.stripe_unit=\"16KiB\""]).array;
     let pages_done = std::sync::atomic::AtomicU64::new(0);
-    let plan =
-        AgeingPlan { fill: 1.0, overwrite: 1.0, seed: 1, threads: 1, cancel: &NEVER, pages_done: &pages_done };
+    let plan = AgeingPlan {
+        fill: 1.0,
+        overwrite: 1.0,
+        seed: 1,
+        threads: 1,
+        cancel: &NEVER,
+        pages_done: &pages_done,
+    };
     let aged = age(&config, &plan).expect("it can be aged");
     let rows = config.layout().member_bytes() / config.stripe_unit;
     for ftl in &aged.devices {

@@ -247,7 +247,7 @@ impl Declustered {
             let (most, sum) = (*work.iter().max().unwrap_or(&0), work.iter().sum::<i64>());
             if sum == 0 { 0.0 } else { most as f64 * work.len() as f64 / sum as f64 - 1.0 }
         };
-        (over(0), over(usize::from(self.shape.spares > 0)))
+        (over(0), if self.shape.spares > 0 { over(1) } else { 0.0 })
     }
 
     /// What a failed member costs another one, by their distance: pages read, then pages written to each of the spares.

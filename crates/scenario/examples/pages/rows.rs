@@ -76,6 +76,7 @@ fn draw_unit(svg: &mut Svg, parity: &Parity, stripe: u64, unit: Unit, (left, top
     let (name, is_parity) = match unit {
         Unit::Data(unit) => (format!("D{}", number(unit)), false),
         Unit::P | Unit::Q => (format!("P{stripe}"), true),
+        Unit::None => return,
     };
     if is_parity {
         svg.rect("shade", left, top, width, height);

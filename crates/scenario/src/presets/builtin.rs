@@ -30,6 +30,7 @@ pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "hpc-w", text: include_str!("../../../../examples/hpc-w.toml") },
     Builtin { name: "raid5-hpc-w", text: include_str!("../../../../examples/raid5-hpc-w.toml") },
     Builtin { name: "raid5-rebuild", text: include_str!("../../../../examples/raid5-rebuild.toml") },
+    Builtin { name: "draid-rebuild", text: include_str!("../../../../examples/draid-rebuild.toml") },
     Builtin { name: "hpc-r", text: include_str!("../../../../examples/hpc-r.toml") },
     Builtin { name: "hpc-w-skew", text: include_str!("../../../../examples/hpc-w-skew.toml") },
     Builtin { name: "hpc-w-burst-m", text: include_str!("../../../../examples/hpc-w-burst-m.toml") },

@@ -515,7 +515,8 @@ impl<C: Content> Run<C> {
             self.array.mishaps().iter().filter(|mishap| what(&mishap.what)).count() as u64
         };
         counts.failures = happened(|what| *what == MishapKind::Failed);
-        counts.replacements = happened(|what| matches!(what, MishapKind::Replaced(_) | MishapKind::StoodIn(_)));
+        counts.replacements =
+            happened(|what| matches!(what, MishapKind::Replaced(_) | MishapKind::StoodIn(_)));
         counts.rebuilds = happened(|what| *what == MishapKind::Rebuilt);
         let (own, page) = (self.array.background_counters(self.now), config.page_size());
         counts.rewritten = own.rewritten_pages;

@@ -126,8 +126,8 @@ impl Truth {
         write.acknowledged = at;
         let arrived = write.arrived;
         for candidate in candidates.iter_mut().filter(|candidate| candidate.acknowledged <= arrived) {
-            // A write that takes no time has not superseded itself.
-            if candidate.request != request {
+            // A write that takes no time has superseded neither itself nor one that came at the same moment after it.
+            if candidate.request < request || candidate.request == u64::MAX {
                 candidate.superseded = candidate.superseded.min(at);
             }
         }

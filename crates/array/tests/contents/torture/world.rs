@@ -310,7 +310,8 @@ impl<C: Content> World<C> {
         let unreadable = || of_request.into_iter().chain(of_transaction).flatten();
         if self.places.parity().is_some() {
             let line = self.line(member, sector);
-            let gone = self.missing(line) | (members_at(unreadable(), sector) & self.members(line)) | 1 << member.0;
+            let gone =
+                self.missing(line) | (members_at(unreadable(), sector) & self.members(line)) | 1 << member.0;
             return self.is_broken(line) || !self.damage.allows(gone);
         }
         let copies = self.places.logical(member, sector).map(|logical| self.places.copies(logical));
@@ -938,12 +939,7 @@ impl<C> Carried<C> {
     }
 
     /// The sectors of a page of the operation: among those it carries, and in the page. Each page is asked for once.
-    fn page(
-        &mut self,
-        page_sectors: u64,
-        lpn: Lpn,
-        origin: Origin,
-    ) -> (Range<usize>, Range<usize>) {
+    fn page(&mut self, page_sectors: u64, lpn: Lpn, origin: Origin) -> (Range<usize>, Range<usize>) {
         assert_eq!(self.token, origin.token, "the operation is under way");
         let page = self.first / page_sectors + u64::from(origin.page);
         assert_eq!(page, u64::from(lpn.0), "page {} of the operation", origin.page);
