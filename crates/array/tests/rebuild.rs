@@ -7,10 +7,8 @@
 //! rate:  min(depth x bytes of a step / (read + write time of a step), link, highest rate)
 //! ```
 //!
-//! Degraded reads as queues: a mirror with one member gone is M/D/1. So is a RAID-5 of three members where every read is of the
-//! member that is gone. It is a fork-join of two, but both have the same arrivals and the same service time, so they are always
-//! equally long; where one of them is slower, the read always waits for that one. (With exponential service there is the exact
-//! formula of Flatto and Hahn, but no device here has it.) Not verified here: contents, which the torture tests do.
+//! Degraded reads are queues of the members that are left: `degraded_queues` has those of equal members. Here one of them is slower,
+//! and a read that needs both waits for that one. Not verified here: contents, which the torture tests do.
 
 mod common;
 
@@ -61,6 +59,11 @@ fn config(of: Level, members: u16, ssd: &SsdConfig, faults: Faults) -> ArrayConf
 fn faults(events: &[Fault], spares: usize, ssd: &SsdConfig, rebuild: Rebuild) -> Faults {
     let spares = vec![MemberConfig { capable: true, ssd: ssd.clone() }; spares];
     Faults { events: events.to_vec(), spares, rebuild, ..Faults::default() }
+}
+
+/// Programs that filled a member.
+fn filled(ftl: &Ftl) -> u64 {
+    u64::from(ftl.shape().units()) * u64::from(ftl.shape().unit_pages)
 }
 
 /// Members whose every page is written, and erased spares.
@@ -391,20 +394,43 @@ fn a_rebuild_goes_before_a_scrub_which_goes_on_afterwards() {
     assert!(bytes > before && counted.scrub_ns > 20 * MS, "it had begun and was not over: {counted:?}");
 }
 
+/// Whichever its mode, a scrub finds the pages that cannot be read and has them written anew; nothing else is ever wrong.
+#[test]
+fn a_scrub_writes_pages_anew_that_cannot_be_read() {
+    let ssd = many_dies(None);
+    for (of, members) in [(Level::Raid1, 2), (RAID5, 4), (RAID6, 5)] {
+        for repairs in [false, true] {
+            let mut config = config(of, members, &ssd, faults(&[], 0, &ssd, at_full_speed(4)));
+            config.faults.scrub = Some(Scrub { at: SimTime(MS), repairs });
+            config.faults.page_errors = 1e-3;
+            let mut array = build(&config);
+            advance(&mut array, 10 * SECOND);
+            let (counters, own) = (array.counters(), array.background_counters(SimTime(10 * SECOND)));
+            assert_eq!(own.scrubbed_bytes, array.layout().member_bytes(), "{of}");
+            let scrubbed = own.scrubbed_bytes / PAGE * u64::from(members);
+            assert!(
+                (scrubbed / 2_000..scrubbed / 500).contains(&counters.unreadable_pages),
+                "{of}: {counters:?}"
+            );
+            assert_eq!(own.rewritten_pages, counters.unreadable_pages, "{of}");
+            let programs = array
+                .devices()
+                .iter()
+                .map(|device| device.ftl().tally().data_programs() - filled(device.ftl()));
+            assert_eq!(programs.sum::<u64>(), own.rewritten_pages, "{of}: each is written once");
+            assert_eq!(counters.losses.lost_pages, 0);
+        }
+    }
+}
+
 // ------------------------------------------------------------------------------------------------ degraded queues
 
-/// The mean response to Poisson reads of one page in nanoseconds, of those that are `counted`.
-fn mean_read(
-    array: &mut Array,
-    between: f64,
-    reads: u64,
-    offset: impl Fn(&mut Rng) -> u64,
-    counted: impl Fn(u64) -> bool,
-) -> f64 {
+/// The mean response to Poisson reads of one page in nanoseconds.
+fn mean_read(array: &mut Array, between: f64, reads: u64, offset: impl Fn(&mut Rng) -> u64) -> f64 {
     let (mut arrivals, mut pages) = (Rng::stream(1, "arrivals"), Rng::stream(1, "pages"));
     let (mut time, mut sum, mut count) = (1e6, 0.0, 0u64);
     let mut tally = |array: &mut Array| {
-        for done in array.completions().drain(..).filter(|done| counted(done.offset)) {
+        for done in array.completions().drain(..) {
             sum += done.response().0 as f64;
             count += 1;
         }
@@ -430,27 +456,10 @@ fn m_d_1(service: f64, utilization: f64) -> f64 {
 /// A page of one die: 25 us and 20 us.
 const READ: f64 = 45_000.0;
 
-/// One die with many rows, a member of which fails before the first request, for good.
-fn degraded(of: Level, members: u16, failed: u16) -> Array {
-    let ssd = one_die(600, 16, 20);
-    build(&config(of, members, &ssd, faults(&[failure(failed, 1)], 0, &ssd, Rebuild::default())))
-}
-
+/// The members that are left are given the same reads, so that of a pair the slower one ends last.
 #[test]
-fn reads_of_a_mirror_with_one_member_gone_are_a_queue_of_the_other() {
-    for utilization in [0.4, 0.7] {
-        let mut array = degraded(Level::Raid1, 2, 0);
-        let pages = array.layout().logical_bytes() / PAGE;
-        let read = |rng: &mut Rng| rng.below(pages) * PAGE;
-        let mean = mean_read(&mut array, READ / utilization, 1_000_000, read, |_| true);
-        assert_within(&format!("mirror at {utilization}"), mean, m_d_1(READ, utilization), 0.01);
-    }
-}
-
-/// The members that are left are given the same reads, so both of a pair end at the same time; if one is slower, at its time.
-#[test]
-fn reads_of_a_member_that_is_gone_are_a_fork_join_of_the_other_two() {
-    for (utilization, slow) in [(0.4, 1), (0.7, 1), (0.5, 3)] {
+fn reads_of_a_member_that_is_gone_wait_for_the_slower_of_the_other_two() {
+    for (utilization, slow) in [(0.3, 2), (0.5, 3)] {
         let ssd = one_die(600, 16, 20);
         let mut config = config(RAID5, 3, &ssd, faults(&[failure(0, 1)], 0, &ssd, Rebuild::default()));
         config.members[2].ssd.timing.read = SimDuration(25_000 * slow);
@@ -464,27 +473,8 @@ fn reads_of_a_member_that_is_gone_are_a_fork_join_of_the_other_two() {
             place
         };
         let service = READ + 25_000.0 * (slow - 1) as f64;
-        let mean = mean_read(&mut array, service / utilization, 1_000_000, read, |_| true);
+        let mean = mean_read(&mut array, service / utilization, 1_000_000, read);
         assert_within(&format!("fork-join at {utilization}"), mean, m_d_1(service, utilization), 0.01);
         assert_eq!(array.counters().losses.rebuilt_pages, 1_000_000);
     }
-}
-
-/// Of reads of all pages a third is of the member that is gone, and costs both of the others one each. The reads of what the
-/// others hold see a queue of two thirds of all reads.
-#[test]
-fn reads_of_a_member_that_is_left_see_twice_their_own_load() {
-    let mut array = degraded(RAID5, 3, 0);
-    let pages = array.layout().logical_bytes() / PAGE;
-    let mut is_left = vec![true; pages as usize];
-    let gone = array.layout().pinned_bytes(DeviceId(0));
-    let first = |offset: u64| (offset / PAGE) as usize;
-    array.layout().pinned(DeviceId(0), 0, gone, |offset, length| {
-        is_left[first(offset)..first(offset + length)].fill(false);
-    });
-    let utilization = 0.6;
-    let read = |rng: &mut Rng| rng.below(pages) * PAGE;
-    let between = READ / utilization * 2.0 / 3.0;
-    let mean = mean_read(&mut array, between, 1_500_000, read, |offset| is_left[first(offset)]);
-    assert_within("reads of members that are left", mean, m_d_1(READ, utilization), 0.01);
 }

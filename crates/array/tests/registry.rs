@@ -358,7 +358,13 @@ fn failing(mut config: ArrayConfig, failures: &[(u16, When)]) -> ArrayConfig {
     config.faults = Faults {
         events: failures.iter().map(event).collect(),
         spares: vec![spare; failures.len()],
-        rebuild: Rebuild { min_rate: 20_000_000, max_rate: 100_000_000, depth: 4, step: 16 * PAGE, ..Rebuild::default() },
+        rebuild: Rebuild {
+            min_rate: 20_000_000,
+            max_rate: 100_000_000,
+            depth: 4,
+            step: 16 * PAGE,
+            ..Rebuild::default()
+        },
         ..Faults::default()
     };
     config
@@ -379,7 +385,8 @@ fn every_coordinator_outlives_failures_on_every_level() {
                 every_request_is_explained(&name, &outcome);
                 let failed = outcome.mishaps.iter().filter(|mishap| mishap.what == MishapKind::Failed);
                 assert_eq!(failed.count(), 3, "{name}");
-                if latency > 0 {
+                // On one level: the test above repeats runs on all of them.
+                if latency > 0 && matches!(shape.0, Level::Raid5(_)) {
                     assert_eq!(run_some(&config, &aged, FEW), outcome, "{name}, again");
                 }
             }

@@ -123,7 +123,10 @@ fn on_an_idle_array_a_copy_takes_the_time_of_its_closed_form_and_reads_one_membe
             all.for_each(|member| member.ssd = ssd.clone());
             let (mut array, heard) = build(&config);
             advance(&mut array, 10_000 * MS);
-            assert_eq!(story(&array), [(1, MishapKind::Copying(members)), (1, MishapKind::Replaced(members))]);
+            assert_eq!(
+                story(&array),
+                [(1, MishapKind::Copying(members)), (1, MishapKind::Replaced(members))]
+            );
             let bytes = array.layout().member_bytes();
             let page = ssd.link.page_time(PAGE as u32).0 as f64;
             let by_depth = f64::from(depth) * STEP as f64 / (8.0 * page + 45_000.0 + 220_000.0) * 1e9;
@@ -189,7 +192,8 @@ fn a_member_that_fails_while_it_is_copied_is_rebuilt_from_there() {
         let spare = members;
         let expected = [(1, Copying(spare)), (1, Failed), (1, Replaced(spare)), (1, Rebuilt)];
         assert_eq!(story(&array), expected, "{of}");
-        let (bytes, counted) = (array.layout().member_bytes(), array.background_counters(SimTime(10_000 * MS)));
+        let (bytes, counted) =
+            (array.layout().member_bytes(), array.background_counters(SimTime(10_000 * MS)));
         let (copied, rebuilt) = (counted.copied_bytes, counted.rebuilt_bytes);
         // Steps under way at the failure count for the rebuild.
         assert_eq!(copied + rebuilt, bytes, "{of}: {counted:?}");

@@ -86,7 +86,9 @@ enum Work {
     Rebuild(DeviceId),
     /// Of a member that works, to a spare.
     Copy(DeviceId),
-    Scrub { repairs: bool },
+    Scrub {
+        repairs: bool,
+    },
 }
 
 impl Work {
@@ -279,7 +281,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn give_up_jobs_of(&mut self, device: DeviceId, now: SimTime) {
         if let Some(background) = self.background.as_deref_mut() {
             background.count_time(now);
-            background.jobs.retain(|job| !matches!(job.work, Work::Rebuild(of) | Work::Copy(of) if of == device));
+            background
+                .jobs
+                .retain(|job| !matches!(job.work, Work::Rebuild(of) | Work::Copy(of) if of == device));
             self.agenda.push(now, Message::Background);
         }
     }

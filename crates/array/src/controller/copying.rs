@@ -20,7 +20,7 @@
 //! Where writes are parked in NVRAM, a member that fails while it is copied is rebuilt from its first byte: the spare does not
 //! have what is parked.
 //!
-//! Source: Linux md, Documentation/driver-api/md and `drivers/md/raid5.c` (`R5_NeedReplace`): writes go to both, and what is read
+//! Source: Linux md, Documentation/admin-guide/md (`replacement`) and `drivers/md/raid5.c` (`R5_NeedReplace`): writes go to both, and what is read
 //! for the copy is read from the member. Leaves out: reads from the spare where it is complete, as md does them; a spare that
 //! fails while it is written.
 
@@ -214,7 +214,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A device that has retired may have answered everything: it is taken away.
     pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_spare = self.fate.as_deref().is_some_and(|fate| fate.copies.iter().any(|copy| copy.slot == slot));
+        let is_spare =
+            self.fate.as_deref().is_some_and(|fate| fate.copies.iter().any(|copy| copy.slot == slot));
         // Flushes have no bytes that would be outstanding.
         if is_spare || !self.nodes.under_way_at(slot).is_empty() {
             return Ok(());
