@@ -67,7 +67,8 @@ fn a_member_that_works_is_replaced() {
     let replace = "array.failure=[{ device = 1, at = \"0.5s\", kind = \"replace\" }]";
     let report = report(&[replace, SPARE, FAST]);
     let failures = failures(&report);
-    let events: Vec<(u16, Happening)> = failures.events.iter().map(|event| (event.device, event.what)).collect();
+    let events: Vec<(u16, Happening)> =
+        failures.events.iter().map(|event| (event.device, event.what)).collect();
     assert_eq!(events, [(1, Happening::Copying { to: 4 }), (1, Happening::Replaced { by: 4 })]);
     let copy = failures.copy.expect("a spare began to take a place");
     assert_eq!((copy.share, copy.work.bytes, failures.rebuild), (1.0, 13 << 20, None));
@@ -80,20 +81,26 @@ fn a_member_that_works_is_replaced() {
 
 #[test]
 fn a_member_that_fails_while_it_is_replaced_is_rebuilt() {
-    let both = "array.failure=[{ device = 1, at = \"0.4s\", kind = \"replace\" }, { device = 1, at = \"0.7s\" }]";
+    let both =
+        "array.failure=[{ device = 1, at = \"0.4s\", kind = \"replace\" }, { device = 1, at = \"0.45s\" }]";
     let report = report(&[both, SPARE, FAST]);
     let failures = failures(&report);
     let whats: Vec<Happening> = failures.events.iter().map(|event| event.what).collect();
     let spare = 4;
-    let expected =
-        [Happening::Copying { to: spare }, Happening::Failed, Happening::Replaced { by: spare }, Happening::Rebuilt];
+    let expected = [
+        Happening::Copying { to: spare },
+        Happening::Failed,
+        Happening::Replaced { by: spare },
+        Happening::Rebuilt,
+    ];
     assert_eq!(whats, expected);
     let (copy, rebuild) = (failures.copy.expect("a copy"), failures.rebuild.expect("a rebuild"));
     assert_eq!((copy.work.bytes + rebuild.work.bytes, rebuild.share), (13 << 20, 1.0));
     assert!(copy.share < 1.0 && !has(&report, REBUILD_UNFINISHED), "the rebuild ended it");
     let slow = [both, SPARE, "array.rebuild.min_rate=100KB/s", "array.rebuild.max_rate=100KB/s"];
     assert!(has(&self::report(&slow), REBUILD_UNFINISHED));
-    let copies = ["array.failure=[{ device = 1, at = \"0.4s\", kind = \"replace\" }]", SPARE, slow[2], slow[3]];
+    let copies =
+        ["array.failure=[{ device = 1, at = \"0.4s\", kind = \"replace\" }]", SPARE, slow[2], slow[3]];
     assert!(has(&self::report(&copies), REBUILD_UNFINISHED), "so is a copy that did not end");
 }
 

@@ -214,7 +214,8 @@ fn what_befalls_members_is_read_and_printed() {
     assert_eq!(faults.events, events);
     assert_eq!((faults.page_errors, faults.spares.len(), faults.seed), (1e-5, 2, 7));
     assert_eq!(scenario.spare_state, SpareState::Aged);
-    let rebuild = Rebuild { min_rate: 2_000_000, max_rate: 50_000_000, depth: 8, step: 1 << 20 };
+    let rebuild =
+        Rebuild { min_rate: 2_000_000, max_rate: 50_000_000, depth: 8, step: 1 << 20, ..Rebuild::default() };
     assert_eq!(faults.rebuild, rebuild);
     assert_eq!(faults.scrub, Some(Scrub { at: at(90.0), repairs: true }));
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });

@@ -5,7 +5,12 @@
 //! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
 //! seed.
 //!
+//! `faults` draws failures into the same scenarios.
+//!
 //! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
+
+#[path = "swarm/faults.rs"]
+mod faults;
 
 use std::fmt::Write as _;
 use std::sync::Mutex;

@@ -1,0 +1,177 @@
+//! The same scenarios with members that fail, are slow, are replaced while they work, and cannot read pages; with spares that
+//! are rebuilt at any rate, and scrubs. Is every request answered once, and does what the report says of it add up?
+//!
+//! Not verified here: what is lost, and contents (the array's torture test does both).
+
+use std::fmt::Write as _;
+use std::sync::atomic::AtomicBool;
+
+use harmonia_engine::Rng;
+use harmonia_metrics::{FailuresReport, Happening, Report};
+use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
+
+use super::{Draw, Generated, generate, ordered, setting};
+
+const SCENARIOS: u64 = 200;
+
+/// What befalls the members of a scenario, as keys of `[array]`.
+fn keys(seed: u64, scenario: &Scenario) -> String {
+    let mut d = Draw(Rng::stream(seed, "swarm/faults"));
+    let devices = u64::from(scenario.array.devices);
+    let is_redundant = scenario.array.level.redundancy(scenario.array.devices) > 0;
+    let page = scenario.array.page_size();
+    let spares = if is_redundant { d.range(0, 3) } else { 0 };
+    let mut text = format!("page_errors = {}\n", d.pick(&["0", "0", "0.001", "0.05"]));
+    let mut events = Vec::new();
+    let (mut failed, mut replaced) = (Vec::new(), Vec::new());
+    for _ in 0..d.range(0, 4) {
+        let device = d.range(0, devices - 1);
+        let kind = match d.range(0, 3) {
+            0 => format!(", kind = \"slow\", factor = {}", d.pick(&["1", "1.5", "30"])),
+            1 if (replaced.len() as u64) < spares && !replaced.contains(&device) => {
+                replaced.push(device);
+                ", kind = \"replace\"".to_owned()
+            }
+            _ if failed.contains(&device) => continue,
+            _ => {
+                failed.push(device);
+                String::new()
+            }
+        };
+        let when = match d.range(0, 1) {
+            0 => format!("request = {}", d.range(1, 200)),
+            _ => format!("at = \"{}us\"", d.range(0, 300_000)),
+        };
+        events.push(format!("{{ device = {device}, {when}{kind} }}"));
+    }
+    writeln!(text, "failure = [{}]", events.join(", ")).expect("text grows");
+    if is_redundant {
+        let most = d.range(1, 400_000);
+        let (least, depth, step) = (d.range(1, most), d.range(1, 12), page * d.range(1, 20));
+        writeln!(text, "spares = {spares}\nspare_state = \"{}\"", d.pick(&["new", "aged"]))
+            .expect("text grows");
+        writeln!(
+            text,
+            "rebuild = {{ min_rate = \"{least}KB/s\", max_rate = \"{most}KB/s\", depth = {depth}, step = \"{step}B\", \
+             delay = \"{}us\" }}",
+            d.pick(&["0", "0", "300", "50000"])
+        )
+        .expect("text grows");
+        if d.0.chance(0.3) {
+            let (at, mode) = (d.range(0, 200_000), d.pick(&["check", "repair"]));
+            writeln!(text, "scrub = {{ at = \"{at}us\", mode = \"{mode}\" }}").expect("text grows");
+        }
+    }
+    text
+}
+
+fn parsed(toml: &str) -> Scenario {
+    Scenario::parse(toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}\n{toml}"))
+}
+
+/// The scenario of a seed with faults; none where its load is a trace.
+fn failing(seed: u64) -> Option<(String, Scenario)> {
+    let Generated { toml, trace: None } = generate(seed) else { return None };
+    let keys = keys(seed, &parsed(&toml));
+    let toml = toml.replacen("[array.coordination]", &format!("{keys}[array.coordination]"), 1);
+    let scenario = parsed(&toml);
+    Some((toml, scenario))
+}
+
+fn report(scenario: &Scenario) -> Result<Report, RunError> {
+    let cancel = AtomicBool::new(false);
+    run(
+        scenario,
+        &RunOptions {
+            threads: 1,
+            checked: true,
+            cancel: &cancel,
+            progress: &Silent,
+            observe: &Unobserved,
+            cache: None,
+        },
+    )
+}
+
+fn adds_up(scenario: &Scenario, report: &Report) {
+    let (host, array) = (&report.host, &report.array);
+    let by_kind = host.read_requests + host.write_requests + host.trim_requests;
+    assert_eq!(by_kind, host.requests, "reads, writes and trims are all there is");
+    let response = &host.response_ns;
+    assert_eq!(response.all.count, host.requests);
+    assert_eq!((response.read.count, response.write.count), (host.read_requests, host.write_requests));
+    ordered("all", &response.all);
+    let summed = response.all.mean.unwrap_or(0.0) * response.all.count as f64;
+    let blamed = host.blame_ns.total() as f64;
+    assert!((summed - blamed).abs() <= 1e-9 * blamed.max(1.0), "blame {blamed} of {summed}");
+    let shares = &array.devices_in_gc_fraction;
+    assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "shares of GC sum to 1: {shares:?}");
+    let sum = |of: fn(&harmonia_metrics::DeviceReport) -> u64| report.devices.iter().map(of).sum::<u64>();
+    assert_eq!(sum(|device| device.erases), array.erases);
+    assert_eq!(sum(|device| device.gc_pages_moved), array.gc_pages_moved);
+    let copies = array.redundancy.map_or(0, |redundancy| redundancy.copy_pages_written);
+    assert_eq!(sum(|device| device.host_pages_written), array.host_pages_written + copies);
+    assert_eq!(
+        array.flash_pages_programmed,
+        array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written,
+        "programs are the sum over causes"
+    );
+    if let Some(failures) = &array.failures {
+        failures_add_up(scenario, report, failures);
+    }
+}
+
+fn failures_add_up(scenario: &Scenario, report: &Report, failures: &FailuresReport) {
+    let phases = failures.response_ns.all();
+    let reads: u64 = phases.iter().map(|(_, phase)| phase.read.count).sum();
+    let writes: u64 = phases.iter().map(|(_, phase)| phase.write.count).sum();
+    assert_eq!((reads, writes), (report.host.read_requests, report.host.write_requests), "by phase");
+    let seconds: f64 = phases.iter().map(|(_, phase)| phase.seconds).sum();
+    assert!((seconds - report.simulated_ns as f64 / 1e9).abs() < 1e-6, "phases are all of the window");
+    let events = &failures.events;
+    assert!(events.is_sorted_by(|one, other| one.at_s <= other.at_s), "{events:?}");
+    let count = |what: fn(&Happening) -> bool| events.iter().filter(|event| what(&event.what)).count();
+    let failed = count(|what| *what == Happening::Failed);
+    let replaced = count(|what| matches!(what, Happening::Replaced { .. }));
+    let copying = count(|what| matches!(what, Happening::Copying { .. }));
+    let rebuilt = count(|what| *what == Happening::Rebuilt);
+    assert!(rebuilt <= failed && replaced <= failed + copying, "{events:?}");
+    assert!(replaced <= scenario.array.faults.spares.len(), "{events:?}");
+    assert_eq!(report.devices.iter().filter(|device| device.in_place_of.is_some()).count(), replaced);
+    for work in [failures.rebuild, failures.copy].into_iter().flatten() {
+        assert!((0.0..=1.0).contains(&work.share), "{work:?}");
+        let rate = scenario.array.faults.rebuild.max_rate as f64;
+        let steps = 2 * scenario.array.faults.rebuild.step * report.devices.len() as u64;
+        assert!(work.work.bytes as f64 <= rate * work.work.seconds + steps as f64, "{work:?}");
+    }
+    let is_redundant = scenario.array.level.redundancy(scenario.array.devices) > 0;
+    assert!(is_redundant || failures.rebuilt_pages + failures.rewritten_pages == 0, "{failures:?}");
+}
+
+#[test]
+fn every_random_scenario_with_failures_ends_and_adds_up() {
+    let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
+    let (mut failed, mut rebuilt, mut copied) = (0, 0, 0);
+    for seed in first..first + count {
+        let Some((toml, scenario)) = failing(seed) else { continue };
+        let attempt = std::panic::AssertUnwindSafe(|| {
+            let report = self::report(&scenario).unwrap_or_else(|error| panic!("{error}"));
+            adds_up(&scenario, &report);
+            if seed.is_multiple_of(16) {
+                let again = self::report(&scenario).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(report.without_engine(), again.without_engine(), "the same run twice");
+            }
+            report
+        });
+        let report = std::panic::catch_unwind(attempt).unwrap_or_else(|panic| {
+            eprintln!("seed {seed} fails:\n{toml}");
+            std::panic::resume_unwind(panic)
+        });
+        let events = report.array.failures.map_or_else(Vec::new, |failures| failures.events);
+        failed += events.iter().filter(|event| event.what == Happening::Failed).count();
+        rebuilt += events.iter().filter(|event| event.what == Happening::Rebuilt).count();
+        copied += events.iter().filter(|event| matches!(event.what, Happening::Copying { .. })).count();
+    }
+    eprintln!("{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies");
+    assert!(count < SCENARIOS || (failed > 50 && rebuilt > 5 && copied > 5), "too little happened");
+}
