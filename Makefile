@@ -16,7 +16,7 @@ SWARM ?= 100000
 OPERATIONS ?= 1000000000
 SEED ?= 1
 
-.PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy ladder sensitivity findings clean \
+.PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy ladder rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -35,6 +35,7 @@ help:
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  every coordination policy on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
+	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
 
@@ -183,6 +184,13 @@ redundancy: prerequisites
 		mv "$$file.part" "$$file"; \
 	done; done
 	python3 experiments/redundancy.py $(TARGET)/redundancy
+
+# Schemes while a member is missing or rebuilt: the tables of docs/failures.md. Goes on where it was stopped.
+rebuilding: prerequisites
+	cargo build --release --locked -p harmonia-cli
+	@mkdir -p $(TARGET)/rebuilding
+	python3 experiments/rebuilding.py $(TARGET)/release/harmonia $(TARGET)/rebuilding > $(TARGET)/rebuilding/rebuilding.md
+	@cat $(TARGET)/rebuilding/rebuilding.md
 
 # What members reveal, rung by rung: the tables of target/ladder/ladder.md. Goes on where it was stopped; at most two hours on
 # two idle cores. TRACE1 and TRACE2 are traces of your own; times in them are multiplied by SCALE1 and SCALE2.

@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import sys
 
-from ladder import Store, mean, milliseconds
+from ladder import Store, mean
 
 LEVELS = ["raid5", "raid6"]
 SEEDS = 3
@@ -70,27 +70,31 @@ def figures(run, state):
     }
 
 
+def milliseconds(ns):
+    return f"{ns / 1e6:#.3g}"
+
+
 def row(name, cells):
     """One scheme: reads, then writes; mean and p99 in each state."""
     values = []
     for kind in ("reads", "writes"):
         for state in STATES:
-            for place in (0, 1):
-                runs = cells.get(state)
-                values.append(mean([run[kind][place] for run in runs], milliseconds) if runs else "-")
+            runs = cells.get(state)
+            figures = [mean([run[kind][place] for run in runs], milliseconds) for place in (0, 1)] if runs else ["-"]
+            values.append(" / ".join(figures))
     runs = cells.get("rebuilding")
     values.append(mean([run["rate"] for run in runs], lambda rate: f"{rate / 1e6:.0f}") if runs else "-")
     return f"| {name} | " + " | ".join(values) + " |"
 
 
 def table(store, level):
-    columns = [f"{kind}, {state}{tail}" for kind in ("reads", "writes") for state in STATES for tail in ("", ", p99")]
+    columns = [f"{kind}, {state}" for kind in ("reads", "writes") for state in STATES]
     print(f"\n{level.upper().replace('RAID', 'RAID-')}:\n")
     print("| policy | " + " | ".join([*columns, "MB/s"]) + " |")
     print("|---|" + "--:|" * (len(columns) + 1))
     for name, *_ in SCHEMES:
         cells = {state: store.cells.get(f"{level}/{name}/{state}") for state in STATES}
-        if any(cells.values()):
+        if all(cells.values()):
             print(row(name, cells))
 
 

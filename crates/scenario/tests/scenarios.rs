@@ -216,7 +216,8 @@ fn what_befalls_members_is_read_and_printed() {
     assert_eq!(faults.events, events);
     assert_eq!((faults.page_errors, faults.spares.len(), faults.seed), (1e-5, 2, 7));
     assert_eq!(scenario.spare_state, SpareState::Aged);
-    let rebuild = Rebuild { min_rate: 2_000_000, max_rate: 50_000_000, depth: 8, step: 1 << 20 };
+    let rebuild =
+        Rebuild { min_rate: 2_000_000, max_rate: 50_000_000, depth: 8, step: 1 << 20, ..Rebuild::default() };
     assert_eq!(faults.rebuild, rebuild);
     assert_eq!(faults.power_losses, [When::Time(at(2.0)), When::Request(700)]);
     assert_eq!(faults.write_hole, WriteHole::Resync);

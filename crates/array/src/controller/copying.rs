@@ -20,7 +20,7 @@
 //! Where writes are parked in NVRAM, a member that fails while it is copied is rebuilt from its first byte: the spare does not
 //! have what is parked.
 //!
-//! Source: Linux md, Documentation/driver-api/md and `drivers/md/raid5.c` (`R5_NeedReplace`): writes go to both, and what is read
+//! Source: Linux md, Documentation/admin-guide/md (`replacement`) and `drivers/md/raid5.c` (`R5_NeedReplace`): writes go to both, and what is read
 //! for the copy is read from the member. Leaves out: reads from the spare where it is complete, as md does them; a spare that
 //! fails while it is written.
 
