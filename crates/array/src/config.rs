@@ -192,29 +192,10 @@ pub enum WriteHole {
     /// All of the array is gone through afterwards, while requests go on.
     #[default]
     Resync,
-    /// Regions that are being written are stored, and only these are gone through. No scenario can ask for it yet; it does as
-    /// `Resync`.
-    Bitmap(Bitmap),
     /// Writes go to a journal first, of which so many bytes are used, over and over again.
     Journal(Bytes),
     /// Before a stripe is written in part, what parity says of the rest is logged: in so many bytes at the end of each member.
     PartialParityLog(Bytes),
-}
-
-/// A write-intent bitmap: which regions of the members are being written is stored on all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Bitmap {
-    /// Bytes of a member that one bit stands for.
-    pub region: Bytes,
-    /// A region that has not been written for so long is marked clean again.
-    pub clear_after: SimDuration,
-}
-
-/// md's: regions of 64 MiB, cleared after 5 s.
-impl Default for Bitmap {
-    fn default() -> Self {
-        Bitmap { region: 64 << 20, clear_after: SimDuration::from_us(5_000_000) }
-    }
 }
 
 /// Something that befalls a member.
@@ -292,7 +273,7 @@ impl WriteHole {
     pub fn area(&self) -> Bytes {
         match self {
             WriteHole::PartialParityLog(bytes) => *bytes,
-            WriteHole::Resync | WriteHole::Bitmap(_) | WriteHole::Journal(_) => 0,
+            WriteHole::Resync | WriteHole::Journal(_) => 0,
         }
     }
 }

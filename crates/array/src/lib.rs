@@ -19,13 +19,12 @@ pub mod stripe_cache;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
-    ArrayConfig, Avoid, Befalls, Bitmap, CoordinationConfig, Fault, Faults, Interface, Knowledge,
-    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
+    ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig,
+    Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
     Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, CacheCounters, LogCounters,
-    MessageCounters, Mishap,
-    MishapKind, NvramCounters, Parts, payload,
+    MessageCounters, Mishap, MishapKind, NvramCounters, Parts, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;

@@ -32,7 +32,7 @@ pub(crate) fn read(
             faults.write_hole = WriteHole::PartialParityLog(ppl(array, level, members)?);
             Ok(SpareState::default())
         }
-        WriteHole::Resync | WriteHole::Bitmap(_) => Ok(SpareState::default()),
+        WriteHole::Resync => Ok(SpareState::default()),
     }
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn fits(array: &Section<'_>, faults: &Faults, layout: &Layout, page: 
     let (size, field) = match faults.write_hole {
         WriteHole::Journal(size) => (size, journal.field("size")),
         WriteHole::PartialParityLog(size) => (size, array.field("ppl_size")),
-        WriteHole::Resync | WriteHole::Bitmap(_) => return Ok(()),
+        WriteHole::Resync => return Ok(()),
     };
     if size >= least {
         return Ok(());

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harmonia_array::{
-    ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level, MemberConfig, Reads,
-    Rebuild, Scrub, SmallWrite, When, WriteHole,
+    ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level, MemberConfig,
+    Reads, Rebuild, Scrub, SmallWrite, When, WriteHole,
 };
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
@@ -255,7 +255,7 @@ impl LogView {
                 let ppl_size = Some(units::format_bytes(size));
                 LogView { write_hole: Some("ppl"), ppl_size, journal: None }
             }
-            WriteHole::Resync | WriteHole::Bitmap(_) => LogView::default(),
+            WriteHole::Resync => LogView::default(),
         }
     }
 }

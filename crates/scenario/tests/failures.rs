@@ -70,7 +70,7 @@ fn a_member_that_works_is_replaced() {
     let report = report(&[replace, SPARE, FAST]);
     let failures = failures(&report);
     let events: Vec<(u16, Happening)> =
-        failures.events.iter().map(|event| (event.device, event.what)).collect();
+        failures.events.iter().map(|event| (event.device.expect("of a member"), event.what)).collect();
     assert_eq!(events, [(1, Happening::Copying { to: 4 }), (1, Happening::Replaced { by: 4 })]);
     let copy = failures.copy.expect("a spare began to take a place");
     assert_eq!((copy.share, copy.work.bytes, failures.rebuild), (1.0, 13 << 20, None));

@@ -175,7 +175,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         self.devices[slot].forget_collecting_before(now);
         fate.numbers.swap(index, slot);
-        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(fate.numbers[index]) });
+        fate.log.push(Mishap {
+            at: now,
+            device: Some(device),
+            what: MishapKind::Replaced(fate.numbers[index]),
+        });
         self.devices.swap(index, slot);
         self.outstanding.swap(index, slot);
         self.coupled.swap(index, slot);

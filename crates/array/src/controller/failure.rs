@@ -109,7 +109,9 @@ impl<P: Probe> Fate<P> {
             spares,
             retired: Vec::new(),
             // The journal follows the members, and has the number behind the spares.
-            numbers: (0..first).chain(config.journal.iter().map(|_| first + config.spares.len() as u16)).collect(),
+            numbers: (0..first)
+                .chain(config.journal.iter().map(|_| first + config.spares.len() as u16))
+                .collect(),
             copies: Vec::new(),
             rng,
             readable,

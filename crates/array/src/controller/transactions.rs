@@ -266,7 +266,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.plan_replay(handle, &mut plan);
         } else if self.is_copy(handle) {
             self.plan_copy(&spec, &mut plan);
-        } else if let Some(cache) = self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec)) {
+        } else if let Some(cache) =
+            self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec))
+        {
             self.planner.plan_cached(now, &spec, &view, &cache.table, &mut plan, &mut cache.kept);
         } else {
             self.planner.plan(now, &spec, &view, &mut plan);

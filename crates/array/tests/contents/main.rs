@@ -129,7 +129,8 @@ fn a_stripe_cache_keeps_what_rows_hold() {
     let mut sum = [Counts::default(), Counts::default()];
     for (faults, sum) in [false, true].into_iter().zip(&mut sum) {
         for seed in (torture::scenario::CACHED..).filter(has_cache).take(40) {
-            let options = Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults, power: false };
+            let options =
+                Options { seed, requests: 2 * REQUESTS, locks: Locks::Always, faults, power: false };
             sum.add(run::<Tag>(options).unwrap_or_else(|failure| panic!("{failure}")));
         }
     }

@@ -97,7 +97,7 @@ pub(crate) fn redundant() -> Report {
         parity: us([500, 100, 80, 20, 0]),
         reconstruct: us([100, 0, 55, 45, 0]),
     };
-    run.host.blame_ns = run.host.blame_phases_ns.parts(499_000 * requests);
+    run.host.blame_ns = run.host.blame_phases_ns.parts(499_000 * requests, 0);
     run.devices[2].gc_waits.requests = 300;
     run.devices[3].gc_waits.requests = 100;
     run

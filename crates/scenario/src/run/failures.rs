@@ -79,8 +79,9 @@ impl Ending<'_> {
         let report = recorder.report(from, end);
         let happened = |what: fn(&Happening) -> bool| report.events.iter().any(|event| what(&event.what));
         let was_copied = happened(|what| matches!(what, Happening::Copying { .. }));
-        let was_replaced = happened(|what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. }))
-            && happened(|what| matches!(what, Happening::Failed));
+        let was_replaced =
+            happened(|what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. }))
+                && happened(|what| matches!(what, Happening::Failed));
         FailuresReport {
             not_reached: moments.filter(|&at| is_ahead(at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {

@@ -229,7 +229,7 @@ fn write_hole(array: &ArrayConfig, counted: &LogCounters) -> Option<WriteHoleRep
     let kind = match array.faults.write_hole {
         WriteHole::Journal(_) => "journal",
         WriteHole::PartialParityLog(_) => "ppl",
-        WriteHole::Resync | WriteHole::Bitmap(_) => return None,
+        WriteHole::Resync => return None,
     };
     Some(WriteHoleReport {
         kind: kind.to_owned(),
