@@ -14,6 +14,7 @@
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `failure`: what befalls members, and spares that take their places;
 //! * `background`: rebuilding and scrubbing;
+//! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
@@ -56,6 +57,7 @@ mod parking;
 pub mod payload;
 mod refusals;
 mod requests;
+mod tidying;
 mod tokens;
 mod transactions;
 
@@ -85,6 +87,7 @@ use nvram::Nvram;
 pub use nvram::NvramCounters;
 use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
+use tidying::Tidying;
 use tokens::Nodes;
 use transactions::{Chain, Running};
 
@@ -98,6 +101,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     /// What is to befall members, and the array's own work; only where anything may.
     fate: Option<Box<Fate<P>>>,
     background: Option<Box<Background>>,
+    /// Only where the planner displaces units.
+    tidying: Option<Box<Tidying>>,
     interests: Interests,
     /// Somebody wants to know who collects.
     listens: bool,
@@ -322,6 +327,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
         parks: config.knowledge.nvram > 0,
         may_fail: !config.faults.is_none(),
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
+        free_stripes: if coordinator.displaces() { config.knowledge.free_stripes } else { 0 },
     }
 }
 
@@ -406,6 +412,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             health: Health::new(devices.len()),
             fate,
             background,
+            tidying: planner.tidies().then(|| Box::new(Tidying::new(devices.len()))),
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),
             transactions: harmonia_ssd::Slab::default(),
@@ -659,8 +666,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         &self.counters
     }
 
-    /// What the coordination policy has counted so far; see [`Coordinator::counters`].
+    /// What the coordination policy has counted so far; see [`Coordinator::counters`] and [`Planner::own_counters`].
     pub fn policy_counters(&self) -> Vec<(&'static str, u64)> {
-        self.coordinator.counters()
+        let mut counters = self.coordinator.counters();
+        counters.extend(self.planner.own_counters());
+        counters
     }
 }

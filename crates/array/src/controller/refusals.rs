@@ -63,7 +63,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
         self.outstanding[device] -= length;
         self.coupled[device] -= u32::from(couples);
-        if self.access[device] == Access::Reserved && self.outstanding[device] == 0 {
+        if self.is_drained(device) {
             self.agenda.push(at.max(self.latest), Message::Drained(DeviceId(device as u16)));
         }
     }
@@ -141,7 +141,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
         if self.access[device.index()] == Access::Open {
             self.set_access(device, Access::Reserved);
-            if self.outstanding[device.index()] == 0 {
+            if self.is_drained(device.index()) {
                 self.agenda.push(now, Message::Drained(device));
             }
         }

@@ -16,6 +16,7 @@ use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, Si
 use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::requests::whole;
+use super::tidying::TIDYING;
 use super::tokens::{NONE, Node};
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
@@ -140,6 +141,7 @@ pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation)
         next,
         begins_step: false,
         is_submitted: false,
+        is_promised: false,
         couples: false,
         is_answered: false,
         refused: 0,
@@ -248,8 +250,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut last = NONE;
         for step in steps {
             for (place, &operation) in step.iter().enumerate() {
-                let begins_step = place == 0;
-                let node = self.nodes.insert(Node { begins_step, ..in_step(handle, index, operation) });
+                let (begins_step, is_promised) = (place == 0, self.promise(operation.device));
+                let later = Node { begins_step, is_promised, ..in_step(handle, index, operation) };
+                let node = self.nodes.insert(later);
                 match std::mem::replace(&mut last, node) {
                     NONE => self.transactions[handle].later = node,
                     before => self.nodes.get_mut(before).next = node,
@@ -297,7 +300,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Hands an operation to its member, or has it refused.
     pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, owner, is_direct, .. }) =
+        let (token, Node { operation, owner, is_direct, is_promised, .. }) =
             (self.nodes.token(node), *self.nodes.get(node));
         let device = operation.device.index();
         let request = if is_direct { owner } else { self.transactions[owner].request };
@@ -308,6 +311,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let refusal = match self.access[device] {
             Access::Open => None,
+            Access::Reserved if is_promised => None,
             Access::Reserved => Some(Refusal::Reserved),
             Access::Failed => Some(Refusal::Failed),
         };
@@ -636,8 +640,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.may_be_refused |= self.refuses;
         let mut node = first;
         for _ in 0..count {
-            let next = self.nodes.get(node).next;
+            let Node { next, operation, is_promised, .. } = *self.nodes.get(node);
+            self.keep_promise(operation.device, is_promised);
             self.submit_node(node, now)?;
+            if is_promised && self.is_drained(operation.device.index()) {
+                self.agenda.push(now, Message::Drained(operation.device));
+            }
             node = next;
         }
         Ok(())
@@ -650,7 +658,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut node = std::mem::replace(&mut running.later, NONE);
         let needs_rows = running.ticket == NONE && rows.count > 0;
         while node != NONE {
-            let next = self.nodes.get(node).next;
+            let Node { next, operation, is_promised, .. } = *self.nodes.get(node);
+            self.keep_promise(operation.device, is_promised);
             self.nodes.release(node);
             node = next;
         }
@@ -684,7 +693,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.unsettled.remove(&unsettled);
             self.let_flushes_go(now)?;
         }
-        if is_own { self.step_is_over(step, now) } else { Ok(()) }
+        match is_own {
+            true if step == TIDYING => self.is_tidied(now),
+            true => self.step_is_over(step, now)?,
+            false => {}
+        }
+        Ok(())
     }
 
     /// A transaction is done.

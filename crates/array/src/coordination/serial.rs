@@ -32,24 +32,16 @@
 
 use std::collections::VecDeque;
 
+use harmonia_engine::Rng;
 use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::Entry;
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
 
+use super::pools::{Rule, State};
 use super::redundancy::Redundancy;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Parameters};
 use crate::config::{Avoid, Interface, Reads};
-
-/// What the pools of members at soft and at hard make of the array.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    None,
-    Soft,
-    Prioritised(DeviceId),
-    NotSerialised,
-}
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +67,7 @@ impl Default for Config {
     }
 }
 
-struct Serial {
+pub(super) struct Serial {
     has_redundancy: bool,
     redundancy: Redundancy,
     patience: SimDuration,
@@ -88,6 +80,9 @@ struct Serial {
     /// Members at hard, the first to have got there first.
     hard: Vec<DeviceId>,
     state: State,
+    rule: Rule,
+    /// Draws the next one in S; otherwise that is the first.
+    draw: Option<Rng>,
     grant: Grant,
     /// The member whose turn it is takes no new operations.
     is_reserved: bool,
@@ -108,6 +103,8 @@ impl Serial {
             soft: VecDeque::new(),
             hard: Vec::new(),
             state: State::default(),
+            rule: Rule::default(),
+            draw: None,
             grant: Grant::Nobody,
             is_reserved: false,
             grants: 0,
@@ -115,6 +112,16 @@ impl Serial {
             entered_n: 0,
             given_up: 0,
         }
+    }
+
+    /// In S the next member is drawn.
+    pub(super) fn drawing(self, draw: Rng) -> Self {
+        Serial { draw: Some(draw), ..self }
+    }
+
+    /// States change by this rule.
+    pub(super) fn by(self, rule: Rule) -> Self {
+        Serial { rule, ..self }
     }
 
     fn forget(&mut self, member: DeviceId) {
@@ -160,12 +167,7 @@ impl Serial {
 
     /// Decides anew which state the array is in.
     fn judge(&mut self) {
-        let state = match self.hard[..] {
-            [] if self.soft.is_empty() => State::None,
-            [] => State::Soft,
-            [first] => State::Prioritised(first),
-            _ => State::NotSerialised,
-        };
+        let state = self.rule.next(self.state, self.soft.len(), &self.hard);
         if state != self.state {
             self.entered_p += u64::from(matches!(state, State::Prioritised(_)));
             self.entered_n += u64::from(state == State::NotSerialised);
@@ -177,7 +179,8 @@ impl Serial {
     fn serve(&mut self, now: SimTime, actions: &mut Vec<Action>) {
         let next = match self.state {
             State::None | State::NotSerialised => None,
-            State::Soft => self.soft.front().copied(),
+            State::Soft if self.grant == Grant::Nobody => self.next_at_soft(),
+            State::Soft => None,
             State::Prioritised(member) => Some(member),
         };
         if let Grant::Draining(member) = self.grant
@@ -197,6 +200,12 @@ impl Serial {
                 self.force(member, now, actions);
             }
         }
+    }
+
+    fn next_at_soft(&mut self) -> Option<DeviceId> {
+        let waiting = self.soft.len() as u64;
+        let place = self.draw.as_mut().filter(|_| waiting > 0).map_or(0, |draw| draw.below(waiting));
+        self.soft.get(place as usize).copied()
     }
 
     fn force(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
@@ -266,14 +275,23 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     source: "serialised GC, IEEE Access 2019",
     keys: &["patience"],
     build: |parameters| {
-        let config: Config = parameters.config()?;
-        if config.patience < SimDuration::from_ms(1) {
-            return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
-        }
-        let Parameters { devices, redundancy, message_latency, .. } = *parameters;
-        Ok(Box::new(Serial::new(config, devices, redundancy, message_latency)))
+        let Config { patience } = parameters.config()?;
+        Ok(Box::new(with_patience(parameters, Some(patience))?))
     },
 };
+
+/// Turns for the members of an array.
+pub(super) fn with_patience(
+    parameters: &Parameters<'_>,
+    patience: Option<SimDuration>,
+) -> Result<Serial, String> {
+    let config = patience.map_or_else(Config::default, |patience| Config { patience });
+    if config.patience < SimDuration::from_ms(1) {
+        return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
+    }
+    let Parameters { devices, redundancy, message_latency, .. } = *parameters;
+    Ok(Serial::new(config, devices, redundancy, message_latency))
+}
 
 #[cfg(test)]
 mod tests {
