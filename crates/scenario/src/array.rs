@@ -1,7 +1,7 @@
 //! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
@@ -11,6 +11,7 @@ use crate::knowledge;
 use crate::level::{self, Room};
 use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
+use crate::reserve;
 use crate::ssd::Draft;
 use crate::tree::{Place, Value};
 
@@ -27,11 +28,13 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, SpareState, Room)
     let (members, shape) = members(root, &section, devices)?;
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape)?;
     let page = u64::from(shape.page_size);
-    let knowledge = knowledge::read(&section, level, devices, page)?;
+    let free_stripes = room.free_stripes();
+    let knowledge = Knowledge { free_stripes, ..knowledge::read(&section, level, devices, page)? };
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
     let faults = failures::read(&section, level, &members)?;
     let config =
         ArrayConfig { devices, level, stripe_unit, small_write, knowledge, faults, coordination, members };
+    reserve::allows(&section, &config)?;
     Ok((config, failures::spare_state(&section)?, room))
 }
 

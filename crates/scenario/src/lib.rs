@@ -22,6 +22,7 @@ mod own;
 pub mod policies;
 pub mod presets;
 mod read;
+mod reserve;
 mod resolved;
 mod run;
 mod scenario;

@@ -315,6 +315,13 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid5\", interface = \"window\", reads = \"avoid\" }", "array.reads", "plm and ioda"),
     (LOAD, "array.nvram = \"6KiB\"", "array.nvram", "a multiple of the page size"),
     (LOAD, "array.nvram = 4096", "array.nvram", "64MiB"),
+    (LOAD, "array.free_stripes = 3", "array.free_stripes", "no `free_stripes`, or array.level = \"raid4\" or \"raid5\""),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1000000", "array.free_stripes", "0 to "),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = -1", "array.free_stripes", "a whole number from 0"),
+    (LOAD, "array.level = \"raid5\"\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "array.free_stripes = 1 or more"),
+    (LOAD, "array.level = \"raid6\"\narray.free_stripes = 1\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "\"raid4\" or \"raid5\""),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.page_errors = 1e-6\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "no array.failure, array.page_errors and array.scrub"),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", literal = 1 }", "array.coordination.literal", "a boolean"),
     (LOAD, "array = { level = \"raid0\", coordination.policy = \"serial\" }", "array.coordination.policy", "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\", which keep data more than once; or a policy that works here: local"),
     (LOAD, "array = { interface = \"busy\", coordination.policy = \"gcsync\" }", "array.interface", "array.interface = \"command\", or a policy that works with \"busy\": local"),
     // What befalls members.

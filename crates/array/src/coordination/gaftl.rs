@@ -1,19 +1,23 @@
 //! One member collects at a time, and the others take its writes.
 //!
 //! ```text
-//! member 1 collects:    write of its unit ─► a free stripe on two other members, parity goes on without it
-//!                       read of its unit  ─► the others and parity, or one of the two
+//! member 1 collects:    write of its data ─► a free stripe on two other members, parity goes on without it
+//!                       read of its data  ─► the others and parity, or one of the two
 //! ```
 //!
 //! Members take turns as under `serial`: the same states None, S, P and N, the same drain before a collection, and `patience`
 //! with a member that does not come to an end. In S the next one is drawn from the members at soft, not the first of them.
 //! A drain lets requests finish that were planned before it; new ones go around the member.
 //!
-//! Where data goes is the planner's business (`planner::gaftl`): a unit whose member collects is written to one of the stripes
-//! that the array keeps free at the end of its members, and home again when it is next written or the array is idle. So a
-//! write waits only where all free stripes are taken or several members collect. Both are counted. Writes then wait, or go to
-//! NVRAM. `array.free_stripes` says how many stripes there are. They are taken from the capacity whatever the policy, so that
-//! policies are compared on the same array.
+//! Where data goes is the planner's business (`planner::gaftl`). What belongs to the member that collects is written to a stripe
+//! that the array keeps free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
+//! anew without it from what is not written. One 4 KiB write on five members takes 3 reads and 3 writes then, instead of 2 and 2. If
+//! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
+//! home when it is next written, or while the array is idle.
+//!
+//! So a write waits only where all free stripes are taken or several members collect. Both are counted (`waits_full` and
+//! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
+//! taken from the capacity whatever the policy, so that policies are compared on the same array.
 //!
 //! With `literal` the states change as the paper prints them. That changes between N and P for as long as a member is at its hard
 //! threshold.
@@ -27,9 +31,8 @@
 //! migration of parity (its section V). RAID-4 and RAID-5 only, and no member may fail.
 
 use harmonia_engine::Rng;
-use harmonia_types::SimTime;
-use harmonia_types::SimDuration;
 use harmonia_types::registry::Entry;
+use harmonia_types::{SimDuration, SimTime};
 use serde::Deserialize;
 
 use super::pools::Rule;
@@ -38,13 +41,19 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::{Interface, Reads};
 
 /// Keys of `[array.coordination]` with `policy = "gaftl"`.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// How long a grant lasts at most; as long as under `serial` by default.
-    patience: Option<SimDuration>,
-    /// States change as the paper prints them.
+    /// How long a grant lasts at most.
+    patience: SimDuration,
+    /// States change as the paper prints them, between N and P for as long as a member is at its hard threshold.
     literal: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { patience: SimDuration::from_ms(1_000), literal: false }
+    }
 }
 
 struct Gaftl(Serial);
@@ -136,7 +145,8 @@ mod tests {
             answers(&mut *policy, 0, soft(1));
             answers(&mut *policy, 1, hard(1));
             (2..10).for_each(|now| drop(answers(&mut *policy, now, soft(0))));
-            let count = |name| policy.counters().iter().find(|counter| counter.0 == name).map(|counter| counter.1);
+            let count =
+                |name| policy.counters().iter().find(|counter| counter.0 == name).map(|counter| counter.1);
             (count("entered_p"), count("entered_n"))
         };
         assert_eq!(counts("{}"), (Some(1), Some(0)));

@@ -84,7 +84,10 @@ mod tests {
         for before in [State::None, State::Soft, State::Prioritised(ONE), State::NotSerialised] {
             let next = |soft, hard: &[DeviceId]| Rule::Pools.next(before, soft, hard);
             assert_eq!((next(0, &[]), next(2, &[])), (State::None, State::Soft));
-            assert_eq!((next(0, &[ONE]), next(2, &[ONE])), (State::Prioritised(ONE), State::Prioritised(ONE)));
+            assert_eq!(
+                (next(0, &[ONE]), next(2, &[ONE])),
+                (State::Prioritised(ONE), State::Prioritised(ONE))
+            );
             assert_eq!(next(1, &two), State::NotSerialised);
         }
     }

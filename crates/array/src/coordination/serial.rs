@@ -28,7 +28,7 @@
 //! inverted, changes between N and P for ever, and says nothing about a first member that is at hard. The states above are
 //! what its text describes.
 //!
-//! Leaves out: the random choice among members at soft, and the rest of GAFTL (placement and migration of parity).
+//! Leaves out: the random choice among members at soft and GAFTL's placement, which `gaftl` has, and its migration of parity.
 
 use std::collections::VecDeque;
 
@@ -276,21 +276,17 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     keys: &["patience"],
     build: |parameters| {
         let Config { patience } = parameters.config()?;
-        Ok(Box::new(with_patience(parameters, Some(patience))?))
+        Ok(Box::new(with_patience(parameters, patience)?))
     },
 };
 
 /// Turns for the members of an array.
-pub(super) fn with_patience(
-    parameters: &Parameters<'_>,
-    patience: Option<SimDuration>,
-) -> Result<Serial, String> {
-    let config = patience.map_or_else(Config::default, |patience| Config { patience });
-    if config.patience < SimDuration::from_ms(1) {
+pub(super) fn with_patience(parameters: &Parameters<'_>, patience: SimDuration) -> Result<Serial, String> {
+    if patience < SimDuration::from_ms(1) {
         return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
     }
     let Parameters { devices, redundancy, message_latency, .. } = *parameters;
-    Ok(Serial::new(config, devices, redundancy, message_latency))
+    Ok(Serial::new(Config { patience }, devices, redundancy, message_latency))
 }
 
 #[cfg(test)]

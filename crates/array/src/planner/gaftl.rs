@@ -217,9 +217,8 @@ impl GaftlPlanner {
 
     /// The one of its two members that a displaced row is read from.
     fn holder(&self, copy: &Copy, view: &View<'_>) -> DeviceId {
-        let load = |&member: &DeviceId| {
-            (self.is_busy(member, copy.slot, view), view.outstanding[member.index()])
-        };
+        let load =
+            |&member: &DeviceId| (self.is_busy(member, copy.slot, view), view.outstanding[member.index()]);
         copy.on.into_iter().min_by_key(load).unwrap_or(copy.on[0])
     }
 

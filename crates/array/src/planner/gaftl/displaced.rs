@@ -121,7 +121,8 @@ impl Displaced {
     pub fn take(&mut self, row: u64, unit: u16, on: [DeviceId; 2]) {
         let slot = self.next_slot();
         self.free.pop();
-        let copy = self.copies.entry((row, unit)).or_insert(Copy { slot, on, in_parity: true, leaves: false });
+        let copy =
+            self.copies.entry((row, unit)).or_insert(Copy { slot, on, in_parity: true, leaves: false });
         let before = std::mem::replace(&mut copy.slot, slot);
         copy.on = on;
         if before != slot {

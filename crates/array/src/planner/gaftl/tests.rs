@@ -1,5 +1,6 @@
 //! Plans of rows of which units lie away from home: literal ones, and random histories on symbolic contents (`model`).
 
+mod array;
 mod model;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};

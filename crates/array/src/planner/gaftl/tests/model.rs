@@ -83,9 +83,10 @@ impl World {
 
     fn is_locked(&self, transaction: &Transaction) -> bool {
         let rows = self.touched(transaction);
-        self.open.iter().flat_map(|open| self.touched(&open.transaction)).any(|place| {
-            rows.iter().any(|other| other.0 == place.0)
-        })
+        self.open
+            .iter()
+            .flat_map(|open| self.touched(&open.transaction))
+            .any(|place| rows.iter().any(|other| other.0 == place.0))
     }
 
     /// Rows and units of a transaction, with the first logical byte of each.
@@ -142,7 +143,9 @@ impl World {
         if row >= self.stage.reserve {
             let rows = transaction.rows;
             let owner = store.within(rows).find(|&(home, unit)| {
-                store.of(home, unit).is_some_and(|copy| copy.slot == row && copy.on.contains(&DeviceId(member)))
+                store
+                    .of(home, unit)
+                    .is_some_and(|copy| copy.slot == row && copy.on.contains(&DeviceId(member)))
             });
             let (home, unit) = owner.unwrap_or_else(|| panic!("nobody has slot {row} on {member}"));
             return Held::Unit(home, unit);
@@ -180,7 +183,10 @@ impl World {
                 for half in 0..2 {
                     let start = logical + half as u64 * HALF;
                     if transaction.offset <= start && start < transaction.offset + transaction.length {
-                        assert!(known[half].says(&truth[half]), "{transaction:?} reads {row} {unit} from {plan:?}");
+                        assert!(
+                            known[half].says(&truth[half]),
+                            "{transaction:?} reads {row} {unit} from {plan:?}"
+                        );
                     }
                 }
             }
@@ -238,7 +244,11 @@ impl World {
                     None => assert_eq!(self.at(self.home(row, unit)), truth, "unit {unit} of row {row}"),
                     Some(copy) => {
                         for member in copy.on {
-                            assert_eq!(self.at((member.0, copy.slot)), truth, "unit {unit} of row {row}, away");
+                            assert_eq!(
+                                self.at((member.0, copy.slot)),
+                                truth,
+                                "unit {unit} of row {row}, away"
+                            );
                         }
                     }
                 }
