@@ -10,7 +10,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 
 const TINY: &str = "name = \"t\"\nssd.preset = \"tiny-test\"\nssd.gc.soft_threshold = \"hard+6\"\n\
     array = { devices = 4, level = \"raid5\", stripe_unit = \"8KiB\" }\n\
-    workload = { size.mean = \"4KiB\", arrival.rate = 80, requests = 3000, warmup = 0, read_fraction = 0.5 }";
+    workload = { size.mean = \"4KiB\", arrival.rate = 80, requests = 3000, warmup = 800, read_fraction = 0.5 }";
 const GAFTL: &str = "array.coordination.policy=gaftl";
 
 fn scenario(sets: &[&str]) -> Scenario {
@@ -43,7 +43,7 @@ fn the_reserve_is_kept_when_written_out_and_taken_from_the_capacity() {
     assert_eq!(bytes(&scenario(&["array.free_stripes=5"])), bytes(&kept), "under every policy");
 }
 
-/// In S nobody meets collection without NVRAM. In N, at a full cap and where several collect, some do.
+/// Without NVRAM. Where several collect, or no slot is free, some do.
 #[test]
 fn no_request_waits_for_collection_while_members_take_turns_and_slots_are_free() {
     let mut calm_runs = 0;
@@ -60,9 +60,9 @@ fn no_request_waits_for_collection_while_members_take_turns_and_slots_are_free()
             continue;
         }
         calm_runs += 1;
-        assert_eq!((met, report.host.blame_ns.queue_gc), (0, 0), "{level} {seed}: {counters:?}");
+        assert_eq!(met, 0, "{level} {seed}: {counters:?}");
     }
-    assert!(calm_runs >= 3, "only {calm_runs} of 12 runs are calm");
+    assert!(calm_runs >= 6, "only {calm_runs} of 12 runs are calm");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn with_few_slots_writes_wait_and_are_counted_or_are_parked() {
 
 #[test]
 fn the_same_seed_gives_the_same_run() {
-    let sets = ["array.free_stripes=4", "workload.arrival.rate=400", "workload.requests=800", GAFTL];
+    let sets = ["array.free_stripes=4", "workload.arrival.rate=400", "workload.requests=1600", GAFTL];
     let figures = |report: &Report| (report.host.clone(), report.array.coordination.counters.clone());
     let (one, other) = (report(&sets, false), report(&sets, true));
     assert_eq!(figures(&one), figures(&other));
