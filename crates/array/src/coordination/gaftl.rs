@@ -7,7 +7,8 @@
 //!
 //! Members take turns as under `serial`: the same states None, S, P and N, the same drain before a collection, and `patience`
 //! with a member that does not come to an end. In S the next one is drawn from the members at soft, not the first of them.
-//! A drain lets requests finish that were planned before it; new ones go around the member.
+//! A drain lets requests finish that were planned before it; new ones go around the member. A member stays reserved while some of
+//! its dies collect, also where the first of them has nothing to collect and says so at once.
 //!
 //! Where data goes is the planner's business (`planner::gaftl`). What belongs to the member that collects is written to a stripe
 //! that the array keeps free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
@@ -97,13 +98,13 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         let config: Config = parameters.config()?;
         let turns = serial::with_patience(parameters, config.patience)?;
         let rule = if config.literal { Rule::Printed } else { Rule::Pools };
-        Ok(Box::new(Gaftl(turns.drawing(Rng::stream(0, "gaftl")).by(rule))))
+        Ok(Box::new(Gaftl(turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule))))
     },
 };
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{built, ended, hard, members, soft};
+    use super::super::tests::{built, ended, hard, members, soft, started};
     use super::*;
     use harmonia_types::DeviceId;
 
@@ -151,6 +152,27 @@ mod tests {
         };
         assert_eq!(counts("{}"), (Some(1), Some(0)));
         assert_eq!(counts("{\"literal\": true}"), (Some(5), Some(4)));
+    }
+
+    /// Its first die had nothing to collect, the others do: it stays reserved. Where nothing follows it is returned.
+    #[test]
+    fn a_member_stays_reserved_while_some_of_its_dies_collect() {
+        for goes_on in [true, false] {
+            let mut policy = built(&ENTRY, 4, 1, "{}").expect("its defaults work");
+            answers(&mut *policy, 0, soft(2));
+            let force = Action::Force(DeviceId(2), harmonia_ssd::interface::Stop::Internal);
+            assert_eq!(answers(&mut *policy, 5, Event::Drained(DeviceId(2))), [force]);
+            answers(&mut *policy, 5, started(2));
+            assert_eq!(answers(&mut *policy, 5, ended(2, true)), []);
+            let back = [Action::Return(DeviceId(2))];
+            if goes_on {
+                answers(&mut *policy, 5, started(2));
+                assert_eq!(answers(&mut *policy, 6, Event::Timer(u64::MAX - 1)), []);
+                assert_eq!(answers(&mut *policy, 90, ended(2, false)), back);
+            } else {
+                assert_eq!(answers(&mut *policy, 6, Event::Timer(u64::MAX - 1)), back);
+            }
+        }
     }
 
     #[test]

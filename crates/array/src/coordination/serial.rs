@@ -83,6 +83,10 @@ pub(super) struct Serial {
     rule: Rule,
     /// Draws the next one in S; otherwise that is the first.
     draw: Option<Rng>,
+    /// Whether it waits a moment for the rest of a collection of which the first die was done at once.
+    waits_for_rest: bool,
+    /// Nothing has been heard since then.
+    is_silent: bool,
     grant: Grant,
     /// The member whose turn it is takes no new operations.
     is_reserved: bool,
@@ -105,6 +109,8 @@ impl Serial {
             state: State::default(),
             rule: Rule::default(),
             draw: None,
+            waits_for_rest: false,
+            is_silent: false,
             grant: Grant::Nobody,
             is_reserved: false,
             grants: 0,
@@ -117,6 +123,11 @@ impl Serial {
     /// In S the next member is drawn.
     pub(super) fn drawing(self, draw: Rng) -> Self {
         Serial { draw: Some(draw), ..self }
+    }
+
+    /// A member of which one die has nothing to collect stays reserved while the others do.
+    pub(super) fn waiting_for_rest(self) -> Self {
+        Serial { waits_for_rest: true, ..self }
     }
 
     /// States change by this rule.
@@ -141,6 +152,12 @@ impl Serial {
         if registered && took_time {
             self.soft.push_back(member);
         }
+    }
+
+    /// Whether the collection of the member whose turn it is may go on, although it was said to be over.
+    fn goes_on(&self, member: DeviceId, now: SimTime) -> bool {
+        let took_time = self.forced_at[member.index()].is_some_and(|at| now > at + self.round_trip);
+        self.waits_for_rest && self.grant == Grant::Collecting(member) && !took_time
     }
 
     fn withdraw(&mut self, actions: &mut Vec<Action>) {
@@ -237,6 +254,11 @@ impl Coordinator for Serial {
         match *event {
             Event::SoftThreshold(member) if !self.soft.contains(&member) => self.soft.push_back(member),
             Event::HardThreshold(member) if !self.hard.contains(&member) => self.hard.push(member),
+            Event::GcEnded { device, registered: true } if self.goes_on(device, now) => {
+                self.is_silent = true;
+                actions.push(Action::Timer(now + SimDuration(1), u64::MAX - self.grants));
+            }
+            Event::GcStarted(_) => self.is_silent = false,
             Event::GcEnded { device, registered } => self.ended(device, registered, now, actions),
             Event::Drained(member) if self.grant == Grant::Draining(member) => {
                 self.force(member, now, actions)
@@ -244,6 +266,11 @@ impl Coordinator for Serial {
             Event::Timer(grant) if grant == self.grants => {
                 if let Grant::Draining(member) | Grant::Collecting(member) = self.grant {
                     self.given_up += 1;
+                    self.ended(member, false, now, actions);
+                }
+            }
+            Event::Timer(grant) if grant == u64::MAX - self.grants && self.is_silent => {
+                if let Grant::Collecting(member) = self.grant {
                     self.ended(member, false, now, actions);
                 }
             }
