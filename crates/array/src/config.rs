@@ -42,7 +42,7 @@ impl ArrayConfig {
             u64::from(pages) * u64::from(member.ssd.geometry.page_size)
         };
         let least = self.members.iter().map(bytes).min().unwrap_or(0);
-        least.saturating_sub(self.faults.write_hole.area())
+        least.saturating_sub(self.faults.write_hole.area() + self.knowledge.free_stripes * self.stripe_unit)
     }
 
     /// Bytes of a page, the same in every member.
@@ -71,13 +71,15 @@ pub struct Knowledge {
     pub reads: Reads,
     /// Room for writes to members that collect; none if 0.
     pub nvram: Bytes,
+    /// Stripes at the end of the members that are kept free for writes to members that collect.
+    pub free_stripes: u64,
 }
 
 /// Everything is revealed, nothing made of it.
 impl Default for Knowledge {
     fn default() -> Self {
         let poll = SimDuration::from_us(10_000);
-        Knowledge { interface: Interface::default(), poll, reads: Reads::Wait, nvram: 0 }
+        Knowledge { interface: Interface::default(), poll, reads: Reads::Wait, nvram: 0, free_stripes: 0 }
     }
 }
 

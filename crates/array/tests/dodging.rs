@@ -79,6 +79,7 @@ impl Stage {
             parks: self.nvram_pages > 0,
             may_fail,
             page_read: SimDuration::from_us(45),
+            free_stripes: 0,
         };
         let planner: Box<dyn Planner> = match whole.clone() {
             Layout::Parity(parity) => {

@@ -1,7 +1,7 @@
 //! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
@@ -12,6 +12,7 @@ use crate::level::{self, Room};
 use crate::log;
 use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
+use crate::reserve;
 use crate::ssd::Draft;
 use crate::tree::{Place, Value};
 
@@ -37,7 +38,8 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let journal = log::read(&section, level, &members, &mut faults)?;
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, faults.write_hole.area())?;
     let page = u64::from(shape.page_size);
-    let knowledge = knowledge::read(&section, level, devices, page)?;
+    let free_stripes = room.free_stripes();
+    let knowledge = Knowledge { free_stripes, ..knowledge::read(&section, level, devices, page)? };
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
     log::fits(&section, &faults, room.layout(), page)?;
     let config = ArrayConfig {
@@ -51,6 +53,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         coordination,
         members,
     };
+    reserve::allows(&section, &config)?;
     Ok((config, States { spares: failures::spare_state(&section)?, journal }, room))
 }
 

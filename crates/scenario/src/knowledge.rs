@@ -26,6 +26,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, page: Bytes)
         poll: poll(array, interface)?.unwrap_or(usual.poll),
         reads: reads(array, interface, is_redundant.then_some(level))?,
         nvram: nvram(array, page)?,
+        ..usual
     })
 }
 

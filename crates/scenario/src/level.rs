@@ -8,6 +8,7 @@ use harmonia_types::{Bytes, DeviceId, units};
 
 use crate::error::{Fault, Parsed};
 use crate::read::Section;
+use crate::reserve;
 
 /// Most members of an array, whatever its level.
 pub(crate) const MOST_DEVICES: u16 = 1024;
@@ -24,6 +25,8 @@ const MOST_ENTRIES: u32 = 32_768;
 pub(crate) struct Room {
     layout: Layout,
     page: Bytes,
+    /// Stripes behind those of the layout that are kept free.
+    free_stripes: u64,
     /// The part of the array that the load addresses, if not all of it.
     space: Option<Bytes>,
 }
@@ -35,6 +38,10 @@ impl Room {
 
     pub fn level(&self) -> Level {
         self.layout.level()
+    }
+
+    pub fn free_stripes(&self) -> u64 {
+        self.free_stripes
     }
 
     /// Bytes that requests can go to.
@@ -225,7 +232,8 @@ pub(crate) fn stripes(
     if unit > member {
         return unfit(section, unit, format!("is larger than a member, {}", shown(member)));
     }
-    let layout = Layout::new(level, devices, unit, page, member);
+    let free_stripes = reserve::read(section, level, member, unit)?;
+    let layout = Layout::new(level, devices, unit, page, member - free_stripes * unit);
     if layout.logical_bytes() == 0 {
         let problem = format!(
             "leaves no room: {level} takes several units of a member at once, which has {}",
@@ -233,7 +241,7 @@ pub(crate) fn stripes(
         );
         return unfit(section, unit, problem);
     }
-    Ok((unit, Room { layout, page, space: None }))
+    Ok((unit, Room { layout, page, free_stripes, space: None }))
 }
 
 fn usual_unit(level: Level, page: Bytes, member: Bytes) -> Bytes {

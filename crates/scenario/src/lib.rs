@@ -25,6 +25,7 @@ pub mod policies;
 mod power;
 pub mod presets;
 mod read;
+mod reserve;
 mod resolved;
 mod run;
 mod scenario;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::Scenario;
 use crate::knowledge::{self, Unable};
 use crate::own::Keys;
+use crate::reserve;
 
 /// One registered policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -161,7 +162,13 @@ pub fn all(scenario: &Scenario) -> Choice {
 fn able(scenario: &Scenario, name: &str) -> Result<Box<dyn Coordinator>, String> {
     let (array, none) = (&scenario.array, Default::default());
     match knowledge::unable(entry(name)?, &parameters(array, name, &none), array.knowledge.interface) {
-        None => built(array, name),
+        None => {
+            let policy = built(array, name)?;
+            match reserve::unable(array, &*policy) {
+                None => Ok(policy),
+                Some((why, help)) => Err(format!("{why}; it needs {help}")),
+            }
+        }
         Some(Unable::Interface(needed)) => Err(format!(
             "it needs array.interface = \"{needed}\", and these SSDs offer \"{}\"",
             array.knowledge.interface

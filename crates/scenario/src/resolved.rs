@@ -137,15 +137,18 @@ struct KnowledgeView {
     reads: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nvram: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_stripes: Option<u64>,
 }
 
 impl From<Knowledge> for KnowledgeView {
-    fn from(Knowledge { interface, poll, reads, nvram }: Knowledge) -> Self {
+    fn from(Knowledge { interface, poll, reads, nvram, free_stripes }: Knowledge) -> Self {
         KnowledgeView {
             interface: (interface != Interface::default()).then_some(interface),
             poll: (interface == Interface::Log).then_some(poll),
             reads: matches!(reads, Reads::Avoid(_)).then_some("avoid"),
             nvram: (nvram > 0).then(|| units::format_bytes(nvram)),
+            free_stripes: (free_stripes > 0).then_some(free_stripes),
         }
     }
 }

@@ -510,6 +510,13 @@ pub const KEYS: &[Key] = &[
         "room in which writes to members that collect are kept until these have time",
     ),
     key(
+        "array.free_stripes",
+        "a whole number from 0 to below the stripes of a member (raid4, raid5, raid6)",
+        "0",
+        "stripes at the end of the members that hold nothing of the host's, so that the policy gaftl can write there what belongs \
+         to a member that collects; they are taken from the capacity under every policy",
+    ),
+    key(
         "array.failure",
         "an array of at most 64 tables: [[array.failure]] with `device`, and `at` or `request`",
         "none",

@@ -96,6 +96,7 @@ fn generate(seed: u64) -> Generated {
     let stripe = page_size * [1, 1, d.range(1, 8), member_pages][d.range(0, 3) as usize].min(member_pages);
     let layout = layout(&mut levels, devices as u16, stripe, page_size, member_bytes);
     let stripe = layout.stripe_unit();
+    let (free_stripes, layout) = reserve(&mut Draw(Rng::stream(seed, "swarm/reserve")), layout);
     let mut text = String::new();
     let mut put = |line: std::fmt::Arguments<'_>| {
         text.write_fmt(line).expect("text grows");
@@ -166,12 +167,15 @@ fn generate(seed: u64) -> Generated {
     let is_redundant = layout.level().redundancy(devices as u16) > 0;
     let interface = if known.0.chance(0.4) { Interface::Command } else { known.interface() };
     put(format_args!("{}", knowledge(&mut known, interface, is_redundant, page_size)));
-    put(format_args!("[array.coordination]"));
-    let able = able(interface, is_redundant);
+    if free_stripes > 0 {
+        put(format_args!("free_stripes = {free_stripes}"));
+    }
+    let mut able = able(interface, is_redundant);
+    able.retain(|&name| name != "gaftl" || (free_stripes > 0 && layout.level().parities() == 1));
     let policy = d.name(coordination::REGISTRY);
     let policy = if able.contains(&policy) { policy } else { known.pick(&able) };
     put(format_args!(
-        "policy = \"{policy}\"\nmessage_latency = \"{}us\"",
+        "[array.coordination]\npolicy = \"{policy}\"\nmessage_latency = \"{}us\"",
         [0, 0, 1, d.range(0, 5000)][d.range(0, 3) as usize]
     ));
     if policy.starts_with("reactive-") && d.0.chance(0.6) {
@@ -423,6 +427,16 @@ fn able(interface: Interface, is_redundant: bool) -> Vec<&'static str> {
         .filter(|(name, needs)| *name == "ioda" || works(needs))
         .map(|(name, _)| name)
         .collect()
+}
+
+/// Stripes that are kept free on some arrays with parity, and the layout of the others.
+fn reserve(d: &mut Draw, layout: Layout) -> (u64, Layout) {
+    let (unit, stripes) = (layout.stripe_unit(), layout.member_bytes() / layout.stripe_unit());
+    let free =
+        if layout.level().parities() > 0 && d.0.chance(0.6) { d.range(0, 3).min(stripes - 1) } else { 0 };
+    let (level, members) = (layout.level(), layout.members());
+    let left = layout.member_bytes() - free * unit;
+    (free, if free > 0 { Layout::new(level, members, unit, layout.page_size(), left) } else { layout })
 }
 
 /// A policy, half of the time the one that limits nothing, with keys of its own in two of three cases.

@@ -60,6 +60,8 @@ pub(super) enum Message {
     Scrub,
     /// The array's own work may go on.
     Background,
+    /// The array may be idle.
+    Tidy,
 }
 
 /// Messages sent so far.
@@ -152,6 +154,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                     Notice::GcEnded { registered } => {
                         self.delivered[device.index()].collecting = false;
                         self.arrange_destage(device, now);
+                        self.may_tidy(now);
                         Event::GcEnded { device, registered }
                     }
                 };
@@ -222,12 +225,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.consult(now, &Event::Answered { device, operation, latency });
             }
             Message::Drained(device) => {
-                let index = device.index();
-                if self.access[index] == Access::Reserved && self.outstanding[index] == 0 {
+                if self.is_drained(device.index()) {
                     self.consult(now, &Event::Drained(device));
                 }
             }
-            Message::Open(device) => self.readmit(device, now)?,
+            Message::Open(device) => {
+                self.readmit(device, now)?;
+                self.may_tidy(now);
+            }
             Message::Destage(device) => self.destage(device, now)?,
             Message::Poll => self.poll(now),
             Message::Fault(index) => self.befall(index, now)?,
@@ -237,6 +242,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Left(slot) => self.has_left(usize::from(slot), now)?,
             Message::Scrub => self.begin_scrub(now)?,
             Message::Background => self.work_on(now)?,
+            Message::Tidy => self.tidy(now)?,
         }
         Ok(())
     }

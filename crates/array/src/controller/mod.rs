@@ -19,7 +19,7 @@
 //! * `background`: rebuilding and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `copying`: spares that take the places of members that still work;
-//! * `background`: rebuilding, copying and scrubbing;
+//! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
@@ -69,6 +69,7 @@ mod power;
 mod refusals;
 mod requests;
 mod standing_in;
+mod tidying;
 mod tokens;
 mod transactions;
 
@@ -102,6 +103,7 @@ use nvram::Nvram;
 pub use nvram::NvramCounters;
 use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
+use tidying::Tidying;
 use tokens::Nodes;
 use transactions::{Chain, Running};
 
@@ -118,6 +120,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     background: Option<Box<Background>>,
     /// Writes of rows go there first.
     log: Option<Box<Log>>,
+    /// Only where the planner displaces units.
+    tidying: Option<Box<Tidying>>,
     interests: Interests,
     /// Somebody wants to know who collects.
     listens: bool,
@@ -349,6 +353,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
         parks: config.knowledge.nvram > 0,
         may_fail: !config.faults.is_none(),
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
+        free_stripes: if coordinator.displaces() { config.knowledge.free_stripes } else { 0 },
     }
 }
 
@@ -447,6 +452,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fate,
             background,
             log,
+            tidying: planner.tidies().then(|| Box::new(Tidying::new(devices.len()))),
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),
             transactions: harmonia_ssd::Slab::default(),
@@ -707,8 +713,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         &self.counters
     }
 
-    /// What the coordination policy has counted so far; see [`Coordinator::counters`].
+    /// What the coordination policy has counted so far; see [`Coordinator::counters`] and [`Planner::own_counters`].
     pub fn policy_counters(&self) -> Vec<(&'static str, u64)> {
-        self.coordinator.counters()
+        let mut counters = self.coordinator.counters();
+        counters.extend(self.planner.own_counters());
+        counters
     }
 }

@@ -67,7 +67,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if self.outstanding[device] == 0 {
                 self.agenda.push(at.max(self.latest), Message::Left(device as u16));
             }
-        } else if self.access[device] == Access::Reserved && self.outstanding[device] == 0 {
+        } else if self.is_drained(device) {
             self.agenda.push(at.max(self.latest), Message::Drained(DeviceId(device as u16)));
         }
     }
@@ -145,7 +145,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
         if self.access[device.index()] == Access::Open {
             self.set_access(device, Access::Reserved);
-            if self.outstanding[device.index()] == 0 {
+            if self.is_drained(device.index()) {
                 self.agenda.push(now, Message::Drained(device));
             }
         }

@@ -208,6 +208,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             // The array's own work may go faster now.
             self.agenda.push(completion.finish, Message::Background);
         }
+        self.may_tidy(completion.finish);
         self.completions.push(completion);
         if C::ACTIVE {
             self.payload.completes(&completion);

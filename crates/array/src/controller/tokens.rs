@@ -32,6 +32,8 @@ pub(super) struct Node {
     pub begins_step: bool,
     /// Its member has it.
     pub is_submitted: bool,
+    /// A member that is reserved takes it all the same: it was planned before.
+    pub is_promised: bool,
     /// What its transaction does next hangs on it.
     pub couples: bool,
     /// Another one was faster: nobody waits for it any more.
@@ -168,6 +170,7 @@ mod tests {
             next: NONE,
             begins_step: false,
             is_submitted: false,
+            is_promised: false,
             couples: false,
             is_answered: false,
             refused: 0,

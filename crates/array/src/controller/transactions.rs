@@ -17,6 +17,7 @@ use super::log::{REPLAY, UNLOGGED};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::requests::whole;
+use super::tidying::TIDYING;
 use super::tokens::{NONE, Node};
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
@@ -147,6 +148,7 @@ pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation)
         next,
         begins_step: false,
         is_submitted: false,
+        is_promised: false,
         couples: false,
         is_answered: false,
         refused: 0,
@@ -284,8 +286,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut last = NONE;
         for step in steps {
             for (place, &operation) in step.iter().enumerate() {
-                let begins_step = place == 0;
-                let node = self.nodes.insert(Node { begins_step, ..in_step(handle, index, operation) });
+                let (begins_step, is_promised) = (place == 0, self.promise(operation.device));
+                let later = Node { begins_step, is_promised, ..in_step(handle, index, operation) };
+                let node = self.nodes.insert(later);
                 match std::mem::replace(&mut last, node) {
                     NONE => self.transactions[handle].later = node,
                     before => self.nodes.get_mut(before).next = node,
@@ -340,9 +343,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.nodes.get_mut(node).is_twin = true;
             return self.hand_over(node, spare, now);
         }
-        let device = self.nodes.get(node).operation.device.index();
+        let Node { operation, is_promised, .. } = *self.nodes.get(node);
+        let device = operation.device.index();
         let refusal = match self.access[device] {
             Access::Open => None,
+            Access::Reserved if is_promised => None,
             Access::Reserved => Some(Refusal::Reserved),
             Access::Failed => Some(Refusal::Failed),
         };
@@ -723,8 +728,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.may_be_refused |= self.refuses;
         let mut node = first;
         for _ in 0..count {
-            let next = self.nodes.get(node).next;
+            let Node { next, operation, is_promised, .. } = *self.nodes.get(node);
+            self.keep_promise(operation.device, is_promised);
             self.submit_node(node, now)?;
+            if is_promised && self.is_drained(operation.device.index()) {
+                self.agenda.push(now, Message::Drained(operation.device));
+            }
             node = next;
         }
         self.pre_reads_are_done(handle, now)
@@ -737,7 +746,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut node = std::mem::replace(&mut running.later, NONE);
         let needs_rows = running.ticket == NONE && rows.count > 0;
         while node != NONE {
-            let next = self.nodes.get(node).next;
+            let Node { next, operation, is_promised, .. } = *self.nodes.get(node);
+            self.keep_promise(operation.device, is_promised);
             self.nodes.release(node);
             node = next;
         }
@@ -782,7 +792,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.replay_is_over(&spec, now) {
             self.go_on(now)?;
         }
-        if is_own { self.step_is_over(step, now) } else { Ok(()) }
+        match is_own {
+            true if step == TIDYING => self.is_tidied(now),
+            true => self.step_is_over(step, now)?,
+            false => {}
+        }
+        Ok(())
     }
 
     /// A transaction is done.

@@ -5,6 +5,7 @@
 //! Events, views and actions are plain data with a text form, so that a policy may live in another language.
 //! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md.
 
+mod gaftl;
 mod gclock;
 mod gcsync;
 mod hedge;
@@ -12,6 +13,7 @@ mod ioda;
 mod local;
 mod participants;
 mod plm;
+mod pools;
 mod proactive_idle;
 mod proactive_soft_limit;
 mod rates;
@@ -50,6 +52,11 @@ pub trait Coordinator: Send {
 
     /// Whether it does what `local` does as long as no member fails.
     fn waits_for_failures(&self) -> bool {
+        false
+    }
+
+    /// Whether writes to members that collect go to other members, and members that are reserved finish what was planned before.
+    fn displaces(&self) -> bool {
         false
     }
 
@@ -240,6 +247,7 @@ pub const REGISTRY: &[Entry<Build>] = &[
     sit_out::ENTRY,
     hedge::ENTRY,
     spare_the_rebuild::ENTRY,
+    gaftl::ENTRY,
 ];
 
 #[cfg(test)]

@@ -28,28 +28,20 @@
 //! inverted, changes between N and P for ever, and says nothing about a first member that is at hard. The states above are
 //! what its text describes.
 //!
-//! Leaves out: the random choice among members at soft, and the rest of GAFTL (placement and migration of parity).
+//! Leaves out: the random choice among members at soft and GAFTL's placement, which `gaftl` has, and its migration of parity.
 
 use std::collections::VecDeque;
 
+use harmonia_engine::Rng;
 use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::Entry;
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 use serde::Deserialize;
 
+use super::pools::{Rule, State};
 use super::redundancy::Redundancy;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Parameters};
 use crate::config::{Avoid, Interface, Reads};
-
-/// What the pools of members at soft and at hard make of the array.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
-    #[default]
-    None,
-    Soft,
-    Prioritised(DeviceId),
-    NotSerialised,
-}
 
 /// Whose turn it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +67,7 @@ impl Default for Config {
     }
 }
 
-struct Serial {
+pub(super) struct Serial {
     has_redundancy: bool,
     redundancy: Redundancy,
     patience: SimDuration,
@@ -88,6 +80,13 @@ struct Serial {
     /// Members at hard, the first to have got there first.
     hard: Vec<DeviceId>,
     state: State,
+    rule: Rule,
+    /// Draws the next one in S; otherwise that is the first.
+    draw: Option<Rng>,
+    /// Whether it waits a moment for the rest of a collection of which the first die was done at once.
+    waits_for_rest: bool,
+    /// Nothing has been heard since then.
+    is_silent: bool,
     grant: Grant,
     /// The member whose turn it is takes no new operations.
     is_reserved: bool,
@@ -108,6 +107,10 @@ impl Serial {
             soft: VecDeque::new(),
             hard: Vec::new(),
             state: State::default(),
+            rule: Rule::default(),
+            draw: None,
+            waits_for_rest: false,
+            is_silent: false,
             grant: Grant::Nobody,
             is_reserved: false,
             grants: 0,
@@ -115,6 +118,21 @@ impl Serial {
             entered_n: 0,
             given_up: 0,
         }
+    }
+
+    /// In S the next member is drawn.
+    pub(super) fn drawing(self, draw: Rng) -> Self {
+        Serial { draw: Some(draw), ..self }
+    }
+
+    /// A member of which one die has nothing to collect stays reserved while the others do.
+    pub(super) fn waiting_for_rest(self) -> Self {
+        Serial { waits_for_rest: true, ..self }
+    }
+
+    /// States change by this rule.
+    pub(super) fn by(self, rule: Rule) -> Self {
+        Serial { rule, ..self }
     }
 
     fn forget(&mut self, member: DeviceId) {
@@ -134,6 +152,12 @@ impl Serial {
         if registered && took_time {
             self.soft.push_back(member);
         }
+    }
+
+    /// Whether the collection of the member whose turn it is may go on, although it was said to be over.
+    fn goes_on(&self, member: DeviceId, now: SimTime) -> bool {
+        let took_time = self.forced_at[member.index()].is_some_and(|at| now > at + self.round_trip);
+        self.waits_for_rest && self.grant == Grant::Collecting(member) && !took_time
     }
 
     fn withdraw(&mut self, actions: &mut Vec<Action>) {
@@ -160,12 +184,7 @@ impl Serial {
 
     /// Decides anew which state the array is in.
     fn judge(&mut self) {
-        let state = match self.hard[..] {
-            [] if self.soft.is_empty() => State::None,
-            [] => State::Soft,
-            [first] => State::Prioritised(first),
-            _ => State::NotSerialised,
-        };
+        let state = self.rule.next(self.state, self.soft.len(), &self.hard);
         if state != self.state {
             self.entered_p += u64::from(matches!(state, State::Prioritised(_)));
             self.entered_n += u64::from(state == State::NotSerialised);
@@ -177,7 +196,8 @@ impl Serial {
     fn serve(&mut self, now: SimTime, actions: &mut Vec<Action>) {
         let next = match self.state {
             State::None | State::NotSerialised => None,
-            State::Soft => self.soft.front().copied(),
+            State::Soft if self.grant == Grant::Nobody => self.next_at_soft(),
+            State::Soft => None,
             State::Prioritised(member) => Some(member),
         };
         if let Grant::Draining(member) = self.grant
@@ -197,6 +217,12 @@ impl Serial {
                 self.force(member, now, actions);
             }
         }
+    }
+
+    fn next_at_soft(&mut self) -> Option<DeviceId> {
+        let waiting = self.soft.len() as u64;
+        let place = self.draw.as_mut().filter(|_| waiting > 0).map_or(0, |draw| draw.below(waiting));
+        self.soft.get(place as usize).copied()
     }
 
     fn force(&mut self, member: DeviceId, now: SimTime, actions: &mut Vec<Action>) {
@@ -228,6 +254,11 @@ impl Coordinator for Serial {
         match *event {
             Event::SoftThreshold(member) if !self.soft.contains(&member) => self.soft.push_back(member),
             Event::HardThreshold(member) if !self.hard.contains(&member) => self.hard.push(member),
+            Event::GcEnded { device, registered: true } if self.goes_on(device, now) => {
+                self.is_silent = true;
+                actions.push(Action::Timer(now + SimDuration(1), u64::MAX - self.grants));
+            }
+            Event::GcStarted(_) => self.is_silent = false,
             Event::GcEnded { device, registered } => self.ended(device, registered, now, actions),
             Event::Drained(member) if self.grant == Grant::Draining(member) => {
                 self.force(member, now, actions)
@@ -235,6 +266,11 @@ impl Coordinator for Serial {
             Event::Timer(grant) if grant == self.grants => {
                 if let Grant::Draining(member) | Grant::Collecting(member) = self.grant {
                     self.given_up += 1;
+                    self.ended(member, false, now, actions);
+                }
+            }
+            Event::Timer(grant) if grant == u64::MAX - self.grants && self.is_silent => {
+                if let Grant::Collecting(member) = self.grant {
                     self.ended(member, false, now, actions);
                 }
             }
@@ -266,14 +302,19 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     source: "serialised GC, IEEE Access 2019",
     keys: &["patience"],
     build: |parameters| {
-        let config: Config = parameters.config()?;
-        if config.patience < SimDuration::from_ms(1) {
-            return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
-        }
-        let Parameters { devices, redundancy, message_latency, .. } = *parameters;
-        Ok(Box::new(Serial::new(config, devices, redundancy, message_latency)))
+        let Config { patience } = parameters.config()?;
+        Ok(Box::new(with_patience(parameters, patience)?))
     },
 };
+
+/// Turns for the members of an array.
+pub(super) fn with_patience(parameters: &Parameters<'_>, patience: SimDuration) -> Result<Serial, String> {
+    if patience < SimDuration::from_ms(1) {
+        return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
+    }
+    let Parameters { devices, redundancy, message_latency, .. } = *parameters;
+    Ok(Serial::new(Config { patience }, devices, redundancy, message_latency))
+}
 
 #[cfg(test)]
 mod tests {

@@ -14,11 +14,13 @@
 //! * [`striped`]: RAID-0, each member one contiguous range;
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
 //! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
+//! * `gaftl`: rows of parity arrays that lie away from home while members collect;
 //! * `around`: reads of parity rows without the members that collect or are missing;
 //! * `missing`: places that cannot be read;
 //! * `resync`: rows that need not agree after a loss of power.
 
 mod around;
+mod gaftl;
 pub mod mirrored;
 mod missing;
 pub mod parity;
@@ -115,6 +117,17 @@ pub trait Planner: Send {
         0
     }
 
+    /// Whether it has work of its own to do while the array is idle. Asked once, when the array is built.
+    fn tidies(&self) -> bool {
+        false
+    }
+
+    /// A transaction to begin now that no request is under way and no member is reserved; the next one is asked for when it is
+    /// done.
+    fn tidy(&mut self, _view: &View<'_>) -> Option<Transaction> {
+        None
+    }
+
     /// What failures have cost since the run began.
     fn loss_counters(&self) -> LossCounters {
         LossCounters::default()
@@ -126,6 +139,11 @@ pub trait Planner: Send {
     /// What it has counted since the run began.
     fn counters(&self) -> PlannerCounters {
         PlannerCounters::default()
+    }
+
+    /// What only this planner counts, for the report; the names are always the same, and those of no policy.
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
     }
 
     /// What reads around members that collect have cost since the run began.
@@ -155,6 +173,12 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: D
         Layout::Mirrored(mirrored) => {
             Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone()).dodging(dodge))
         }
+        Layout::Parity(parity) if dodge.free_stripes > 0 && parity.parities() == 1 => {
+            let plain = parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge);
+            let whole = (layout, parity.clone());
+            let displacing = gaftl::GaftlPlanner::new(plain, whole, small_write, dodge.free_stripes);
+            Box::new(displacing.parking(dodge.parks))
+        }
         Layout::Parity(parity) => {
             Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge))
         }
@@ -172,6 +196,8 @@ pub struct Dodge {
     pub may_fail: bool,
     /// Time that one page read costs a member, its transfer included.
     pub page_read: SimDuration,
+    /// Stripes at the end of the members that take writes to members that collect; 0 if the policy does not displace.
+    pub free_stripes: u64,
 }
 
 impl Dodge {

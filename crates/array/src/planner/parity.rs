@@ -96,7 +96,7 @@ enum Method {
 }
 
 /// The tag of a read that is planned around members that collect or are missing. Of a write it says how parity is made.
-const AROUND: u64 = 3;
+pub(super) const AROUND: u64 = 3;
 /// The tag of a read of what a member holds that cannot be read there.
 const WITHOUT: u64 = 4;
 /// The tag of a read that compares all that members hold.

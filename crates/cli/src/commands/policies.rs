@@ -252,10 +252,11 @@ mod tests {
         let without = |names: &[&str]| -> Vec<&str> {
             all.iter().copied().filter(|name| !names.contains(name)).collect()
         };
-        let tried = without(&["ttflash", "sit-out", "spare-the-rebuild"]);
+        let tried = without(&["ttflash", "sit-out", "spare-the-rebuild", "gaftl"]);
         assert_eq!(labels(&[], &["array.level=raid5"]), tried);
-        assert_eq!(labels(&["all"], &["array.level=raid5"]), all);
-        let redundant = ["serial", "ttflash", "ioda", "plm", "hedge"];
+        assert_eq!(labels(&["all"], &["array.level=raid5"]), without(&["gaftl"]), "no stripe is kept free");
+        assert_eq!(labels(&["all"], &["array.level=raid5", "array.free_stripes=1"]), all);
+        let redundant = ["serial", "ttflash", "ioda", "plm", "hedge", "gaftl"];
         assert_eq!(labels(&["all"], &[]), without(&redundant), "RAID-0");
         let three = labels(
             &[],

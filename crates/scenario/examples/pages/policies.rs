@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use harmonia_array::coordination::{self, Parameters};
+use harmonia_array::coordination::{self, Coordinator, Parameters};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, find};
@@ -96,7 +96,7 @@ fn index(kinds: &[Kind]) -> String {
          - MSST 2011: *Harmonia: A Globally Coordinated Garbage Collector for Arrays of Solid-state Drives*.\n\
          - HPDC 2018: *Parallelizing Garbage Collection with I/O to Improve Flash Resource Utilization*.\n\
          - Electronics 2025: *Adaptive Channel-Aware Garbage Collection Control for Multi-Channel SSDs*.\n\
-         - IEEE Access 2019: *A Real-Time Dependable Flash Storage System* (for comparison only).\n",
+         - IEEE Access 2019: *A Real-Time Dependable Flash Storage System*.\n",
     );
     for kind in kinds {
         let title = kind.name[..1].to_uppercase() + &kind.name[1..];
@@ -168,7 +168,9 @@ fn example(kind: &Kind, policy: &Policy) -> String {
     let names = if first == policy.name { first.to_owned() } else { format!("{first},{}", policy.name) };
     match kind.name {
         "coordination" => {
-            format!("harmonia compare {} --policies {names},ideal", scenario(policy.name))
+            // Stripes that are kept free are taken from the capacity under every policy.
+            let free = if displaces(policy.name) { " --set array.free_stripes=4096" } else { "" };
+            format!("harmonia compare {} --policies {names},ideal{free}", scenario(policy.name))
         }
         _ => format!("harmonia compare hpc-w --policies local --set {}={names}", kind.key),
     }
@@ -176,10 +178,18 @@ fn example(kind: &Kind, policy: &Policy) -> String {
 
 /// A scenario that shows what a coordination policy does: one with redundancy if it has a rule of its own for reads.
 fn scenario(policy: &str) -> &'static str {
+    if built(policy).is_some_and(|policy| policy.reads().is_some()) { "raid5-hpc-w" } else { "hpc-w" }
+}
+
+/// Whether a coordination policy needs stripes that are kept free.
+fn displaces(policy: &str) -> bool {
+    built(policy).is_some_and(|policy| policy.displaces())
+}
+
+fn built(policy: &str) -> Option<Box<dyn Coordinator>> {
     let (message_latency, own) = (SimDuration::ZERO, serde_json::Map::new());
     let parameters = Parameters { devices: 8, redundancy: 1, members: &[], message_latency, own: &own };
-    let built = find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok());
-    if built.is_some_and(|policy| policy.reads().is_some()) { "raid5-hpc-w" } else { "hpc-w" }
+    find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok())
 }
 
 /// The comment a file opens with; links in it are relative to `docs`.

@@ -221,6 +221,7 @@ fn knowledge(rng: &mut Rng, level: Level, devices: u16, page_size: u64) -> Knowl
         poll: SimDuration::from_us(pick(rng, &[20, 500])),
         reads,
         nvram: page_size * pick(rng, &[0, 0, 1, 3, 20, 500]),
+        free_stripes: 0,
     }
 }
 

@@ -1,0 +1,90 @@
+//! What a planner that displaces units needs of the controller: drains that let go on what has begun, and idle time.
+//!
+//! ```text
+//! planned        reserved       second step      drained
+//!    | reads, writes |  goes through   |  done      |
+//! ```
+//!
+//! A plan is made for the members as they were. Its later steps begin when its reads are done, and a member may have been
+//! reserved by then. Where the policy displaces ([`crate::coordination::Coordinator::displaces`]) such operations are
+//! *promised*: a reserved member takes them, and is drained when they are done, too. A new plan goes around it.
+//!
+//! Displaced units are brought home one transaction at a time, while no request is under way and no member is reserved.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{DeviceId, SimTime};
+
+use super::messages::Message;
+use super::payload::Payload;
+use super::{Access, Array, ArrayFailure};
+use crate::planner::View;
+
+/// The number of a step that tidies up; rebuilding and scrubbing count theirs from 0.
+pub(super) const TIDYING: u64 = u64::MAX - 1;
+
+/// What has been promised, and what goes on in idle time.
+#[derive(Debug)]
+pub(super) struct Tidying {
+    /// By member: operations of plans under way that are yet to begin.
+    promised: Vec<u32>,
+    is_under_way: bool,
+}
+
+impl Tidying {
+    /// Nothing promised to so many members.
+    pub fn new(members: usize) -> Self {
+        Tidying { promised: vec![0; members], is_under_way: false }
+    }
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Promises an operation of a later step to its member. `false` if it has to take its chance.
+    pub(super) fn promise(&mut self, device: DeviceId) -> bool {
+        let is_open = self.access[device.index()] == Access::Open;
+        let Some(tidying) = self.tidying.as_deref_mut().filter(|_| is_open) else { return false };
+        tidying.promised[device.index()] += 1;
+        true
+    }
+
+    /// An operation begins that may have been promised, or never will.
+    pub(super) fn keep_promise(&mut self, device: DeviceId, is_promised: bool) {
+        if let Some(tidying) = self.tidying.as_deref_mut().filter(|_| is_promised) {
+            tidying.promised[device.index()] -= 1;
+        }
+    }
+
+    /// Whether a reserved member has nothing left to do.
+    pub(super) fn is_drained(&self, device: usize) -> bool {
+        let is_promised = self.tidying.as_deref().is_some_and(|tidying| tidying.promised[device] > 0);
+        self.access[device] == Access::Reserved && self.outstanding[device] == 0 && !is_promised
+    }
+
+    /// The array may be idle from `at` on.
+    pub(super) fn may_tidy(&mut self, at: SimTime) {
+        if self.tidying.is_some() && self.requests.live() == 0 {
+            self.agenda.push(at, Message::Tidy);
+        }
+    }
+
+    /// Brings something home if nobody wants anything.
+    pub(super) fn tidy(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let is_free = self.requests.live() == 0 && !self.refuses;
+        let Some(tidying) = self.tidying.as_deref_mut() else { return Ok(()) };
+        if !is_free || tidying.is_under_way {
+            return Ok(());
+        }
+        let look = looking!(self, now);
+        let view = viewing!(self, look);
+        let Some(transaction) = self.planner.tidy(&view) else { return Ok(()) };
+        tidying.is_under_way = true;
+        self.begin_own(transaction, TIDYING, now)
+    }
+
+    /// A transaction of idle time is done.
+    pub(super) fn is_tidied(&mut self, now: SimTime) {
+        if let Some(tidying) = self.tidying.as_deref_mut() {
+            tidying.is_under_way = false;
+        }
+        self.may_tidy(now);
+    }
+}

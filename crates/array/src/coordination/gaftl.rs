@@ -1,0 +1,184 @@
+//! One member collects at a time, and the others take its writes.
+//!
+//! ```text
+//! member 1 collects:    write of its data ─► a free stripe on two other members, parity goes on without it
+//!                       read of its data  ─► the others and parity, or one of the two
+//! ```
+//!
+//! Members take turns as under `serial`: the same states None, S, P and N, the same drain before a collection, and `patience`
+//! with a member that does not come to an end. In S the next one is drawn from the members at soft, not the first of them.
+//! A drain lets requests finish that were planned before it; new ones go around the member. A member stays reserved while some of
+//! its dies collect, also where the first of them has nothing to collect and says so at once.
+//!
+//! Where data goes is the planner's business (`planner::gaftl`). What belongs to the member that collects is written to a stripe
+//! that the array keeps free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
+//! anew without it from what is not written. One 4 KiB write on five members takes 3 reads and 3 writes then, instead of 2 and 2. If
+//! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
+//! home when it is next written, or while the array is idle.
+//!
+//! So a write waits only where all free stripes are taken or several members collect. Both are counted (`waits_full` and
+//! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
+//! taken from the capacity whatever the policy, so that policies are compared on the same array.
+//!
+//! With `literal` the states change as the paper prints them. That changes between N and P for as long as a member is at its hard
+//! threshold.
+//!
+//! The gain depends on how much of a member a collection keeps busy. The paper's members are single chips. Where a member
+//! has many dies, others serve while one collects, and there is less to go around.
+//!
+//! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III and IV.
+//!
+//! Leaves out: forced random writes, which split whole stripes and write one page more, the choice of members by age, and the
+//! migration of parity (its section V). RAID-4 and RAID-5 only, and no member may fail.
+
+use harmonia_engine::Rng;
+use harmonia_types::registry::Entry;
+use harmonia_types::{SimDuration, SimTime};
+use serde::Deserialize;
+
+use super::pools::Rule;
+use super::serial::{self, Serial};
+use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use crate::config::{Interface, Reads};
+
+/// Keys of `[array.coordination]` with `policy = "gaftl"`.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// How long a grant lasts at most.
+    patience: SimDuration,
+    /// States change as the paper prints them, between N and P for as long as a member is at its hard threshold.
+    literal: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { patience: SimDuration::from_ms(1_000), literal: false }
+    }
+}
+
+struct Gaftl(Serial);
+
+impl Coordinator for Gaftl {
+    fn interests(&self) -> Interests {
+        self.0.interests()
+    }
+
+    fn interface(&self) -> Interface {
+        self.0.interface()
+    }
+
+    fn keeps_apart(&self) -> bool {
+        true
+    }
+
+    fn reads(&self) -> Option<Reads> {
+        self.0.reads()
+    }
+
+    fn displaces(&self) -> bool {
+        true
+    }
+
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        self.0.on(now, event, view, actions);
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.0.counters()
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "gaftl",
+    summary: "one SSD at a time collects as in serial, and its writes go to stripes kept free on the others",
+    source: "GAFTL, IEEE Access 2019",
+    keys: &["patience", "literal"],
+    build: |parameters| {
+        let config: Config = parameters.config()?;
+        let turns = serial::with_patience(parameters, config.patience)?;
+        let rule = if config.literal { Rule::Printed } else { Rule::Pools };
+        Ok(Box::new(Gaftl(turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule))))
+    },
+};
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{built, ended, hard, members, soft, started};
+    use super::*;
+    use harmonia_types::DeviceId;
+
+    fn answers(policy: &mut dyn Coordinator, now: u64, event: Event) -> Vec<Action> {
+        let (members, mut actions) = (members(&[true; 4]), Vec::new());
+        policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        actions.retain(|action| !matches!(action, Action::Timer(..)));
+        actions
+    }
+
+    /// Three members wait while the first one collects. Who is next differs from time to time.
+    #[test]
+    fn in_s_the_next_member_is_drawn() {
+        let mut policy = built(&ENTRY, 4, 1, "{}").expect("its defaults work");
+        let mut next = [0; 4];
+        for round in 0..60_u64 {
+            let at = round * 100;
+            assert_eq!(answers(&mut *policy, at, soft(0)), [Action::Reserve(DeviceId(0))]);
+            (1..4).for_each(|member| assert_eq!(answers(&mut *policy, at, soft(member)), []));
+            let mut collects = 0;
+            for turn in 1..=4 {
+                let actions = answers(&mut *policy, at + turn, ended(collects, false));
+                let reserved = actions.iter().find_map(|action| match action {
+                    Action::Reserve(member) => Some(member.0),
+                    _ => None,
+                });
+                let Some(member) = reserved else { break };
+                next[usize::from(member)] += u32::from(turn == 1);
+                collects = member;
+            }
+        }
+        assert!(next[0] == 0 && next[1..].iter().all(|&times| times >= 10), "{next:?}");
+    }
+
+    #[test]
+    fn as_printed_a_member_that_stays_at_hard_is_granted_and_given_up_again_and_again() {
+        let counts = |keys| {
+            let mut policy = built(&ENTRY, 4, 1, keys).expect("keys of its own");
+            answers(&mut *policy, 0, soft(1));
+            answers(&mut *policy, 1, hard(1));
+            (2..10).for_each(|now| drop(answers(&mut *policy, now, soft(0))));
+            let count =
+                |name| policy.counters().iter().find(|counter| counter.0 == name).map(|counter| counter.1);
+            (count("entered_p"), count("entered_n"))
+        };
+        assert_eq!(counts("{}"), (Some(1), Some(0)));
+        assert_eq!(counts("{\"literal\": true}"), (Some(5), Some(4)));
+    }
+
+    /// Its first die had nothing to collect, the others do: it stays reserved. Where nothing follows it is returned.
+    #[test]
+    fn a_member_stays_reserved_while_some_of_its_dies_collect() {
+        for goes_on in [true, false] {
+            let mut policy = built(&ENTRY, 4, 1, "{}").expect("its defaults work");
+            answers(&mut *policy, 0, soft(2));
+            let force = Action::Force(DeviceId(2), harmonia_ssd::interface::Stop::Internal);
+            assert_eq!(answers(&mut *policy, 5, Event::Drained(DeviceId(2))), [force]);
+            answers(&mut *policy, 5, started(2));
+            assert_eq!(answers(&mut *policy, 5, ended(2, true)), []);
+            let back = [Action::Return(DeviceId(2))];
+            if goes_on {
+                answers(&mut *policy, 5, started(2));
+                assert_eq!(answers(&mut *policy, 6, Event::Timer(u64::MAX - 1)), []);
+                assert_eq!(answers(&mut *policy, 90, ended(2, false)), back);
+            } else {
+                assert_eq!(answers(&mut *policy, 6, Event::Timer(u64::MAX - 1)), back);
+            }
+        }
+    }
+
+    #[test]
+    fn it_displaces_and_takes_the_keys_of_serial() {
+        assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5ms\"}").is_ok_and(|policy| policy.displaces()));
+        assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5us\"}").is_err());
+        assert!(built(&ENTRY, 4, 1, "{\"literal\": 3}").is_err());
+    }
+}

@@ -1,0 +1,393 @@
+//! GAFTL's placement on RAID-4 and RAID-5: writes and reads go around the one member that collects.
+//!
+//! ```text
+//! member      0      1      2      3          unit 1 is written while its member collects:
+//!          ┌──────┬──────┬──────┬──────┐
+//! row r    │  0   │ (1)  │  2   │  P'  │      read 0 and 2, write P' = 0 + 2: the old copy counts no more
+//!          ├──────┼──────┼──────┼──────┤
+//! slot     │  1   │      │  1   │      │      a row of the reserve: unit 1 and its parity, which equals it
+//!          └──────┴──────┴──────┴──────┘
+//! ```
+//!
+//! The array keeps some stripes free at the end of its members (`array.free_stripes`). A row of a unit that cannot be written
+//! at home is *displaced*: two members that do not collect hold it in a slot, which is a row of that reserve. Its stripe's
+//! parity goes on without it (the unit is *dropped*), or still has the old copy. In what follows `n` members collect one at a
+//! time, a row has `n - 1` units, and `w` of them are written whole and lie at home. Every row is planned by itself.
+//!
+//! | written | member that collects holds | reads | writes |
+//! |---|---|---|---|
+//! | `w` units | nothing of the row | as `parity` has it | `w + 1` |
+//! | `w` units | one of them | `n - 1 - w` | `w + 2` |
+//! | one unit, dropped before | its home | 0 | 2 |
+//! | `w` units | a unit that is not written | `w + 1` | `w + 1` |
+//! | `w` units | the parity | 0 | `2 w` |
+//!
+//! The second row is Algorithm 3: parity is made from the units that are not written (its step 1 and figures 6 and 7), the other
+//! `w - 1` units and parity are written as usual, and the one in the way goes as a random write to another stripe, which costs two.
+//! For one unit of five members that is 3 reads and 3 writes. The last row leaves the stripe as it is: the algorithm supposes
+//! that parity's member does not collect, and says that this is easily added. The old copies then stay in their parity.
+//!
+//! The third is Algorithm 2 on a unit that no stripe counts on. The fourth is not in the paper, whose updates always read the
+//! units that are not written: read-modify-write does not need them.
+//!
+//! * A displaced unit that is written goes home, unless its member or its parity's collects. Old data is read for a
+//!   read-modify-write only where parity has it. A reconstruct-write drops displaced units that it does not write.
+//! * A row written in part is written whole. The rest of it is read where it is: at home, in a slot, or rebuilt from the others.
+//! * A displaced row is read from the one of its two members that has less to do and does not collect (Algorithm 5 otherwise: the
+//!   others and parity). Reads of displaced rows hold their rows, so that their slots are not given to others meanwhile.
+//! * Where several members collect, or no slot is free, operations go home and wait for members, or to NVRAM if there is any.
+//! * While no request is under way and nobody collects, displaced rows are brought home one at a time: read from the slot, the old
+//!   parity and the old copy if parity has it, write both.
+//! * A discard of whole stripes waits for members that collect, and forgets what was displaced in them.
+//!
+//! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2, 3 and 5. Leaves out: the choice of members by age,
+//! forced random writes of whole stripes (Algorithm 4), which cost a write and only serve uneven wear, and the migration of
+//! parity. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members must
+//! not fail (scenarios refuse that) and RAID-6 is not planned.
+
+mod displaced;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
+
+use super::parity::{AROUND, ParityPlanner};
+use super::{
+    Answer, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal, Rows,
+    Transaction, View, join,
+};
+use crate::config::SmallWrite;
+use crate::layout::{Layout, Parity};
+use displaced::{Copy, Displaced};
+
+/// The tag of a write that brings a unit home; see those of `parity`.
+const HOMECOMING: u64 = 16;
+
+/// Plans RAID-4 and RAID-5 with rows of units that may lie away from home.
+pub(super) struct GaftlPlanner {
+    inner: ParityPlanner,
+    layout: Parity,
+    members: u16,
+    unit: Bytes,
+    row: Bytes,
+    small_write: SmallWrite,
+    parks: bool,
+    displaced: Displaced,
+    counters: PlannerCounters,
+    reads: ReadCounters,
+    /// Whose turn it is to be chosen among members with as little to do.
+    turn: u16,
+    /// By member: bytes that the plan being made gives it in slots.
+    load: Vec<u64>,
+    /// By member: its last operation in the step.
+    last: Vec<u32>,
+    /// What the plan being made writes.
+    writes: Vec<PlannedOperation>,
+    scratch: Vec<DeviceId>,
+}
+
+/// Members whose operations on a row would wait for collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Busy {
+    Nobody,
+    One(DeviceId),
+    Several,
+}
+
+impl Busy {
+    fn is(self, member: DeviceId) -> bool {
+        self == Busy::One(member)
+    }
+}
+
+impl GaftlPlanner {
+    /// Around the planner of `layout`, which is `whole`, with so many stripes behind what that uses.
+    pub fn new(
+        inner: ParityPlanner,
+        (whole, layout): (&Layout, Parity),
+        small_write: SmallWrite,
+        free_stripes: u64,
+    ) -> Self {
+        let (row, members) = (layout.row_bytes(), whole.members());
+        let count = free_stripes * (whole.stripe_unit() / row);
+        let reserve = Rows { first: whole.member_bytes() / row, count };
+        GaftlPlanner {
+            inner,
+            layout,
+            members,
+            unit: whole.stripe_unit(),
+            row,
+            small_write,
+            parks: false,
+            displaced: Displaced::new(reserve),
+            counters: PlannerCounters::default(),
+            reads: ReadCounters::default(),
+            turn: 0,
+            load: vec![0; usize::from(members)],
+            last: Vec::new(),
+            writes: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Whether writes to members that collect go to NVRAM.
+    #[must_use]
+    pub fn parking(self, parks: bool) -> Self {
+        GaftlPlanner { parks, ..self }
+    }
+
+    /// Whether operations on a row of a member would wait for collection, as far as can be seen.
+    fn is_busy(&self, member: DeviceId, row: u64, view: &View<'_>) -> bool {
+        let unseen = || !view.look.sees(member) && view.members[member.index()].collecting;
+        view.left(member, row * self.row, self.row).is_some() || unseen()
+    }
+
+    fn busy(&self, row: u64, view: &View<'_>) -> Busy {
+        let mut busy = (0..self.members).map(DeviceId).filter(|&member| self.is_busy(member, row, view));
+        match (busy.next(), busy.next()) {
+            (None, _) => Busy::Nobody,
+            (Some(member), None) => Busy::One(member),
+            (Some(_), Some(_)) => Busy::Several,
+        }
+    }
+
+    fn stripe(&self, row: u64) -> u64 {
+        row * self.row / self.unit
+    }
+
+    /// The first logical byte of a row of a unit.
+    fn logical(&self, row: u64, unit: u16) -> Bytes {
+        let stripe = self.stripe(row);
+        stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + row * self.row % self.unit
+    }
+
+    /// Whether something of a logical range lies away from home.
+    fn touches(&self, offset: Bytes, length: Bytes) -> bool {
+        if self.displaced.is_empty() {
+            return false;
+        }
+        let (stripe, rows, end) = (self.layout.stripe_bytes(), self.unit / self.row, offset + length);
+        let (first, last) = (offset / stripe, end.div_ceil(stripe));
+        let stripes = Rows { first: first * rows, count: (last - first) * rows };
+        self.displaced.within(stripes).any(|(row, unit)| {
+            let start = self.logical(row, unit);
+            start < end && offset < start + self.row
+        })
+    }
+
+    /// Cuts a read as a write of the same range would be, so that it holds its rows.
+    fn split_displaced(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
+        let before = into.len();
+        self.inner.split(&HostRequest { operation: Operation::Write, ..*request }, view, into);
+        into[before..].iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
+    }
+
+    fn begin_step(&mut self) {
+        self.last.clear();
+        self.last.resize(usize::from(self.members), u32::MAX);
+    }
+
+    fn push(&mut self, operation: PlannedOperation, plan: &mut Plan) {
+        let mut last = std::mem::take(&mut self.last);
+        join(&mut last, operation, plan);
+        self.last = last;
+    }
+
+    fn read_row(&self, member: DeviceId, row: u64, phase: Phase) -> PlannedOperation {
+        let parity = if phase == Phase::Parity { ParityPages::ALL } else { ParityPages::NONE };
+        let data = PlannedOperation::data(member, Operation::Read, row * self.row, self.row);
+        PlannedOperation { phase, parity, ..data }
+    }
+
+    /// Takes note of a row that is written when all that is read has been.
+    fn write_row(&mut self, member: DeviceId, row: u64, phase: Phase) {
+        let read = self.read_row(member, row, phase);
+        self.writes.push(PlannedOperation { operation: Operation::Write, fast_fail: self.parks, ..read });
+    }
+
+    /// What has been noted down is written in a step of its own.
+    fn write_noted(&mut self, plan: &mut Plan) {
+        plan.barrier();
+        self.begin_step();
+        let mut writes = std::mem::take(&mut self.writes);
+        writes.drain(..).for_each(|write| self.push(write, plan));
+        self.writes = writes;
+    }
+
+    /// The one of its two members that a displaced row is read from.
+    fn holder(&self, copy: &Copy, view: &View<'_>) -> DeviceId {
+        let load =
+            |&member: &DeviceId| (self.is_busy(member, copy.slot, view), view.outstanding[member.index()]);
+        copy.on.into_iter().min_by_key(load).unwrap_or(copy.on[0])
+    }
+
+    /// Plans a read of rows of which something lies away from home.
+    fn read(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { rows, units: (first, last), member, .. } = *transaction;
+        self.begin_step();
+        for row in rows.first..rows.end() {
+            let busy = match member {
+                Some(member) => Busy::One(member),
+                None => self.busy(row, view),
+            };
+            self.reads.waited_pages += u64::from(busy == Busy::Several);
+            for unit in 0..self.layout.data_units() {
+                let home = self.layout.data_member(self.stripe(row), unit);
+                if member.map_or((first..=last).contains(&unit), |member| member == home) {
+                    self.read_unit(row, unit, busy, view, plan);
+                }
+            }
+        }
+    }
+
+    fn read_unit(&mut self, row: u64, unit: u16, busy: Busy, view: &View<'_>, plan: &mut Plan) {
+        let home = self.layout.data_member(self.stripe(row), unit);
+        if let Some(copy) = self.displaced.of(row, unit) {
+            let read = self.read_row(self.holder(copy, view), copy.slot, Phase::Data);
+            return self.push(read, plan);
+        }
+        if !busy.is(home) {
+            return self.push(self.read_row(home, row, Phase::Data), plan);
+        }
+        let mut others = std::mem::take(&mut self.scratch);
+        others.clear();
+        self.others(row, unit, &mut others);
+        self.reads.rebuilt_pages += 1;
+        self.reads.extra_pages += others.len() as u64;
+        for &member in &others {
+            self.push(self.read_row(member, row, Phase::Reconstruct), plan);
+        }
+        self.scratch = others;
+    }
+
+    /// Plans to bring a unit home. Nothing if it is there, or somebody collects.
+    fn bring_home(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let (row, unit) = (transaction.rows.first, transaction.units.0);
+        let Some(&copy) = self.displaced.of(row, unit).filter(|copy| !copy.leaves) else { return };
+        if self.busy(row, view) != Busy::Nobody {
+            return;
+        }
+        let (stripe, holder) = (self.stripe(row), self.holder(&copy, view));
+        let (home, parity) = (self.layout.data_member(stripe, unit), self.layout.p_member(stripe));
+        self.begin_step();
+        self.push(self.read_row(holder, copy.slot, Phase::Data), plan);
+        if copy.in_parity {
+            self.push(self.read_row(home, row, Phase::Parity), plan);
+        }
+        self.push(self.read_row(parity, row, Phase::Parity), plan);
+        self.write_row(home, row, Phase::Data);
+        self.write_row(parity, row, Phase::Parity);
+        self.write_noted(plan);
+        self.displaced.leave(row, unit);
+        self.displaced.counters.home_in_idle += 1;
+    }
+
+    /// What is discarded is not displaced any more.
+    fn forget(&mut self, rows: Rows) {
+        let gone: Vec<(u64, u16)> = self.displaced.within(rows).collect();
+        gone.into_iter().for_each(|(row, unit)| self.displaced.leave(row, unit));
+    }
+}
+
+impl Planner for GaftlPlanner {
+    fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
+        let HostRequest { operation, offset, length, member, .. } = *request;
+        let is_displaced = || match member {
+            None => self.touches(offset, length),
+            Some(_) => !self.displaced.is_empty(),
+        };
+        if operation == Operation::Read && length > 0 && is_displaced() {
+            self.split_displaced(request, view, into);
+        } else {
+            self.inner.split(request, view, into);
+        }
+    }
+
+    fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { operation, rows, tag, .. } = *transaction;
+        match operation {
+            Operation::Write if tag == HOMECOMING => self.bring_home(transaction, view, plan),
+            Operation::Write if rows.count > 0 && self.concerns(rows, view) => {
+                self.write(transaction, view, plan);
+            }
+            Operation::Read if self.displaced.has(rows) => self.read(transaction, view, plan),
+            Operation::Trim if self.displaced.has(rows) => {
+                self.forget(rows);
+                self.inner.plan(now, transaction, view, plan);
+            }
+            _ => self.inner.plan(now, transaction, view, plan),
+        }
+    }
+
+    fn on_refused(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        self.inner.on_refused(now, transaction, operation, refusal, view, patch)
+    }
+
+    fn tidies(&self) -> bool {
+        true
+    }
+
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        let (row, unit) = self.displaced.first()?;
+        if self.busy(row, view) != Busy::Nobody {
+            return None;
+        }
+        let whole = Transaction::unlocked(Operation::Write, self.logical(row, unit), self.row);
+        let rows = Rows { first: row, count: 1 };
+        Some(Transaction { rows, units: (unit, unit), tag: HOMECOMING, ..whole })
+    }
+
+    fn done(&mut self, now: SimTime, transaction: &Transaction) {
+        self.displaced.settle(transaction.rows);
+        self.inner.done(now, transaction);
+    }
+
+    fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
+        self.inner.hedge(transaction, operation)
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        self.inner.loss_counters()
+    }
+
+    fn counters(&self) -> PlannerCounters {
+        let mut counters = self.inner.counters();
+        counters.rows_read_modify_write += self.counters.rows_read_modify_write;
+        counters.rows_reconstruct_write += self.counters.rows_reconstruct_write;
+        counters.rows_full += self.counters.rows_full;
+        counters.pre_read_bytes += self.counters.pre_read_bytes;
+        counters
+    }
+
+    fn read_counters(&self) -> ReadCounters {
+        let mut counters = self.inner.read_counters();
+        counters.rebuilt_pages += self.reads.rebuilt_pages;
+        counters.extra_pages += self.reads.extra_pages;
+        counters.waited_pages += self.reads.waited_pages;
+        counters
+    }
+
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = &self.displaced.counters;
+        vec![
+            ("displaced", counters.displaced),
+            ("home_by_write", counters.home_by_write),
+            ("home_in_idle", counters.home_in_idle),
+            ("waits_full", counters.waits_full),
+            ("waits_several", counters.waits_several),
+        ]
+    }
+
+    fn watches_devices(&self) -> bool {
+        true
+    }
+}

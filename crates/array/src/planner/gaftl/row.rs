@@ -1,0 +1,271 @@
+//! How a row is written: which units go to slots, and how parity is made without the member that collects.
+
+use harmonia_types::{DeviceId, Phase};
+
+use super::{Busy, Copy, GaftlPlanner};
+use crate::config::SmallWrite;
+use crate::planner::{Plan, Rows, Transaction, View};
+
+/// A row that is written.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    row: u64,
+    stripe: u64,
+    parity: DeviceId,
+    /// First and last unit that are written.
+    units: (u16, u16),
+    busy: Busy,
+    of: &'a Transaction,
+    view: &'a View<'a>,
+}
+
+/// What is read for a row: at home, and copies in slots.
+#[derive(Debug, Default)]
+struct Needs {
+    home: Vec<DeviceId>,
+    slots: Vec<Copy>,
+}
+
+impl Needs {
+    fn home(&mut self, member: DeviceId) {
+        if !self.home.contains(&member) {
+            self.home.push(member);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.home.len() + self.slots.len()
+    }
+}
+
+/// How parity is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Nothing that parity has changes, or parity's member collects.
+    LeftAlone,
+    Modify,
+    Reconstruct,
+}
+
+impl Row<'_> {
+    fn is_written(&self, unit: u16) -> bool {
+        (self.units.0..=self.units.1).contains(&unit)
+    }
+}
+
+impl GaftlPlanner {
+    /// Whether a write of some rows is any different from what the planner of parity would do.
+    pub(super) fn concerns(&self, rows: Rows, view: &View<'_>) -> bool {
+        let (offset, length) = (rows.first * self.row, rows.count * self.row);
+        let collects = |member: DeviceId| {
+            view.members[member.index()].collecting || view.left(member, offset, length).is_some()
+        };
+        self.displaced.has(rows) || (0..self.members).map(DeviceId).any(collects)
+    }
+
+    /// Plans a write row by row.
+    pub(super) fn write(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { rows, units, .. } = *transaction;
+        self.begin_step();
+        self.load.fill(0);
+        for row in rows.first..rows.end() {
+            let (stripe, busy) = (self.stripe(row), self.busy(row, view));
+            let parity = self.layout.p_member(stripe);
+            self.row(Row { row, stripe, parity, units, busy, of: transaction, view }, plan);
+        }
+        self.turn = (self.turn + 1) % self.members;
+        self.write_noted(plan);
+    }
+
+    fn row(&mut self, mut row: Row<'_>, plan: &mut Plan) {
+        if row.busy == Busy::Several {
+            self.displaced.counters.waits_several += 1;
+            row.busy = Busy::Nobody;
+        }
+        if !self.has_room(&row) {
+            self.displaced.counters.waits_full += 1;
+            row.busy = Busy::Nobody;
+        }
+        let (way, needs) = self.way(&row);
+        let read = needs.len() as u64 * self.row;
+        for &member in &needs.home {
+            self.push(self.read_row(member, row.row, Phase::Parity), plan);
+        }
+        for copy in &needs.slots {
+            self.push(self.read_row(self.holder(copy, row.view), copy.slot, Phase::Parity), plan);
+        }
+        self.count(way, read);
+        self.write_units(&row, way);
+        if way == Way::Reconstruct {
+            // Parity is made of what lies at home.
+            let others = (0..self.layout.data_units()).filter(|&unit| !row.is_written(unit));
+            others.for_each(|unit| self.displaced.drop_from_parity(row.row, unit));
+        }
+        if way != Way::LeftAlone {
+            self.write_row(row.parity, row.row, Phase::Parity);
+        }
+    }
+
+    fn count(&mut self, way: Way, read: u64) {
+        self.counters.pre_read_bytes += read;
+        match way {
+            Way::LeftAlone => {}
+            Way::Modify => self.counters.rows_read_modify_write += 1,
+            Way::Reconstruct if read == 0 => self.counters.rows_full += 1,
+            Way::Reconstruct => self.counters.rows_reconstruct_write += 1,
+        }
+    }
+
+    /// Whether a unit that is written goes to a slot.
+    fn goes_away(&self, row: &Row<'_>, unit: u16) -> bool {
+        row.busy.is(row.parity) || row.busy.is(self.layout.data_member(row.stripe, unit))
+    }
+
+    /// The copy of a unit that can be written where it is.
+    fn in_place(&self, row: &Row<'_>, unit: u16) -> Option<&Copy> {
+        let is_free = |copy: &&Copy| copy.on.iter().all(|&on| !self.is_busy(on, copy.slot, row.view));
+        self.displaced.of(row.row, unit).filter(is_free)
+    }
+
+    /// Whether there is a slot for every unit that needs one.
+    fn has_room(&self, row: &Row<'_>) -> bool {
+        let needs_slot = |unit: &u16| self.goes_away(row, *unit) && self.in_place(row, *unit).is_none();
+        let needed = (row.units.0..=row.units.1).filter(needs_slot).count() as u64;
+        needed <= self.displaced.room()
+    }
+
+    /// The two members that take the next slot: those that do not collect and have least to do, the others in turn.
+    fn pair(&self, slot: u64, view: &View<'_>) -> [DeviceId; 2] {
+        let load = |member: DeviceId| {
+            let turn = (member.0 + self.members - self.turn) % self.members;
+            let bytes = view.outstanding[member.index()] + self.load[member.index()];
+            (self.is_busy(member, slot, view), bytes, turn)
+        };
+        let least = |but: Option<DeviceId>| {
+            let members = (0..self.members).map(DeviceId).filter(|&member| Some(member) != but);
+            members.min_by_key(|&member| load(member)).expect("such an array has three members and more")
+        };
+        let first = least(None);
+        [first, least(Some(first))]
+    }
+
+    /// Whether parity has what lies at the home of a unit.
+    fn is_in_parity(&self, row: u64, unit: u16) -> bool {
+        self.displaced.of(row, unit).is_none_or(|copy| copy.in_parity)
+    }
+
+    /// The members of everything from which a unit that parity has can be rebuilt.
+    pub(super) fn others(&self, row: u64, unit: u16, into: &mut Vec<DeviceId>) {
+        let stripe = self.stripe(row);
+        let others = (0..self.layout.data_units()).filter(|&other| other != unit);
+        let others = others.filter(|&other| self.is_in_parity(row, other));
+        into.extend(others.map(|other| self.layout.data_member(stripe, other)));
+        into.push(self.layout.p_member(stripe));
+    }
+
+    /// How the parity of a row is made, and what is read for it.
+    fn way(&self, row: &Row<'_>) -> (Way, Needs) {
+        let units = || row.units.0..=row.units.1;
+        let is_dropped = |unit: u16| self.goes_away(row, unit) && !self.is_in_parity(row.row, unit);
+        if row.busy.is(row.parity) || units().all(is_dropped) {
+            let mut rest = Needs::default();
+            units().for_each(|unit| self.need_rest(row, unit, &mut rest));
+            return (Way::LeftAlone, rest);
+        }
+        let must_drop = units().any(|unit| self.goes_away(row, unit) && self.is_in_parity(row.row, unit));
+        let (modify, reconstruct) = (self.modify(row), self.reconstruct(row));
+        let will_do = |needs: &Needs| !needs.home.iter().any(|&member| row.busy.is(member));
+        let prefers_modify = match self.small_write {
+            SmallWrite::Fewest => modify.len() < reconstruct.len(),
+            SmallWrite::ReadModifyWrite => reconstruct.len() > 0,
+            SmallWrite::Reconstruct => false,
+        };
+        if !must_drop && will_do(&modify) && (prefers_modify || !will_do(&reconstruct)) {
+            (Way::Modify, modify)
+        } else {
+            (Way::Reconstruct, reconstruct)
+        }
+    }
+
+    /// What a read-modify-write reads: what parity has of the units that go home, and parity.
+    fn modify(&self, row: &Row<'_>) -> Needs {
+        let mut needs = Needs::default();
+        for unit in row.units.0..=row.units.1 {
+            if !self.goes_away(row, unit) && self.is_in_parity(row.row, unit) {
+                needs.home(self.layout.data_member(row.stripe, unit));
+            }
+            self.need_rest(row, unit, &mut needs);
+        }
+        needs.home(row.parity);
+        needs
+    }
+
+    /// What a reconstruct-write reads: the units at home that are not written.
+    fn reconstruct(&self, row: &Row<'_>) -> Needs {
+        let mut needs = Needs::default();
+        for unit in 0..self.layout.data_units() {
+            if row.is_written(unit) {
+                self.need_rest(row, unit, &mut needs);
+            } else if self.displaced.of(row.row, unit).is_none() {
+                needs.home(self.layout.data_member(row.stripe, unit));
+            }
+        }
+        needs
+    }
+
+    /// Where the rest of a unit is read that is written in part.
+    fn need_rest(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
+        if !self.is_cut(row, unit) {
+            return;
+        }
+        let home = self.layout.data_member(row.stripe, unit);
+        if let Some(&copy) = self.displaced.of(row.row, unit) {
+            needs.slots.push(copy);
+        } else if !row.busy.is(home) {
+            needs.home(home);
+        } else {
+            let mut others = Vec::new();
+            self.others(row.row, unit, &mut others);
+            others.into_iter().for_each(|member| needs.home(member));
+        }
+    }
+
+    /// Whether a unit is written in part.
+    fn is_cut(&self, row: &Row<'_>, unit: u16) -> bool {
+        let (start, end) = (row.of.offset, row.of.offset + row.of.length);
+        let logical = self.logical(row.row, unit);
+        start > logical || end < logical + self.row
+    }
+
+    fn write_units(&mut self, row: &Row<'_>, way: Way) {
+        for unit in row.units.0..=row.units.1 {
+            if self.goes_away(row, unit) {
+                self.write_away(row, unit);
+                if way == Way::Reconstruct {
+                    self.displaced.drop_from_parity(row.row, unit);
+                }
+                continue;
+            }
+            self.write_row(self.layout.data_member(row.stripe, unit), row.row, Phase::Data);
+            if self.displaced.of(row.row, unit).is_some() {
+                self.displaced.leave(row.row, unit);
+                self.displaced.counters.home_by_write += 1;
+            }
+        }
+    }
+
+    fn write_away(&mut self, row: &Row<'_>, unit: u16) {
+        if self.in_place(row, unit).is_none() {
+            let slot = self.displaced.next_slot();
+            let on = self.pair(slot, row.view);
+            self.displaced.take(row.row, unit, on);
+        }
+        let Some(&Copy { slot, on: [data, parity], .. }) = self.displaced.of(row.row, unit) else { return };
+        self.displaced.counters.displaced += 1;
+        for member in [data, parity] {
+            self.load[member.index()] += self.row;
+        }
+        self.write_row(data, slot, Phase::Data);
+        self.write_row(parity, slot, Phase::Parity);
+    }
+}

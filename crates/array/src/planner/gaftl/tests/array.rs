@@ -1,0 +1,435 @@
+//! Whole arrays of real devices under the policy, with symbolic contents: what a page holds is a set of symbols, one for each
+//! write of a unit, as in `model`.
+//!
+//! The planner is watched: after each plan the store says what every place that is written is to hold. Operations carry out what
+//! was planned when the controller hands them over and hears of their end. So this finds what a plan alone cannot show: a read
+//! that is begun before a unit moves and answered afterwards, a slot that is used while it is read, a step that begins when its
+//! members have changed. A read that holds no rows may return any version from the last one that was done when it began.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use harmonia_engine::Rng;
+use harmonia_flash::presets;
+use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
+    FtlConfig, GcConfig, Priority, SsdConfig, Trigger,
+};
+use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
+
+use super::super::{GaftlPlanner, HOMECOMING};
+use super::{PAGE, rows_of};
+use crate::config::{Avoid, CoordinationConfig, Faults, Knowledge, MemberConfig, Reads, SmallWrite};
+use crate::controller::payload::{Owner, Payload};
+use crate::controller::{Array, Parts};
+use crate::coordination::{Parameters, REGISTRY};
+use crate::layout::{Layout, Level, Parity, Rotation, Unit};
+use crate::planner::parity::ParityPlanner;
+use crate::planner::{Answer, Dodge, Plan, PlannedOperation, Planner, Refusal, Transaction, View};
+use crate::{AgeingPlan, ArrayConfig, age};
+
+type Sum = BTreeSet<u32>;
+type Place = (u16, u64);
+
+/// A transaction that was planned: what each place is to hold, and what it has read.
+#[derive(Default, Clone)]
+struct Run {
+    places: BTreeMap<Place, Sum>,
+    units: Vec<(u64, u16)>,
+    read: Vec<Sum>,
+}
+
+struct Shared {
+    planner: GaftlPlanner,
+    layout: Parity,
+    /// The first row of the reserve.
+    reserve: u64,
+    flash: BTreeMap<Place, Sum>,
+    /// By row and unit: all that was ever written, and how many of these are done.
+    versions: BTreeMap<(u64, u16), (Vec<u32>, usize)>,
+    planned: Option<Run>,
+    running: BTreeMap<u32, Run>,
+    /// Reads that hold no rows: how many versions of each place were done when they began.
+    begun: BTreeMap<(u64, Place), usize>,
+    symbols: u32,
+    checked: u64,
+}
+
+fn plus(sum: &Sum, other: &Sum) -> Sum {
+    sum.symmetric_difference(other).copied().collect()
+}
+
+/// Whether a sum can be made of some of these.
+fn says(known: &[Sum], sum: &Sum) -> bool {
+    let mut basis: Vec<(u32, Sum)> = Vec::new();
+    let rest = |basis: &[(u32, Sum)], sum: &Sum| {
+        basis.iter().fold(
+            sum.clone(),
+            |rest, (own, known)| if rest.contains(own) { plus(&rest, known) } else { rest },
+        )
+    };
+    for known in known {
+        let left = rest(&basis, known);
+        if let Some(&own) = left.first() {
+            basis.push((own, left));
+        }
+    }
+    rest(&basis, sum).is_empty()
+}
+
+impl Shared {
+    fn at(&self, place: Place) -> Sum {
+        self.flash.get(&place).cloned().unwrap_or_default()
+    }
+
+    fn home(&self, row: u64, unit: u16) -> Place {
+        (self.layout.data_member(self.planner.stripe(row), unit).0, row)
+    }
+
+    fn newest(&self, row: u64, unit: u16) -> Sum {
+        let versions = self.versions.get(&(row, unit));
+        versions.and_then(|(all, _)| all.last()).map(|&last| Sum::from([last])).unwrap_or_default()
+    }
+
+    /// The units of a transaction that holds rows.
+    fn units_of(&self, of: &Transaction) -> Vec<(u64, u16)> {
+        let rows = of.rows.first..of.rows.end();
+        let all = rows.flat_map(|row| (0..self.layout.data_units()).map(move |unit| (row, unit)));
+        all.filter(|&(row, unit)| match of.member {
+            Some(member) => self.home(row, unit).0 == member.0,
+            None => {
+                let logical = self.planner.logical(row, unit);
+                logical < of.offset + of.length && of.offset < logical + PAGE
+            }
+        })
+        .collect()
+    }
+
+    /// Takes note of what a plan is to leave behind.
+    fn note(&mut self, of: &Transaction, plan: &Plan) {
+        let mut run = Run { units: self.units_of(of), ..Run::default() };
+        if of.operation == Operation::Write && of.tag != HOMECOMING {
+            for &place in &run.units {
+                self.symbols += 1;
+                self.versions.entry(place).or_default().0.push(self.symbols);
+                run.read.push(Sum::from([self.symbols]));
+            }
+        }
+        let writes = plan.operations().iter().filter(|operation| operation.operation == Operation::Write);
+        let (parities, units): (Vec<Place>, Vec<Place>) =
+            writes.flat_map(rows_of).partition(|&(member, row)| self.is_parity(member, row));
+        for place in units {
+            let (row, unit) = self.owner(place, of);
+            run.places.insert(place, self.newest(row, unit));
+        }
+        for place in parities {
+            let parity = self.in_parity(place.1).into_iter().fold(Sum::new(), |sum, unit| {
+                let home = self.home(place.1, unit);
+                plus(&sum, &run.places.get(&home).cloned().unwrap_or_else(|| self.at(home)))
+            });
+            run.places.insert(place, parity);
+        }
+        self.planned = Some(run);
+    }
+
+    fn is_parity(&self, member: u16, row: u64) -> bool {
+        row < self.reserve && self.layout.unit_on(self.planner.stripe(row), DeviceId(member)) == Unit::P
+    }
+
+    fn owner(&self, (member, row): Place, of: &Transaction) -> (u64, u16) {
+        if row < self.reserve {
+            let Unit::Data(unit) = self.layout.unit_on(self.planner.stripe(row), DeviceId(member)) else {
+                unreachable!("it is no parity")
+            };
+            return (row, unit);
+        }
+        let store = &self.planner.displaced;
+        let is_there = |&(home, unit): &(u64, u16)| {
+            store.of(home, unit).is_some_and(|copy| copy.slot == row && copy.on.contains(&DeviceId(member)))
+        };
+        let owner = store.within(of.rows).find(is_there);
+        owner.expect("a slot that is written belongs to a row of the transaction")
+    }
+
+    fn in_parity(&self, row: u64) -> Vec<u16> {
+        let counts = |unit: &u16| {
+            self.planner.displaced.of(row, *unit).is_none_or(|copy| copy.in_parity || copy.leaves)
+        };
+        (0..self.layout.data_units()).filter(counts).collect()
+    }
+
+    /// A read that holds no rows has an answer.
+    fn check_plain(&mut self, token: u64, place: Place) {
+        let done = self.begun.remove(&(token, place)).unwrap_or(0);
+        let Unit::Data(unit) = self.layout.unit_on(self.planner.stripe(place.1), DeviceId(place.0)) else {
+            unreachable!("hosts read data")
+        };
+        let held = self.at(place);
+        let (versions, _) = self.versions.get(&(place.1, unit)).cloned().unwrap_or_default();
+        let is_old = done == 0 && held.is_empty();
+        let known = versions.iter().skip(done.saturating_sub(1)).any(|&version| held == Sum::from([version]));
+        assert!(is_old || known, "{place:?} holds {held:?}, of {versions:?} {done} were done");
+        self.checked += 1;
+    }
+}
+
+/// The planner with somebody who looks at its plans, and who hears of what becomes of them.
+#[derive(Clone)]
+struct Watched(Arc<Mutex<Shared>>);
+
+impl Watched {
+    fn get(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().expect("nobody has panicked")
+    }
+}
+
+impl Planner for Watched {
+    fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
+        self.get().planner.split(request, view, into);
+    }
+
+    fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let mut shared = self.get();
+        shared.planner.plan(now, transaction, view, plan);
+        shared.note(transaction, plan);
+    }
+
+    fn on_refused(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        self.get().planner.on_refused(now, transaction, operation, refusal, view, patch)
+    }
+
+    fn done(&mut self, now: SimTime, transaction: &Transaction) {
+        self.get().planner.done(now, transaction);
+    }
+
+    fn tidies(&self) -> bool {
+        true
+    }
+
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.get().planner.tidy(view)
+    }
+
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        self.get().planner.own_counters()
+    }
+
+    fn watches_devices(&self) -> bool {
+        true
+    }
+}
+
+impl Payload for Watched {
+    fn submits(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut shared = self.get();
+        if !shared.running.contains_key(&of.handle) {
+            let run = shared.planned.take().expect("what begins has just been planned");
+            shared.running.insert(of.handle, run);
+        }
+        for place in rows_of(operation) {
+            match operation.operation {
+                Operation::Write => {
+                    let run = &shared.running[&of.handle];
+                    let sum = &run.places[&place];
+                    assert!(says(&run.read, sum), "{:?}: {place:?} is to hold {sum:?}", of.transaction);
+                }
+                Operation::Read if of.transaction.rows.count == 0 => {
+                    let layout = &shared.layout;
+                    if let Unit::Data(unit) =
+                        layout.unit_on(shared.planner.stripe(place.1), DeviceId(place.0))
+                    {
+                        let done = shared.versions.get(&(place.1, unit)).map_or(0, |(_, done)| *done);
+                        shared.begun.insert((token, place), done);
+                    }
+                }
+                Operation::Read | Operation::Trim | Operation::Flush => {}
+            }
+        }
+    }
+
+    fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut shared = self.get();
+        for place in rows_of(operation) {
+            match operation.operation {
+                Operation::Write => {
+                    let sum = shared.running[&of.handle].places[&place].clone();
+                    shared.flash.insert(place, sum);
+                }
+                Operation::Read if of.transaction.rows.count == 0 => shared.check_plain(token, place),
+                Operation::Read => {
+                    let sum = shared.at(place);
+                    shared.running.get_mut(&of.handle).expect("it runs").read.push(sum);
+                }
+                Operation::Trim | Operation::Flush => {}
+            }
+        }
+    }
+
+    fn ends(&mut self, of: Owner<'_>) {
+        let mut shared = self.get();
+        let Some(run) = shared.running.remove(&of.handle) else { return };
+        match of.transaction.operation {
+            Operation::Read if of.transaction.rows.count > 0 => {
+                for &(row, unit) in &run.units {
+                    let newest = shared.newest(row, unit);
+                    assert!(says(&run.read, &newest), "{:?}: unit {unit} of {row}", of.transaction);
+                    shared.checked += 1;
+                }
+            }
+            Operation::Write => {
+                for place in &run.units {
+                    if let Some((versions, done)) = shared.versions.get_mut(place) {
+                        *done = versions.len();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn device(domain: Domain, blocking: bool) -> SsdConfig {
+    let flash = presets::find("tiny-test").expect("the preset for tests");
+    SsdConfig {
+        preset: flash.name.into(),
+        geometry: flash.geometry.clone(),
+        timing: flash.timing.clone(),
+        link: flash.link.clone(),
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Percent(30.0),
+            allocation: Allocation::CWDP,
+            allocation_unit: AllocationUnit::Die,
+            frontiers: Frontiers::Shared,
+            priority: Priority::Fifo,
+            multi_plane: false,
+            open_blocks: 2,
+        },
+        gc: GcConfig {
+            domain,
+            trigger: Trigger::Foreground,
+            hard_threshold: Amount::Percent(5.0),
+            soft_threshold: Amount::AboveHard(4),
+            begins_at: BeginsAt::Schedule,
+            stop_threshold: Amount::AboveHard(0),
+            min_victims: 1,
+            victim: "greedy".into(),
+            victim_d: 3,
+            schedule: if blocking { "blocking" } else { "preemptive" }.into(),
+            slack: SimDuration::from_us(5_000),
+            destination: Destination::Unit,
+            concurrency: ConcurrencyConfig::named("unlimited"),
+        },
+    }
+}
+
+/// A random array, and how much it has to do.
+fn config(rng: &mut Rng) -> ArrayConfig {
+    let devices = 3 + rng.below(3) as u16;
+    let domain = if rng.chance(0.5) { Domain::Device } else { Domain::Die };
+    let member = MemberConfig { capable: true, ssd: device(domain, rng.chance(0.5)) };
+    let level =
+        if rng.chance(0.3) { Level::Raid4 } else { Level::Raid5(Rotation::ALL[rng.below(6) as usize]) };
+    ArrayConfig {
+        devices,
+        level,
+        stripe_unit: PAGE * (1 + rng.below(3)),
+        small_write: SmallWrite::Fewest,
+        knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
+        faults: Faults::default(),
+        coordination: CoordinationConfig {
+            policy: "gaftl".into(),
+            message_latency: SimDuration::from_us(20 * rng.below(2)),
+            own: serde_json::Map::new(),
+        },
+        members: vec![member; usize::from(devices)],
+    }
+}
+
+/// Runs random requests on an array; returns the rows that were compared and displaced.
+fn run(seed: u64) -> (u64, u64) {
+    let mut rng = Rng::stream(seed, "gaftl/array");
+    let config = config(&mut rng);
+    let whole = config.layout();
+    let Layout::Parity(layout) = whole.clone() else { unreachable!("these levels have parity") };
+    let free_stripes = config.knowledge.free_stripes;
+    let dodge = Dodge { reads: Reads::Avoid(Avoid::Longest), free_stripes, ..Dodge::default() };
+    let plain = ParityPlanner::new(&whole, layout.clone(), config.small_write, PAGE).dodging(dodge);
+    let planner = GaftlPlanner::new(plain, (&whole, layout.clone()), config.small_write, free_stripes);
+    let shared = Watched(Arc::new(Mutex::new(Shared {
+        planner,
+        layout,
+        reserve: whole.member_bytes() / PAGE,
+        flash: BTreeMap::new(),
+        versions: BTreeMap::new(),
+        planned: None,
+        running: BTreeMap::new(),
+        begun: BTreeMap::new(),
+        symbols: 0,
+        checked: 0,
+    })));
+    let entry = REGISTRY.iter().find(|entry| entry.name == "gaftl").expect("it is registered");
+    let coordinator = (entry.build)(&Parameters {
+        devices: config.devices,
+        redundancy: 1,
+        members: &config.members,
+        message_latency: config.coordination.message_latency,
+        own: &config.coordination.own,
+    });
+    let coordinator = coordinator.expect("its defaults work");
+    let (cancel, pages_done) = Default::default();
+    let plan =
+        AgeingPlan { fill: 1.0, overwrite: 1.0, seed, threads: 1, cancel: &cancel, pages_done: &pages_done };
+    let aged = age(&config, &plan).expect("the array for tests can be aged");
+    let parts = Parts { coordinator, planner: Box::new(shared.clone()), payload: shared.clone() };
+    let mut array = Array::with_parts(&config, aged.devices, parts, |_| AuditProbe).expect("it can be built");
+    // Few stripes, so that requests meet one another.
+    let pages = (whole.logical_bytes() / PAGE).min(60);
+    let (mut now, mean, mut left) = (SimTime::ZERO, 100_000.0 * (1 + rng.below(20)) as f64, 400);
+    for id in 0..400 {
+        now += SimDuration(rng.exponential(mean) as u64);
+        array.advance_until(now).expect("members go on");
+        let length = 1 + rng.below(6);
+        let operation = if rng.chance(0.4) { Operation::Read } else { Operation::Write };
+        let (offset, length) = (rng.below(pages - length) * PAGE, length * PAGE);
+        array
+            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member: None })
+            .expect("likewise");
+        left -= std::mem::take(array.completions()).len();
+    }
+    let mut steps = 0;
+    while left > 0 || shared.get().planner.displaced.taken() > 0 || array.transactions_under_way() > 0 {
+        let wakeup = array.next_wakeup();
+        assert!(wakeup != SimTime::NEVER && steps < 1_000_000, "{left} requests are lost, or rows stay away");
+        array.advance_until(wakeup).expect("members go on");
+        left -= std::mem::take(array.completions()).len();
+        steps += 1;
+    }
+    let shared = shared.get();
+    for &(row, unit) in shared.versions.keys() {
+        assert_eq!(shared.at(shared.home(row, unit)), shared.newest(row, unit), "all is home");
+        let parity = (shared.layout.p_member(shared.planner.stripe(row)).0, row);
+        let sum = (0..shared.layout.data_units())
+            .fold(Sum::new(), |sum, unit| plus(&sum, &shared.at(shared.home(row, unit))));
+        assert_eq!(shared.at(parity), sum, "parity of row {row}");
+    }
+    (shared.checked, shared.planner.displaced.counters.displaced)
+}
+
+#[test]
+fn contents_are_right_on_whole_arrays() {
+    let (mut checked, mut displaced) = (0, 0);
+    for seed in 0..30 {
+        let counted = run(seed);
+        (checked, displaced) = (checked + counted.0, displaced + counted.1);
+    }
+    assert!(checked > 5_000 && displaced > 250, "{checked} compared, {displaced} displaced");
+}

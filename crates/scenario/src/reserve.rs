@@ -1,0 +1,69 @@
+//! Stripes that the array keeps free at the end of its members, and what a policy that writes to them needs.
+//!
+//! They are taken from the capacity whatever the policy, so that policies are compared on the same array.
+
+use harmonia_array::coordination::{self, Coordinator};
+use harmonia_array::{ArrayConfig, Level};
+use harmonia_types::registry::find;
+use harmonia_types::{Bytes, units};
+
+use crate::error::Parsed;
+use crate::policies;
+use crate::read::Section;
+
+/// Reads `free_stripes`; `member` and `unit` are the bytes of a member and of a stripe unit.
+pub(crate) fn read(array: &Section<'_>, level: Level, member: Bytes, unit: Bytes) -> Parsed<u64> {
+    let Some(field) = array.field("free_stripes") else { return Ok(0) };
+    let stripes = member / unit;
+    let free = field.integer(0, u64::from(u32::MAX))?;
+    if free > 0 && level.parities() == 0 {
+        let problem = format!("{level} has no parity, and only rows with parity are written elsewhere");
+        let allowed = "no `free_stripes`, or array.level = \"raid4\" or \"raid5\"";
+        return Err(field.fault_allowing(problem, allowed));
+    }
+    if free >= stripes {
+        let problem = format!("leaves no room: there are {stripes} stripes of {}", units::format_bytes(unit));
+        return Err(field.fault_allowing(problem, format!("0 to {}", stripes.saturating_sub(1))));
+    }
+    Ok(free)
+}
+
+/// What keeps a policy from this array: the reason, and what would help.
+pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(String, String)> {
+    let ArrayConfig { level, knowledge, faults, .. } = array;
+    if !policy.displaces() {
+        return None;
+    }
+    if !matches!(level, Level::Raid4 | Level::Raid5(_)) {
+        let problem = match level.parities() {
+            1 => format!("it knows stripes that all members have a part in, and {level} has others"),
+            parities => format!("it writes around one parity, and {level} has {parities}"),
+        };
+        return Some((problem, "array.level = \"raid4\" or \"raid5\"".into()));
+    }
+    if array.stripe_cache.entries > 0 {
+        let problem = "a stripe cache keeps rows as if all of them were at home";
+        return Some((problem.into(), "array.stripe_cache = 0".into()));
+    }
+    if !faults.is_none() {
+        let problem = "it does not know how to go on without a member that fails or cannot be read";
+        return Some((problem.into(), "no array.failure, array.page_errors, array.scrub, array.power_loss and array.write_hole".into()));
+    }
+    (knowledge.free_stripes == 0).then(|| {
+        let rows = array.stripe_unit / 4096.min(array.stripe_unit);
+        let problem = "it writes to stripes that the array keeps free, and there are none";
+        let each = format!("a stripe takes {rows} units of 4KiB that cannot be written in their own place");
+        (problem.into(), format!("array.free_stripes = 1 or more ({each})"))
+    })
+}
+
+/// Refuses a policy that cannot work on this array.
+pub(crate) fn allows(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
+    let name = &config.coordination.policy;
+    let Some(policy) = policies::built(config, name).ok() else { return Ok(()) };
+    let Some((problem, allowed)) = unable(config, &*policy) else { return Ok(()) };
+    let own = find(coordination::REGISTRY, name).map_or(&[][..], |entry| entry.keys);
+    let section = array.child_with("coordination", "array.coordination", own)?;
+    let field = section.require("policy", "the default works on every array")?;
+    Err(field.fault_allowing(problem, format!("{allowed}; or another policy")))
+}

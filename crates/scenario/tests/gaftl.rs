@@ -1,0 +1,85 @@
+//! GAFTL on whole arrays: does a request wait for collection where it should not, and are its keys kept and counted?
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use harmonia_metrics::Report;
+use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, run};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+const TINY: &str = "name = \"t\"\nssd.preset = \"tiny-test\"\nssd.gc.soft_threshold = \"hard+6\"\n\
+    array = { devices = 4, level = \"raid5\", stripe_unit = \"8KiB\" }\n\
+    workload = { size.mean = \"4KiB\", arrival.rate = 80, requests = 3000, warmup = 800, read_fraction = 0.5 }";
+const GAFTL: &str = "array.coordination.policy=gaftl";
+
+fn scenario(sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Scenario::parse(TINY, "test", &sets, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn report(sets: &[&str], checked: bool) -> Report {
+    let (progress, observe) = (&Silent, &Unobserved);
+    let options = RunOptions { threads: 1, checked, cancel: &NEVER, progress, observe, cache: None };
+    run(&scenario(sets), &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Requests that met collection, and what the policy counted.
+fn met(report: &Report) -> (u64, &BTreeMap<String, u64>) {
+    let response = &report.host.response_ns;
+    let met = response.gc_affected_read.count + response.gc_affected_write.count;
+    (met, &report.array.coordination.counters)
+}
+
+#[test]
+fn the_reserve_is_kept_when_written_out_and_taken_from_the_capacity() {
+    let (plain, kept) = (scenario(&[]), scenario(&["array.free_stripes=5", GAFTL]));
+    assert!(kept.to_toml().contains("free_stripes = 5") && !plain.to_toml().contains("free_stripes"));
+    let again = Scenario::parse(&kept.to_toml(), "test", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again, kept);
+    let bytes = |scenario: &Scenario| scenario.array.layout().logical_bytes();
+    // Three units of data in each stripe of 8 KiB units.
+    assert_eq!(bytes(&plain) - bytes(&kept), 5 * 3 * 8192);
+    assert_eq!(bytes(&scenario(&["array.free_stripes=5"])), bytes(&kept), "under every policy");
+}
+
+/// Without NVRAM. Where several collect, or no slot is free, some do.
+#[test]
+fn no_request_waits_for_collection_while_members_take_turns_and_slots_are_free() {
+    let mut calm_runs = 0;
+    for (level, seed) in
+        ["raid4", "raid5"].into_iter().flat_map(|level| (1..=6).map(move |seed| (level, seed)))
+    {
+        let (level, seed) = (format!("array.level={level}"), format!("seed={seed}"));
+        let report = report(&[&level, &seed, "array.free_stripes=16", GAFTL], true);
+        let (met, counters) = met(&report);
+        assert!(counters["grants"] > 10 && counters["displaced"] > 0, "{level} {seed}: {counters:?}");
+        assert_eq!(counters["displaced"] > 0, counters["home_by_write"] + counters["home_in_idle"] > 0);
+        if counters["hard_notices"] + counters["waits_full"] + counters["waits_several"] > 0 {
+            // A member that is aged down to hard collects at once.
+            continue;
+        }
+        calm_runs += 1;
+        assert_eq!((met, report.host.blame_ns.queue_gc), (0, 0), "{level} {seed}: {counters:?}");
+    }
+    assert!(calm_runs >= 6, "only {calm_runs} of 12 runs are calm");
+}
+
+#[test]
+fn with_few_slots_writes_wait_and_are_counted_or_are_parked() {
+    let busy = ["array.free_stripes=1", "workload.arrival.rate=600", "array.stripe_unit=4KiB", GAFTL];
+    let waiting = report(&busy, true);
+    let (waits, counters) = met(&waiting);
+    assert!(waits > 0 && counters["waits_full"] > 0, "{waits} {counters:?}");
+    let parking = report(&[&busy[..], &["array.nvram=1MiB"]].concat(), true);
+    assert!(parking.array.nvram.is_some_and(|nvram| nvram.parked_pages > 0));
+    assert!(met(&parking).0 < waits);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let sets = ["array.free_stripes=4", "workload.arrival.rate=400", "workload.requests=1600", GAFTL];
+    let figures = |report: &Report| (report.host.clone(), report.array.coordination.counters.clone());
+    let (one, other) = (report(&sets, false), report(&sets, true));
+    assert_eq!(figures(&one), figures(&other));
+}
