@@ -488,7 +488,7 @@ mod tests {
             (14, other, Happening::Replaced { by: 9 }),
             (17, other, Happening::Rebuilt),
         ] {
-            recorder.tell(SimTime(at), member, what);
+            recorder.tell(SimTime(at), Some(member), what);
         }
         recorder.record(&read(4, 100));
         let report = recorder.report(SimTime(0), SimTime(20));

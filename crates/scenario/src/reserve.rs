@@ -47,7 +47,10 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
     }
     if !faults.is_none() {
         let problem = "it does not know how to go on without a member that fails or cannot be read";
-        return Some((problem.into(), "no array.failure, array.page_errors, array.scrub, array.power_loss and array.write_hole".into()));
+        return Some((
+            problem.into(),
+            "no array.failure, array.page_errors, array.scrub, array.power_loss and array.write_hole".into(),
+        ));
     }
     (knowledge.free_stripes == 0).then(|| {
         let rows = array.stripe_unit / 4096.min(array.stripe_unit);

@@ -69,7 +69,7 @@ impl Scenario {
         let rows = match &self.workload {
             WorkloadConfig::Synthetic(load) => of_size(&load.size) / row,
             WorkloadConfig::Streams(load) => {
-                load.streams.iter().map(|(_, stream)| of_size(&stream.size) / row).max().unwrap_or(0)
+                load.streams.values().map(|stream| of_size(&stream.size) / row).max().unwrap_or(0)
             }
             WorkloadConfig::Trace(_) => 0,
         };

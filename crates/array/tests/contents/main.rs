@@ -156,7 +156,6 @@ fn a_stripe_cache_keeps_what_rows_hold() {
             ("pages written anew", failing.rewritten, 100),
         ],
     );
-    println!("{sum:#?}");
 }
 
 /// Where there is no parity, only NVRAM makes the order of writes matter: copies, and parts of pages.

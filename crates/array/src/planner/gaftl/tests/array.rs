@@ -20,7 +20,9 @@ use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use super::super::{GaftlPlanner, HOMECOMING};
 use super::{PAGE, rows_of};
-use crate::config::{Avoid, CoordinationConfig, Faults, Knowledge, MemberConfig, Reads, SmallWrite};
+use crate::config::{
+    Avoid, CoordinationConfig, Faults, Knowledge, MemberConfig, Reads, SmallWrite, StripeCacheConfig,
+};
 use crate::controller::payload::{Owner, Payload};
 use crate::controller::{Array, Parts};
 use crate::coordination::{Parameters, REGISTRY};
@@ -343,6 +345,7 @@ fn config(rng: &mut Rng) -> ArrayConfig {
         level,
         stripe_unit: PAGE * (1 + rng.below(3)),
         small_write: SmallWrite::Fewest,
+        stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
         faults: Faults::default(),
         coordination: CoordinationConfig {

@@ -153,6 +153,7 @@ impl World {
         match layout.unit_on(row * PAGE / self.stage.unit, DeviceId(member)) {
             Unit::Data(unit) => Held::Unit(row, unit),
             Unit::P | Unit::Q => Held::Parity(row, self.in_parity(row)),
+            Unit::None => unreachable!("all members have a part in every stripe"),
         }
     }
 
