@@ -69,13 +69,14 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
     let spares = array.field("spares").map(|field| field.count(0, MOST_SPARES)).transpose()?.unwrap_or(0);
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
+    let power_losses = power::losses(array, level, &events)?;
     Ok(Faults {
         events,
         page_errors,
         spares: vec![usual(members).clone(); spares as usize],
         rebuild: rebuild(array, page)?,
         scrub: scrub(array)?,
-        power_losses: power::losses(array)?,
+        power_losses,
         write_hole: power::write_hole(array)?,
         journal: None,
         seed: 0,

@@ -128,7 +128,7 @@ fn a_loss_of_power_is_told_and_the_array_resynced() {
     assert_eq!((resync.share, resync.work.bytes), (1.0, 13 << 20));
     assert!((resync.work.seconds - (failures.events[1].at_s - 0.5)).abs() < 1e-9, "{resync:?}");
     assert!(!has(&report, RESYNC_UNFINISHED) && failures.lost.pages() == 0);
-    let slow = self::report(&[POWER]);
+    let slow = self::report(&[POWER, "array.rebuild.min_rate=100KB/s", "array.rebuild.max_rate=100KB/s"]);
     assert!(has(&slow, RESYNC_UNFINISHED), "{:?}", slow.warnings);
 }
 

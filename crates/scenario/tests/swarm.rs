@@ -159,10 +159,9 @@ fn generate(seed: u64) -> Generated {
         "[ssd.gc.concurrency]\n{}",
         concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels)
     ));
-    put(format_args!(
-        "[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n{}",
-        level(&mut levels, layout.level())
-    ));
+    let keys = level(&mut levels, layout.level());
+    let has_cache = keys.contains("stripe_cache = ") && !keys.contains("stripe_cache = 0");
+    put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n{keys}"));
     let mut known = Draw(Rng::stream(seed, "swarm/knowledge"));
     let is_redundant = layout.level().redundancy(devices as u16) > 0;
     let interface = if known.0.chance(0.4) { Interface::Command } else { known.interface() };
@@ -171,7 +170,9 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("free_stripes = {free_stripes}"));
     }
     let mut able = able(interface, is_redundant);
-    able.retain(|&name| name != "gaftl" || (free_stripes > 0 && layout.level().parities() == 1));
+    able.retain(|&name| {
+        name != "gaftl" || (free_stripes > 0 && layout.level().parities() == 1 && !has_cache)
+    });
     let policy = d.name(coordination::REGISTRY);
     let policy = if able.contains(&policy) { policy } else { known.pick(&able) };
     put(format_args!(

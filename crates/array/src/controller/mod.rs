@@ -85,7 +85,7 @@ use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTim
 use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
-use crate::layout::Layout;
+use crate::layout::{Layout, Level};
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
 use background::Background;
 pub use background::BackgroundCounters;
@@ -402,6 +402,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if states.len() != expected || config.members.is_empty() {
             let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
             return Err(format!("{states} states for {members} members and {spares} spares"));
+        }
+        let is_copied = faults.replacements() > 0;
+        if !faults.power_losses.is_empty() && (is_copied || matches!(config.level, Level::Draid(_))) {
+            return Err("no power is lost while a member is copied, nor by declustered arrays".to_owned());
         }
         if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
             return Err(format!(

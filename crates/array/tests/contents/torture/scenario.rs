@@ -200,7 +200,7 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
 /// history to say.
 pub fn losses_of_power(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
     let mut faults = faults(seed, requests, config);
-    faults.events.retain(|event| event.what != Befalls::Failure);
+    faults.events.retain(|event| !matches!(event.what, Befalls::Failure | Befalls::Replacement));
     faults.power_losses = vec![When::Request(u64::MAX)];
     faults
 }

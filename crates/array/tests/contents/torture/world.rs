@@ -177,8 +177,8 @@ impl<C: Content> World<C> {
         let (within, page) = carried.page(self.places.page_sectors, lpn, origin);
         into[page].copy_from_slice(&carried.contents[within]);
         let role = self.damage.role(member, sector);
-        let is_parity = role.is_some_and(|role| self.places.is_parity(role, sector));
-        let is_parity = is_parity || self.places.is_log(member, sector);
+        let is_parity = self.places.is_log(member, sector)
+            || role.is_some_and(|role| self.places.is_parity(role, sector));
         let expected = if is_parity { IoCause::Parity } else { IoCause::Host };
         assert_eq!(cause, expected, "{lpn:?} of member {} is programmed as what it is", member.0);
     }
