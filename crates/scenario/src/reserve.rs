@@ -45,12 +45,13 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
         let problem = "a stripe cache keeps rows as if all of them were at home";
         return Some((problem.into(), "array.stripe_cache = 0".into()));
     }
-    if !faults.is_none() {
+    if !faults.events.is_empty() || faults.page_errors > 0.0 || faults.scrub.is_some() {
         let problem = "it does not know how to go on without a member that fails or cannot be read";
-        return Some((
-            problem.into(),
-            "no array.failure, array.page_errors, array.scrub, array.power_loss and array.write_hole".into(),
-        ));
+        return Some((problem.into(), "no array.failure, array.page_errors and array.scrub".into()));
+    }
+    if !faults.is_none() {
+        let problem = "neither resync nor a log knows of rows that it writes elsewhere";
+        return Some((problem.into(), "no array.power_loss and no array.write_hole".into()));
     }
     (knowledge.free_stripes == 0).then(|| {
         let rows = array.stripe_unit / 4096.min(array.stripe_unit);

@@ -16,7 +16,7 @@
 //! * `failure`: what befalls members, and spares that take their places;
 //! * `power`: losses of power, and how the array starts again;
 //! * `standing_in`: operations on members whose places others have taken;
-//! * `background`: rebuilding and scrubbing;
+//! * `background`: rebuilding, copying, resyncing and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `copying`: spares that take the places of members that still work;
 //! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
