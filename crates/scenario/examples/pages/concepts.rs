@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::GENERATED;
 use super::chart::{self, Panel, thousands};
 use super::runs::{BURSTS, CAPABLE, DISTANCES, LATENCIES, POLICIES, Runs, SIZES, SKEWS, VICTIMS};
-use super::{parity, timeline};
+use super::{failing, parity, timeline};
 
 const TEXT: &str = include_str!("concepts.md");
 
@@ -15,6 +15,7 @@ const TEXT: &str = include_str!("concepts.md");
 pub fn pages(runs: &Runs) -> Vec<(String, String)> {
     let mut pages = figures(runs);
     pages.extend(parity::figures(runs));
+    pages.extend(failing::figures(runs));
     pages.push(("docs/concepts.md".into(), filled(TEXT, &facts(runs))));
     pages
 }
@@ -86,6 +87,7 @@ pub fn statements(runs: &Runs) -> Vec<(&'static str, bool)> {
         }),
     ];
     statements.extend(parity::statements(runs));
+    statements.extend(failing::statements(runs));
     statements
 }
 
@@ -120,6 +122,7 @@ fn facts(runs: &Runs) -> BTreeMap<String, String> {
     add("gain", percent(1.0 - runs.mean("even reactive-inclusive") / runs.mean("even local")));
     add("table", table(runs));
     facts.extend(parity::facts(runs));
+    facts.extend(failing::facts(runs));
     facts
 }
 

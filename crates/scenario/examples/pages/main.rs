@@ -2,7 +2,7 @@
 //!
 //! * `policies`: what a policy's file says of itself at its top *is* its published page; `terms` links it to the glossary;
 //! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`; its section on
-//!   parity is `parity`, drawn by `rows` and `held`;
+//!   parity is `parity`, drawn by `rows` and `held`, and the one on failures `failing`;
 //! * `formats`: trace formats, from their registry;
 //! * `keys`: tables from `schema::KEYS` and the presets.
 //!
@@ -10,12 +10,14 @@
 
 mod chart;
 pub(crate) mod concepts;
+mod failing;
 mod formats;
 mod held;
 mod keys;
 mod own_keys;
 mod parity;
 mod policies;
+mod recorder;
 mod rows;
 pub(crate) mod runs;
 mod svg;

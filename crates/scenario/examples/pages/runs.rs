@@ -8,8 +8,10 @@ use harmonia_metrics::Report;
 use harmonia_scenario::policies::sets_of;
 use harmonia_scenario::{RunOptions, Scenario, Silent, Variant, compare};
 
+use super::failing::Course;
+use super::recorder::{Recorded, Recorder};
 use super::root;
-use super::timeline::{Beginning, Recorder};
+use super::timeline::Beginning;
 
 const SCENARIO: &str = "experiments/concepts.toml";
 
@@ -62,9 +64,14 @@ pub const METHODS: [(&str, &[&str]); 3] = [
     ),
 ];
 
+/// What labels of runs in which an SSD fails begin with.
+const FAILING: &str = "failing ";
+/// Their policies; reads avoid members that collect under the last.
+pub const FAILING_POLICIES: [&str; 3] = ["local", "reactive-inclusive", "gclock"];
+
 /// Everything that was run, by label.
 pub struct Runs {
-    runs: BTreeMap<String, (Report, Beginning)>,
+    runs: BTreeMap<String, (Report, Recorded)>,
     layouts: BTreeMap<String, Layout>,
 }
 
@@ -79,7 +86,12 @@ impl Runs {
 
     /// The first part of the run.
     pub fn beginning(&self, label: &str) -> &Beginning {
-        &self.find(label).1
+        &self.find(label).1.beginning
+    }
+
+    /// All of a run in which an SSD fails.
+    pub fn course(&self, label: &str) -> &Course {
+        self.find(label).1.course.as_ref().unwrap_or_else(|| panic!("no SSD fails in `{label}`"))
     }
 
     /// Where the bytes of a run's array lie.
@@ -87,7 +99,7 @@ impl Runs {
         self.layouts.get(label).unwrap_or_else(|| panic!("no run `{label}`"))
     }
 
-    fn find(&self, label: &str) -> &(Report, Beginning) {
+    fn find(&self, label: &str) -> &(Report, Recorded) {
         self.runs.get(label).unwrap_or_else(|| panic!("no run `{label}`"))
     }
 
@@ -134,7 +146,7 @@ impl Runs {
 /// If a run fails: the scenario is ours.
 pub fn run_all() -> Runs {
     let variants: Vec<Variant> = wanted().into_iter().map(|(label, sets)| variant(label, &sets)).collect();
-    let recorder = Recorder::new(variants.len());
+    let recorder = Recorder::new(variants.iter().map(|variant| variant.label.starts_with(FAILING)));
     let options = RunOptions {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         checked: false,
@@ -147,7 +159,7 @@ pub fn run_all() -> Runs {
     let layouts = variants.iter().map(|variant| (variant.label.clone(), variant.scenario.array.layout()));
     let layouts = layouts.collect();
     let labels = variants.into_iter().map(|variant| variant.label);
-    let measured = comparison.runs.into_iter().zip(recorder.into_beginnings());
+    let measured = comparison.runs.into_iter().zip(recorder.into_recorded());
     Runs { runs: labels.zip(measured).collect(), layouts }
 }
 
@@ -227,6 +239,20 @@ fn wanted() -> Vec<(String, Vec<String>)> {
         let common = [unit.as_str(), "workload.read_fraction=0"];
         let sets = common.iter().chain(own).map(|&set| set.to_owned()).collect();
         add(format!("cost {method}"), "ideal", [raid5(), sets].concat());
+    }
+    for policy in FAILING_POLICIES {
+        let sets = [
+            "array.level=raid5",
+            &format!("array.stripe_unit={UNIT}"),
+            "array.failure=[{ device = 2, at = \"10s\" }]",
+            "array.spares=1",
+            "array.rebuild={ delay = \"10s\", min_rate = \"60MB/s\", max_rate = \"60MB/s\" }",
+            "workload.read_fraction=0.5",
+            "workload.arrival.rate=300",
+            "workload.requests=15000",
+        ];
+        let avoid = (policy == "gclock").then_some("array.reads=avoid");
+        add(FAILING.trim().into(), policy, sets.into_iter().chain(avoid).map(String::from).collect());
     }
     runs
 }

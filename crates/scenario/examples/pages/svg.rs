@@ -14,6 +14,7 @@ text { font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; font-size:
 .grid { stroke: #ddd; fill: none; }
 .axis { stroke: #666; fill: none; }
 .shade { fill: #eee; }
+.tint { fill: #cfe3f1; }
 .line { fill: none; stroke-width: 2; }
 .free, .hit { fill: none; stroke-width: 3; stroke-linecap: round; }
 .hit { stroke-width: 4; stroke-linecap: square; }
@@ -26,7 +27,7 @@ text { font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; font-size:
 .busy { fill: #d55e00; }
 @media (prefers-color-scheme: dark) {
   text { fill: #eee; } .tick { fill: #bbb; } .paper, .mark { fill: #1b1b1d; } .grid { stroke: #3a3a3d; }
-  .axis { stroke: #999; } .shade { fill: #333338; } .free, .blue { stroke: #56b4e9; }
+  .axis { stroke: #999; } .shade { fill: #333338; } .tint { fill: #23405a; } .free, .blue { stroke: #56b4e9; }
   .hit, .red { stroke: #f0803c; } .busy { fill: #f0803c; } .green { stroke: #2fc79b; } .grey { stroke: #aaa; }
 }
 ";

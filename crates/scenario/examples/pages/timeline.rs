@@ -7,10 +7,7 @@
 //! SSD 1         ▬▬▬
 //! ```
 
-use std::sync::Mutex;
-
 use harmonia_metrics::Observer;
-use harmonia_scenario::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, RequestBlame, SimTime};
 
 use super::svg::{Anchor, Svg, WIDTH};
@@ -39,64 +36,27 @@ pub struct Held {
     pub blame: RequestBlame,
 }
 
-/// Records the beginning of every run of a comparison.
-pub struct Recorder {
-    runs: Vec<Mutex<Beginning>>,
-}
-
-impl Recorder {
-    pub fn new(runs: usize) -> Self {
-        Recorder { runs: (0..runs).map(|_| Mutex::default()).collect() }
-    }
-
-    /// What was recorded, in the order of the runs.
-    pub fn into_beginnings(self) -> impl Iterator<Item = Beginning> {
-        self.runs.into_iter().map(|run| run.into_inner().expect("no observer panicked"))
-    }
-}
-
-impl Observe for Recorder {
-    fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
-        Some(Box::new(Recording(&self.runs[run.variant])))
-    }
-}
-
-struct Recording<'a>(&'a Mutex<Beginning>);
-
-impl Recording<'_> {
-    fn note(&self, what: impl FnOnce(&mut Beginning)) {
-        what(&mut self.0.lock().expect("no observer panicked"));
-    }
-}
-
-impl Observer for Recording<'_> {
+impl Observer for Beginning {
     fn begin(&mut self, from: SimTime, members: usize) {
-        self.note(|run| {
-            run.from = from.0;
-            run.collecting = vec![Vec::new(); members];
-        });
+        *self = Beginning { from: from.0, collecting: vec![Vec::new(); members], ..Beginning::default() };
     }
 
     fn completion(&mut self, completion: &Completion) {
-        self.note(|run| {
-            let arrival = completion.arrival.0 - run.from;
-            if arrival < LENGTH_NS {
-                run.requests.push((arrival, completion.response().0, completion.gc_affected));
-            }
-            let (finish, blame) = (completion.finish.0 - run.from, completion.blame);
-            if finish < LENGTH_NS && blame.parity.queue_gc > 0 && blame.data.queue_gc > 0 {
-                run.held_twice.push(Held { offset: completion.offset, arrival, finish, blame });
-            }
-        });
+        let arrival = completion.arrival.0 - self.from;
+        if arrival < LENGTH_NS {
+            self.requests.push((arrival, completion.response().0, completion.gc_affected));
+        }
+        let (finish, blame) = (completion.finish.0 - self.from, completion.blame);
+        if finish < LENGTH_NS && blame.parity.queue_gc > 0 && blame.data.queue_gc > 0 {
+            self.held_twice.push(Held { offset: completion.offset, arrival, finish, blame });
+        }
     }
 
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
-        self.note(|run| {
-            let (start, end) = (start.0 - run.from, end.0 - run.from);
-            if start < LENGTH_NS {
-                run.collecting[member.index()].push((start, end.min(LENGTH_NS)));
-            }
-        });
+        let (start, end) = (start.0 - self.from, end.0 - self.from);
+        if start < LENGTH_NS {
+            self.collecting[member.index()].push((start, end.min(LENGTH_NS)));
+        }
     }
 
     fn end(&mut self, _: SimTime) {}
