@@ -14,7 +14,6 @@ import sys
 
 from ladder import Store, mean
 
-LEVELS = ["raid5", "raid6"]
 SEEDS = 3
 REQUESTS = 12000
 FAILURE = 'array.failure=[{ device = 2, at = "1s" }]'
@@ -39,6 +38,19 @@ SCHEMES = [
     ("sit-out", "sit-out", []),
     ("spare-the-rebuild", "spare-the-rebuild", []),
     ("ideal", "ideal", []),
+]
+# SSDs that collect a little at a time, from a soft threshold on, and pause for requests: something can be deferred.
+EARLY = ["ssd.gc.schedule=preemptive", "ssd.gc.soft_threshold=hard+4"]
+EARLY_SCHEMES = [
+    ("local", "local", EARLY),
+    ("spare-the-rebuild", "spare-the-rebuild", EARLY),
+    ("spare-the-rebuild, while = rebuild", "spare-the-rebuild", [*EARLY, "array.coordination.while=rebuild"]),
+]
+# (title, level, schemes)
+TABLES = [
+    ("RAID-5", "raid5", SCHEMES),
+    ("RAID-6", "raid6", SCHEMES),
+    ("RAID-5, SSDs collect early", "raid5", EARLY_SCHEMES),
 ]
 
 
@@ -87,13 +99,13 @@ def row(name, cells):
     return f"| {name} | " + " | ".join(values) + " |"
 
 
-def table(store, level):
+def table(store, title, schemes):
     columns = [f"{kind}, {state}" for kind in ("reads", "writes") for state in STATES]
-    print(f"\n{level.upper().replace('RAID', 'RAID-')}:\n")
+    print(f"\n{title}:\n")
     print("| policy | " + " | ".join([*columns, "MB/s"]) + " |")
     print("|---|" + "--:|" * (len(columns) + 1))
-    for name, *_ in SCHEMES:
-        cells = {state: store.cells.get(f"{level}/{name}/{state}") for state in STATES}
+    for name, *_ in schemes:
+        cells = {state: store.cells.get(f"{title}/{name}/{state}") for state in STATES}
         if all(cells.values()):
             print(row(name, cells))
 
@@ -101,14 +113,14 @@ def table(store, level):
 def main():
     harmonia, folder = sys.argv[1:]
     store = Store(pathlib.Path(folder) / "rebuilding.json")
-    for level in LEVELS:
-        for name, policy, keys in SCHEMES:
+    for title, level, schemes in TABLES:
+        for name, policy, keys in schemes:
             for state in STATES:
-                key = f"{level}/{name}/{state}"
+                key = f"{title}/{name}/{state}"
                 if key not in store.cells and (runs := measure(harmonia, level, state, policy, keys)):
                     store.keep(key, runs)
-    for level in LEVELS:
-        table(store, level)
+    for title, _, schemes in TABLES:
+        table(store, title, schemes)
 
 
 if __name__ == "__main__":
