@@ -185,37 +185,31 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     pub(super) fn complete(&mut self, handle: u32) {
         let state = &self.requests[handle];
-        let completion = Completion {
-            id: state.request.id,
-            operation: state.request.operation,
-            offset: state.request.offset,
-            length: state.request.length,
-            arrival: state.request.arrival,
-            finish: state.finish,
-            blame: state.blame,
-            gc_affected: state.gc_affected,
-            // A journal is no member, and nobody coordinates it.
-            gc_wait: state.gc_wait.filter(|wait| wait.member.index() < self.delivered.len()),
-        };
-        debug_assert_eq!(completion.blame.total(), completion.response().0, "blame sums to latency");
+        let HostRequest { id, operation, offset, length, arrival, .. } = state.request;
+        let RequestState { finish, blame, gc_affected, .. } = *state;
+        // A journal is no member, and nobody coordinates it.
+        let gc_wait = state.gc_wait.filter(|wait| wait.member.index() < self.delivered.len());
+        debug_assert_eq!(blame.total(), (finish - arrival).0, "blame sums to latency");
+        let completion =
+            Completion { id, operation, offset, length, arrival, finish, blame, gc_affected, gc_wait };
+        self.completions.push(completion);
         self.requests.release(handle);
         if let Some(fate) = self.fate.as_deref_mut()
-            && matches!(completion.operation, Operation::Write | Operation::Trim)
+            && matches!(operation, Operation::Write | Operation::Trim)
         {
-            fate.last_write = fate.last_write.max(Some(completion.finish));
+            fate.last_write = fate.last_write.max(Some(finish));
         }
         if self.background.is_some() && self.requests.live() == 0 {
             // The array's own work may go faster now.
-            self.agenda.push(completion.finish, Message::Background);
+            self.agenda.push(finish, Message::Background);
         }
-        self.may_tidy(completion.finish);
-        self.completions.push(completion);
+        self.may_tidy(finish);
         if C::ACTIVE {
             self.payload.completes(&completion);
         }
         if self.interests.completions {
             let told = self.told.insert(completion);
-            self.agenda.push(completion.finish, Message::Completed(told));
+            self.agenda.push(finish, Message::Completed(told));
         }
     }
 }

@@ -108,19 +108,14 @@ impl Running {
 
 impl Chain {
     /// This chain and one more operation.
-    pub fn and(
-        mut self,
-        index: u32,
-        finish: SimTime,
-        device: DeviceId,
-        phase: Phase,
-        blame: &Blame,
-    ) -> Chain {
-        self.blame.charge(phase, blame);
+    #[inline]
+    pub fn and(&self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) -> Chain {
+        let mut chain = Chain { index, finish, ..*self };
+        chain.blame.charge(phase, blame);
         if blame.queue_gc > self.gc_wait.map_or(0, |wait| wait.ns) {
-            self.gc_wait = Some(GcWait { member: device, ns: blame.queue_gc });
+            chain.gc_wait = Some(GcWait { member: device, ns: blame.queue_gc });
         }
-        Chain { index, finish, ..self }
+        chain
     }
 
     /// This chain as that of operation `index`.
@@ -505,14 +500,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if node.before != NONE {
             self.nodes.take_before(node.before);
         }
-        self.settle(node, chain)
+        self.settle(node, chain.as_ref())
     }
 
     /// What its transaction has behind it, and an operation that ended.
+    #[inline]
     pub(super) fn chain_with(&self, node: &Node, finish: SimTime, phase: Phase, blame: &Blame) -> Chain {
-        let before = self.transactions[node.owner].before;
-        let taken = (node.before != NONE).then(|| *self.nodes.before(node.before));
-        taken.unwrap_or(before).and(node.index, finish, node.operation.device, phase, blame)
+        let taken = (node.before != NONE).then(|| self.nodes.before(node.before));
+        let before = taken.unwrap_or(&self.transactions[node.owner].before);
+        before.and(node.index, finish, node.operation.device, phase, blame)
     }
 
     /// When an operation was first handed to its member.
@@ -526,16 +522,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// An operation needs nothing more; `chain` leads up to its end, if that may be the last one of its step.
-    pub(super) fn settle(&mut self, node: &Node, chain: Option<Chain>) -> Result<(), ArrayFailure> {
+    #[inline]
+    pub(super) fn settle(&mut self, node: &Node, chain: Option<&Chain>) -> Result<(), ArrayFailure> {
         let operation = &node.operation;
         let running = &mut self.transactions[node.owner];
         if let Some(chain) = chain {
             let front = running.front.as_deref_mut();
             if let Some(front) = front.filter(|front| !operation.behind && chain.is_after(front)) {
-                *front = chain;
+                *front = *chain;
             }
             if chain.is_after(&running.end) {
-                running.end = chain;
+                running.end = *chain;
             }
         }
         running.pending -= 1;
