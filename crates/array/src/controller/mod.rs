@@ -622,16 +622,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Deals with what was refused and with the `first` completions, then with what followed from them. Refusals go before
     /// completions: of what a completion is of, some pages may have been refused.
     fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
-        let mut first = first.iter();
-        loop {
-            while let Some(refusal) = self.refused.pop_front() {
-                self.pages_refused(&refusal)?;
-            }
-            match first.next().copied().or_else(|| self.finished.pop_front()) {
-                Some(done) => self.node_done(&done)?,
-                None => return Ok(()),
-            }
+        for done in first {
+            self.deal_with_refusals()?;
+            self.node_done(done)?;
         }
+        loop {
+            self.deal_with_refusals()?;
+            let Some(done) = self.finished.pop_front() else { return Ok(()) };
+            self.node_done(&done)?;
+        }
+    }
+
+    #[inline]
+    fn deal_with_refusals(&mut self) -> Result<(), ArrayFailure> {
+        while let Some(refusal) = self.refused.pop_front() {
+            self.pages_refused(&refusal)?;
+        }
+        Ok(())
     }
 
     /// Requests that completed, in the order they became known (a `finish` may lie ahead); the caller empties it.

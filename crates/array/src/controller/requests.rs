@@ -78,7 +78,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if C::ACTIVE {
             self.payload.arrives(&request);
         }
-        if self.holds_until_restart(&request, now) {
+        if self.fate.is_some() && self.holds_until_restart(&request, now) {
             return Ok(());
         }
         self.take_up(request, now)

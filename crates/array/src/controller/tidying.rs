@@ -60,6 +60,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The array may be idle from `at` on.
+    #[inline]
     pub(super) fn may_tidy(&mut self, at: SimTime) {
         if self.tidying.is_some() && self.requests.live() == 0 {
             self.agenda.push(at, Message::Tidy);
