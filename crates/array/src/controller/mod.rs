@@ -403,9 +403,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
             return Err(format!("{states} states for {members} members and {spares} spares"));
         }
-        let is_copied = faults.replacements() > 0;
-        if !faults.power_losses.is_empty() && (is_copied || matches!(config.level, Level::Draid(_))) {
-            return Err("no power is lost while a member is copied, nor by declustered arrays".to_owned());
+        if !faults.power_losses.is_empty() && matches!(config.level, Level::Draid(_)) {
+            return Err("declustered arrays lose no power".to_owned());
         }
         if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
             return Err(format!(

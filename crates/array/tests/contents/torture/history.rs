@@ -534,7 +534,7 @@ impl<C: Content> Run<C> {
         // A page that could not be written may be written when it is submitted again.
         let is_again = !config.faults.power_losses.is_empty();
         assert!(
-            counted == 0 || is_again || counts.lost + counts.unread + world.lost_parity > 0,
+            counted == 0 || is_again || counts.lost + counts.unread + world.lost_parity + world.half_read > 0,
             "pages were counted as lost, and none was: {:?}",
             of_array.losses
         );
