@@ -1,4 +1,5 @@
-//! GAFTL on whole arrays: does a request wait for collection where it should not, and are its keys kept and counted?
+//! GAFTL on whole arrays: does a request wait for collection where it should not, and are its keys kept and counted? Shares of
+//! parity under it and other policies.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -82,4 +83,35 @@ fn the_same_seed_gives_the_same_run() {
     let figures = |report: &Report| (report.host.clone(), report.array.coordination.counters.clone());
     let (one, other) = (report(&sets, false), report(&sets, true));
     assert_eq!(figures(&one), figures(&other));
+}
+
+/// Single-page writes: a member with the share p of parity has p of the parity and (1 - p) / (n - 1) of the data.
+#[test]
+fn parity_is_written_by_its_shares_under_every_policy() {
+    for policy in ["local", "gaftl", "reactive-inclusive"] {
+        let policy = format!("array.coordination.policy={policy}");
+        let shares = "array.parity_shares=[70, 10, 10, 10]";
+        let report = report(&[shares, "array.free_stripes=4", "array.stripe_unit=4KiB", &policy], true);
+        let of = |pages: fn(&harmonia_metrics::DeviceReport) -> u64| {
+            let pages: Vec<f64> = report.devices.iter().map(|device| pages(device) as f64).collect();
+            let sum: f64 = pages.iter().sum();
+            pages.into_iter().map(|pages| pages / sum).collect::<Vec<f64>>()
+        };
+        let parity = of(|device| device.parity_pages_written.unwrap_or(0));
+        let data = of(|device| device.host_pages_written);
+        // Displaced data has parity of its own, on any member.
+        let slack = if policy.ends_with("gaftl") { 0.15 } else { 0.04 };
+        for (member, share) in [0.7, 0.1, 0.1, 0.1].into_iter().enumerate() {
+            assert!((parity[member] - share).abs() < slack, "{policy}: {parity:?}");
+            assert!((data[member] - (1.0 - share) / 3.0).abs() < slack, "{policy}: {data:?}");
+        }
+        // Where members collect together, erases follow other rules.
+        let erases = |member: usize| report.devices[member].erases;
+        assert!(policy.ends_with("inclusive") || erases(0) > erases(1), "{policy}");
+    }
+    let plain = report(&["workload.requests=200"], true);
+    assert!(plain.devices.iter().all(|device| device.parity_pages_written.is_none()));
+    let written = scenario(&["array.parity_shares=[3, 1, 0, 1]"]);
+    assert!(written.to_toml().contains("parity_shares = [3, 1, 0, 1]"));
+    assert_eq!(Scenario::parse(&written.to_toml(), "test", &[], None).ok(), Some(written));
 }

@@ -344,6 +344,7 @@ fn config(rng: &mut Rng) -> ArrayConfig {
         devices,
         level,
         stripe_unit: PAGE * (1 + rng.below(3)),
+        parity_shares: Vec::new(),
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
