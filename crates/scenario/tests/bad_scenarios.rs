@@ -338,6 +338,10 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.level = \"raid6\"\narray.free_stripes = 1\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "\"raid4\" or \"raid5\""),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.page_errors = 1e-6\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "no array.failure, array.page_errors and array.scrub"),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.write_hole = \"journal\"\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "no array.power_loss and no array.write_hole"),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", migration = \"home\" }", "array.coordination.migration", ""),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", imbalance = 1.5 }", "array.coordination.imbalance", ""),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", forced = 1 }", "array.coordination.forced", ""),
+    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.devices = 17\narray.coordination = { policy = \"gaftl\", migration = \"back\" }", "array.coordination.migration", ""),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", literal = 1 }", "array.coordination.literal", "a boolean"),
     (LOAD, "array = { interface = \"busy\", coordination.policy = \"gcsync\" }", "array.interface", "array.interface = \"command\", or a policy that works with \"busy\": local"),
     // What befalls members.

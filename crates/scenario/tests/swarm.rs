@@ -188,6 +188,15 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("fire_at = \"{}\"", if delay > 0 { "soft" } else { d.pick(&["hard", "soft"]) }));
         put(format_args!("delay = \"{delay}us\""));
     }
+    if policy == "gaftl" {
+        let mut moves = Draw(Rng::stream(seed, "swarm/gaftl"));
+        put(format_args!("migration = \"{}\"", moves.pick(&["none", "away", "back"])));
+        put(format_args!(
+            "imbalance = {}\nforced = {}",
+            moves.pick(&["0", "0.01", "1"]),
+            moves.0.chance(0.5)
+        ));
+    }
     if policy == "gcsync" {
         put(format_args!("window = \"{}us\"\nbuffer = \"{}us\"", d.range(10, 20_000), d.range(0, 9_000)));
     }

@@ -145,7 +145,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         }
         if migration != Migration::None && parameters.devices > MOST_MIGRATING {
             return Err(format!(
-                "migration: the stripe map tells at most {MOST_MIGRATING} members apart, and there are {}; migration = \"none\" works",
+                "migration tells at most {MOST_MIGRATING} members apart, and there are {}; \"none\" works with more",
                 parameters.devices
             ));
         }

@@ -453,7 +453,7 @@ impl Planner for GaftlPlanner {
             ("waits_several", counters.waits_several),
         ];
         if self.forces {
-            own.push(("forced", counters.forced));
+            own.push(("forced_stripes", counters.forced));
         }
         if let Some(migrating) = &self.migrating {
             own.extend(migrating.counters());

@@ -331,6 +331,14 @@ fn device(domain: Domain, blocking: bool) -> SsdConfig {
     }
 }
 
+/// Shares of parity where it moves, for half of the numbers.
+fn shares(level: Level, devices: u16, number: u64) -> Vec<u16> {
+    let stays = [Rotation::ParityFirst, Rotation::ParityLast];
+    let moves = matches!(level, Level::Raid5(rotation) if !stays.contains(&rotation));
+    let share = |member: u16| ((number >> (1 + 2 * member) & 3) as u16) + u16::from(member < 2);
+    if moves && number % 2 == 1 { (0..devices).map(share).collect() } else { Vec::new() }
+}
+
 /// A random array, and how much it has to do.
 fn config(rng: &mut Rng) -> ArrayConfig {
     let devices = 3 + rng.below(3) as u16;
@@ -342,7 +350,7 @@ fn config(rng: &mut Rng) -> ArrayConfig {
         devices,
         level,
         stripe_unit: PAGE * (1 + rng.below(3)),
-        parity_shares: Vec::new(),
+        parity_shares: shares(level, devices, rng.below(1 << 20)),
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
@@ -397,15 +405,21 @@ fn run(seed: u64) -> [u64; 4] {
     let mut array = Array::with_parts(&config, aged.devices, parts, |_| AuditProbe).expect("it can be built");
     // Few stripes, so that requests meet one another.
     let pages = (whole.logical_bytes() / PAGE).min(60);
+    let mut pinned = Rng::stream(seed, "gaftl/pinned");
     let (mut now, mean, mut left) = (SimTime::ZERO, 100_000.0 * (1 + rng.below(20)) as f64, 400);
     for id in 0..400 {
         now += SimDuration(rng.exponential(mean) as u64);
         array.advance_until(now).expect("members go on");
         let length = 1 + rng.below(6);
         let operation = if rng.chance(0.4) { Operation::Read } else { Operation::Write };
-        let (offset, length) = (rng.below(pages - length) * PAGE, length * PAGE);
+        let pinned = pinned.chance(0.1).then(|| DeviceId(pinned.below(u64::from(config.devices)) as u16));
+        let most = pinned.map_or(0, |member| (whole.pinned_bytes(member) / PAGE).min(20));
+        let member = pinned.filter(|_| most > length);
+        let first = rng.below(pages - length);
+        let first = if member.is_some() { first.min(most - length) } else { first };
+        let (offset, length) = (first * PAGE, length * PAGE);
         array
-            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member: None })
+            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member })
             .expect("likewise");
         left -= std::mem::take(array.completions()).len();
     }
@@ -422,6 +436,8 @@ fn run(seed: u64) -> [u64; 4] {
         steps += 1;
     }
     let shared = shared.get();
+    let slots = free_stripes * (whole.stripe_unit() / PAGE);
+    assert!(shared.planner.displaced.counters.high_water <= slots, "the cap");
     for &(row, unit) in shared.versions.keys() {
         assert_eq!(shared.at(shared.home(row, unit)), shared.newest(row, unit), "all is home");
         let parity = (shared.planner.parity_of(row), row);
