@@ -15,6 +15,9 @@ pub struct ArrayConfig {
     pub level: Level,
     /// Bytes that lie together on one member; a multiple of the page size.
     pub stripe_unit: Bytes,
+    /// RAID-5: the share of parity of each member, in proportion; empty where all have the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parity_shares: Vec<u16>,
     /// How parity is made where a stripe is written in part.
     pub small_write: SmallWrite,
     /// What is kept of rows of parity.
@@ -33,6 +36,7 @@ impl ArrayConfig {
     /// How the array's bytes lie on its members: as many of each as the smallest has.
     pub fn layout(&self) -> Layout {
         Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), self.member_bytes())
+            .sharing(&self.parity_shares)
     }
 
     /// Bytes of every member that the array may use: behind them lies what it keeps there for itself.

@@ -3,6 +3,7 @@
 //! * [`coordination`]: who collects when (control), one file per policy;
 //! * [`planner`]: which member operations a host request becomes (data);
 //! * [`layout`]: where striped bytes lie;
+//! * [`lifetimes`]: when members wear out by their shares of parity, a recursion;
 //! * [`age`]: from empty devices to an aged state, a value cloned per run, which a file can keep;
 //! * [`Array`]: the O-RAID controller that carries both out; sans-IO like its devices.
 
@@ -12,6 +13,7 @@ mod controller;
 pub mod coordination;
 mod health;
 pub mod layout;
+pub mod lifetimes;
 pub mod planner;
 mod stand_ins;
 mod stored;

@@ -80,6 +80,7 @@ impl Stage {
             may_fail,
             page_read: SimDuration::from_us(45),
             free_stripes: 0,
+            placing: Default::default(),
         };
         let planner: Box<dyn Planner> = match whole.clone() {
             Layout::Parity(parity) => {

@@ -108,6 +108,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         devices,
         level: Level::Raid0,
         stripe_unit: PAGE * (1 + rng.below(3)),
+        parity_shares: Vec::new(),
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

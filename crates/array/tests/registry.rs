@@ -96,6 +96,7 @@ fn of_level(
         devices,
         level,
         stripe_unit: PAGE,
+        parity_shares: Vec::new(),
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

@@ -114,6 +114,7 @@ fn sat_out(collection: Collection, factor: f64, seed: u64) -> Vec<DeviceId> {
         may_fail: true,
         page_read: SimDuration::from_us(45),
         free_stripes: 0,
+        placing: Default::default(),
     };
     let whole = config.layout();
     let Layout::Parity(parity) = whole.clone() else { unreachable!("RAID-5 has parity") };

@@ -72,6 +72,9 @@ pub struct DeviceReport {
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
     pub host_pages_read: u64,
+    /// Pages of parity written; absent where all members have the same share of parity. Unit: pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parity_pages_written: Option<u64>,
     /// Collections: times the device, all of its dies together, began to collect. A device of which some die always
     /// collects is counted by how often its dies did on average, or by the victims of each allocation unit. Unit: count.
     #[serde(default)]
@@ -207,6 +210,7 @@ impl DeviceReport {
             wear,
             host_pages_written: counters.host_pages_written,
             host_pages_read: counters.host_pages_read,
+            parity_pages_written: None,
             gc_events: 0,
             write_amplification_whole_cycles: counters.write_amplification_whole_cycles(),
             inside: InsideReport::new(&counters.inside),
@@ -319,6 +323,7 @@ mod tests {
             wear: wear.clone(),
             host_pages_written: 8,
             host_pages_read: 10,
+            parity_pages_written: None,
             gc_events: 0,
             write_amplification_whole_cycles: Some(4.5),
             inside: InsideReport::new(&COUNTED.inside),

@@ -46,6 +46,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         devices,
         level,
         stripe_unit,
+        parity_shares: room.shares(),
         small_write,
         stripe_cache,
         knowledge,

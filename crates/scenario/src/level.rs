@@ -1,5 +1,5 @@
 //! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`,
-//! `delay_pre_reads`, `stripe_unit`.
+//! `delay_pre_reads`, `stripe_unit`, `parity_shares`.
 
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
 use harmonia_array::{Level, SmallWrite, StripeCacheConfig};
@@ -8,7 +8,7 @@ use harmonia_types::{Bytes, DeviceId, units};
 
 use crate::error::{Fault, Parsed};
 use crate::read::Section;
-use crate::reserve;
+use crate::{reserve, shares};
 
 /// Most members of an array, whatever its level.
 pub(crate) const MOST_DEVICES: u16 = 1024;
@@ -27,6 +27,8 @@ pub(crate) struct Room {
     page: Bytes,
     /// Stripes behind those of the layout that are kept free.
     free_stripes: u64,
+    /// The share of parity of each member, if they differ.
+    shares: Vec<u16>,
     /// The part of the array that the load addresses, if not all of it.
     space: Option<Bytes>,
 }
@@ -42,6 +44,11 @@ impl Room {
 
     pub fn free_stripes(&self) -> u64 {
         self.free_stripes
+    }
+
+    /// The share of parity of each member; empty where they do not differ.
+    pub fn shares(&self) -> Vec<u16> {
+        self.shares.clone()
     }
 
     /// Bytes that requests can go to.
@@ -233,7 +240,9 @@ pub(crate) fn stripes(
         return unfit(section, unit, format!("is larger than a member, {}", shown(member)));
     }
     let free_stripes = reserve::read(section, level, member, unit)?;
-    let layout = Layout::new(level, devices, unit, page, member - free_stripes * unit);
+    let left = member - free_stripes * unit;
+    let shares = shares::read(section, level, devices, left / unit)?;
+    let layout = Layout::new(level, devices, unit, page, left).sharing(&shares);
     if layout.logical_bytes() == 0 {
         let problem = format!(
             "leaves no room: {level} takes several units of a member at once, which has {}",
@@ -241,7 +250,7 @@ pub(crate) fn stripes(
         );
         return unfit(section, unit, problem);
     }
-    Ok((unit, Room { layout, page, free_stripes, space: None }))
+    Ok((unit, Room { layout, page, free_stripes, shares, space: None }))
 }
 
 fn usual_unit(level: Level, page: Bytes, member: Bytes) -> Bytes {

@@ -31,6 +31,7 @@ mod run;
 mod scenario;
 pub mod schema;
 mod set;
+mod shares;
 mod ssd;
 mod streams;
 mod trace;

@@ -46,6 +46,7 @@ impl Serialize for Scenario {
                     Level::Draid(_) => None,
                     level => level.placement(),
                 },
+                parity_shares: &self.array.parity_shares,
                 small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
                 stripe_cache: cached.then_some(self.array.stripe_cache.entries),
                 delay_pre_reads: (cached && !self.array.stripe_cache.delays).then_some(false),
@@ -108,6 +109,8 @@ struct ArrayView<'a> {
     level: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<String>,
+    #[serde(skip_serializing_if = "<[u16]>::is_empty")]
+    parity_shares: &'a [u16],
     #[serde(skip_serializing_if = "Option::is_none")]
     small_write: Option<SmallWrite>,
     #[serde(skip_serializing_if = "Option::is_none")]

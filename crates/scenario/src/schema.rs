@@ -455,6 +455,14 @@ pub const KEYS: &[Key] = &[
         "where parity or copies lie, by the names of Linux md (raid5, raid6, raid10)",
     ),
     key(
+        "array.parity_shares",
+        "a list of whole numbers from 0 to 1000, one for each member, two of them or more above 0, such as [70, 10, 10, 10]; \
+         divided by what divides all of them they sum to at most 1024 and at most the stripes of a member (raid5)",
+        "equal shares",
+        "the shares of parity that members have, in proportion, so that they do not wear out at one time; equal shares are the \
+         rotation of `array.layout`",
+    ),
+    key(
         "array.small_write",
         "\"fewest\", \"read-modify-write\" or \"reconstruct\"",
         "fewest",

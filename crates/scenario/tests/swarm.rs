@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_array::coordination;
-use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
+use harmonia_array::layout::{Copies, Layout, Pattern, Rotation, period_of_shares};
 use harmonia_array::{Interface, Level, Reads};
 use harmonia_engine::Rng;
 use harmonia_metrics::{ArrayReport, DistributionSummary, Report};
@@ -97,6 +97,7 @@ fn generate(seed: u64) -> Generated {
     let layout = layout(&mut levels, devices as u16, stripe, page_size, member_bytes);
     let stripe = layout.stripe_unit();
     let (free_stripes, layout) = reserve(&mut Draw(Rng::stream(seed, "swarm/reserve")), layout);
+    let (shares, layout) = shares(&mut Draw(Rng::stream(seed, "swarm/shares")), layout);
     let mut text = String::new();
     let mut put = |line: std::fmt::Arguments<'_>| {
         text.write_fmt(line).expect("text grows");
@@ -166,6 +167,9 @@ fn generate(seed: u64) -> Generated {
     let is_redundant = layout.level().redundancy(devices as u16) > 0;
     let interface = if known.0.chance(0.4) { Interface::Command } else { known.interface() };
     put(format_args!("{}", knowledge(&mut known, interface, is_redundant, page_size)));
+    if !shares.is_empty() {
+        put(format_args!("parity_shares = {shares:?}"));
+    }
     if free_stripes > 0 {
         put(format_args!("free_stripes = {free_stripes}"));
     }
@@ -183,6 +187,15 @@ fn generate(seed: u64) -> Generated {
         let delay = [0, d.range(0, 20_000)][d.range(0, 1) as usize];
         put(format_args!("fire_at = \"{}\"", if delay > 0 { "soft" } else { d.pick(&["hard", "soft"]) }));
         put(format_args!("delay = \"{delay}us\""));
+    }
+    if policy == "gaftl" {
+        let mut moves = Draw(Rng::stream(seed, "swarm/gaftl"));
+        put(format_args!("migration = \"{}\"", moves.pick(&["none", "away", "back"])));
+        put(format_args!(
+            "imbalance = {}\nforced = {}",
+            moves.pick(&["0", "0.01", "1"]),
+            moves.0.chance(0.5)
+        ));
     }
     if policy == "gcsync" {
         put(format_args!("window = \"{}us\"\nbuffer = \"{}us\"", d.range(10, 20_000), d.range(0, 9_000)));
@@ -438,6 +451,21 @@ fn reserve(d: &mut Draw, layout: Layout) -> (u64, Layout) {
     let (level, members) = (layout.level(), layout.members());
     let left = layout.member_bytes() - free * unit;
     (free, if free > 0 { Layout::new(level, members, unit, layout.page_size(), left) } else { layout })
+}
+
+/// Shares of parity where it moves, in a third of the cases.
+fn shares(d: &mut Draw, layout: Layout) -> (Vec<u16>, Layout) {
+    let moves = matches!(layout.level(), Level::Raid5(rotation)
+        if ![Rotation::ParityFirst, Rotation::ParityLast].contains(&rotation));
+    let shares: Vec<u16> = (0..layout.members()).map(|_| d.range(0, 4) as u16).collect();
+    let stripes = layout.member_bytes() / layout.stripe_unit();
+    let can_be =
+        shares.iter().filter(|&&share| share > 0).count() > 1 && period_of_shares(&shares) <= stripes;
+    if moves && can_be && d.0.chance(0.4) {
+        (shares.clone(), layout.sharing(&shares))
+    } else {
+        (Vec::new(), layout)
+    }
 }
 
 /// A policy, half of the time the one that limits nothing, with keys of its own in two of three cases.

@@ -354,6 +354,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
         may_fail: !config.faults.is_none(),
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
         free_stripes: if coordinator.displaces() { config.knowledge.free_stripes } else { 0 },
+        placing: coordinator.placing(),
     }
 }
 

@@ -16,6 +16,19 @@
 //! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
 //! home when it is next written, or while the array is idle.
 //!
+//! With `migration` parity moves, too (`planner::gaftl::migration`). Parity whose member collects is written on the oldest member
+//! instead, or on the second oldest where that is the oldest itself. It takes the place of a unit there, which goes to a free stripe.
+//! The oldest member is the one with the largest share of parity (`array.parity_shares`). With `migration = "away"` parity stays
+//! where it went, and shares drift: the paper's GAFTL without on-line parity migration. With `migration = "back"` rows return in idle
+//! time once the share `imbalance` of them lies off the shares of the layout. With the usual
+//! `migration = "none"` parity never moves: all that is written goes to free stripes, and the stripe stays as it is.
+//!
+//! With `forced` a whole stripe is written as two random writes under one lock: half of its units and a parity of these, then the
+//! rest and the parity of all. That is one page more, and makes members with more parity wear faster under sequential
+//! writes, too. While a member collects a whole stripe takes as many writes anyway. The paper then keeps two units on one
+//! member and two partial parities. Here the unit in the way has a free stripe with a parity of its own, and the other parity
+//! is made without it. These are as many pages, and no member holds two units that need each other.
+//!
 //! So a write waits only where all free stripes are taken or several members collect. Both are counted (`waits_full` and
 //! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
 //! taken from the capacity whatever the policy, so that policies are compared on the same array.
@@ -26,10 +39,10 @@
 //! The gain depends on how much of a member a collection keeps busy. The paper's members are single chips. Where a member
 //! has many dies, others serve while one collects, and there is less to go around.
 //!
-//! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III and IV.
+//! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
-//! Leaves out: forced random writes, which split whole stripes and write one page more, the choice of members by age, and the
-//! migration of parity (its section V). RAID-4 and RAID-5 only, and no member may fail.
+//! Leaves out: shares of parity that change as members age and are replaced, and the choice of members for new data by age. RAID-4
+//! and RAID-5 only, no member may fail, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;
@@ -40,6 +53,7 @@ use super::pools::Rule;
 use super::serial::{self, Serial};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::{Interface, Reads};
+use crate::planner::{MOST_MIGRATING, Placing};
 
 /// Keys of `[array.coordination]` with `policy = "gaftl"`.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -49,15 +63,40 @@ struct Config {
     patience: SimDuration,
     /// States change as the paper prints them, between N and P for as long as a member is at its hard threshold.
     literal: bool,
+    /// Whole stripes are written as two random writes, so that parity is written twice.
+    forced: bool,
+    /// Where parity is written whose member collects: nowhere, on another member, or there and back in idle time.
+    migration: Migration,
+    /// Share of all rows whose parity may lie off the shares of the layout before some return (`migration = "back"`).
+    imbalance: f64,
+}
+
+/// What becomes of parity whose member collects when it is to be written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Migration {
+    /// It stays as it is, and all that is written is displaced.
+    #[default]
+    None,
+    /// It is written on another member, and stays there.
+    Away,
+    /// It is, and returns in idle time.
+    Back,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { patience: SimDuration::from_ms(1_000), literal: false }
+        Config {
+            patience: SimDuration::from_ms(1_000),
+            literal: false,
+            forced: false,
+            migration: Migration::None,
+            imbalance: 0.01,
+        }
     }
 }
 
-struct Gaftl(Serial);
+struct Gaftl(Serial, Placing);
 
 impl Coordinator for Gaftl {
     fn interests(&self) -> Interests {
@@ -80,6 +119,10 @@ impl Coordinator for Gaftl {
         true
     }
 
+    fn placing(&self) -> Placing {
+        self.1
+    }
+
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         self.0.on(now, event, view, actions);
     }
@@ -93,12 +136,23 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gaftl",
     summary: "one SSD at a time collects as in serial, and its writes go to stripes kept free on the others",
     source: "GAFTL, IEEE Access 2019",
-    keys: &["patience", "literal"],
+    keys: &["patience", "literal", "forced", "migration", "imbalance"],
     build: |parameters| {
         let config: Config = parameters.config()?;
+        let Config { forced: forces, migration, imbalance, .. } = config;
+        if !(0.0..=1.0).contains(&imbalance) {
+            return Err(format!("imbalance = {imbalance} is not a share from 0 to 1"));
+        }
+        if migration != Migration::None && parameters.devices > MOST_MIGRATING {
+            return Err(format!(
+                "migration tells at most {MOST_MIGRATING} members apart, and there are {}; \"none\" works with more",
+                parameters.devices
+            ));
+        }
         let turns = serial::with_patience(parameters, config.patience)?;
         let rule = if config.literal { Rule::Printed } else { Rule::Pools };
-        Ok(Box::new(Gaftl(turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule))))
+        let turns = turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule);
+        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance })))
     },
 };
 
@@ -180,5 +234,14 @@ mod tests {
         assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5ms\"}").is_ok_and(|policy| policy.displaces()));
         assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5us\"}").is_err());
         assert!(built(&ENTRY, 4, 1, "{\"literal\": 3}").is_err());
+        let placing = |keys| built(&ENTRY, 16, 1, keys).map(|policy| policy.placing());
+        let all = placing("{\"forced\": true, \"migration\": \"back\", \"imbalance\": 0.5}");
+        assert_eq!(all.ok(), Some(Placing { forces: true, migration: Migration::Back, imbalance: 0.5 }));
+        for keys in
+            ["{\"migration\": true}", "{\"migration\": \"home\"}", "{\"imbalance\": 1.5}", "{\"forced\": 1}"]
+        {
+            assert!(placing(keys).is_err(), "{keys}");
+        }
+        assert!(built(&ENTRY, 17, 1, "{\"migration\": \"away\"}").is_err());
     }
 }

@@ -32,6 +32,8 @@ use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, 
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Interface, MemberConfig, Reads};
+use crate::planner::Placing;
+pub use gaftl::Migration;
 
 /// Decides which members collect, and when.
 pub trait Coordinator: Send {
@@ -58,6 +60,11 @@ pub trait Coordinator: Send {
     /// Whether writes to members that collect go to other members, and members that are reserved finish what was planned before.
     fn displaces(&self) -> bool {
         false
+    }
+
+    /// How whoever displaces places whole stripes and parity.
+    fn placing(&self) -> Placing {
+        Placing::default()
     }
 
     /// How many members may collect at the same time under a policy that keeps the others from it.

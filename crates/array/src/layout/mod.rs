@@ -20,6 +20,7 @@ mod declustered;
 mod level;
 mod mirrored;
 mod parity;
+mod shares;
 mod striped;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ pub use declustered::{Declustered, Groups, Held, MOST_CHILDREN, MOST_SPARES};
 pub use level::{Copies, Level, MOST_COPIES, Pattern, Rotation};
 pub use mirrored::Mirrored;
 pub use parity::{Parity, ParityPattern, Unit};
+pub use shares::{MOST_SHARES, period as period_of_shares};
 pub use striped::Striped;
 
 /// How the bytes of an array lie on its members.
@@ -193,6 +195,20 @@ impl Layout {
         match self {
             Layout::Striped(striped) => Layout::Striped(striped.all_but(excluded)),
             Layout::Mirrored(_) | Layout::Parity(_) => self,
+        }
+    }
+
+    /// RAID-5 of which each member has such a share of the parity, in proportion; none at all leaves it as it is.
+    ///
+    /// # Panics
+    /// If another level, or a rotation that leaves parity on one member, is to have shares, there is not one for each member, or
+    /// they repeat after more than [`MOST_SHARES`] stripes.
+    #[must_use]
+    pub fn sharing(self, shares: &[u16]) -> Self {
+        match self {
+            _ if shares.is_empty() => self,
+            Layout::Parity(parity) => Layout::Parity(parity.sharing(shares)),
+            Layout::Striped(_) | Layout::Mirrored(_) => panic!("{} has no parity", self.level()),
         }
     }
 

@@ -18,7 +18,7 @@
 //! Parity is computed in rows of 4 KiB, md's unit of work, or of one page where pages are larger or units smaller:
 //! to write a row of a stripe, only that row of the other units is needed.
 //!
-//! RAID-4 is RAID-5 with parity last.
+//! RAID-4 is RAID-5 with parity last. Members of RAID-5 may have shares of parity of their own (`shares`).
 //!
 //! Source: Linux md, `drivers/md/raid5.c` (`raid5_compute_sector`, and `raid5_size` for the capacity).
 //!
@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use harmonia_types::{Bytes, DeviceId};
 
+use super::shares::Shares;
 use super::{Declustered, Held, Level, Rotation, Space, units, wrapped};
 
 /// RAID-4, RAID-5 and RAID-6, and declustered parity.
@@ -42,6 +43,8 @@ pub struct Parity {
     parities: u16,
     /// Where stripes lie that do not take all members.
     table: Option<Arc<Declustered>>,
+    /// Who has the parity of how many stripes, where `turn` says so.
+    shares: Option<Arc<Shares>>,
     /// The member of P in stripe 0.
     first: u64,
     turn: Turn,
@@ -59,6 +62,8 @@ enum Turn {
     Left(u64),
     /// To the member after.
     Right(u64),
+    /// Where shares of parity put it.
+    Shared,
 }
 
 /// Where Q lies.
@@ -174,7 +179,39 @@ impl Parity {
         let row_bytes = if 4096 % page_size == 0 && stripe_unit % 4096 == 0 { 4096 } else { page_size };
         let data_units = table.as_ref().map_or(data_units, |table| u64::from(table.shape().data));
         let parities = parities as u16;
-        Parity { level, space, row_bytes, data_units, parities, table, first, turn, second, is_symmetric }
+        let shares = None;
+        Parity {
+            level,
+            space,
+            row_bytes,
+            data_units,
+            parities,
+            table,
+            shares,
+            first,
+            turn,
+            second,
+            is_symmetric,
+        }
+    }
+
+    /// RAID-5 of which each member has such a share of the parity.
+    pub(super) fn sharing(mut self, shares: &[u16]) -> Self {
+        assert!(shares.len() == usize::from(self.space.members), "every member has a share");
+        assert!(self.parities == 1 && self.table.is_none(), "{} has no shares of parity", self.level);
+        let (members, last) = (self.space.members, self.space.members - 1);
+        let shares = match self.turn {
+            Turn::Left(_) => Shares::new(shares, (0..members).map(|step| last - step)),
+            Turn::Right(_) => Shares::new(shares, 0..members),
+            Turn::Stays | Turn::Shared => panic!("parity of {} stays where it is", self.level),
+        };
+        (self.shares, self.turn) = (Some(Arc::new(shares)), Turn::Shared);
+        self
+    }
+
+    /// Whether members have shares of parity of their own.
+    pub fn has_shares(&self) -> bool {
+        self.shares.is_some()
     }
 
     /// Where stripes lie that do not take all members.
@@ -314,6 +351,9 @@ impl Parity {
     pub fn parity_pattern(&self, member: DeviceId) -> ParityPattern {
         debug_assert!(self.table.is_none(), "declustered parity comes in no pattern");
         let (member, members) = (u64::from(member.0), u64::from(self.space.members));
+        if let Some(shares) = &self.shares {
+            return shares.pattern(DeviceId(member as u16));
+        }
         let (first, last) = (self.first, members - 1);
         if self.second == Second::Last && member == last {
             return ParityPattern::ALWAYS;
@@ -321,7 +361,7 @@ impl Parity {
         // Stripes in which this member and then its neighbour are P's; the neighbour's Q lies on this member.
         let pattern = |phase: u64, period, run| ParityPattern { phase: phase % period, period, run };
         match (self.turn, self.second) {
-            (Turn::Stays, _) => {
+            (Turn::Stays | Turn::Shared, _) => {
                 let q = self.q(first);
                 if member == first || Some(member) == q {
                     ParityPattern::ALWAYS
@@ -376,6 +416,7 @@ impl Parity {
             Turn::Stays => self.first,
             Turn::Left(ring) => wrapped(self.first + ring - stripe % ring, ring),
             Turn::Right(ring) => stripe % ring,
+            Turn::Shared => self.shares.as_ref().map_or(self.first, |shares| shares.p(stripe)),
         }
     }
 
@@ -510,9 +551,49 @@ mod tests {
         levels.filter(move |level| level.least_members() <= members).map(move |level| parity(level, members))
     }
 
+    /// Rotations over which parity moves, with shares of it.
+    fn shared(members: u16) -> impl Iterator<Item = Parity> {
+        let turns = [
+            Rotation::LeftSymmetric,
+            Rotation::LeftAsymmetric,
+            Rotation::RightSymmetric,
+            Rotation::RightAsymmetric,
+        ];
+        turns.into_iter().zip(1..).map(move |(rotation, first)| {
+            let shares: Vec<u16> = (0..members).map(|member| (member * 7 + first * 3) % 5).collect();
+            parity(Level::Raid5(rotation), members).sharing(&shares)
+        })
+    }
+
+    #[test]
+    fn equal_shares_are_the_rotation() {
+        for parity in (3..=9).flat_map(all) {
+            if !matches!(parity.level, Level::Raid5(_)) || parity.turn == Turn::Stays {
+                continue;
+            }
+            let shared = parity.clone().sharing(&vec![20; usize::from(parity.space.members)]);
+            assert!((0..100).all(|stripe| row(&shared, stripe) == row(&parity, stripe)), "{}", parity.level);
+            let patterns = |of: &Parity| {
+                (0..of.space.members).map(|member| of.parity_pattern(DeviceId(member))).collect::<Vec<_>>()
+            };
+            assert_eq!(patterns(&shared), patterns(&parity), "{}", parity.level);
+        }
+    }
+
+    /// By hand: parity stays on members for 1, 1 and 3 stripes, and data follows it.
+    #[test]
+    fn shares_move_the_rotation_on_later() {
+        let shared = |rotation| {
+            let parity = parity(Level::Raid5(rotation), 3).sharing(&[3, 1, 1]);
+            [0, 1, 2, 3, 4, 5].map(|stripe| row(&parity, stripe))
+        };
+        assert_eq!(shared(Rotation::LeftSymmetric), ["0 1 P", "1 P 0", "P 0 1", "P 0 1", "P 0 1", "0 1 P"]);
+        assert_eq!(shared(Rotation::RightAsymmetric), ["P 0 1", "P 0 1", "P 0 1", "0 P 1", "0 1 P", "P 0 1"]);
+    }
+
     #[test]
     fn the_pattern_has_parity_where_the_stripe_does() {
-        for parity in (3..=9).flat_map(all) {
+        for parity in (3..=9).flat_map(|members| all(members).chain(shared(members))) {
             for member in (0..parity.space.members).map(DeviceId) {
                 let pattern = parity.parity_pattern(member);
                 assert!(pattern.phase < pattern.period && pattern.run <= pattern.period, "{pattern:?}");

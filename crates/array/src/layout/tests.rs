@@ -1,6 +1,6 @@
 //! Every level against an array that is laid out unit by unit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use harmonia_engine::Rng;
 
@@ -96,6 +96,28 @@ fn walk_stripes(array: &mut Walked, rotation: Rotation, parities: u16, members: 
     }
 }
 
+/// As the rotation places its stripes, but parity stays on a member for as many of them as its share says.
+fn shared(level: Level, shares: &[u16], rows: u64) -> Walked {
+    let members = shares.len() as u16;
+    let turn = walked(level, members, u64::from(members));
+    let data = usize::from(members - 1);
+    let is_divisor = |divisor: &u16| shares.iter().all(|share| share % divisor == 0);
+    let divisor = (1..=4).rev().find(is_divisor).expect("one divides all");
+    // The member of parity in each stripe of the rotation.
+    let parity: BTreeMap<u64, u16> = turn.parity.iter().map(|&(member, stripe)| (stripe, member)).collect();
+    let of_share = |(&stripe, &member): (&u64, &u16)| {
+        (0..shares[usize::from(member)] / divisor).map(move |_| (stripe, member))
+    };
+    let period: Vec<(u64, u16)> = parity.iter().flat_map(of_share).collect();
+    let mut array = Walked { units: Vec::new(), parity: BTreeSet::new() };
+    for (row, &(stripe, member)) in (0..rows).zip(period.iter().cycle()) {
+        let units = &turn.units[stripe as usize * data..][..data];
+        array.units.extend(units.iter().map(|places| vec![(places[0].0, row)]));
+        array.parity.insert((member, row));
+    }
+    array
+}
+
 /// A random small array: its layout, the same walked, and the bytes of a unit of the walk.
 fn random(rng: &mut Rng) -> (Layout, Walked, u64) {
     let rotation = Rotation::ALL[rng.below(14) as usize];
@@ -115,7 +137,15 @@ fn random(rng: &mut Rng) -> (Layout, Walked, u64) {
     let member_bytes = rng.below(12 * unit);
     let layout = Layout::new(level, members, unit, page, member_bytes);
     let unit = if level == Level::Raid1 { page } else { unit };
-    (layout, walked(level, members, member_bytes / unit), unit)
+    let rows = member_bytes / unit;
+    let moves = matches!(level, Level::Raid5(rotation)
+        if ![Rotation::ParityFirst, Rotation::ParityLast].contains(&rotation));
+    if moves && rng.chance(0.5) {
+        let mut shares: Vec<u16> = (0..members).map(|_| rng.below(4) as u16).collect();
+        shares[rng.below(u64::from(members)) as usize] += 1;
+        return (layout.sharing(&shares), shared(level, &shares, rows), unit);
+    }
+    (layout, walked(level, members, rows), unit)
 }
 
 /// Places of a logical byte in the walk.

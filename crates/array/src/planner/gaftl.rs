@@ -20,7 +20,8 @@
 //! | `w` units | one of them | `n - 1 - w` | `w + 2` |
 //! | one unit, dropped before | its home | 0 | 2 |
 //! | `w` units | a unit that is not written | `w + 1` | `w + 1` |
-//! | `w` units | the parity | 0 | `2 w` |
+//! | `w` units | the parity | 0 | `2 w`, or as `migration` has it |
+//! | all `n - 1` units, forced | nothing: nobody collects | 0 | `n + 1` |
 //!
 //! The second row is Algorithm 3: parity is made from the units that are not written (its step 1 and figures 6 and 7), the other
 //! `w - 1` units and parity are written as usual, and the one in the way goes as a random write to another stripe, which costs two.
@@ -40,13 +41,22 @@
 //!   parity and the old copy if parity has it, write both.
 //! * A discard of whole stripes waits for members that collect, and forgets what was displaced in them.
 //!
-//! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2, 3 and 5. Leaves out: the choice of members by age,
-//! forced random writes of whole stripes (Algorithm 4), which cost a write and only serve uneven wear, and the migration of
-//! parity. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members must
+//! * Whole stripes may be *forced* into two random writes (Algorithm 4): half of the units and their parity, then the other half and
+//!   the parity of all. That is one write more, in two steps under one lock. Where a member is in the way, the second row of the table
+//!   has as many writes (`n - 1 + 2`), and the stripe is not forced. The algorithm would put a unit beside another one
+//!   of its stripe and keep both partial parities. Here the displaced unit and its parity are one pair of a unit and a partial
+//!   parity, and the units at home and theirs the other.
+//!
+//! Parity may move (`migration`); `stripe_map` says where units lie then.
+//!
+//! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2 to 5. Leaves out: the choice of members for new data by
+//! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members must
 //! not fail (scenarios refuse that) and RAID-6 is not planned.
 
 mod displaced;
+mod migration;
 mod row;
+mod stripe_map;
 #[cfg(test)]
 mod tests;
 
@@ -54,15 +64,19 @@ use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase
 
 use super::parity::{AROUND, ParityPlanner};
 use super::{
-    Answer, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal, Rows,
-    Transaction, View, join,
+    Answer, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters,
+    Refusal, Rows, Transaction, View, join,
 };
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
 use displaced::{Copy, Displaced};
+use migration::Migrating;
+pub(crate) use stripe_map::MOST_MEMBERS;
 
 /// The tag of a write that brings a unit home; see those of `parity`.
 const HOMECOMING: u64 = 16;
+/// The tag of a write that puts a row back as the layout has it.
+const RETURN: u64 = 17;
 
 /// Plans RAID-4 and RAID-5 with rows of units that may lie away from home.
 pub(super) struct GaftlPlanner {
@@ -71,9 +85,15 @@ pub(super) struct GaftlPlanner {
     members: u16,
     unit: Bytes,
     row: Bytes,
+    /// Rows before the reserve.
+    rows: u64,
     small_write: SmallWrite,
     parks: bool,
     displaced: Displaced,
+    /// Where parity lies that has moved, if it may.
+    migrating: Option<Box<Migrating>>,
+    /// Whole stripes are written as two random writes.
+    forces: bool,
     counters: PlannerCounters,
     reads: ReadCounters,
     /// Whose turn it is to be chosen among members with as little to do.
@@ -82,8 +102,8 @@ pub(super) struct GaftlPlanner {
     load: Vec<u64>,
     /// By member: its last operation in the step.
     last: Vec<u32>,
-    /// What the plan being made writes.
-    writes: Vec<PlannedOperation>,
+    /// What the plan being made writes, and what it writes when that is done.
+    writes: [Vec<PlannedOperation>; 2],
     scratch: Vec<DeviceId>,
 }
 
@@ -118,15 +138,18 @@ impl GaftlPlanner {
             members,
             unit: whole.stripe_unit(),
             row,
+            rows: reserve.first,
             small_write,
             parks: false,
             displaced: Displaced::new(reserve),
+            migrating: None,
+            forces: false,
             counters: PlannerCounters::default(),
             reads: ReadCounters::default(),
             turn: 0,
             load: vec![0; usize::from(members)],
             last: Vec::new(),
-            writes: Vec::new(),
+            writes: Default::default(),
             scratch: Vec::new(),
         }
     }
@@ -135,6 +158,35 @@ impl GaftlPlanner {
     #[must_use]
     pub fn parking(self, parks: bool) -> Self {
         GaftlPlanner { parks, ..self }
+    }
+
+    /// How whole stripes and parity are placed.
+    #[must_use]
+    pub fn placing(self, placing: Placing) -> Self {
+        let migrating = (placing.migration != Migration::None)
+            .then(|| Box::new(Migrating::new(&self.layout, self.members, self.rows, placing)));
+        GaftlPlanner { migrating, forces: placing.forces, ..self }
+    }
+
+    /// The member that holds a unit of a row.
+    fn data_member(&self, row: u64, unit: u16) -> DeviceId {
+        match &self.migrating {
+            Some(migrating) => migrating.map.member(row, unit),
+            None => self.layout.data_member(self.stripe(row), unit),
+        }
+    }
+
+    /// The member that holds the parity of a row.
+    fn p_member(&self, row: u64) -> DeviceId {
+        match &self.migrating {
+            Some(migrating) => migrating.map.member(row, migrating.map.parity()),
+            None => self.layout.p_member(self.stripe(row)),
+        }
+    }
+
+    /// Whether some rows lie otherwise than the layout has them.
+    fn is_moved(&self, rows: Rows) -> bool {
+        self.migrating.as_ref().is_some_and(|migrating| migrating.map.has(rows))
     }
 
     /// Whether operations on a row of a member would wait for collection, as far as can be seen.
@@ -162,18 +214,24 @@ impl GaftlPlanner {
         stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + row * self.row % self.unit
     }
 
+    /// Whether everything lies where the layout has it.
+    fn is_in_place(&self) -> bool {
+        self.displaced.is_empty() && self.migrating.as_ref().is_none_or(|migrating| migrating.map.is_empty())
+    }
+
     /// Whether something of a logical range lies away from home.
     fn touches(&self, offset: Bytes, length: Bytes) -> bool {
-        if self.displaced.is_empty() {
+        if self.is_in_place() {
             return false;
         }
         let (stripe, rows, end) = (self.layout.stripe_bytes(), self.unit / self.row, offset + length);
         let (first, last) = (offset / stripe, end.div_ceil(stripe));
         let stripes = Rows { first: first * rows, count: (last - first) * rows };
-        self.displaced.within(stripes).any(|(row, unit)| {
-            let start = self.logical(row, unit);
-            start < end && offset < start + self.row
-        })
+        self.is_moved(stripes)
+            || self.displaced.within(stripes).any(|(row, unit)| {
+                let start = self.logical(row, unit);
+                start < end && offset < start + self.row
+            })
     }
 
     /// Cuts a read as a write of the same range would be, so that it holds its rows.
@@ -203,15 +261,17 @@ impl GaftlPlanner {
     /// Takes note of a row that is written when all that is read has been.
     fn write_row(&mut self, member: DeviceId, row: u64, phase: Phase) {
         let read = self.read_row(member, row, phase);
-        self.writes.push(PlannedOperation { operation: Operation::Write, fast_fail: self.parks, ..read });
+        self.writes[0].push(PlannedOperation { operation: Operation::Write, fast_fail: self.parks, ..read });
     }
 
     /// What has been noted down is written in a step of its own.
     fn write_noted(&mut self, plan: &mut Plan) {
-        plan.barrier();
-        self.begin_step();
         let mut writes = std::mem::take(&mut self.writes);
-        writes.drain(..).for_each(|write| self.push(write, plan));
+        for step in &mut writes {
+            plan.barrier();
+            self.begin_step();
+            step.drain(..).for_each(|write| self.push(write, plan));
+        }
         self.writes = writes;
     }
 
@@ -233,6 +293,7 @@ impl GaftlPlanner {
             };
             self.reads.waited_pages += u64::from(busy == Busy::Several);
             for unit in 0..self.layout.data_units() {
+                // A read of a member was planned for where the layout has it.
                 let home = self.layout.data_member(self.stripe(row), unit);
                 if member.map_or((first..=last).contains(&unit), |member| member == home) {
                     self.read_unit(row, unit, busy, view, plan);
@@ -242,7 +303,7 @@ impl GaftlPlanner {
     }
 
     fn read_unit(&mut self, row: u64, unit: u16, busy: Busy, view: &View<'_>, plan: &mut Plan) {
-        let home = self.layout.data_member(self.stripe(row), unit);
+        let home = self.data_member(row, unit);
         if let Some(copy) = self.displaced.of(row, unit) {
             let read = self.read_row(self.holder(copy, view), copy.slot, Phase::Data);
             return self.push(read, plan);
@@ -268,8 +329,8 @@ impl GaftlPlanner {
         if self.busy(row, view) != Busy::Nobody {
             return;
         }
-        let (stripe, holder) = (self.stripe(row), self.holder(&copy, view));
-        let (home, parity) = (self.layout.data_member(stripe, unit), self.layout.p_member(stripe));
+        let holder = self.holder(&copy, view);
+        let (home, parity) = (self.data_member(row, unit), self.p_member(row));
         self.begin_step();
         self.push(self.read_row(holder, copy.slot, Phase::Data), plan);
         if copy.in_parity {
@@ -295,7 +356,7 @@ impl Planner for GaftlPlanner {
         let HostRequest { operation, offset, length, member, .. } = *request;
         let is_displaced = || match member {
             None => self.touches(offset, length),
-            Some(_) => !self.displaced.is_empty(),
+            Some(_) => !self.is_in_place(),
         };
         if operation == Operation::Read && length > 0 && is_displaced() {
             self.split_displaced(request, view, into);
@@ -308,10 +369,13 @@ impl Planner for GaftlPlanner {
         let Transaction { operation, rows, tag, .. } = *transaction;
         match operation {
             Operation::Write if tag == HOMECOMING => self.bring_home(transaction, view, plan),
-            Operation::Write if rows.count > 0 && self.concerns(rows, view) => {
+            Operation::Write if tag == RETURN => self.put_back(transaction, view, plan),
+            Operation::Write if rows.count > 0 && self.concerns(transaction, view) => {
                 self.write(transaction, view, plan);
             }
-            Operation::Read if self.displaced.has(rows) => self.read(transaction, view, plan),
+            Operation::Read if self.displaced.has(rows) || self.is_moved(rows) => {
+                self.read(transaction, view, plan)
+            }
             Operation::Trim if self.displaced.has(rows) => {
                 self.forget(rows);
                 self.inner.plan(now, transaction, view, plan);
@@ -337,7 +401,7 @@ impl Planner for GaftlPlanner {
     }
 
     fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
-        let (row, unit) = self.displaced.first()?;
+        let Some((row, unit)) = self.displaced.first() else { return self.next_return(view) };
         if self.busy(row, view) != Busy::Nobody {
             return None;
         }
@@ -348,6 +412,9 @@ impl Planner for GaftlPlanner {
 
     fn done(&mut self, now: SimTime, transaction: &Transaction) {
         self.displaced.settle(transaction.rows);
+        if let Some(migrating) = &mut self.migrating {
+            migrating.map.settle(transaction.rows);
+        }
         self.inner.done(now, transaction);
     }
 
@@ -378,13 +445,20 @@ impl Planner for GaftlPlanner {
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {
         let counters = &self.displaced.counters;
-        vec![
+        let mut own = vec![
             ("displaced", counters.displaced),
             ("home_by_write", counters.home_by_write),
             ("home_in_idle", counters.home_in_idle),
             ("waits_full", counters.waits_full),
             ("waits_several", counters.waits_several),
-        ]
+        ];
+        if self.forces {
+            own.push(("forced_stripes", counters.forced));
+        }
+        if let Some(migrating) = &self.migrating {
+            own.extend(migrating.counters());
+        }
+        own
     }
 
     fn watches_devices(&self) -> bool {

@@ -30,11 +30,12 @@ pub mod striped;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use crate::config::{Avoid, Reads, SmallWrite};
-use crate::coordination::Delivered;
+use crate::coordination::{Delivered, Migration};
 use crate::health::Health;
 use crate::layout::Layout;
 use crate::stripe_cache::StripeCache;
 pub use around::ReadCounters;
+pub(crate) use gaftl::MOST_MEMBERS as MOST_MIGRATING;
 
 /// Turns host requests into transactions, and transactions into member operations.
 pub trait Planner: Send {
@@ -177,7 +178,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: D
             let plain = parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge);
             let whole = (layout, parity.clone());
             let displacing = gaftl::GaftlPlanner::new(plain, whole, small_write, dodge.free_stripes);
-            Box::new(displacing.parking(dodge.parks))
+            Box::new(displacing.parking(dodge.parks).placing(dodge.placing))
         }
         Layout::Parity(parity) => {
             Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge))
@@ -186,7 +187,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: D
 }
 
 /// What reads and writes do about members that collect.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Dodge {
     /// The rule for reads.
     pub reads: Reads,
@@ -198,6 +199,19 @@ pub struct Dodge {
     pub page_read: SimDuration,
     /// Stripes at the end of the members that take writes to members that collect; 0 if the policy does not displace.
     pub free_stripes: u64,
+    /// How whole stripes and parity are placed where it does.
+    pub placing: Placing,
+}
+
+/// How a policy that displaces places whole stripes, and parity whose member collects.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Placing {
+    /// Whole stripes are written as two random writes.
+    pub forces: bool,
+    /// Where parity goes.
+    pub migration: Migration,
+    /// Share of the rows of parity that may lie off the shares of the layout before rows return.
+    pub imbalance: f64,
 }
 
 impl Dodge {

@@ -85,6 +85,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         devices: members,
         level,
         stripe_unit,
+        parity_shares: Vec::new(),
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

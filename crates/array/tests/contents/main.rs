@@ -20,6 +20,9 @@
 //! Power is lost at random moments, and members fail then: what was acknowledged stands, and a write hole takes what flash said
 //! at that moment and nothing else (`power`).
 //!
+//! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `planner/gaftl/tests`, as
+//! symbols, on whole arrays and on plans alone.
+//!
 //! Not verified: times; parity of rows while they are written; that two reads agree on the order of writes that overlapped;
 //! what a hedge finds out after the race is over; that a row whose parity was lost is sound again once it is written as a
 //! whole.

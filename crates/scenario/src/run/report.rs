@@ -14,6 +14,7 @@ use harmonia_metrics::{
     ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport, WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
+use harmonia_types::IoCause;
 use harmonia_workload::TraceAccount;
 use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
@@ -95,6 +96,7 @@ pub(super) fn build(
     let failures = array.failures.clone();
     let place_taken_by = |device: u16| failures.as_ref()?.place_taken_by(device);
     let count = measured.devices.len();
+    let has_shares = !scenario.array.parity_shares.is_empty();
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -115,6 +117,7 @@ pub(super) fn build(
             .zip(0..)
             .map(|(((((counters, wear), (over_time, gc_waits)), member), gc_events), index)| DeviceReport {
                 gc_events,
+                parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
                 over_time,
                 // Who goes by it is told how good it is.
                 gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),

@@ -44,6 +44,8 @@ pub(super) struct Counters {
     pub waits_full: u64,
     /// Rows whose write or read found several members collecting.
     pub waits_several: u64,
+    /// Rows written whole in two steps.
+    pub forced: u64,
     /// Slots taken at a time, at most.
     pub high_water: u64,
 }

@@ -4,14 +4,15 @@ use harmonia_types::{DeviceId, Phase};
 
 use super::{Busy, Copy, GaftlPlanner};
 use crate::config::SmallWrite;
-use crate::planner::{Plan, Rows, Transaction, View};
+use crate::planner::{Plan, Transaction, View};
 
 /// A row that is written.
 #[derive(Clone, Copy)]
-struct Row<'a> {
-    row: u64,
-    stripe: u64,
-    parity: DeviceId,
+pub(super) struct Row<'a> {
+    pub row: u64,
+    pub parity: DeviceId,
+    /// The unit that gives its place to parity and goes to a slot.
+    pub moves: Option<u16>,
     /// First and last unit that are written.
     units: (u16, u16),
     busy: Busy,
@@ -48,14 +49,18 @@ enum Way {
 }
 
 impl Row<'_> {
-    fn is_written(&self, unit: u16) -> bool {
+    pub(super) fn is_written(&self, unit: u16) -> bool {
         (self.units.0..=self.units.1).contains(&unit)
     }
 }
 
 impl GaftlPlanner {
     /// Whether a write of some rows is any different from what the planner of parity would do.
-    pub(super) fn concerns(&self, rows: Rows, view: &View<'_>) -> bool {
+    pub(super) fn concerns(&self, transaction: &Transaction, view: &View<'_>) -> bool {
+        let Transaction { rows, units, .. } = *transaction;
+        if self.is_moved(rows) || (self.forces && units == (0, self.layout.data_units() - 1)) {
+            return true;
+        }
         let (offset, length) = (rows.first * self.row, rows.count * self.row);
         let collects = |member: DeviceId| {
             view.members[member.index()].collecting || view.left(member, offset, length).is_some()
@@ -69,9 +74,9 @@ impl GaftlPlanner {
         self.begin_step();
         self.load.fill(0);
         for row in rows.first..rows.end() {
-            let (stripe, busy) = (self.stripe(row), self.busy(row, view));
-            let parity = self.layout.p_member(stripe);
-            self.row(Row { row, stripe, parity, units, busy, of: transaction, view }, plan);
+            let (busy, parity) = (self.busy(row, view), self.p_member(row));
+            let moves = self.redirect(row, parity, busy);
+            self.row(Row { row, parity, moves, units, busy, of: transaction, view }, plan);
         }
         self.turn = (self.turn + 1) % self.members;
         self.write_noted(plan);
@@ -84,7 +89,7 @@ impl GaftlPlanner {
         }
         if !self.has_room(&row) {
             self.displaced.counters.waits_full += 1;
-            row.busy = Busy::Nobody;
+            (row.busy, row.moves) = (Busy::Nobody, None);
         }
         let (way, needs) = self.way(&row);
         let read = needs.len() as u64 * self.row;
@@ -95,15 +100,38 @@ impl GaftlPlanner {
             self.push(self.read_row(self.holder(copy, row.view), copy.slot, Phase::Parity), plan);
         }
         self.count(way, read);
+        self.hand_over(&mut row);
+        let first_half = self.first_half(&row, way, &needs);
         self.write_units(&row, way);
         if way == Way::Reconstruct {
             // Parity is made of what lies at home.
             let others = (0..self.layout.data_units()).filter(|&unit| !row.is_written(unit));
             others.for_each(|unit| self.displaced.drop_from_parity(row.row, unit));
         }
-        if way != Way::LeftAlone {
+        if let Some(begin) = first_half {
+            self.force(&row, begin);
+        } else if way != Way::LeftAlone {
             self.write_row(row.parity, row.row, Phase::Parity);
         }
+    }
+
+    /// Where the writes of a row begin that is written whole, if it is to be two random writes.
+    fn first_half(&self, row: &Row<'_>, way: Way, needs: &Needs) -> Option<usize> {
+        let is_whole = row.units == (0, self.layout.data_units() - 1) && needs.len() == 0;
+        let is_usual = way == Way::Reconstruct && row.busy == Busy::Nobody;
+        (self.forces && is_whole && is_usual).then_some(self.writes[0].len())
+    }
+
+    /// The units noted down from `begin` on become two random writes: the second half of them waits for the first, which has a
+    /// parity of its own.
+    fn force(&mut self, row: &Row<'_>, begin: usize) {
+        let [now, later] = &mut self.writes;
+        let half = begin + (now.len() - begin).div_ceil(2);
+        later.extend(now.drain(half..));
+        self.write_row(row.parity, row.row, Phase::Parity);
+        let parity = self.writes[0].last().copied();
+        self.writes[1].extend(parity);
+        self.displaced.counters.forced += 1;
     }
 
     fn count(&mut self, way: Way, read: u64) {
@@ -118,7 +146,10 @@ impl GaftlPlanner {
 
     /// Whether a unit that is written goes to a slot.
     fn goes_away(&self, row: &Row<'_>, unit: u16) -> bool {
-        row.busy.is(row.parity) || row.busy.is(self.layout.data_member(row.stripe, unit))
+        match row.moves {
+            Some(moves) => unit == moves,
+            None => row.busy.is(row.parity) || row.busy.is(self.data_member(row.row, unit)),
+        }
     }
 
     /// The copy of a unit that can be written where it is.
@@ -130,7 +161,9 @@ impl GaftlPlanner {
     /// Whether there is a slot for every unit that needs one.
     fn has_room(&self, row: &Row<'_>) -> bool {
         let needs_slot = |unit: &u16| self.goes_away(row, *unit) && self.in_place(row, *unit).is_none();
-        let needed = (row.units.0..=row.units.1).filter(needs_slot).count() as u64;
+        let stays = |unit: &u16| !row.is_written(*unit) && self.displaced.of(row.row, *unit).is_none();
+        let moves = u64::from(row.moves.is_some_and(|unit| stays(&unit)));
+        let needed = moves + (row.units.0..=row.units.1).filter(needs_slot).count() as u64;
         needed <= self.displaced.room()
     }
 
@@ -156,15 +189,17 @@ impl GaftlPlanner {
 
     /// The members of everything from which a unit that parity has can be rebuilt.
     pub(super) fn others(&self, row: u64, unit: u16, into: &mut Vec<DeviceId>) {
-        let stripe = self.stripe(row);
         let others = (0..self.layout.data_units()).filter(|&other| other != unit);
         let others = others.filter(|&other| self.is_in_parity(row, other));
-        into.extend(others.map(|other| self.layout.data_member(stripe, other)));
-        into.push(self.layout.p_member(stripe));
+        into.extend(others.map(|other| self.data_member(row, other)));
+        into.push(self.p_member(row));
     }
 
     /// How the parity of a row is made, and what is read for it.
     fn way(&self, row: &Row<'_>) -> (Way, Needs) {
+        if row.moves.is_some() {
+            return (Way::Reconstruct, self.reconstruct(row));
+        }
         let units = || row.units.0..=row.units.1;
         let is_dropped = |unit: u16| self.goes_away(row, unit) && !self.is_in_parity(row.row, unit);
         if row.busy.is(row.parity) || units().all(is_dropped) {
@@ -192,7 +227,7 @@ impl GaftlPlanner {
         let mut needs = Needs::default();
         for unit in row.units.0..=row.units.1 {
             if !self.goes_away(row, unit) && self.is_in_parity(row.row, unit) {
-                needs.home(self.layout.data_member(row.stripe, unit));
+                needs.home(self.data_member(row.row, unit));
             }
             self.need_rest(row, unit, &mut needs);
         }
@@ -207,7 +242,7 @@ impl GaftlPlanner {
             if row.is_written(unit) {
                 self.need_rest(row, unit, &mut needs);
             } else if self.displaced.of(row.row, unit).is_none() {
-                needs.home(self.layout.data_member(row.stripe, unit));
+                needs.home(self.data_member(row.row, unit));
             }
         }
         needs
@@ -218,7 +253,7 @@ impl GaftlPlanner {
         if !self.is_cut(row, unit) {
             return;
         }
-        let home = self.layout.data_member(row.stripe, unit);
+        let home = self.data_member(row.row, unit);
         if let Some(&copy) = self.displaced.of(row.row, unit) {
             needs.slots.push(copy);
         } else if !row.busy.is(home) {
@@ -246,7 +281,7 @@ impl GaftlPlanner {
                 }
                 continue;
             }
-            self.write_row(self.layout.data_member(row.stripe, unit), row.row, Phase::Data);
+            self.write_row(self.data_member(row.row, unit), row.row, Phase::Data);
             if self.displaced.of(row.row, unit).is_some() {
                 self.displaced.leave(row.row, unit);
                 self.displaced.counters.home_by_write += 1;
@@ -254,7 +289,7 @@ impl GaftlPlanner {
         }
     }
 
-    fn write_away(&mut self, row: &Row<'_>, unit: u16) {
+    pub(super) fn write_away(&mut self, row: &Row<'_>, unit: u16) {
         if self.in_place(row, unit).is_none() {
             let slot = self.displaced.next_slot();
             let on = self.pair(slot, row.view);

@@ -2,6 +2,7 @@
 
 mod array;
 mod model;
+mod moving;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
@@ -11,7 +12,7 @@ use crate::coordination::Delivered;
 use crate::health::Health;
 use crate::layout::{Layout, Level, Parity, Rotation};
 use crate::planner::parity::ParityPlanner;
-use crate::planner::{Dodge, Look, Plan, PlannedOperation, Planner, Transaction, View};
+use crate::planner::{Dodge, Look, Migration, Placing, Plan, PlannedOperation, Planner, Transaction, View};
 
 const PAGE: Bytes = 4096;
 
@@ -44,7 +45,6 @@ struct Stage {
     health: Health,
     members: Vec<Delivered>,
     collecting: Collecting,
-    unit: Bytes,
     /// The first row of the reserve.
     reserve: u64,
     slots: u64,
@@ -71,7 +71,11 @@ impl Stage {
         let members = vec![known; usize::from(members)];
         let health = Health::new(members.len());
         let (reserve, slots) = (stripes * unit_pages, free_stripes * unit_pages);
-        Stage { planner, layout, health, members, collecting: Collecting::default(), unit, reserve, slots }
+        Stage { planner, layout, health, members, collecting: Collecting::default(), reserve, slots }
+    }
+
+    fn placing(self, placing: Placing) -> Stage {
+        Stage { planner: self.planner.placing(placing), ..self }
     }
 
     /// From now on these members collect.
@@ -130,6 +134,39 @@ impl Stage {
     fn write(&mut self, units: std::ops::Range<u64>) -> [Vec<(u16, u64)>; 2] {
         self.run(Operation::Write, units.start * PAGE, (units.end - units.start) * PAGE)
     }
+}
+
+impl GaftlPlanner {
+    /// The member that is to hold a unit when what is under way is done.
+    fn home_of(&self, row: u64, unit: u16) -> u16 {
+        let map = self.migrating.as_ref().map(|migrating| &migrating.map);
+        map.map_or_else(|| self.data_member(row, unit), |map| map.target(row, unit)).0
+    }
+
+    /// The member that is to hold the parity of a row then.
+    fn parity_of(&self, row: u64) -> u16 {
+        let map = self.migrating.as_ref().map(|migrating| &migrating.map);
+        map.map_or_else(|| self.p_member(row), |map| map.target(row, map.parity())).0
+    }
+
+    /// The unit that a member is to hold of a row then; `None` for parity.
+    fn unit_of(&self, row: u64, member: u16) -> Option<u16> {
+        (0..self.layout.data_units()).find(|&unit| self.home_of(row, unit) == member)
+    }
+
+    fn counters_of_migration(&self) -> [u64; 4] {
+        self.migrating.as_ref().map_or([0; 4], |migrating| migrating.counters().map(|counter| counter.1))
+    }
+
+    fn imbalance(&self) -> u64 {
+        self.migrating.as_ref().map_or(0, |migrating| migrating.map.imbalance())
+    }
+}
+
+/// Every way to place, by number.
+fn placing(number: u64) -> Placing {
+    let migration = [Migration::None, Migration::Away, Migration::Back][(number % 3) as usize];
+    Placing { forces: number % 2 == 1, migration, imbalance: [0.0, 0.02][(number / 6 % 2) as usize] }
 }
 
 fn rows_of(operation: &PlannedOperation) -> impl Iterator<Item = (u16, u64)> {

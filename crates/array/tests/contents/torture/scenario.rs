@@ -57,13 +57,26 @@ pub fn array(seed: u64) -> ArrayConfig {
     let levels = if seed < DECLUSTERED { levels() } else { declustered_levels() };
     let level = levels[(seed % levels.len() as u64) as usize];
     loop {
-        let config = draw_array(&mut rng, level);
+        let mut config = draw_array(&mut rng, level);
+        config.parity_shares = shares(seed, &config);
         let layout = config.layout();
         // Units so large that members hold only one or two make arrays without rows to speak of.
         if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
             return config;
         }
     }
+}
+
+/// Shares of parity where it moves, in half of the histories.
+fn shares(seed: u64, config: &ArrayConfig) -> Vec<u16> {
+    let mut rng = Rng::stream(seed, "contents/shares");
+    let stays = [Rotation::ParityFirst, Rotation::ParityLast];
+    let moves = matches!(config.level, Level::Raid5(rotation) if !stays.contains(&rotation));
+    let mut shares: Vec<u16> = (0..config.devices).map(|_| rng.below(4) as u16).collect();
+    // Every member holds data.
+    shares[0] += 1;
+    shares[1] += 1;
+    if moves && rng.chance(0.5) { shares } else { Vec::new() }
 }
 
 fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
@@ -99,6 +112,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         knowledge: knowledge(rng, level, devices, page_size),
         faults: Faults::default(),
         stripe_cache: StripeCacheConfig::default(),
+        parity_shares: Vec::new(),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],

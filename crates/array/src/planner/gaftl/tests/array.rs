@@ -18,8 +18,8 @@ use harmonia_ssd::{
 };
 use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
-use super::super::{GaftlPlanner, HOMECOMING};
-use super::{PAGE, rows_of};
+use super::super::{GaftlPlanner, HOMECOMING, RETURN};
+use super::{PAGE, placing, rows_of};
 use crate::config::{
     Avoid, CoordinationConfig, Faults, Knowledge, MemberConfig, Reads, SmallWrite, StripeCacheConfig,
 };
@@ -28,7 +28,7 @@ use crate::controller::{Array, Parts};
 use crate::coordination::{Parameters, REGISTRY};
 use crate::layout::{Layout, Level, Parity, Rotation, Unit};
 use crate::planner::parity::ParityPlanner;
-use crate::planner::{Answer, Dodge, Plan, PlannedOperation, Planner, Refusal, Transaction, View};
+use crate::planner::{Answer, Dodge, Migration, Plan, PlannedOperation, Planner, Refusal, Transaction, View};
 use crate::{AgeingPlan, ArrayConfig, age};
 
 type Sum = BTreeSet<u32>;
@@ -86,7 +86,7 @@ impl Shared {
     }
 
     fn home(&self, row: u64, unit: u16) -> Place {
-        (self.layout.data_member(self.planner.stripe(row), unit).0, row)
+        (self.planner.home_of(row, unit), row)
     }
 
     fn newest(&self, row: u64, unit: u16) -> Sum {
@@ -99,7 +99,8 @@ impl Shared {
         let rows = of.rows.first..of.rows.end();
         let all = rows.flat_map(|row| (0..self.layout.data_units()).map(move |unit| (row, unit)));
         all.filter(|&(row, unit)| match of.member {
-            Some(member) => self.home(row, unit).0 == member.0,
+            // It was planned for where the layout has them.
+            Some(member) => self.layout.data_member(self.planner.stripe(row), unit) == member,
             None => {
                 let logical = self.planner.logical(row, unit);
                 logical < of.offset + of.length && of.offset < logical + PAGE
@@ -111,7 +112,7 @@ impl Shared {
     /// Takes note of what a plan is to leave behind.
     fn note(&mut self, of: &Transaction, plan: &Plan) {
         let mut run = Run { units: self.units_of(of), ..Run::default() };
-        if of.operation == Operation::Write && of.tag != HOMECOMING {
+        if of.operation == Operation::Write && ![HOMECOMING, RETURN].contains(&of.tag) {
             for &place in &run.units {
                 self.symbols += 1;
                 self.versions.entry(place).or_default().0.push(self.symbols);
@@ -136,15 +137,12 @@ impl Shared {
     }
 
     fn is_parity(&self, member: u16, row: u64) -> bool {
-        row < self.reserve && self.layout.unit_on(self.planner.stripe(row), DeviceId(member)) == Unit::P
+        row < self.reserve && self.planner.parity_of(row) == member
     }
 
     fn owner(&self, (member, row): Place, of: &Transaction) -> (u64, u16) {
         if row < self.reserve {
-            let Unit::Data(unit) = self.layout.unit_on(self.planner.stripe(row), DeviceId(member)) else {
-                unreachable!("it is no parity")
-            };
-            return (row, unit);
+            return (row, self.planner.unit_of(row, member).expect("it is no parity"));
         }
         let store = &self.planner.displaced;
         let is_there = |&(home, unit): &(u64, u16)| {
@@ -333,6 +331,14 @@ fn device(domain: Domain, blocking: bool) -> SsdConfig {
     }
 }
 
+/// Shares of parity where it moves, for half of the numbers.
+fn shares(level: Level, devices: u16, number: u64) -> Vec<u16> {
+    let stays = [Rotation::ParityFirst, Rotation::ParityLast];
+    let moves = matches!(level, Level::Raid5(rotation) if !stays.contains(&rotation));
+    let share = |member: u16| ((number >> (1 + 2 * member) & 3) as u16) + u16::from(member < 2);
+    if moves && number % 2 == 1 { (0..devices).map(share).collect() } else { Vec::new() }
+}
+
 /// A random array, and how much it has to do.
 fn config(rng: &mut Rng) -> ArrayConfig {
     let devices = 3 + rng.below(3) as u16;
@@ -344,6 +350,7 @@ fn config(rng: &mut Rng) -> ArrayConfig {
         devices,
         level,
         stripe_unit: PAGE * (1 + rng.below(3)),
+        parity_shares: shares(level, devices, rng.below(1 << 20)),
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
@@ -357,8 +364,8 @@ fn config(rng: &mut Rng) -> ArrayConfig {
     }
 }
 
-/// Runs random requests on an array; returns the rows that were compared and displaced.
-fn run(seed: u64) -> (u64, u64) {
+/// Runs random requests on an array; returns the rows that were compared, displaced, and whose parity went away and back.
+fn run(seed: u64) -> [u64; 4] {
     let mut rng = Rng::stream(seed, "gaftl/array");
     let config = config(&mut rng);
     let whole = config.layout();
@@ -366,7 +373,9 @@ fn run(seed: u64) -> (u64, u64) {
     let free_stripes = config.knowledge.free_stripes;
     let dodge = Dodge { reads: Reads::Avoid(Avoid::Longest), free_stripes, ..Dodge::default() };
     let plain = ParityPlanner::new(&whole, layout.clone(), config.small_write, PAGE).dodging(dodge);
-    let planner = GaftlPlanner::new(plain, (&whole, layout.clone()), config.small_write, free_stripes);
+    let planner = GaftlPlanner::new(plain, (&whole, layout.clone()), config.small_write, free_stripes)
+        .placing(placing(seed));
+    let returns = placing(seed).migration == Migration::Back && placing(seed).imbalance == 0.0;
     let shared = Watched(Arc::new(Mutex::new(Shared {
         planner,
         layout,
@@ -396,20 +405,30 @@ fn run(seed: u64) -> (u64, u64) {
     let mut array = Array::with_parts(&config, aged.devices, parts, |_| AuditProbe).expect("it can be built");
     // Few stripes, so that requests meet one another.
     let pages = (whole.logical_bytes() / PAGE).min(60);
+    let mut pinned = Rng::stream(seed, "gaftl/pinned");
     let (mut now, mean, mut left) = (SimTime::ZERO, 100_000.0 * (1 + rng.below(20)) as f64, 400);
     for id in 0..400 {
         now += SimDuration(rng.exponential(mean) as u64);
         array.advance_until(now).expect("members go on");
         let length = 1 + rng.below(6);
         let operation = if rng.chance(0.4) { Operation::Read } else { Operation::Write };
-        let (offset, length) = (rng.below(pages - length) * PAGE, length * PAGE);
+        let pinned = pinned.chance(0.1).then(|| DeviceId(pinned.below(u64::from(config.devices)) as u16));
+        let most = pinned.map_or(0, |member| (whole.pinned_bytes(member) / PAGE).min(20));
+        let member = pinned.filter(|_| most > length);
+        let first = rng.below(pages - length);
+        let first = if member.is_some() { first.min(most - length) } else { first };
+        let (offset, length) = (first * PAGE, length * PAGE);
         array
-            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member: None })
+            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member })
             .expect("likewise");
         left -= std::mem::take(array.completions()).len();
     }
     let mut steps = 0;
-    while left > 0 || shared.get().planner.displaced.taken() > 0 || array.transactions_under_way() > 0 {
+    let is_settled = || {
+        let shared = shared.get();
+        shared.planner.displaced.taken() == 0 && !(returns && shared.planner.imbalance() > 0)
+    };
+    while left > 0 || !is_settled() || array.transactions_under_way() > 0 {
         let wakeup = array.next_wakeup();
         assert!(wakeup != SimTime::NEVER && steps < 1_000_000, "{left} requests are lost, or rows stay away");
         array.advance_until(wakeup).expect("members go on");
@@ -417,22 +436,24 @@ fn run(seed: u64) -> (u64, u64) {
         steps += 1;
     }
     let shared = shared.get();
+    let slots = free_stripes * (whole.stripe_unit() / PAGE);
+    assert!(shared.planner.displaced.counters.high_water <= slots, "the cap");
     for &(row, unit) in shared.versions.keys() {
         assert_eq!(shared.at(shared.home(row, unit)), shared.newest(row, unit), "all is home");
-        let parity = (shared.layout.p_member(shared.planner.stripe(row)).0, row);
+        let parity = (shared.planner.parity_of(row), row);
         let sum = (0..shared.layout.data_units())
             .fold(Sum::new(), |sum, unit| plus(&sum, &shared.at(shared.home(row, unit))));
         assert_eq!(shared.at(parity), sum, "parity of row {row}");
     }
-    (shared.checked, shared.planner.displaced.counters.displaced)
+    let moved = shared.planner.migrating.as_ref().map(|migrating| migrating.map.counters).unwrap_or_default();
+    [shared.checked, shared.planner.displaced.counters.displaced, moved.away, moved.back]
 }
 
 #[test]
 fn contents_are_right_on_whole_arrays() {
-    let (mut checked, mut displaced) = (0, 0);
-    for seed in 0..30 {
-        let counted = run(seed);
-        (checked, displaced) = (checked + counted.0, displaced + counted.1);
+    let mut sum = [0; 4];
+    for seed in 0..36 {
+        sum.iter_mut().zip(run(seed)).for_each(|(sum, counted)| *sum += counted);
     }
-    assert!(checked > 5_000 && displaced > 250, "{checked} compared, {displaced} displaced");
+    assert!(sum.iter().zip([5_000, 250, 40, 10]).all(|(sum, least)| *sum > least), "{sum:?}");
 }

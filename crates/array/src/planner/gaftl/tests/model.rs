@@ -12,9 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use harmonia_engine::Rng;
 use harmonia_types::{DeviceId, Operation, SimTime};
 
-use super::{PAGE, Stage, rows_of};
+use super::super::{HOMECOMING, RETURN};
+use super::{PAGE, Stage, placing, rows_of};
 use crate::config::SmallWrite;
-use crate::layout::{Level, Rotation, Unit};
+use crate::layout::{Level, Rotation};
 use crate::planner::{Plan, Planner, Transaction};
 
 const HALF: u64 = PAGE / 2;
@@ -119,7 +120,8 @@ impl World {
             assert!(met.is_empty() || self.stage.collecting.0.len() > 1, "{transaction:?} meets {met:?}");
         }
         let mut fresh = BTreeMap::new();
-        if transaction.operation == Operation::Write && transaction.tag != super::super::HOMECOMING {
+        let is_own = [HOMECOMING, RETURN].contains(&transaction.tag);
+        if transaction.operation == Operation::Write && !is_own {
             for (row, unit, logical) in self.touched(&transaction) {
                 for half in 0..2 {
                     let start = logical + half * HALF;
@@ -139,7 +141,7 @@ impl World {
 
     /// What a place is to hold when the transaction that has just been planned is done.
     fn held(&self, transaction: &Transaction, (member, row): (u16, u64)) -> Held {
-        let (layout, store) = (&self.stage.layout, &self.stage.planner.displaced);
+        let store = &self.stage.planner.displaced;
         if row >= self.stage.reserve {
             let rows = transaction.rows;
             let owner = store.within(rows).find(|&(home, unit)| {
@@ -150,10 +152,9 @@ impl World {
             let (home, unit) = owner.unwrap_or_else(|| panic!("nobody has slot {row} on {member}"));
             return Held::Unit(home, unit);
         }
-        match layout.unit_on(row * PAGE / self.stage.unit, DeviceId(member)) {
-            Unit::Data(unit) => Held::Unit(row, unit),
-            Unit::P | Unit::Q => Held::Parity(row, self.in_parity(row)),
-            Unit::None => unreachable!("all members have a part in every stripe"),
+        match self.stage.planner.unit_of(row, member) {
+            Some(unit) => Held::Unit(row, unit),
+            None => Held::Parity(row, self.in_parity(row)),
         }
     }
 
@@ -164,7 +165,7 @@ impl World {
     }
 
     fn home(&self, row: u64, unit: u16) -> (u16, u64) {
-        (self.stage.layout.data_member(row * PAGE / self.stage.unit, unit).0, row)
+        (self.stage.planner.home_of(row, unit), row)
     }
 
     /// Carries out what was planned.
@@ -237,7 +238,7 @@ impl World {
         let locked: BTreeSet<u64> =
             self.open.iter().flat_map(|open| self.touched(&open.transaction)).map(|place| place.0).collect();
         for row in (0..self.stage.reserve).filter(|row| !locked.contains(row)) {
-            let parity = self.stage.layout.p_member(row * PAGE / self.stage.unit).0;
+            let parity = self.stage.planner.parity_of(row);
             assert_eq!(self.at((parity, row)), self.sum(row, &self.in_parity(row)), "parity of row {row}");
             for unit in 0..self.stage.layout.data_units() {
                 let truth = self.truth.get(&(row, unit)).cloned().unwrap_or_default();
@@ -284,7 +285,7 @@ impl World {
     }
 }
 
-fn history(stage: Stage, seed: u64) -> super::super::displaced::Counters {
+fn history(stage: Stage, seed: u64) -> Stage {
     let mut rng = Rng::stream(seed, "gaftl/model");
     let members = stage.members.len() as u64;
     let (flash, truth, open) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
@@ -316,12 +317,16 @@ fn history(stage: Stage, seed: u64) -> super::super::displaced::Counters {
         world.finish(0);
     }
     assert_eq!(world.stage.planner.displaced.taken(), 0, "all is home");
-    world.stage.planner.displaced.counters
+    let placing = super::placing(seed);
+    let returns = placing.migration == super::Migration::Back && placing.imbalance == 0.0;
+    assert!(!returns || world.stage.planner.imbalance() == 0, "parity is back");
+    world.stage
 }
 
 #[test]
 fn every_read_returns_what_was_written_last_and_parity_has_what_the_store_says() {
     let (mut displaced, mut full, mut idle, mut home) = (0, 0, 0, 0);
+    let (mut forced, mut away, mut back) = (0, 0, 0);
     for seed in 0..400 {
         let mut rng = Rng::stream(seed, "gaftl/shape");
         let rotation = Rotation::ALL[rng.below(6) as usize];
@@ -330,11 +335,19 @@ fn every_read_returns_what_was_written_last_and_parity_has_what_the_store_says()
             [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct][rng.below(3) as usize];
         let shape = (1 + rng.below(3), STRIPES, 1 + rng.below(8));
         let members = 3 + rng.below(4) as u16;
-        let counters = history(Stage::preferring(small_write, level, members, shape), seed);
+        let stage = Stage::preferring(small_write, level, members, shape).placing(placing(seed));
+        let planner = history(stage, seed).planner;
+        let counters = planner.displaced.counters;
+        forced += counters.forced;
+        if let Some(migrating) = &planner.migrating {
+            away += migrating.map.counters.away;
+            back += migrating.map.counters.back;
+        }
         displaced += counters.displaced;
         full += counters.waits_full;
         idle += counters.home_in_idle;
         home += counters.home_by_write;
     }
     assert!(displaced > 1_000 && full > 100 && idle > 100 && home > 100, "{displaced} {full} {idle} {home}");
+    assert!(forced > 100 && away > 100 && back > 30, "{forced} {away} {back}");
 }

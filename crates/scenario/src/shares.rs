@@ -1,0 +1,46 @@
+//! Shares of parity: members that hold more or less of it than others.
+
+use harmonia_array::Level;
+use harmonia_array::layout::{MOST_SHARES, Rotation, period_of_shares};
+
+use crate::error::Parsed;
+use crate::read::Section;
+
+/// Largest share that can be written.
+const LARGEST: u32 = 1000;
+
+/// Reads `parity_shares` of an array of so many members with so many stripes; empty where it is not written.
+pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, stripes: u64) -> Parsed<Vec<u16>> {
+    let Some(field) = array.field("parity_shares") else { return Ok(Vec::new()) };
+    let without = "no `parity_shares`, or array.level = \"raid5\"";
+    match level {
+        Level::Raid5(Rotation::ParityFirst | Rotation::ParityLast) => {
+            let problem = format!("{level} has all parity on one member");
+            return Err(field.fault_allowing(problem, "no `parity_shares`, or another array.layout"));
+        }
+        Level::Raid5(_) => {}
+        _ if level.parities() == 0 => {
+            return Err(field.fault_allowing(format!("{level} has no parity"), without));
+        }
+        _ => {
+            return Err(field.fault_allowing(format!("parity of {level} lies where the level says"), without));
+        }
+    }
+    let shares: Vec<u16> =
+        field.list(usize::from(devices), |share| share.count(0, LARGEST).map(|share| share as u16))?;
+    if shares.len() != usize::from(devices) {
+        let problem = format!("has {} shares, and there are {devices} members", shares.len());
+        return Err(field.fault_allowing(problem, "a share for each member"));
+    }
+    if shares.iter().filter(|&&share| share > 0).count() < 2 {
+        let allowed = "shares above 0 for two members or more; array.level = \"raid4\" has all parity on one";
+        return Err(field.fault_allowing("leaves parity to one member or none", allowed));
+    }
+    let (period, most) = (period_of_shares(&shares), MOST_SHARES.min(stripes));
+    if period > most {
+        let problem = format!("repeats after {period} stripes, and there are {stripes}");
+        let allowed = format!("shares that sum to at most {most} when divided by what divides all of them");
+        return Err(field.fault_allowing(problem, allowed));
+    }
+    Ok(shares)
+}
