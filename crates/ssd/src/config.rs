@@ -501,10 +501,45 @@ impl SsdConfig {
     }
 }
 
+/// An allocation unit as its die counts them, from 0. Plain numbers of units count through the whole device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UnitOfDie(pub u32);
+
+impl UnitOfDie {
+    /// The one after it.
+    pub fn next(self) -> UnitOfDie {
+        UnitOfDie(self.0 + 1)
+    }
+}
+
 impl Shape {
     /// Allocation units of the device.
     pub fn units(&self) -> u32 {
         self.dies * self.units_per_die
+    }
+
+    /// The device's number of a unit of a die.
+    #[inline]
+    pub(crate) fn unit(&self, die: u32, unit: UnitOfDie) -> u32 {
+        die * self.units_per_die + unit.0
+    }
+
+    /// The device's numbers of all units of a die.
+    #[inline]
+    pub(crate) fn units_of(&self, die: u32) -> std::ops::Range<u32> {
+        die * self.units_per_die..(die + 1) * self.units_per_die
+    }
+
+    /// The die that has a unit of the device.
+    #[inline]
+    pub(crate) fn die_of(&self, unit: u32) -> u32 {
+        unit / self.units_per_die
+    }
+
+    /// The number that a unit of the device has in its die.
+    #[inline]
+    pub(crate) fn unit_in_die(&self, unit: u32) -> UnitOfDie {
+        UnitOfDie(unit % self.units_per_die)
     }
 
     /// Whether any unit may hold any logical page.

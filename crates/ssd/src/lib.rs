@@ -7,6 +7,7 @@
 pub mod block;
 mod config;
 mod device;
+mod die;
 mod ftl;
 pub mod gc;
 pub mod interface;

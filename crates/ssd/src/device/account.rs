@@ -2,9 +2,9 @@
 
 use harmonia_types::{Blame, IoCause, ParityPages, SimDuration, SimTime};
 
-use super::die::Command;
 use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRefusal, SubRequest};
+use crate::die::command::Command;
 use crate::probe::{Origin, Probe};
 
 /// A sub-request some of whose pages are not done.

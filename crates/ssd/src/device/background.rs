@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
-use super::die::{Activity, Die};
+use crate::die::{Activity, Die};
 use crate::probe::Probe;
 
 /// What a device knows of background work.

@@ -18,7 +18,7 @@
 use harmonia_types::SimTime;
 
 use super::Device;
-use super::collect::Want;
+use crate::die::event::Event;
 use crate::gc::concurrency::{Candidate, Concurrency, Load};
 use crate::probe::Probe;
 
@@ -82,8 +82,11 @@ impl<P: Probe> Device<P> {
         let Some(mut governor) = self.governor.take() else { return };
         if self.interrupted {
             // The host is back: idle-time events that have not begun are off.
-            let waiting = self.dies.iter_mut().filter(|slot| !slot.collects());
-            waiting.for_each(|slot| slot.want = slot.want.filter(|want| !want.yields));
+            for slot in &mut self.dies {
+                if slot.collection.wanted().is_some_and(Event::yields) {
+                    slot.collection.call_off();
+                }
+            }
         }
         let utilisation = self.survey(&mut governor);
         for channel in 0..governor.channels.len() as u32 {
@@ -172,7 +175,7 @@ impl<P: Probe> Device<P> {
         for die in 0..self.rules.shape.dies {
             let (slot, channel) = (&self.dies[die as usize], die % count);
             let state = &mut channels[channel as usize];
-            let wanted = slot.want.is_some();
+            let wanted = slot.collection.event().is_some();
             if state.active || !(wanted || begins && !slot.exhausted) {
                 continue;
             }
@@ -196,10 +199,10 @@ impl<P: Probe> Device<P> {
         state.next = (die / count + 1) % (self.rules.shape.dies / count);
         governor.policy.started(&candidate);
         let slot = &mut self.dies[die as usize];
-        if slot.want.is_none() {
-            slot.began_soft = true;
+        if slot.collection.event().is_none() {
+            slot.collection.want(Event::turn());
         }
-        slot.want.get_or_insert_with(Want::turn).admitted = true;
+        slot.collection.admit();
         if let Some(since) = slot.stalled.take() {
             // What it held back waited for garbage collection, if that of another die.
             let from = since.max(slot.gc_last_end);
@@ -212,38 +215,27 @@ impl<P: Probe> Device<P> {
 
     /// A turn that has not begun goes to a die that cannot wait.
     fn revoke(&mut self, die: u32) {
-        let want = &mut self.dies[die as usize].want;
-        *want = want.filter(|want| !want.by_policy).map(|want| Want { admitted: false, ..want });
-    }
-
-    pub(super) fn units_of(&self, die: u32) -> std::ops::Range<u32> {
-        let units = self.rules.shape.units_per_die;
-        die * units..(die + 1) * units
+        let collection = &mut self.dies[die as usize].collection;
+        match collection.event().is_some_and(Event::is_turn) {
+            true => collection.call_off(),
+            false => collection.revoke(),
+        }
     }
 
     /// Invalid pages of the best victim of a die as greedy sees it, and its unit (ties: the lowest).
     pub(super) fn most_invalid(&self, die: u32) -> (u32, u32) {
-        let mut most = (0, die * self.rules.shape.units_per_die);
-        for unit in self.units_of(die) {
-            let table = self.ftl.blocks(unit);
-            let invalid = table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid);
-            if invalid > most.0 {
-                most = (invalid, unit);
-            }
-        }
-        most
+        self.ftl.most_invalid(self.units_of(die))
     }
 
     /// Whether a die collects or is about to.
     pub(super) fn has_turn(&self, die: u32) -> bool {
-        let slot = &self.dies[die as usize];
-        slot.collects() || slot.is_admitted()
+        self.dies[die as usize].collection.has_turn()
     }
 
     /// Whether a turn could win anything, or somebody wants to know.
     fn could_collect(&self, die: u32) -> bool {
         let slot = &self.dies[die as usize];
-        slot.want.is_some() || (!slot.exhausted && self.most_invalid(die).0 > 0)
+        slot.collection.event().is_some() || (!slot.exhausted && self.most_invalid(die).0 > 0)
     }
 
     /// Whether collecting on a die must not give way to the host; `free`: the fewest free blocks of its units.

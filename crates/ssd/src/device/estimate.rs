@@ -20,11 +20,14 @@
 use harmonia_flash::Copyback;
 use harmonia_types::{SimDuration, SimTime};
 
-use super::collect::{Job, UnitSet, Want};
-use super::die::{Activity, Die, NO_OP, Step};
 use super::queue::{OpKind, QueueView};
 use super::{Device, Rules};
 use crate::block::{BlockId, valid_of};
+use crate::config::UnitOfDie;
+use crate::die::Activity;
+use crate::die::collection::{Atomic, Collection, Course, Job, Place, Stepwise};
+use crate::die::command::{NO_OP, Step};
+use crate::die::event::{Event, UnitSet};
 use crate::ftl::Goal;
 use crate::gc::schedule::{Class, GcJob, GcPhase, GivesWay, Queued, Work};
 use crate::probe::Probe;
@@ -101,17 +104,18 @@ impl<P: Probe> Device<P> {
         if self.schedule_needs.gives_way == GivesWay::Always {
             return None;
         }
-        let left = match (slot.activity, &slot.job, &slot.want) {
-            (Activity::Event(_), _, want) => {
-                let goes_on = want.filter(|want| want.yields && !interrupted && self.governor.is_none());
-                let further = goes_on.map(|want| self.event_from_start(die, &want));
-                slot.gc_until.saturating_since(now) + further.unwrap_or_default()
+        let left = match &slot.collection {
+            Collection::Atomic(Atomic { event, until, .. }) => {
+                let goes_on = event.yields() && !interrupted && self.governor.is_none();
+                let further = if goes_on { self.event_from_start(die, event) } else { SimDuration::ZERO };
+                until.saturating_since(now) + further
             }
-            (_, Some(job), _) => self.command_left(die, now) + self.job_left(die, job, interrupted),
-            (_, None, Some(want)) if want.admitted || slot.stalled.is_some() => {
-                self.event_from_start(die, want)
+            Collection::Stepwise(stepwise) => {
+                self.command_left(die, now) + self.job_left(die, stepwise, interrupted)
             }
-            _ => return None,
+            Collection::Admitted(event) => self.event_from_start(die, event),
+            Collection::Waiting(event) if slot.stalled.is_some() => self.event_from_start(die, event),
+            Collection::Waiting(_) | Collection::Rest => return None,
         };
         Some(left)
     }
@@ -119,32 +123,33 @@ impl<P: Probe> Device<P> {
     /// Remembers how long an event that has just begun is likely to take.
     pub(super) fn foresee(&mut self, die: u32, now: SimTime) {
         let left = self.collection_left(die, now, self.interrupted);
-        self.dies[die as usize].gc_foreseen = left.unwrap_or_default();
+        self.dies[die as usize].collection.foresee(left.unwrap_or_default());
     }
 
     /// An event has ended: compares how long it took with what was foreseen.
-    pub(super) fn compare_foreseen(&mut self, die: u32, now: SimTime) {
-        let slot = &self.dies[die as usize];
-        let (actual, estimated) = (now - slot.gc_since, slot.gc_foreseen);
+    pub(super) fn compare_foreseen(&mut self, course: Course, now: SimTime) {
+        let actual = now - course.since;
         if actual > SimDuration::ZERO {
-            self.counters.estimated.add(estimated, actual);
+            self.counters.estimated.add(course.foreseen, actual);
         }
     }
 
     /// An event from its start to its end.
-    fn event_from_start(&self, die: u32, want: &Want) -> SimDuration {
+    fn event_from_start(&self, die: u32, event: &Event) -> SimDuration {
         if self.governor.is_some() {
             let (goal, unit) = (Goal { stop: 0, min_victims: 1 }, self.most_invalid(die).1);
             return self.unit_left(unit, Rest { goal, given: 0, current: None, most: 1 });
         }
-        self.units_left(die, want.units, 0, want.goal)
+        self.units_left(die, event.units(), 0, event.goal())
     }
 
     /// What a job still takes, without the command that runs.
-    fn job_left(&self, die: u32, job: &Job, interrupted: bool) -> SimDuration {
-        let unit = die * self.rules.shape.units_per_die + job.unit;
-        let is_turn = self.governor.is_some() || (job.yields && interrupted);
-        let (goal, given, current) = (job.goal, job.unit_victims, job.victim);
+    fn job_left(&self, die: u32, stepwise: &Stepwise, interrupted: bool) -> SimDuration {
+        let Stepwise { event, job, .. } = stepwise;
+        let unit = self.rules.shape.unit(die, job.unit);
+        let is_turn = self.governor.is_some() || (event.yields() && interrupted);
+        let (goal, current) = (event.goal(), job.victim.map(|victim| victim.block));
+        let given = event.given().saturating_sub(u32::from(current.is_some()));
         let rest = if is_turn {
             // It ends with this victim; one that has none yet takes its first.
             Rest { goal: Goal { stop: 0, min_victims: 1 }, given: job.victims, current, most: 1 }
@@ -152,9 +157,9 @@ impl<P: Probe> Device<P> {
             Rest { goal, given, current, most: self.rules.shape.blocks_per_unit }
         };
         let own = self.unit_left(unit, rest);
-        let others = match (is_turn, job.yields) {
+        let others = match (is_turn, event.yields()) {
             (true, _) => SimDuration::ZERO,
-            (false, false) => self.units_left(die, job.units, job.unit + 1, goal),
+            (false, false) => self.units_left(die, event.units(), job.unit.0 + 1, goal),
             // Any unit may come next.
             (false, true) => {
                 let units = UnitSet::ALL.without(job.unit);
@@ -173,20 +178,20 @@ impl<P: Probe> Device<P> {
             return timing.erase;
         }
         let is_live = |victim: BlockId, page| self.ftl.lpn_at(unit, victim.0, page).is_some();
-        match (job.victim, job.held) {
-            (Some(victim), Some(held)) if is_live(victim, held.page) => {
-                timing.read + if held.in_controller { timing.transfer } else { SimDuration::ZERO }
-            }
-            _ => SimDuration::ZERO,
+        let Some(victim) = job.victim else { return SimDuration::ZERO };
+        match victim.held.filter(|held| is_live(victim.block, held.page)) {
+            Some(held) if held.place == Place::Register => timing.read,
+            Some(_) => timing.read + timing.transfer,
+            None => SimDuration::ZERO,
         }
     }
 
     /// What an event still takes in the units of a die from `first` on, of which none has begun.
     fn units_left(&self, die: u32, units: UnitSet, first: u32, goal: Goal) -> SimDuration {
-        let of_die = self.rules.shape.units_per_die;
+        let shape = &self.rules.shape;
         let rest = Rest { goal, given: 0, current: None, most: self.rules.shape.blocks_per_unit };
-        let due = (first..of_die).filter(|&unit| units.has(unit));
-        due.map(|unit| self.unit_left(die * of_die + unit, rest)).sum()
+        let due = (first..shape.units_per_die).map(UnitOfDie).filter(|&unit| units.has(unit));
+        due.map(|unit| self.unit_left(shape.unit(die, unit), rest)).sum()
     }
 
     /// What an event still takes in one unit: the victim under way, then victims like the best there is now.
@@ -232,17 +237,6 @@ impl<P: Probe> Device<P> {
             Step::Bus(pages) => self.rules.timing.transfer * u64::from(pages),
         });
         suspended + known + rest.sum()
-    }
-}
-
-impl Die {
-    /// Whether the running command is one of garbage collection.
-    pub(super) fn runs_collection(&self) -> bool {
-        match self.activity {
-            Activity::Event(_) | Activity::Move | Activity::Erase | Activity::Suspending => true,
-            Activity::Joint(_) => self.has_gc_part(),
-            Activity::Idle | Activity::Host(_) | Activity::Summary => false,
-        }
     }
 }
 

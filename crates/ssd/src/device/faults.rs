@@ -17,10 +17,11 @@ use harmonia_flash::{Bus, Link, Timing};
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
-use super::die::{Die, NO_OP};
 use super::index::Index;
 use super::lanes::Lanes;
 use super::placement::Placement;
+use crate::die::Die;
+use crate::die::command::NO_OP;
 use crate::interface::Status;
 use crate::probe::Probe;
 use crate::slab::Slab;

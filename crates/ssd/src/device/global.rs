@@ -19,23 +19,12 @@ use std::cmp::Reverse;
 
 use harmonia_types::{SimDuration, SimTime};
 
-use super::die::NO_OP;
-use super::joint::Part;
 use super::{Device, DeviceFailure};
-use crate::block::BlockId;
+use crate::die::Guest;
+use crate::die::collection::Place;
+use crate::die::command::{NO_OP, Part};
 use crate::gc::schedule::{Class, GcJob, GcPhase, MultiPlane, Token};
 use crate::probe::Probe;
-
-/// A page on its way to another unit.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Guest {
-    /// The die it was read in.
-    die: u32,
-    /// Where it lies: unit, block, page offset.
-    from: (u32, BlockId, u32),
-    /// The unit it goes to.
-    to: u32,
-}
 
 impl<P: Probe> Device<P> {
     /// Half of a page move has ended: a page that was read may go to another unit; one that was programmed for another
@@ -45,13 +34,13 @@ impl<P: Probe> Device<P> {
             Class::Read => self.hand_over(die, now),
             Class::Write => {
                 let slot = &mut self.dies[die as usize];
-                if slot.job.is_none() {
+                if slot.collection.job().is_none() {
                     slot.gc_busy += std::mem::take(&mut slot.job_busy);
                     slot.gc_plane_busy += std::mem::take(&mut slot.job_plane_busy);
                 }
-                if let Some(guest) = slot.host_of.take() {
-                    if let Some(job) = &mut self.dies[guest.die as usize].job {
-                        job.held = None;
+                if let Some(guest) = slot.hosting.take() {
+                    if let Some(victim) = self.dies[guest.die as usize].collection.victim_mut() {
+                        victim.held = None;
                     }
                     self.take_back(guest.die, now);
                 }
@@ -61,20 +50,17 @@ impl<P: Probe> Device<P> {
 
     /// Sends the page that a die has read to where it should go, if that is another unit.
     fn hand_over(&mut self, die: u32, now: SimTime) {
-        let units = self.rules.shape.units_per_die;
-        let Some(job) = self.dies[die as usize].job else { return };
-        let (Some(victim), Some(held)) = (job.victim, job.held) else { return };
-        let unit = die * units + job.unit;
-        let Some(lpn) = self.ftl.lpn_at(unit, victim.0, held.page) else { return };
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return };
+        let Some(held) = victim.held else { return };
+        let unit = self.rules.shape.unit(die, unit);
+        let Some(lpn) = self.ftl.lpn_at(unit, victim.block.0, held.page) else { return };
         let to = self.destination(unit);
         if to == unit || self.is_waited_for(lpn) {
             return;
         }
-        if let Some(job) = &mut self.dies[die as usize].job {
-            job.away = true;
-        }
-        let host = to / units;
-        self.dies[host as usize].guests.push_back(Guest { die, from: (unit, victim, held.page), to });
+        self.set_place(die, Place::Away);
+        let host = self.rules.shape.die_of(to);
+        self.dies[host as usize].guests.push_back(Guest { die, from: (unit, victim.block, held.page), to });
         if host != die && self.dies[host as usize].is_idle() {
             self.wakes.set(host as usize, now);
         }
@@ -86,7 +72,7 @@ impl<P: Probe> Device<P> {
         let most = shape.most_live.unwrap_or(0);
         let takes =
             |to: &u32| *to == unit || (self.ftl.live_pages(*to) < most && self.ftl.has_room_to_collect(*to));
-        let near = |to: u32| (to == unit, to / shape.units_per_die == unit / shape.units_per_die);
+        let near = |to: u32| (to == unit, shape.die_of(to) == shape.die_of(unit));
         let rank = |to: &u32| (self.ftl.free_blocks(*to), near(*to), Reverse(*to));
         (0..shape.units()).filter(takes).max_by_key(rank).unwrap_or(unit)
     }
@@ -107,12 +93,17 @@ impl<P: Probe> Device<P> {
 
     /// A die's page is programmed, or comes back to be programmed in its own unit.
     fn take_back(&mut self, die: u32, now: SimTime) {
-        let slot = &mut self.dies[die as usize];
-        if let Some(job) = &mut slot.job {
-            job.away = false;
-        }
-        if slot.is_idle() {
+        self.set_place(die, Place::Controller);
+        if self.dies[die as usize].is_idle() {
             self.wakes.set(die as usize, now);
+        }
+    }
+
+    /// The page that a die holds, if it does, is there from now on.
+    fn set_place(&mut self, die: u32, place: Place) {
+        let victim = self.dies[die as usize].collection.victim_mut();
+        if let Some(held) = victim.and_then(|victim| victim.held.as_mut()) {
+            held.place = place;
         }
     }
 
@@ -120,9 +111,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn guest_view(&self, guest: &Guest, free: u32) -> GcJob {
         let (unit, victim, cursor) = guest.from;
         let (block, page) = self.ftl.next_gc_page(guest.to).unwrap_or((0, 0));
-        let units = self.rules.shape.units_per_die;
-        let sources = guest.die * units..(guest.die + 1) * units;
-        let least = sources.map(|unit| self.ftl.free_blocks(unit)).min().unwrap_or(0);
+        let least = self.least_free(guest.die);
         GcJob {
             unit,
             victim: victim.0,
@@ -150,13 +139,13 @@ impl<P: Probe> Device<P> {
         let (unit, victim, offset) = guest.from;
         let slot = &mut self.dies[die as usize];
         slot.moving = self.ftl.lpn_at(unit, victim.0, offset).map(|lpn| (guest.to, lpn));
-        slot.host_of = Some(guest);
+        slot.hosting = Some(guest);
         slot.parts.clear();
         slot.parts.push(Part { op: NO_OP, transfers: true, rides: false });
         let failure = self.failure(now);
         let own = self.ftl.move_to(guest.from, guest.to, &mut self.probe).map_err(failure)?;
-        if let Some(job) = &mut self.dies[guest.die as usize].job {
-            job.moved += 1;
+        if let Some(victim) = self.dies[guest.die as usize].collection.victim_mut() {
+            victim.moved += 1;
         }
         let own: SimDuration = self.rules.timing.program * u64::from(own);
         let summaries = self.take_along(die, along, (Class::Write, Some(page), None), now)?;

@@ -13,8 +13,8 @@
 use harmonia_types::SimTime;
 
 use super::Device;
-use super::die::NO_OP;
 use super::queue::PageOp;
+use crate::die::command::NO_OP;
 use crate::probe::Probe;
 use crate::slab::Slab;
 

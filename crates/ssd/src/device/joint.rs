@@ -16,36 +16,14 @@
 use harmonia_types::{SimDuration, SimTime};
 
 use super::account::Share;
-use super::collect::{Due, Held};
-use super::die::{Activity, Command, Die, NO_OP, Paused, Step};
 use super::queue::OpKind;
+use super::steps::Due;
 use super::{Device, DeviceFailure};
+use crate::die::Activity;
+use crate::die::collection::{Held, Place};
+use crate::die::command::{Command, NO_OP, Part, Paused, Step};
 use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
 use crate::probe::Probe;
-
-/// What one plane does in a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
-    /// The host operation; [`NO_OP`] for garbage collection.
-    pub op: u32,
-    /// Its page goes over the bus. Otherwise it stays in the plane (copyback), or is the page transferred before it.
-    pub transfers: bool,
-    /// It reads the very page garbage collection reads.
-    pub rides: bool,
-}
-
-impl Die {
-    /// The part whose page is transferred next.
-    pub fn transferring(&self) -> Part {
-        let mut parts = self.parts.iter().filter(|part| part.transfers);
-        *parts.nth(self.command.pages.into()).unwrap_or(&self.parts[0])
-    }
-
-    /// Whether the command is one of garbage collection.
-    pub fn has_gc_part(&self) -> bool {
-        self.parts.first().is_some_and(|part| part.op == NO_OP)
-    }
-}
 
 impl<P: Probe> Device<P> {
     /// Starts one multi-plane command for host operations alone.
@@ -82,48 +60,47 @@ impl<P: Probe> Device<P> {
         along: Option<&MultiPlane>,
         now: SimTime,
     ) -> Result<bool, DeviceFailure> {
-        let Some((job, victim)) = self.dies[die as usize].job.and_then(|job| Some((job, job.victim?))) else {
-            return Ok(false);
-        };
-        let unit = die * self.rules.shape.units_per_die + job.unit;
-        let plane = self.ftl.plane_of(unit, victim.0);
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
+        let unit = self.rules.shape.unit(die, unit);
+        let plane = self.ftl.plane_of(unit, victim.block.0);
         let none = MultiPlane::new(Token::GcStep);
         let along = along.unwrap_or(&none);
         self.dies[die as usize].parts.clear();
-        match self.due(unit, &job) {
+        match self.due(unit, Some(&victim)) {
             Due::Read(page) => {
-                // What is held and not due was overwritten.
-                self.counters.superseded += u64::from(job.held.is_some());
+                // A page that is held although the next read is due was overwritten meanwhile.
+                self.counters.superseded += u64::from(victim.held.is_some());
                 let destination =
                     self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
                 // A page that may leave its unit is read out before anybody knows where it goes.
                 let far = self.rules.global || self.is_far(plane != destination);
                 self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far, rides: false });
                 self.count_pairing(die, Class::Read, (plane, page), along, now);
-                let held = Some(Held { page, in_controller: far });
-                if let Some(job) = &mut self.dies[die as usize].job {
-                    (job.cursor, job.held) = (page, held);
+                let held = Some(Held { page, place: if far { Place::Controller } else { Place::Register } });
+                if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
+                    (victim.cursor, victim.held) = (page, held);
                 }
-                self.ftl.prefetch_pages(unit, victim.0, page + 1);
+                self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
                 self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
                 self.begin_parts(die, Class::Read, (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
-                let next = self.ftl.next_gc_page(unit).unwrap_or((victim.0, 0));
+                let next = self.ftl.next_gc_page(unit).unwrap_or((victim.block.0, 0));
                 let place = (self.ftl.plane_of(unit, next.0), next.1);
                 self.count_pairing(die, Class::Write, place, along, now);
                 if self.rules.suspends || P::WATCHES_PLANES {
-                    let lpn = self.ftl.lpn_at(unit, victim.0, held.page);
+                    let lpn = self.ftl.lpn_at(unit, victim.block.0, held.page);
                     self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
                 }
                 let failure = self.failure(now);
-                let moved =
-                    self.ftl.unit(unit).move_page(victim, held.page, &mut self.probe).map_err(failure)?;
+                let moved = self.ftl.unit(unit).move_page(victim.block, held.page, &mut self.probe);
+                let moved = moved.map_err(failure)?;
                 let slot = &mut self.dies[die as usize];
-                slot.parts.push(Part { op: NO_OP, transfers: held.in_controller, rides: false });
-                if let Some(job) = &mut slot.job {
-                    (job.cursor, job.held) = (held.page + 1, None);
-                    job.moved += 1;
+                let transfers = held.place != Place::Register;
+                slot.parts.push(Part { op: NO_OP, transfers, rides: false });
+                if let Some(victim) = slot.collection.victim_mut() {
+                    (victim.cursor, victim.held) = (held.page + 1, None);
+                    victim.moved += 1;
                 }
                 let own = self.rules.timing.program * u64::from(moved.summaries);
                 let summaries = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
@@ -227,8 +204,8 @@ impl<P: Probe> Device<P> {
         let with_gc = slot.has_gc_part();
         let shares_page = part.rides && !part.transfers;
         if with_gc && slot.activity == Activity::Joint(Class::Read) {
-            // What rides only prolongs the time of its plane.
-            let counted = if part.rides { slot.gc_part_until } else { slot.gc_began };
+            // A host read that shares the page which is moved only prolongs the time of that page's plane.
+            let counted = if part.rides { slot.gc_part_until } else { slot.command_began };
             slot.job_plane_busy += now - counted;
             if part.op == NO_OP {
                 slot.gc_part_until = now;
@@ -250,7 +227,7 @@ impl<P: Probe> Device<P> {
         if class == Class::Write {
             let parts = slot.parts.len();
             if with_gc {
-                slot.job_plane_busy += (now - slot.gc_began) * parts as u64 - slot.command.lead;
+                slot.job_plane_busy += (now - slot.command_began) * parts as u64 - slot.command.lead;
             }
             (0..parts).for_each(|index| self.finish_part(die, index, now));
             self.dies[die as usize].command.done = parts as u8;
@@ -295,7 +272,7 @@ impl<P: Probe> Device<P> {
         }
         let planes = slot.parts.len().max(1) as u64;
         let lead = std::mem::take(&mut slot.command.lead);
-        slot.job_plane_busy += (now + cost - slot.gc_began) * planes - lead;
+        slot.job_plane_busy += (now + cost - slot.command_began) * planes - lead;
         slot.paused = Some(Box::new(Paused {
             activity: slot.activity,
             command: slot.command,
@@ -317,7 +294,7 @@ impl<P: Probe> Device<P> {
         let Paused { activity, mut command, parts, remaining, .. } = *paused;
         let rest = remaining + self.rules.timing.resume;
         command.set_last_step(rest);
-        (slot.activity, slot.command, slot.parts, slot.gc_began) = (activity, command, parts, now);
+        (slot.activity, slot.command, slot.parts, slot.command_began) = (activity, command, parts, now);
         self.watch_begin(die, now);
         self.wakes.set(die as usize, now + rest);
     }

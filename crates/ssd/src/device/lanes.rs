@@ -10,9 +10,10 @@
 //! schedules and victims that ask what waits. Every operation then also knows whether an earlier one on its LPN waits.
 
 use super::Device;
-use super::die::{Die, NO_OP};
 use super::index::last_ready_by;
 use super::queue::PageOp;
+use crate::die::Die;
+use crate::die::command::NO_OP;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 use crate::slab::Slab;
@@ -129,8 +130,7 @@ impl<P: Probe> Device<P> {
         let following = |&handle: &u32| Some(self.ops[handle].next).filter(|&next| next != NO_OP);
         let listed = std::iter::successors(start, following).count();
         let mut waiting = 0;
-        let units = self.rules.shape.units_per_die;
-        for unit in index * units..(index + 1) * units {
+        for unit in self.units_of(index) {
             for class in [Class::Read, Class::Write] {
                 let ready: Vec<_> = lanes.iter(unit, class, &self.ops).map(|(_, op)| op.ready).collect();
                 assert!(ready.is_sorted(), "the lanes of unit {unit} are in order of readiness");

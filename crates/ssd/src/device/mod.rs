@@ -14,12 +14,15 @@
 //! * `queue`: operations waiting at the dies;
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
-//! * `die`: what a die runs, step by step;
+//! * `dispatch`: what a die does next;
+//! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
-//! * `collect`: when garbage collection starts and ends;
+//! * `trigger`: when a die should collect;
+//! * `collect`: an event of a die begins, takes its victims, and ends;
+//! * `steps`: an event that goes step by step;
 //! * `concurrency`: which dies collect, where a policy limits how many channels do;
-//! * `turns`: what they collect then, victim by victim;
+//! * `turns`: events wait for their turns;
 //! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
 //! * `refuse`: operations that fail fast instead of waiting for collection;
@@ -38,7 +41,7 @@ mod account;
 mod background;
 mod collect;
 mod concurrency;
-mod die;
+mod dispatch;
 mod estimate;
 mod faults;
 mod global;
@@ -51,7 +54,10 @@ mod pairing;
 mod placement;
 mod queue;
 mod refuse;
+mod run;
 mod status;
+mod steps;
+mod trigger;
 mod turns;
 mod watch;
 mod windows;
@@ -64,6 +70,7 @@ use harmonia_types::registry::find;
 use harmonia_types::{Blame, Bytes, Operation, ParityPages, SimDuration, SimTime};
 
 use crate::config::{Destination, Domain, Priority, Shape, SsdConfig, Trigger};
+use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
 use crate::gc::schedule::{self, Needs, Schedule};
@@ -74,7 +81,6 @@ use crate::slab::Slab;
 use account::SubState;
 use background::Background;
 use concurrency::{Governor, LAST_BLOCK};
-use die::Die;
 use faults::Remains;
 use index::Index;
 use lanes::Lanes;
@@ -530,6 +536,19 @@ impl<P: Probe> Device<P> {
         let (slot, lanes, indexed) = (&self.dies[die as usize], self.lanes.as_deref(), self.index.as_deref());
         let (ops, subs, rules) = (&self.ops, &self.subs, &self.rules);
         QueueView { die: slot, index: die, ops, subs, rules, lanes, indexed, ftl: &self.ftl }
+    }
+
+    /// The device's numbers of the units of a die.
+    #[inline]
+    fn units_of(&self, die: u32) -> std::ops::Range<u32> {
+        self.rules.shape.units_of(die)
+    }
+
+    /// The fewest free blocks of any unit of a die.
+    #[inline]
+    fn least_free(&self, die: u32) -> u32 {
+        let free = self.units_of(die).map(|unit| self.ftl.free_blocks(unit));
+        free.fold(u32::MAX, u32::min)
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

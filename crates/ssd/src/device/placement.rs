@@ -218,7 +218,7 @@ impl<P: Probe> Device<P> {
     }
 
     fn kept_waiting_at(&self, unit: u32, class: Class, now: SimTime) -> Option<SimDuration> {
-        self.kept_waiting(unit / self.rules.shape.units_per_die, class, now)
+        self.kept_waiting(self.rules.shape.die_of(unit), class, now)
     }
 
     /// Binds an operation to a unit and queues it at its die. One that asks to fail fast is refused if that die collects: a
@@ -248,7 +248,7 @@ impl<P: Probe> Device<P> {
             (None, OpKind::Write) => self.soonest(home),
             (None, _) => home.unwrap_or_else(|| self.soonest(None)),
         };
-        let die = unit / self.rules.shape.units_per_die;
+        let die = self.rules.shape.die_of(unit);
         let op = PageOp { unit, ..op };
         if op.fast_fail
             && let Some(left) = self.kept_waiting(die, op.kind.class(), now)
@@ -273,9 +273,9 @@ impl<P: Probe> Device<P> {
         let rank = |step: u32| {
             let position = (placement.next + step) % shape.units();
             let unit = shape.unit_at(position);
-            let die = unit / shape.units_per_die;
+            let die = shape.die_of(unit);
             let slot = &self.dies[die as usize];
-            let collects = slot.collects() || slot.is_admitted();
+            let collects = slot.collection.has_turn();
             (held(unit) < most).then_some((collects, placement.depth[die as usize], step, position))
         };
         match (0..shape.units()).filter_map(rank).min() {

@@ -6,10 +6,11 @@
 use harmonia_types::{IoCause, Operation, SimTime};
 
 use super::account::SubState;
-use super::die::{Die, NO_OP, Paused};
 use super::index::{Index, LONGEST_WALK};
 use super::lanes::Lanes;
 use super::{Device, DeviceFailure, Rules, SubRequest};
+use crate::die::Die;
+use crate::die::command::{NO_OP, Paused};
 use crate::ftl::Ftl;
 use crate::gc::schedule::{Class, DieQueues, GcJob, HostToken, Queued, Work};
 use crate::gc::victim::QueuedReads;
@@ -370,8 +371,7 @@ impl QueueView<'_> {
     }
 
     pub fn units(&self) -> std::ops::Range<u32> {
-        let units = self.ftl.shape().units_per_die;
-        self.index * units..(self.index + 1) * units
+        self.ftl.shape().units_of(self.index)
     }
 
     /// The first operation of a class that is wanted and could go next.

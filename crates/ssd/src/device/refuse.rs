@@ -20,11 +20,13 @@
 //! page, for writes, and for operations in the queue is ours. Not refused: what waits for a page that another die's
 //! collection programs here, and what a die serves late because its bus or link is busy.
 
-use harmonia_types::{Blame, SimDuration, SimTime};
+use harmonia_types::{Blame, Bytes, SimDuration, SimTime};
 
 use super::Device;
-use super::die::{Activity, NO_OP};
 use super::queue::{OpKind, PageOp};
+use crate::die::Activity;
+use crate::die::collection::Collection;
+use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, GivesWay};
 use crate::probe::Probe;
 
@@ -34,7 +36,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn kept_waiting(&self, die: u32, class: Class, now: SimTime) -> Option<SimDuration> {
         let slot = &self.dies[die as usize];
         // One that gives way to the host is off as soon as an operation enters.
-        let is_due = slot.want.is_some_and(|want| want.admitted && !want.yields);
+        let is_due = matches!(&slot.collection, Collection::Admitted(event) if !event.yields());
         let stalls = slot.stalled.is_some() && class == Class::Write;
         if !(slot.collects() || is_due || stalls) {
             return None;
@@ -42,14 +44,52 @@ impl<P: Probe> Device<P> {
         let goes_first = match self.schedule_needs.gives_way {
             GivesWay::Never => false,
             GivesWay::ToReads => class == Class::Read && !slot.collects(),
-            GivesWay::BetweenSteps => !matches!(slot.activity, Activity::Event(_)),
+            GivesWay::BetweenSteps => slot.activity != Activity::Event,
             GivesWay::Always => true,
         };
-        let least = self.units_of(die).map(|unit| self.ftl.free_blocks(unit)).min().unwrap_or(0);
+        let least = self.least_free(die);
         if goes_first && !self.is_pressing(die, least) {
             return None;
         }
         self.collection_left(die, now, true).filter(|left| *left > SimDuration::ZERO)
+    }
+
+    /// Calls `visit(from, to, time left)` for every part of a range of bytes that collection would keep waiting if it were read
+    /// now, in order; the time is the longest of the part's dies.
+    pub fn collection_in(
+        &self,
+        offset: Bytes,
+        length: Bytes,
+        now: SimTime,
+        visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
+    ) {
+        let (size, end) = (u64::from(self.rules.shape.page_size), offset + length);
+        let mut part: Option<(Bytes, Bytes, SimDuration)> = None;
+        for page in offset / size..end.div_ceil(size) {
+            let lpn = page as u32;
+            let die = match self.rules.shape.is_dynamic() {
+                true => self.ftl.home(lpn).map(|home| self.rules.shape.die_of(home)),
+                false => Some(self.rules.shape.locate(lpn).0),
+            };
+            let left = die.and_then(|die| self.kept_waiting(die, Class::Read, now));
+            let (from, to) = ((page * size).max(offset), ((page + 1) * size).min(end));
+            part = match (part, left) {
+                (Some((start, _, longest)), Some(left)) => Some((start, to, longest.max(left))),
+                (None, Some(left)) => Some((from, to, left)),
+                (part, None) => {
+                    part.into_iter().for_each(|(from, to, left)| visit(from, to, left));
+                    None
+                }
+            };
+        }
+        part.into_iter().for_each(|(from, to, left)| visit(from, to, left));
+    }
+
+    /// The longest of them; `None` if nothing would wait.
+    pub fn collection_left_in(&self, offset: Bytes, length: Bytes, now: SimTime) -> Option<SimDuration> {
+        let mut longest = None;
+        self.collection_in(offset, length, now, &mut |_, _, left| longest = longest.max(Some(left)));
+        longest
     }
 
     /// Collection of a die may have begun, or be about to, ahead of what waits there.
@@ -175,7 +215,7 @@ impl<P: Probe> Device<P> {
         let logged = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > from);
         // The end of a suspended command is logged already.
         let runs = slot.runs_collection() && slot.activity != Activity::Suspending;
-        let running = if runs { overlap(slot.gc_began, until) } else { SimDuration::ZERO };
+        let running = if runs { overlap(slot.command_began, until) } else { SimDuration::ZERO };
         logged.map(|&(begin, end)| overlap(begin, end)).sum::<SimDuration>() + running
     }
 

@@ -3,6 +3,7 @@
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
 use super::{Device, Pairing, QueueDepth};
+use crate::die::command::NO_OP;
 use crate::interface::Status;
 use crate::probe::Probe;
 
@@ -88,7 +89,12 @@ impl<P: Probe> Device<P> {
 
     /// Pages moved so far of victims that are still to be erased.
     pub(super) fn moved_of_unfinished(&self) -> u64 {
-        let of_jobs: u64 = self.dies.iter().filter_map(|die| die.job).map(|job| u64::from(job.moved)).sum();
+        let of_jobs: u64 = self
+            .dies
+            .iter()
+            .filter_map(|die| die.collection.victim())
+            .map(|(_, victim)| u64::from(victim.moved))
+            .sum();
         of_jobs + self.failed.as_ref().map_or(0, |remains| remains.moved)
     }
 
@@ -172,16 +178,19 @@ impl<P: Probe> Device<P> {
         self.audit_channels();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
-        let idle_work = |die: &super::die::Die| die.is_idle() && die.is_admitted() && !die.collects();
         for (index, die) in self.dies.iter().enumerate() {
             let channel = self.rules.geometry.channel_of(index as u32) as usize;
             let for_bus = self.rules.reads_first && self.buses[channel].is_awaited();
-            let is_away = die.job.is_some_and(|job| job.away);
+            let is_away = die.collection.is_away();
+            die.audit(index as u32);
             let stalls = die.stalled.is_some() && self.is_pressed(index as u32);
             let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus || is_away || stalls;
             assert!(die.is_idle() || due, "die {index} works but will never finish");
-            assert!(!idle_work(die) || due, "die {index} should collect but will not wake");
-            assert!(die.head == super::die::NO_OP || due, "die {index} has work but will not wake");
+            assert!(
+                !(die.is_idle() && die.collection.is_admitted()) || due,
+                "die {index} should collect but will not wake"
+            );
+            assert!(die.head == NO_OP || due, "die {index} has work but will not wake");
         }
     }
 }

@@ -11,8 +11,9 @@
 use harmonia_types::{PlaneWork, SimTime};
 
 use super::Device;
-use super::die::{Activity, NO_OP};
 use super::queue::OpKind;
+use crate::die::Activity;
+use crate::die::command::NO_OP;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
@@ -56,7 +57,7 @@ impl<P: Probe> Device<P> {
             Activity::Idle | Activity::Suspending => {}
             Activity::Host(op) => self.tell_host(die, op, now),
             Activity::Summary => self.probe.works(now, die, None, PlaneWork::Summary),
-            Activity::Event(_) => self.tell_event(die, now),
+            Activity::Event => self.tell_event(die, now),
             Activity::Move => self.probe.works(now, die, self.victim_plane(die), PlaneWork::GcMove),
             Activity::Erase => self.probe.works(now, die, self.victim_plane(die), PlaneWork::Erase),
             Activity::Joint(class) => self.tell_parts(die, class, now),
@@ -89,10 +90,11 @@ impl<P: Probe> Device<P> {
 
     /// The planes of units that gave a victim; which of a unit's several planes did is not known.
     fn tell_event(&mut self, die: u32, now: SimTime) {
-        let units = self.rules.shape.units_per_die;
-        for unit in 0..units {
-            if self.ftl.units[(die * units + unit) as usize].hidden > 0 {
-                let plane = (units == self.rules.geometry.planes_per_die).then_some(unit);
+        let shape = &self.rules.shape;
+        for unit in shape.units_of(die) {
+            if self.ftl.units[unit as usize].hidden > 0 {
+                let knows = shape.units_per_die == self.rules.geometry.planes_per_die;
+                let plane = knows.then(|| shape.unit_in_die(unit).0);
                 self.probe.works(now, die, plane, PlaneWork::GcEvent);
             }
         }
@@ -100,8 +102,8 @@ impl<P: Probe> Device<P> {
 
     /// The plane of the block that a die's job collects.
     fn victim_plane(&self, die: u32) -> Option<u32> {
-        let job = self.dies[die as usize].job?;
-        Some(self.ftl.plane_of(die * self.rules.shape.units_per_die + job.unit, job.victim?.0))
+        let (unit, victim) = self.dies[die as usize].collection.victim()?;
+        Some(self.ftl.plane_of(self.rules.shape.unit(die, unit), victim.block.0))
     }
 
     /// The plane into which a die's job programs a page; not known if a host write of the same page goes along.

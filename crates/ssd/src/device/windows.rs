@@ -17,7 +17,7 @@
 use harmonia_types::SimTime;
 
 use super::Device;
-use super::collect::Want;
+use crate::die::event::Event;
 use crate::interface::{Notice, Window};
 use crate::probe::Probe;
 
@@ -124,10 +124,9 @@ impl<P: Probe> Device<P> {
     /// Events that have not begun, and could not start now, are off.
     fn call_off(&mut self, now: SimTime) {
         for die in 0..self.rules.shape.dies {
-            let slot = &self.dies[die as usize];
-            let is_off = !slot.collects() && slot.want.is_some_and(|want| self.is_off(die, &want));
-            if is_off {
-                self.dies[die as usize].want = None;
+            let wanted = self.dies[die as usize].collection.wanted();
+            if wanted.is_some_and(|event| self.is_off(die, event)) {
+                self.dies[die as usize].collection.call_off();
                 if self.dies[die as usize].is_idle() {
                     self.wakes.set(die as usize, now);
                 }
@@ -136,11 +135,11 @@ impl<P: Probe> Device<P> {
     }
 
     /// Whether the window forbids an event that has not begun: nobody forced it, and its die is above where one starts.
-    pub(super) fn is_off(&self, die: u32, want: &Want) -> bool {
+    pub(super) fn is_off(&self, die: u32, event: &Event) -> bool {
         let starts_at = self.starts_at().max(self.rules.last_block);
         let forbids = match self.window {
-            State::Deterministic { .. } => want.at_soft || want.by_policy,
-            State::None => want.at_soft && self.rules.start < self.rules.shape.soft,
+            State::Deterministic { .. } => event.at_soft || event.is_turn(),
+            State::None => event.at_soft && self.rules.start < self.rules.shape.soft,
             State::NonDeterministic => false,
         };
         forbids && self.units_of(die).all(|unit| self.ftl.free_blocks(unit) > starts_at)

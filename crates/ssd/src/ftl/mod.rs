@@ -465,6 +465,20 @@ impl Ftl {
         }
     }
 
+    /// Of some units, the one whose best block as greedy sees it has the most invalid pages (ties: the lowest): how many,
+    /// and the unit.
+    pub(crate) fn most_invalid(&self, units: std::ops::Range<u32>) -> (u32, u32) {
+        let mut most = (0, units.start);
+        for unit in units {
+            let table = self.blocks(unit);
+            let invalid = table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid);
+            if invalid > most.0 {
+                most = (invalid, unit);
+            }
+        }
+        most
+    }
+
     /// Erases so far of every block of the device.
     pub fn erase_counts(&self) -> &[u32] {
         &self.erases

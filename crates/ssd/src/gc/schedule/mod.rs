@@ -173,6 +173,18 @@ pub enum Decision {
     Atomic(Pace),
 }
 
+impl Decision {
+    /// The first host operation that is served without collecting anything in the same command.
+    #[inline]
+    pub(crate) fn host_alone(&self) -> Option<HostToken> {
+        match self {
+            Decision::Single(Token::Host(host)) => Some(*host),
+            Decision::Multi(command) if !command.takes_gc() => command.hosts().next(),
+            _ => None,
+        }
+    }
+}
+
 /// Classes of a die's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {

@@ -1,0 +1,176 @@
+//! What a die does next, from the end of one command to the start of the next.
+//!
+//! With pins of its own a die never waits for the bus, so a command is one event; on a shared bus each turn is asked for
+//! when it is needed (`run`).
+
+use harmonia_types::SimTime;
+
+use super::account::Share;
+use super::{Device, DeviceFailure};
+use crate::die::Activity;
+use crate::die::collection::Collection;
+use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
+use crate::probe::Probe;
+
+/// What has come of a decision.
+enum Outcome {
+    /// The die works, or waits for something.
+    Settled,
+    /// It took no time: the schedule is asked again. Whether that looks at the thresholds before it serves the host.
+    AskAgain { looks: bool },
+}
+
+impl<P: Probe> Device<P> {
+    /// The die's event is due: goes on with its command, finishes it, or looks for something to do.
+    pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let activity = self.dies[die as usize].activity;
+        if activity == Activity::Joint(Class::Read) {
+            self.finish_read_parts(die, now);
+        }
+        if activity != Activity::Idle && self.run_steps(die, now) {
+            return Ok(());
+        }
+        self.watch_end(die, now);
+        match activity {
+            Activity::Idle | Activity::Suspending => {}
+            Activity::Host(op) => {
+                let share = Share::alone(&self.dies[die as usize].command);
+                self.finish_op(die, op, share, now);
+                if self.begin_summaries(die, now) {
+                    return Ok(());
+                }
+            }
+            Activity::Joint(class) => {
+                self.end_joint(die, class, now);
+                if self.begin_summaries(die, now) {
+                    return Ok(());
+                }
+            }
+            Activity::Summary => {}
+            Activity::Event => {
+                if self.go_on_with_event(die, now)? {
+                    return Ok(());
+                }
+                self.end_event(die, now);
+            }
+            Activity::Move => self.end_move(die, now),
+            Activity::Erase => self.end_erase(die, now),
+        }
+        self.dies[die as usize].activity = Activity::Idle;
+        self.dispatch(die, now)
+    }
+
+    /// Starts something on an idle die, or leaves it waiting.
+    pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        // 1. Tell if a unit has come down to its hard threshold while an event goes on that began above it.
+        self.report_hard(die, now);
+        let mut looks = true;
+        loop {
+            // 2. Pages of other dies that cannot be programmed here go back.
+            if self.rules.global {
+                self.send_back_guests(die, now);
+            }
+            // 3. Ask the schedule.
+            let decision = self.ask(die, None, now);
+            let serves = decision.host_alone();
+            // 4. Look at the thresholds before the host is served. What they start goes first.
+            let is_idle = decision == Decision::Wait(SimTime::NEVER);
+            if looks && (serves.is_some() || is_idle && self.looks_when_idle()) {
+                looks = false;
+                if self.check(die, now) {
+                    continue;
+                }
+            }
+            // 5. Hold back a write that might take the room which the die needs to collect.
+            if let Some(HostToken(op)) = serves
+                && self.must_wait(die, op, now)
+            {
+                if self.dies[die as usize].collection.is_admitted() {
+                    continue;
+                }
+                self.stall(die, now);
+                return Ok(());
+            }
+            // 6. Do what was decided. If that took no time, begin again.
+            match self.carry_out(die, &decision, now)? {
+                Outcome::Settled => return Ok(()),
+                Outcome::AskAgain { looks: again } => looks = again,
+            }
+        }
+    }
+
+    #[inline]
+    fn carry_out(&mut self, die: u32, decision: &Decision, now: SimTime) -> Result<Outcome, DeviceFailure> {
+        let has_guests = !self.dies[die as usize].guests.is_empty();
+        match *decision {
+            Decision::Wait(SimTime::NEVER) => self.wakes.clear(die as usize),
+            Decision::Wait(until) => self.wakes.set(die as usize, until),
+            Decision::Single(Token::Host(HostToken(op))) => {
+                self.unlink(die, op);
+                if !self.start_op(die, op, now)? {
+                    return Ok(Outcome::AskAgain { looks: true });
+                }
+            }
+            Decision::Atomic(pace) => {
+                // Only an event of the device's own means that its thresholds were looked at.
+                let looks = self.yields(die) || self.repeats_events();
+                if !self.run_event(die, now, pace)? {
+                    return Ok(Outcome::AskAgain { looks });
+                }
+            }
+            Decision::Single(Token::GcStep | Token::GcMove) if has_guests => {
+                self.start_guest(die, None, now)?;
+            }
+            Decision::Single(token @ (Token::GcStep | Token::GcMove)) => {
+                // Host operations that went along may have made a unit low whose turn was over.
+                let looks = self.yields(die) || self.schedule_needs.queues || self.repeats_events();
+                if !self.step_job(die, token, now)? {
+                    return Ok(Outcome::AskAgain { looks });
+                }
+            }
+            Decision::Multi(ref command) if !command.takes_gc() => self.start_joint(die, command, now)?,
+            Decision::Multi(ref command) if has_guests => self.start_guest(die, Some(command), now)?,
+            Decision::Multi(ref command) => _ = self.start_half(die, Some(command), now)?,
+            Decision::Erase => self.start_erase(die, now),
+            Decision::Resume => self.resume(die, now),
+            Decision::Suspend => unreachable!("only a running command can be suspended"),
+        }
+        Ok(Outcome::Settled)
+    }
+
+    /// Asks the schedule what an idle die does next, or whether what runs should be suspended.
+    #[inline]
+    pub(super) fn ask(&self, die: u32, running: Option<Running>, now: SimTime) -> Decision {
+        let slot = &self.dies[die as usize];
+        let queues = self.queues(die);
+        let free = self.least_free(die);
+        // A page that is programmed for another die, or waits for it, is as urgent as it is there.
+        let guest = if self.rules.global { slot.hosting.as_ref().or(slot.guests.front()) } else { None };
+        let gc = match (guest, &slot.collection) {
+            (Some(guest), _) => Gc::Job(self.guest_view(guest, free)),
+            (None, Collection::Stepwise(stepwise)) => Gc::Job(self.job_view(die, &stepwise.job, free)),
+            (None, Collection::Admitted(_)) => {
+                Gc::Wanted { hard: self.is_pressing(die, free), moves_use_bus: self.rules.moves_use_bus }
+            }
+            (None, Collection::Rest | Collection::Waiting(_) | Collection::Atomic(_)) => Gc::Idle,
+        };
+        let view = DieView {
+            head: queues.head(now, self.rules.reads_first),
+            gc,
+            running,
+            suspended: slot.paused.as_deref().map(|paused| self.paused_view(paused, now)),
+            free,
+            hard: self.rules.shape.hard,
+            soft: self.rules.shape.soft,
+            planes: self.rules.geometry.planes_per_die,
+            multi_plane: self.rules.multi_plane,
+            bus_free_at: if self.rules.geometry.own_pins {
+                SimTime::ZERO
+            } else {
+                self.buses[self.rules.geometry.channel_of(die) as usize].free_at()
+            },
+            queues: &queues,
+        };
+        self.schedule.next(now, &view)
+    }
+}

@@ -1,0 +1,217 @@
+//! Running commands: a host operation becomes one, and a command goes on step by step, over the bus where it needs that.
+
+use harmonia_flash::{Grant, Urgency};
+use harmonia_types::{IoCause, Ppn, SimTime};
+
+use super::account::Share;
+use super::queue::{OpKind, PageOp};
+use super::{Device, DeviceFailure};
+use crate::die::command::{Command, NO_OP, Step};
+use crate::die::{Activity, Die};
+use crate::gc::schedule::Class;
+use crate::probe::{FlashPage, Origin, Probe};
+use crate::slab::Slab;
+
+/// How urgent the next transfer of a die's command is.
+#[inline]
+fn urgency(die: &Die, ops: &Slab<PageOp>) -> Urgency {
+    let (op, class) = match die.activity {
+        Activity::Host(op) => (op, ops[op].kind.class()),
+        Activity::Joint(class) => (die.transferring().op, class),
+        _ => (NO_OP, Class::Write),
+    };
+    match class {
+        _ if op == NO_OP => Urgency::Gc,
+        Class::Read => Urgency::Read,
+        Class::Write => Urgency::Write,
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// Starts a host operation that has left the queue. `false` if it took no time and is done.
+    pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        let op = self.ops[handle];
+        let timing = &self.rules.timing;
+        let (read, program) = (Step::Array(timing.read), Step::Array(timing.program));
+        let background = self.is_background(op.sub);
+        if !background {
+            self.last_activity = now;
+        }
+        self.counters.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
+        let mut summaries = 0;
+        let command = match op.kind {
+            OpKind::Read if self.read_page(&op) => Command::new(now, &[read, Step::Bus(1)]),
+            OpKind::Read => Command::new(now, &[]),
+            OpKind::Write | OpKind::PartialWrite => {
+                let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
+                summaries = self.write_page(die, &op, now)?;
+                if completes {
+                    Command::new(now, &[read, Step::Bus(1), Step::Bus(1), program])
+                } else {
+                    Command::new(now, &[Step::Bus(1), program])
+                }
+            }
+            OpKind::Trim => {
+                self.ftl.unit(op.unit).trim(op.lpn, &mut self.probe);
+                self.dies[die as usize].exhausted = false;
+                Command::new(now, &[])
+            }
+        };
+        if command.len == 0 {
+            self.dies[die as usize].command = command;
+            self.finish_op(die, handle, Share::alone(&command), now);
+            return Ok(false);
+        }
+        self.begin(die, Activity::Host(handle), Command { summaries, background, ..command }, now);
+        Ok(true)
+    }
+
+    fn origin(&self, op: &PageOp) -> Origin {
+        Origin { token: self.subs[op.sub].token, page: op.page }
+    }
+
+    /// Where the data of an operation's page lies now.
+    fn page_of(&self, op: &PageOp) -> Option<FlashPage> {
+        let (block, page) = self.ftl.lookup(op.unit, op.lpn)?;
+        Some(FlashPage { unit: op.unit, ppn: Ppn(block << self.rules.shape.page_bits | page) })
+    }
+
+    /// The host reads a page. `false` if it was never written, so that flash has nothing to do.
+    #[inline]
+    pub(super) fn read_page(&mut self, op: &PageOp) -> bool {
+        let page = self.page_of(op);
+        self.probe.read(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
+        let read = match op.cause {
+            IoCause::Parity => &mut self.counters.parity_pages_read,
+            _ => &mut self.counters.host_pages_read,
+        };
+        *read += u64::from(page.is_some());
+        page.is_some()
+    }
+
+    /// The rest of a page of which the host writes a part is read. `false` if there is none.
+    fn complete_page(&mut self, op: &PageOp) -> bool {
+        let Some(page) = self.page_of(op) else { return false };
+        self.probe.merge(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
+        self.counters.read_modify_write_reads += 1;
+        true
+    }
+
+    /// The host writes a page; returns the summary pages that costs.
+    #[inline]
+    pub(super) fn write_page(&mut self, die: u32, op: &PageOp, now: SimTime) -> Result<u32, DeviceFailure> {
+        if self.rules.shape.is_dynamic()
+            && let Some(home) = self.ftl.home(op.lpn)
+        {
+            // What it leaves behind there can be collected.
+            self.dies[self.rules.shape.die_of(home) as usize].exhausted = false;
+        }
+        let free = self.ftl.free_blocks(op.unit);
+        let failure = self.failure(now);
+        let origin = Some(self.origin(op));
+        let summaries =
+            self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
+        self.dies[die as usize].exhausted = false;
+        if self.ftl.free_blocks(op.unit) != free {
+            // A block was opened: utilisation changed, and there is less room.
+            self.govern(now);
+            self.warn_of_end(now);
+        }
+        Ok(summaries)
+    }
+
+    /// Puts a die to work on a command.
+    pub(super) fn begin(&mut self, die: u32, activity: Activity, command: Command, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        slot.activity = activity;
+        slot.command = command;
+        slot.command_began = now;
+        self.watch_begin(die, now);
+        let going = self.run_steps(die, now);
+        debug_assert!(going, "a command takes time");
+    }
+
+    /// Runs the command's steps from `now` on as far as is known and sets the die's wake-up. `false` if it is done.
+    #[inline]
+    pub(super) fn run_steps(&mut self, die: u32, now: SimTime) -> bool {
+        let command = &self.dies[die as usize].command;
+        let going = command.next < command.len;
+        if going {
+            self.run_from(die, now, now);
+        }
+        going
+    }
+
+    /// Runs steps of which the first can begin at `time`, from `now` on.
+    fn run_from(&mut self, die: u32, mut time: SimTime, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let transfer = self.rules.timing.transfer;
+        while slot.command.next < slot.command.len {
+            let command = &mut slot.command;
+            match command.steps[usize::from(command.next)] {
+                Step::Array(length) => {
+                    time += length;
+                    command.array += length;
+                    command.next += 1;
+                }
+                Step::Bus(_) if self.rules.geometry.own_pins => {
+                    time = slot.transferred(Grant::at_once(time + transfer), transfer);
+                    if slot.activity == Activity::Joint(Class::Read) {
+                        break;
+                    }
+                }
+                // The bus is asked for when the data is there, not before: others may want it until then.
+                Step::Bus(_) if time > now => break,
+                Step::Bus(_) => {
+                    let urgency = urgency(slot, &self.ops);
+                    let channel = self.rules.geometry.channel_of(die) as usize;
+                    let bus = &mut self.buses[channel];
+                    let grant = if !self.rules.reads_first {
+                        bus.take(now, transfer, urgency == Urgency::Gc)
+                    } else if let Some(grant) = bus.ask(now, transfer, urgency, die) {
+                        grant
+                    } else {
+                        if self.bus_wakes.time_of(channel) == SimTime::NEVER {
+                            self.bus_wakes.set(channel, bus.free_at());
+                        }
+                        self.wakes.clear(die as usize);
+                        return;
+                    };
+                    time = slot.transferred(grant, transfer);
+                }
+            }
+        }
+        self.wakes.set(die as usize, time);
+    }
+
+    /// The transfer on a channel ends at `now`, and others wait for it.
+    pub(super) fn grant_bus(&mut self, now: SimTime) {
+        let Some((_, channel)) = self.bus_wakes.peek() else { return };
+        if channel == self.buses.len() {
+            return self.govern(now);
+        }
+        let bus = &mut self.buses[channel];
+        let granted = bus.grant(now, self.rules.timing.transfer);
+        if bus.is_awaited() {
+            self.bus_wakes.set(channel, bus.free_at());
+        } else {
+            self.bus_wakes.clear(channel);
+        }
+        let Some((die, grant)) = granted else { return };
+        let time = self.dies[die as usize].transferred(grant, self.rules.timing.transfer);
+        self.run_from(die, time, now);
+    }
+
+    /// Programs the summary pages of blocks that host operations filled. `false` if there are none.
+    pub(super) fn begin_summaries(&mut self, die: u32, now: SimTime) -> bool {
+        let Command { summaries, background, start, .. } = self.dies[die as usize].command;
+        let time = self.rules.timing.program * u64::from(summaries);
+        if background {
+            self.log_background(die, start, now + time);
+        }
+        if summaries > 0 {
+            self.begin(die, Activity::Summary, Command::new(now, &[Step::Array(time)]), now);
+        }
+        summaries > 0
+    }
+}

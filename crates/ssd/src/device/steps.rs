@@ -1,0 +1,176 @@
+//! Events that go step by step: choose a victim, read a page, program it, erase.
+
+use harmonia_types::SimTime;
+
+use super::{Device, DeviceFailure};
+use crate::config::UnitOfDie;
+use crate::die::Activity;
+use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
+use crate::die::command::{Command, Step};
+use crate::gc::schedule::{GcJob, GcPhase, Token};
+use crate::probe::Probe;
+
+/// What a job does next.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Due {
+    /// Choose a victim, or end the event.
+    Choose,
+    /// Read the page at this offset.
+    Read(u32),
+    /// Program the page that was read.
+    Program(Held),
+    /// Erase the victim.
+    Erase,
+}
+
+impl<P: Probe> Device<P> {
+    /// Takes the next step of a die's job, beginning the job if there is none: chooses a victim or ends the event, which
+    /// takes no time, or starts a page move or the half of it that is due. `false` if nothing was started: ask again.
+    pub(super) fn step_job(&mut self, die: u32, token: Token, now: SimTime) -> Result<bool, DeviceFailure> {
+        if let Collection::Admitted(event) = self.dies[die as usize].collection {
+            if event.yields() && self.interrupted && self.governor.is_none() {
+                self.dies[die as usize].collection.call_off();
+                return Ok(false);
+            }
+            self.begin_job(die, now);
+        }
+        match self.dies[die as usize].collection.job() {
+            None => Ok(false),
+            Some(Job { victim: Some(_), .. }) if token == Token::GcMove => self.start_move(die, now),
+            Some(Job { victim: Some(_), .. }) => self.start_half(die, None, now),
+            Some(Job { victim: None, .. }) => {
+                self.choose_next(die, now);
+                Ok(false)
+            }
+        }
+    }
+
+    /// An event goes step by step from now on.
+    fn begin_job(&mut self, die: u32, now: SimTime) {
+        let event = self.dies[die as usize].collection.begin_steps(now);
+        self.start_collecting(die, now);
+        if self.schedule_needs.fresh_blocks {
+            for unit in self.units_of(die) {
+                let collects = event.units().has(self.rules.shape.unit_in_die(unit));
+                self.ftl.unit(unit).open_fresh(collects, self.rules.set_aside);
+            }
+        }
+        self.foresee(die, now);
+    }
+
+    /// Gives a die's job its next victim, or ends the event; where turns are limited, the turn, after one victim.
+    fn choose_next(&mut self, die: u32, now: SimTime) {
+        let Collection::Stepwise(Stepwise { mut event, job, .. }) = self.dies[die as usize].collection else {
+            return;
+        };
+        let is_done = self.governor.is_some() && job.victims > 0;
+        let next = if is_done { None } else { self.next_victim(die, &mut event, true, now) };
+        let Some((unit, block)) = next else { return self.end_event(die, now) };
+        self.ftl.unit(self.rules.shape.unit(die, unit)).begin(block);
+        if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {
+            stepwise.event = event;
+            (stepwise.job.unit, stepwise.job.victim) = (unit, Some(Moving::new(block)));
+        }
+    }
+
+    /// Starts moving the next live page of a victim, read and program in one command. `false` if there is none left.
+    fn start_move(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
+        let unit = self.rules.shape.unit(die, unit);
+        let page = match self.due(unit, Some(&victim)) {
+            Due::Read(page) => page,
+            Due::Program(_) => unreachable!("a half is due, not a whole move"),
+            Due::Choose | Due::Erase => return Ok(false),
+        };
+        let failure = self.failure(now);
+        let moved = self.ftl.unit(unit).move_page(victim.block, page, &mut self.probe).map_err(failure)?;
+        if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
+            victim.cursor = page + 1;
+            victim.moved += 1;
+        }
+        self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
+        let timing = &self.rules.timing;
+        let program = timing.program + timing.program * u64::from(moved.summaries);
+        let command = if self.is_far(moved.between_planes) {
+            Command::new(now, &[Step::Array(timing.read), Step::Bus(1), Step::Bus(1), Step::Array(program)])
+        } else {
+            Command::new(now, &[Step::Array(timing.read + program)])
+        };
+        self.begin(die, Activity::Move, command, now);
+        Ok(true)
+    }
+
+    /// Starts erasing the victim, of which all live pages have moved.
+    pub(super) fn start_erase(&mut self, die: u32, now: SimTime) {
+        let victim = self.dies[die as usize].collection.victim();
+        let is_due = |(unit, victim): (UnitOfDie, &Moving)| {
+            matches!(self.due(self.rules.shape.unit(die, unit), Some(victim)), Due::Erase)
+        };
+        assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
+        let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
+        self.counters.superseded += u64::from(superseded);
+        let erase = Step::Array(self.rules.timing.erase);
+        self.begin(die, Activity::Erase, Command::new(now, &[erase]), now);
+    }
+
+    /// A page move or an erase has ended.
+    pub(super) fn end_move(&mut self, die: u32, now: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        slot.job_plane_busy += now - slot.command_began;
+        self.end_gc_command(die, now);
+    }
+
+    /// A command of garbage collection ends, or is suspended, at `until`.
+    pub(super) fn end_gc_command(&mut self, die: u32, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let began = slot.command_began;
+        slot.job_busy += until - began;
+        self.log_collecting(die, began, until);
+    }
+
+    /// The erase of a victim has ended.
+    pub(super) fn end_erase(&mut self, die: u32, now: SimTime) {
+        self.end_move(die, now);
+        let Some(job) = self.dies[die as usize].collection.job_mut() else { return };
+        if let Some(victim) = job.victim.take() {
+            job.victims += 1;
+            let unit = self.rules.shape.unit(die, job.unit);
+            self.ftl.unit(unit).erase(victim.block, &mut self.probe);
+        }
+    }
+
+    /// What a job does next. A page overwritten since it was read is not programmed.
+    pub(super) fn due(&self, unit: u32, victim: Option<&Moving>) -> Due {
+        let Some(&Moving { block, cursor, held, .. }) = victim else { return Due::Choose };
+        let is_live = |held: &Held| self.ftl.lpn_at(unit, block.0, held.page).is_some();
+        match held.filter(is_live) {
+            Some(held) => Due::Program(held),
+            None => self.ftl.next_live(unit, block.0, cursor).map_or(Due::Erase, Due::Read),
+        }
+    }
+
+    /// A job as schedules see it, `free` being the fewest free blocks of its die's units.
+    pub(super) fn job_view(&self, die: u32, job: &Job, free: u32) -> GcJob {
+        let unit = self.rules.shape.unit(die, job.unit);
+        let victim = job.victim.map_or(0, |victim| victim.block.0);
+        let destination = self.ftl.next_gc_page(unit).unwrap_or((victim, 0));
+        let (phase, cursor) = match self.due(unit, job.victim.as_ref()) {
+            Due::Choose => (GcPhase::Choose, self.rules.shape.data_pages),
+            Due::Read(page) => (GcPhase::Read, page),
+            Due::Program(held) => (GcPhase::Program, held.page),
+            Due::Erase => (GcPhase::Erase, self.rules.shape.data_pages),
+        };
+        let place = job.victim.and_then(|victim| victim.held).map(|held| held.place);
+        let phase = if place == Some(Place::Away) { GcPhase::Away } else { phase };
+        GcJob {
+            unit,
+            victim,
+            cursor,
+            phase,
+            source_plane: self.ftl.plane_of(unit, victim),
+            destination: (self.ftl.plane_of(unit, destination.0), destination.1),
+            hard: self.is_pressing(die, free),
+            pinned: phase == GcPhase::Program && place == Some(Place::Register),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! When a die should collect: thresholds, directives, and the domain of an event.
+
+use harmonia_types::SimTime;
+
+use super::Device;
+use crate::config::Domain;
+use crate::die::collection::Collection;
+use crate::die::event::{Event, UnitSet};
+use crate::ftl::Goal;
+use crate::interface::{Directive, Notice, Stop, Window};
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// A directive from the coordinator, delivered at `now`. A device that has failed ignores it.
+    pub fn direct(&mut self, now: SimTime, directive: Directive) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.follow(now, directive);
+        self.answer_everywhere(now);
+    }
+
+    fn follow(&mut self, now: SimTime, directive: Directive) {
+        match directive {
+            Directive::Force(Stop::Internal) => {
+                self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), now)
+            }
+            Directive::Force(Stop::AllReserve) => self.force_idle(now),
+            Directive::Hold => self.begin_period(Window::Deterministic, now),
+            Directive::Open => self.begin_period(Window::NonDeterministic, now),
+            Directive::Release => self.begin_period(Window::None, now),
+        }
+    }
+
+    /// Looks at the thresholds of a die's units; starts an event in the whole domain if one is low. Returns whether
+    /// this die now has garbage collection to do.
+    #[inline]
+    pub(super) fn check(&mut self, die: u32, now: SimTime) -> bool {
+        let free = self.least_free(die);
+        if free > self.rules.shape.soft {
+            return false;
+        }
+        if !self.registered {
+            self.registered = true;
+            self.notices.push((now, Notice::SoftThreshold));
+        }
+        let starts_at = self.starts_at();
+        let slot = &self.dies[die as usize];
+        if free > starts_at.max(self.rules.last_block) || slot.exhausted {
+            return false;
+        }
+        if self.lets_host_first(free) {
+            return false;
+        }
+        let collection = &mut self.dies[die as usize].collection;
+        if self.interrupted && collection.wanted().is_some_and(Event::yields) {
+            // An idle-time event that has yet to start is off; the device's own takes its place.
+            collection.call_off();
+        }
+        let is_hard = free <= self.rules.shape.hard;
+        if collection.event().is_some() {
+            return collection.is_admitted();
+        }
+        if is_hard {
+            self.notices.push((now, Notice::HardThreshold));
+        }
+        let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
+        let event = |units| self.own_event(units).asked_at_soft(!is_hard);
+        let all = event(UnitSet::ALL);
+        match self.rules.domain {
+            // The last block of a die is no affair of others.
+            _ if free > starts_at => self.demand(die..die + 1, all, now),
+            Domain::Die => self.demand(die..die + 1, all, now),
+            Domain::Device => self.demand(0..dies, all, now),
+            Domain::Channel => {
+                let channel = self.rules.geometry.channel_of(die);
+                let on_it = (0..dies).skip(channel as usize).step_by(channels as usize);
+                self.demand(on_it, all, now);
+            }
+            Domain::Plane => self.demand(die..die + 1, event(self.low_units(die)), now),
+        }
+        let collection = &mut self.dies[die as usize].collection;
+        if let Some(event) = collection.event_mut() {
+            // Only the die whose threshold it was reports that it has come down further.
+            event.reports_hard = !is_hard;
+        }
+        collection.is_admitted()
+    }
+
+    /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
+    #[inline]
+    pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
+        let reports = self.dies[die as usize].collection.event().is_some_and(|event| event.reports_hard);
+        if reports && self.least_free(die) <= self.rules.shape.hard {
+            if let Some(event) = self.dies[die as usize].collection.event_mut() {
+                event.reports_hard = false;
+            }
+            self.notices.push((now, Notice::HardThreshold));
+        }
+    }
+
+    /// The units of a die at or below the level where events begin.
+    fn low_units(&self, die: u32) -> UnitSet {
+        let shape = &self.rules.shape;
+        let low = shape.units_of(die).filter(|&unit| self.ftl.free_blocks(unit) <= self.starts_at());
+        UnitSet::of(low.map(|unit| shape.unit_in_die(unit)))
+    }
+
+    /// An event as the device's own thresholds have it.
+    pub(super) fn own_event(&self, units: UnitSet) -> Event {
+        let goal = Goal { stop: self.rules.shape.stop, min_victims: self.rules.min_victims };
+        Event::whole(goal, units)
+    }
+
+    /// Makes dies collect; those that do, or are about to, absorb the demand.
+    pub(super) fn demand(&mut self, dies: impl Iterator<Item = u32>, event: Event, now: SimTime) {
+        if self.governor.is_some() {
+            return self.demand_turns(dies, event, now);
+        }
+        self.told_to_collect = true;
+        for die in dies {
+            let slot = &mut self.dies[die as usize];
+            match &mut slot.collection {
+                Collection::Waiting(waiting) | Collection::Admitted(waiting) => waiting.absorb(&event),
+                Collection::Atomic(_) | Collection::Stepwise(_) => {}
+                rest @ Collection::Rest => {
+                    rest.want(event);
+                    rest.admit();
+                    if slot.is_idle() {
+                        self.wakes.set(die as usize, now);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Commands: sequences of array and bus steps, and the parts of a command of several planes.
+//!
+//! ```text
+//! read      [array tR][bus]              write          [bus][array tPROG]
+//! move      [array tR + tPROG]           partial write  [array tR][bus][bus][array tPROG]
+//! far move  [array tR][bus][bus][array tPROG]           erase [array tBERS]
+//! ```
+
+use harmonia_types::{SimDuration, SimTime};
+
+use super::Activity;
+
+/// No operation.
+pub(crate) const NO_OP: u32 = u32::MAX;
+
+/// The running command: its remaining steps and what it has cost so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Command {
+    pub steps: [Step; 4],
+    pub next: u8,
+    pub len: u8,
+    /// When the operation began.
+    pub start: SimTime,
+    pub array: SimDuration,
+    pub transfer: SimDuration,
+    pub bus_wait_gc: SimDuration,
+    pub bus_wait_host: SimDuration,
+    /// Summary pages to program afterwards.
+    pub summaries: u32,
+    /// Pages transferred, the one under way included.
+    pub pages: u8,
+    /// Parts that are done.
+    pub done: u8,
+    /// It serves background work of the array and nothing else.
+    pub background: bool,
+    /// Time planes waited for their data, summed over all but the first.
+    pub lead: SimDuration,
+}
+
+/// One step of a command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// So many pages over the bus, one after the other.
+    Bus(u8),
+    /// The flash array works for so long.
+    Array(SimDuration),
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Step::Bus(0)
+    }
+}
+
+impl Command {
+    pub fn new(start: SimTime, steps: &[Step]) -> Self {
+        let mut command = Command { start, len: steps.len() as u8, ..Command::default() };
+        command.steps[..steps.len()].copy_from_slice(steps);
+        command
+    }
+}
+
+impl Command {
+    /// Whether with `remaining` to go its array works for the last time.
+    pub fn is_in_last_step(&self, remaining: SimDuration) -> bool {
+        let last = self.len.checked_sub(1).map(|last| self.steps[usize::from(last)]);
+        self.next == self.len && matches!(last, Some(Step::Array(length)) if remaining <= length)
+    }
+
+    /// What its array still has to do takes so long.
+    pub fn set_last_step(&mut self, length: SimDuration) {
+        self.steps[usize::from(self.len) - 1] = Step::Array(length);
+    }
+}
+
+/// What one plane does in a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// The host operation; [`NO_OP`] for garbage collection.
+    pub op: u32,
+    /// Its page goes over the bus. Otherwise it stays in the plane (copyback), or is the page transferred before it.
+    pub transfers: bool,
+    /// It reads the very page garbage collection reads.
+    pub rides: bool,
+}
+
+/// A suspended command of garbage collection.
+#[derive(Debug, Clone)]
+pub(crate) struct Paused {
+    pub activity: Activity,
+    pub command: Command,
+    pub parts: Vec<Part>,
+    /// Array time it still needs.
+    pub remaining: SimDuration,
+    /// Unit and LPN of the page it moves.
+    pub moves: Option<(u32, u32)>,
+}

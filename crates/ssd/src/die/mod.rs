@@ -1,0 +1,243 @@
+//! One die: what it runs, what it has to collect, and what waits there. It knows nothing of the device that it is part of.
+//!
+//! A die is three machines. Each can be understood alone:
+//!
+//! * [`Activity`]: what its flash array does now, one [`command`] at a time.
+//! * [`Collection`]: what it has to collect and how far that is ([`collection`] has the picture). [`event`] says which
+//!   victims an event takes.
+//! * [`Die::hosting`]: the page of another die's victim that it programs.
+//!
+//! ```text
+//!           serve                 command ends
+//!   Idle ───────────► Host, Joint ────────────► Idle, or Summary ───► Idle
+//!   Idle ───────────► Event                     the collection is Atomic
+//!   Idle ───────────► Move, Erase, Joint        the collection is Stepwise and has a victim, or the die is host of a page
+//!                        │ suspend
+//!                        ▼              serve reads
+//!                     Suspending ───► Idle ◄─────► Host, Joint of the host
+//!                                       │ resume
+//!                                       └────────► what was suspended
+//! ```
+//!
+//! [`Die::audit`] checks which states of these machines go together.
+
+pub(crate) mod collection;
+pub(crate) mod command;
+pub(crate) mod event;
+
+use std::collections::VecDeque;
+
+use harmonia_flash::Grant;
+use harmonia_types::{SimDuration, SimTime};
+
+use crate::block::BlockId;
+use crate::gc::schedule::Class;
+use collection::Collection;
+use command::{Command, NO_OP, Part, Paused, Step};
+
+/// One die. Its fields stand in the order of their use: what every host operation looks at shares a cache line, and what
+/// belongs to collection alone is not touched by it.
+#[derive(Debug, Clone)]
+#[repr(C, align(64))]
+pub(crate) struct Die {
+    /// Queue: first, last, and how many.
+    pub head: u32,
+    pub tail: u32,
+    pub waiting: u32,
+    /// The last event found nothing to collect and nothing was written since: do not ask again.
+    pub exhausted: bool,
+    pub activity: Activity,
+    /// When its running command began, or was resumed.
+    pub command_began: SimTime,
+    /// End of the last interval of `gc_log`.
+    pub gc_last_end: SimTime,
+    pub collection: Collection,
+    pub command: Command,
+    /// A command of garbage collection that is suspended.
+    pub paused: Option<Box<Paused>>,
+    /// When it collected, as far as some waiting operation may have met it.
+    pub gc_log: VecDeque<(SimTime, SimTime)>,
+    /// What the running command of several planes, or half of a page move, is for.
+    pub parts: Vec<Part>,
+    /// Until when its own plane read and transferred.
+    pub gc_part_until: SimTime,
+    /// What the event under way, or a page of another die, adds to `gc_busy` and `gc_plane_busy`; it counts when that ends.
+    pub job_busy: SimDuration,
+    pub job_plane_busy: SimDuration,
+    /// Unit and LPN of the page last moved.
+    pub moving: Option<(u32, u32)>,
+    /// Pages of other units' victims to be programmed here.
+    pub guests: VecDeque<Guest>,
+    /// The page of another unit that is being programmed here, or whose program is suspended.
+    pub hosting: Option<Guest>,
+    /// Of those that wait, how many ask to fail fast.
+    pub fast_waiting: u32,
+    /// Since when it has held back host writes until its turn to collect.
+    pub stalled: Option<SimTime>,
+    /// Time its commands of garbage collection took.
+    pub gc_busy: SimDuration,
+    /// How long planes were busy in them, summed over planes.
+    pub gc_plane_busy: SimDuration,
+}
+
+/// What a die is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Idle,
+    /// A host operation.
+    Host(u32),
+    /// The summary page of a block that a host operation filled.
+    Summary,
+    /// A garbage-collection event, or a turn of it, as one command.
+    Event,
+    /// A whole page move of a job.
+    Move,
+    /// The erase of a job's victim.
+    Erase,
+    /// Reads or programs of the die's parts: several planes, or half of a page move.
+    Joint(Class),
+    /// Stops a command of garbage collection.
+    Suspending,
+}
+
+/// A page on its way to another unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Guest {
+    /// The die it was read in.
+    pub die: u32,
+    /// Where it lies: unit, block, page offset.
+    pub from: (u32, BlockId, u32),
+    /// The unit it goes to.
+    pub to: u32,
+}
+
+impl Default for Die {
+    fn default() -> Self {
+        Die {
+            head: NO_OP,
+            tail: NO_OP,
+            waiting: 0,
+            activity: Activity::Idle,
+            collection: Collection::Rest,
+            fast_waiting: 0,
+            stalled: None,
+            exhausted: false,
+            command: Command::default(),
+            parts: Vec::new(),
+            guests: VecDeque::new(),
+            hosting: None,
+            paused: None,
+            moving: None,
+            command_began: SimTime::ZERO,
+            gc_part_until: SimTime::ZERO,
+            gc_log: VecDeque::new(),
+            gc_last_end: SimTime::ZERO,
+            gc_busy: SimDuration::ZERO,
+            gc_plane_busy: SimDuration::ZERO,
+            job_busy: SimDuration::ZERO,
+            job_plane_busy: SimDuration::ZERO,
+        }
+    }
+}
+
+impl Die {
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.activity == Activity::Idle
+    }
+
+    /// Host operations that have begun and are not done.
+    pub fn running_ops(&self) -> impl Iterator<Item = u32> + '_ {
+        let single = match self.activity {
+            Activity::Host(op) => Some(op),
+            _ => None,
+        };
+        let joint = if matches!(self.activity, Activity::Joint(_)) { &self.parts[..] } else { &[] };
+        let paused = self.paused.as_deref().map_or(&[][..], |paused| &paused.parts[..]);
+        let parts = joint.iter().skip(self.command.done.into()).chain(paused).map(|part| part.op);
+        single.into_iter().chain(parts.filter(|&op| op != NO_OP))
+    }
+
+    /// A page goes over the bus; returns when it is over.
+    #[inline]
+    pub fn transferred(&mut self, grant: Grant, transfer: SimDuration) -> SimTime {
+        let command = &mut self.command;
+        command.bus_wait_gc += grant.waited_gc;
+        command.bus_wait_host += grant.waited_host;
+        command.transfer += transfer;
+        command.pages += 1;
+        if let Step::Bus(pages @ 2..) = &mut command.steps[usize::from(command.next)] {
+            *pages -= 1;
+        } else {
+            command.next += 1;
+        }
+        if command.pages > 1 && self.activity == Activity::Joint(Class::Write) {
+            command.lead += (grant.end - self.command_began) - transfer;
+        }
+        grant.end
+    }
+
+    /// The part whose page is transferred next.
+    pub fn transferring(&self) -> Part {
+        let mut parts = self.parts.iter().filter(|part| part.transfers);
+        *parts.nth(self.command.pages.into()).unwrap_or(&self.parts[0])
+    }
+
+    /// Whether the command of its parts is one of garbage collection.
+    pub fn has_gc_part(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.op == NO_OP)
+    }
+
+    /// Whether the running command is one of garbage collection.
+    pub fn runs_collection(&self) -> bool {
+        match self.activity {
+            Activity::Event | Activity::Move | Activity::Erase | Activity::Suspending => true,
+            Activity::Joint(_) => self.has_gc_part(),
+            Activity::Idle | Activity::Host(_) | Activity::Summary => false,
+        }
+    }
+
+    /// Checks that what it does, what it collects and what it holds back go together.
+    ///
+    /// # Panics
+    /// Says what does not.
+    pub fn audit(&self, index: u32) {
+        let Die { activity, collection, hosting, .. } = self;
+        let has_victim = collection.victim().is_some();
+        let is_atomic = matches!(collection, Collection::Atomic(_));
+        assert_eq!(
+            *activity == Activity::Event,
+            is_atomic,
+            "die {index}: {activity:?} with {collection:?}: an atomic event is one command"
+        );
+        let running = match activity {
+            Activity::Idle | Activity::Host(_) | Activity::Summary | Activity::Event => None,
+            Activity::Joint(_) if !self.has_gc_part() => None,
+            Activity::Suspending => {
+                assert!(self.paused.is_some(), "die {index} suspends nothing");
+                None
+            }
+            Activity::Move | Activity::Erase | Activity::Joint(_) => Some(*activity),
+        };
+        assert!(
+            running.is_none() || self.paused.is_none(),
+            "die {index}: a second command of collection runs"
+        );
+        match running.or(self.paused.as_deref().map(|paused| paused.activity)) {
+            None => {
+                assert!(hosting.is_none(), "die {index} has begun a page of another and does not program it")
+            }
+            Some(Activity::Joint(Class::Write)) => {
+                assert!(has_victim || hosting.is_some(), "die {index} programs a page of no victim");
+            }
+            Some(what) => assert!(has_victim, "die {index}: {what:?} of no victim, with {collection:?}"),
+        }
+        let held_back = self.stalled.is_none() || !collection.has_turn();
+        assert!(held_back, "die {index} holds writes back until its turn, and has one: {collection:?}");
+    }
+
+    /// Whether a garbage-collection event is under way.
+    pub fn collects(&self) -> bool {
+        self.collection.is_running()
+    }
+}
