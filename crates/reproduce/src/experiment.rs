@@ -54,6 +54,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("gaftl-sequential", include_str!("../../../experiments/gaftl-sequential.toml")),
     ("gaftl-real", include_str!("../../../experiments/gaftl-real.toml")),
     ("gaftl-fill", include_str!("../../../experiments/gaftl-fill.toml")),
+    ("gaftl-reserve", include_str!("../../../experiments/gaftl-reserve.toml")),
 ];
 
 /// The scenario files they start from.
