@@ -16,7 +16,7 @@ SWARM ?= 100000
 OPERATIONS ?= 1000000000
 SEED ?= 1
 
-.PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy ladder rebuilding sensitivity findings clean \
+.PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -35,6 +35,7 @@ help:
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  every coordination policy on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
+	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (about half an hour)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
@@ -200,6 +201,12 @@ ladder: prerequisites
 	python3 experiments/ladder.py $(TARGET)/release/harmonia $(TARGET)/ladder \
 		$(if $(TRACE1),'$(TRACE1):$(or $(SCALE1),1)') $(if $(TRACE2),'$(TRACE2):$(or $(SCALE2),1)') > $(TARGET)/ladder/ladder.md
 	@cat $(TARGET)/ladder/ladder.md
+
+relocation: prerequisites
+	cargo build --release --locked -p harmonia-cli
+	@mkdir -p $(TARGET)/relocation
+	python3 experiments/relocation.py $(TARGET)/release/harmonia $(TARGET)/relocation > $(TARGET)/relocation/relocation.md
+	@cat $(TARGET)/relocation/relocation.md
 
 # Tables 7 and 8 of Electronics 2025; the same tables, of the committed results, are on the page of findings.
 sensitivity: prerequisites

@@ -80,16 +80,20 @@ def loads(traces):
     yield Load(TAILS)
 
 
-def compare(harmonia, load, rate, policy, keys, seeds):
+def run_all(harmonia, scenario, keys, policy, seeds):
     """The runs of one policy, one a seed; `None` where it is refused, after saying why."""
-    scenario, own = load.arguments(rate)
-    sets = [part for key in ARRAY + own + keys for part in ("--set", key)]
+    sets = [part for key in keys for part in ("--set", key)]
     command = [harmonia, "compare", *scenario, *sets, "--policies", policy, "--seeds", str(seeds), "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        print(f"{load.name} {policy} {' '.join(keys)}: {done.stderr.strip()}", file=sys.stderr)
+        print(f"{policy} {' '.join(keys)}: {done.stderr.strip()}", file=sys.stderr)
         return None
     return json.loads(done.stdout)["runs"]
+
+
+def compare(harmonia, load, rate, policy, keys, seeds):
+    scenario, own = load.arguments(rate)
+    return run_all(harmonia, scenario, ARRAY + own + keys, policy, seeds)
 
 
 def collecting(run):

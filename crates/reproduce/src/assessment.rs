@@ -28,7 +28,7 @@ pub struct Assessment {
     pub shown: String,
     /// What became of it.
     pub verdict: Verdict,
-    /// Why it cannot be measured; empty if it can.
+    /// Why it cannot be measured, or what is missing; empty if nothing is.
     pub why: &'static str,
     /// Unit of the measurement.
     #[serde(skip)]
@@ -62,6 +62,7 @@ fn of(claim: &Claim, results: &Results) -> Assessment {
             assessment.verdict = Verdict::NotReproducibleHere;
             assessment.why = why;
         }
+        Test::Unmeasured(why) => assessment.why = why,
         Test::Measured(measure, expected) => {
             assessment.accepted = accepted(expected, claim.unit);
             assessment.expected = Some(*expected);
@@ -177,6 +178,9 @@ mod tests {
         let impossible = &assess(&[claim(Test::Impossible("hardware"))], &results)[0];
         assert_eq!(impossible.verdict, Verdict::NotReproducibleHere);
         assert!(markdown([impossible]).contains("**not reproducible here: hardware**"));
+        let unmeasured = &assess(&[claim(Test::Unmeasured("no ages"))], &results)[0];
+        assert_eq!(unmeasured.verdict, Verdict::NotMeasured);
+        assert!(markdown([unmeasured]).contains("**not measured: no ages**"));
     }
 
     #[test]

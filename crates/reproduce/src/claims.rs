@@ -2,11 +2,12 @@
 //!
 //! Sources: *IEEE TC 2012*, Kim et al., Coordinating Garbage Collection for Arrays of Solid-state Drives; *MSST 2011*,
 //! Kim et al., Harmonia; *HPDC 2018*, in [`inside_the_die`]; *Electronics 2025*, in [`adaptive`]; *SOSP 2021*, in
-//! [`ioda`]. The only place in code with figures of a paper. Tolerances were set before measuring; a reading added later
+//! [`ioda`]; *IEEE Access 2019*, in [`gaftl`]. The only place in code with figures of a paper. Tolerances were set before measuring; a reading added later
 //! says so. One configuration a paper serves all its claims (`experiments/configuration-*.toml`); nothing is tuned to one of
 //! them. Leaves out: figures that can only be read off a plot.
 
 pub mod adaptive;
+pub mod gaftl;
 pub mod inside_the_die;
 pub mod ioda;
 
@@ -38,6 +39,8 @@ pub enum Test {
     Measured(Measure, Expected),
     /// Not at all, and why.
     Impossible(&'static str),
+    /// Not yet, and what is missing.
+    Unmeasured(&'static str),
 }
 
 /// Unit of a measurement.
@@ -588,6 +591,7 @@ pub fn claims() -> Vec<Claim> {
     all.extend(inside_the_die::claims());
     all.extend(adaptive::claims());
     all.extend(ioda::claims());
+    all.extend(gaftl::claims());
     all
 }
 

@@ -48,12 +48,20 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("ioda-rate", include_str!("../../../experiments/ioda-rate.toml")),
     ("ioda-window", include_str!("../../../experiments/ioda-window.toml")),
     ("ioda-soft", include_str!("../../../experiments/ioda-soft.toml")),
+    ("gaftl", include_str!("../../../experiments/gaftl.toml")),
+    ("gaftl-arrival", include_str!("../../../experiments/gaftl-arrival.toml")),
+    ("gaftl-reads", include_str!("../../../experiments/gaftl-reads.toml")),
+    ("gaftl-sequential", include_str!("../../../experiments/gaftl-sequential.toml")),
+    ("gaftl-real", include_str!("../../../experiments/gaftl-real.toml")),
+    ("gaftl-fill", include_str!("../../../experiments/gaftl-fill.toml")),
+    ("gaftl-reserve", include_str!("../../../experiments/gaftl-reserve.toml")),
 ];
 
 /// The scenario files they start from.
 const BASES: &[(&str, &str)] = &[
     ("configuration-ab.toml", include_str!("../../../experiments/configuration-ab.toml")),
     ("configuration-c.toml", include_str!("../../../experiments/configuration-c.toml")),
+    ("configuration-d.toml", include_str!("../../../experiments/configuration-d.toml")),
     ("configuration-e.toml", include_str!("../../../experiments/configuration-e.toml")),
     ("configuration-ioda.toml", include_str!("../../../experiments/configuration-ioda.toml")),
 ];

@@ -25,6 +25,8 @@ pub enum Quantity {
     P99,
     /// 99.9th percentile. Unit: ns.
     P999,
+    /// Longest response time. Unit: ns.
+    Max,
     /// Blocks erased. Unit: count.
     Erases,
     /// Mean response time of reads. Unit: ns.
@@ -90,6 +92,10 @@ pub enum Quantity {
     EmptyBlocksVariance,
     /// Channels that collect, the mean over time. Unit: count.
     ChannelsInGc,
+    /// Members that collect, the mean over time. Unit: count.
+    MembersInGc,
+    /// What the coordination policy counted under a name. Unit: count.
+    Counted(&'static str),
 }
 
 /// Width at which changes of empty blocks are compared, the same in all runs: the narrowest that a report has of
@@ -106,6 +112,7 @@ impl Quantity {
             Quantity::Cv => "coefficient of variation",
             Quantity::P99 => "99th percentile",
             Quantity::P999 => "99.9th percentile",
+            Quantity::Max => "longest response time",
             Quantity::Erases => "erases",
             Quantity::ReadMean => "mean response time of reads",
             Quantity::ReadP50 => "median of reads",
@@ -138,6 +145,8 @@ impl Quantity {
             Quantity::EmptyBlocks => "empty blocks",
             Quantity::EmptyBlocksVariance => "variance of the change of empty blocks",
             Quantity::ChannelsInGc => "channels that collect",
+            Quantity::MembersInGc => "members that collect",
+            Quantity::Counted(name) => name,
         }
     }
 
@@ -152,6 +161,7 @@ impl Quantity {
             Quantity::Cv => stddev.zip(mean).map(|(stddev, mean)| stddev / mean),
             Quantity::P99 => ns(run.all.p99),
             Quantity::P999 => ns(run.all.p999),
+            Quantity::Max => ns(run.all.max),
             Quantity::Erases => Some(run.erases as f64),
             Quantity::ReadMean => ns(run.read.mean),
             Quantity::ReadP50 => ns(run.read.p50),
@@ -195,6 +205,11 @@ impl Quantity {
                 by_width.find(|(width, _)| *width == STRETCH_NS).map(|(_, variance)| *variance)
             }
             Quantity::ChannelsInGc => Some(run.over_time.as_ref()?.channels_in_gc),
+            Quantity::MembersInGc => {
+                let shares = run.devices_in_gc.iter().enumerate();
+                Some(shares.map(|(members, share)| members as f64 * share).sum())
+            }
+            Quantity::Counted(name) => run.coordination.get(name).map(|&count| count as f64),
         }
     }
 }
@@ -346,6 +361,16 @@ pub(crate) mod tests {
         assert_eq!(values(&lowered, &results), [70.0, 80.0]);
         assert_eq!(values(&ratio(Quantity::Variance, "x", "before", "after"), &results)[1], 25.0);
         assert_eq!(lowered.interval(&results).expect("two seeds").mean, 75.0);
+    }
+
+    /// A policy without such a counter has no value, which is not 0.
+    #[test]
+    fn what_a_policy_counts_is_found_by_its_name() {
+        let coordination = [("entered_n".to_owned(), 7)].into();
+        let run = Summary { coordination, devices_in_gc: vec![0.5, 0.3, 0.2], ..Summary::default() };
+        assert_eq!(Quantity::Counted("entered_n").of(&run), Some(7.0));
+        assert_eq!(Quantity::Counted("entered_p").of(&run), None);
+        assert_eq!(Quantity::MembersInGc.of(&run), Some(0.7));
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Choice {
             Test::Measured(measure, _) => {
                 measure.experiments().iter().any(|read| whole.iter().any(|whole| whole == read))
             }
-            Test::Impossible(_) => ids.is_empty(),
+            Test::Impossible(_) | Test::Unmeasured(_) => ids.is_empty(),
         };
         let chosen = |claim: &Claim| ids.iter().any(|id| id == claim.id) || reads_whole(claim);
         let claims: Vec<Claim> = all.iter().filter(|claim| chosen(claim)).cloned().collect();

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::write::{Reader, Shape, of};
-use super::{adaptive, inside_the_die, ioda, soft_limit, trade_offs};
+use super::{adaptive, gaftl, inside_the_die, ioda, soft_limit, trade_offs};
 use crate::assessment::Assessment;
 use crate::claims::{ENTERPRISE, POLICIES, RATE, RATES, SIZE, SSDS, Unit, sizes};
 use crate::measure::Quantity::{Erases, Mean, Stddev, Variance};
@@ -63,6 +63,7 @@ pub(super) fn findings(results: &Results, assessments: &[Assessment]) -> Vec<Fin
     all.extend(inside_the_die::findings(&reader));
     all.extend(adaptive::findings(&reader));
     all.extend(ioda::findings(&reader));
+    all.extend(gaftl::findings(&reader));
     all.push(hardware());
     all
 }

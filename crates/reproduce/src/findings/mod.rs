@@ -5,6 +5,7 @@
 //! * `inside_the_die`: collection beside host work in one die;
 //! * `adaptive`: how many channels of a device collect at once;
 //! * `ioda`: reads that avoid members which collect;
+//! * `gaftl`: members that collect in turn, and somewhere else to write meanwhile;
 //! * `soft_limit`: proactive-soft-limit against everything else;
 //! * `write`: figures and sentences out of results.
 //!
@@ -13,6 +14,7 @@
 
 mod adaptive;
 mod catalogue;
+mod gaftl;
 mod inside_the_die;
 mod ioda;
 mod soft_limit;
@@ -129,6 +131,8 @@ const PAPERS: &str = "\
 - Reads that avoid members which collect: Li et al., *IODA: A Host/Device Co-Design for Strong Predictability Contract on \
   Modern Flash Storage* (SOSP 2021). [Configuration IODA](../experiments/configuration-ioda.toml) is RAID-5 over four \
   emulated SSDs.
+- Collection in turn with somewhere else to write: McEwan and Komsul, *A Real-Time Dependable Flash Storage System* (IEEE \
+  Access 2019), called GAFTL. [Configuration D](../experiments/configuration-d.toml) is RAID-5 over five flash chips.
 ";
 
 fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) -> String {
@@ -138,7 +142,7 @@ fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) 
     );
     let _ = write!(
         page,
-        "This page holds {} simulations against the claims of five papers. Each simulation changes one thing. \
+        "This page holds {} simulations against the claims of six papers. Each simulation changes one thing. \
          `harmonia reproduce` runs them again, and `make findings` writes this page from their results.\n\n\
          {PAPERS}\n\
          A number after ± is the half-width of a 95% [confidence interval](glossary.md#confidence-interval) over seeds \
@@ -151,7 +155,7 @@ fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) 
          The papers' enterprise traces are not public. Our [stand-ins](glossary.md#stand-in-load) have their published rate, \
          size and read share, and nothing else of them. The traces of HPDC 2018 are not part of this project; [a section \
          below](#which-loads-stand-for-the-traces-of-hpdc-2018) says what stands for them. The traces of Electronics 2025 are \
-         not published, and we do not have the figures of its tables.\n\n\
+         not published, and we do not have the figures of its tables. Nor do we have the tables of IEEE Access 2019.\n\n\
          *Global collection* means that all members collect together (`reactive-inclusive`). *Ideal* is collection that takes \
          no time. The [glossary](glossary.md) explains the other terms.\n\n{}",
         results.len(),
