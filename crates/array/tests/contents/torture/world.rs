@@ -72,6 +72,9 @@ pub struct World<C> {
     pub logs: Logs<C>,
     /// Times that sectors of parity were lost: no read will miss them.
     pub lost_parity: u64,
+    /// Sectors that a transaction has read twice, and once could not. What it has read it knows here, so nobody misses them. The
+    /// array does without pages that could not be read once.
+    pub half_read: u64,
     data: Vec<DeviceId>,
     ranges: Vec<Vec<Range<u64>>>,
 }
@@ -145,6 +148,7 @@ impl<C: Content> World<C> {
             unread: 0,
             lost: 0,
             lost_parity: 0,
+            half_read: 0,
             damage,
             logs: Logs::default(),
             data: Vec::new(),
@@ -596,7 +600,7 @@ impl<C: Content> World<C> {
         if self.places.parity().is_some() {
             self.has_room(owner);
         }
-        let World { known, carried, places, kept, .. } = self;
+        let World { known, carried, places, kept, half_read, .. } = self;
         let (known, carried) = (&mut known[owner.handle as usize], &carried[token as u32 as usize]);
         if places.parity().is_none() {
             let read = (carried.first..).zip(&carried.contents);
@@ -619,6 +623,7 @@ impl<C: Content> World<C> {
             }
             let index = known.index(operation.device, sector);
             known.contents[index.expect("a pre-read lies in the transaction's rows")] = Some(content);
+            *half_read += u64::from(members_at(&known.unreadable, sector) & 1 << operation.device.0 != 0);
             if known.is_cached {
                 kept.insert((sector, operation.device), content);
             }
@@ -685,7 +690,11 @@ impl<C: Content> World<C> {
         let PlannedOperation { device, offset, length, .. } = *operation;
         let range = offset / SECTOR..(offset + length) / SECTOR;
         self.carried[token as u32 as usize].refused.push(range.clone());
-        self.knows(owner).unreadable.push((device, range.clone()));
+        let known = self.knows(owner);
+        known.unreadable.push((device, range.clone()));
+        let knew = |sector| known.index(device, sector).is_some_and(|index| known.contents[index].is_some());
+        let half_read = range.clone().filter(|&sector| knew(sector)).count() as u64;
+        self.half_read += half_read;
         for sector in range.clone().filter(|sector| self.unlike.contains(sector)).collect::<Vec<_>>() {
             // It may be rebuilt from parity that does not agree, and so may what is missing besides.
             let gone = self.missing(sector) | 1 << device.0;
