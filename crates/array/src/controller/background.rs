@@ -4,7 +4,8 @@
 //! holds its rows, so the host waits for it, and it for the host. So many steps are under way at a time. Two steps begin no
 //! sooner after one another than the highest rate allows. While requests are under way a step begins only if the job has
 //! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time;
-//! rebuilding goes before resync, and that before scrubbing. Every byte of a replacement is built, whether or not it was ever written, as md does.
+//! rebuilding goes before resync, that before copying, and that before scrubbing. A resync that has to wait for a missing member
+//! lets the others go first. Every byte of a replacement is built, whether or not it was ever written, as md does.
 //!
 //! Source: Linux md, `drivers/md/md.c` (`md_do_sync`, with `speed_min` and `speed_max`). md measures its rate over seconds and
 //! looks at the members' counters to find out whether somebody else uses them. Here every step counts, and the array's own
@@ -225,6 +226,15 @@ impl Background {
         self.jobs.insert(place, job);
     }
 
+    /// A job that has to wait lets others go first.
+    fn put_in_order(&mut self, waits: Option<Work>, now: SimTime) {
+        if self.jobs.len() > 1 {
+            self.count_time(now);
+            let order = |job: &Job| (waits == Some(job.work), job.work.rank());
+            self.jobs.make_contiguous().sort_by_key(order);
+        }
+    }
+
     /// Nothing is done any more.
     pub fn give_up_all(&mut self, now: SimTime) {
         self.count_time(now);
@@ -333,6 +343,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let is_idle = self.requests.live() == 0;
             let waits = Some(Work::Resync).filter(|&work| self.has_to_wait(work));
             let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
+            background.put_in_order(waits, now);
             background.due = background.due.filter(|&due| due > now);
             let Some(job) = background.jobs.front() else { return Ok(()) };
             if waits == Some(job.work) {

@@ -335,6 +335,7 @@ fn contents_outlive_losses_of_power() {
             ("resyncs", power.resyncs, 50),
             ("rows written anew", power.rewritten_rows, 100),
             ("arrays that did not start", power.refused, 3),
+            ("members copied", sum.copies, 15),
             ("failures", power.failures, 50),
             ("sectors that a write hole has taken", power.predicted, 50),
             ("of which found at the end", power.wrong, 30),

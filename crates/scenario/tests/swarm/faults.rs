@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
+use harmonia_array::Level;
 use harmonia_engine::Rng;
 use harmonia_metrics::{FailuresReport, Happening, Report};
 use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
@@ -62,7 +63,19 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
             writeln!(text, "scrub = {{ at = \"{at}us\", mode = \"{mode}\" }}").expect("text grows");
         }
     }
-    text
+    text + &losses_of_power(seed, scenario)
+}
+
+/// Losses of power, in half of the scenarios that know them.
+fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
+    let mut d = Draw(Rng::stream(seed, "swarm/power"));
+    let is_known = !matches!(scenario.array.level, Level::Draid(_));
+    if !is_known || d.0.chance(0.5) {
+        return String::new();
+    }
+    let losses: Vec<String> =
+        (0..d.range(1, 3)).map(|_| format!("{{ request = {} }}", d.range(1, 200))).collect();
+    format!("power_loss = [{}]\n", losses.join(", "))
 }
 
 fn parsed(toml: &str) -> Scenario {
@@ -151,7 +164,7 @@ fn failures_add_up(scenario: &Scenario, report: &Report, failures: &FailuresRepo
 #[test]
 fn every_random_scenario_with_failures_ends_and_adds_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
-    let (mut failed, mut rebuilt, mut copied) = (0, 0, 0);
+    let (mut failed, mut rebuilt, mut copied, mut lost_power) = (0, 0, 0, 0);
     for seed in first..first + count {
         let Some((toml, scenario)) = failing(seed) else { continue };
         let attempt = std::panic::AssertUnwindSafe(|| {
@@ -171,7 +184,11 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         failed += events.iter().filter(|event| event.what == Happening::Failed).count();
         rebuilt += events.iter().filter(|event| event.what == Happening::Rebuilt).count();
         copied += events.iter().filter(|event| matches!(event.what, Happening::Copying { .. })).count();
+        lost_power += events.iter().filter(|event| matches!(event.what, Happening::PowerLost { .. })).count();
     }
-    eprintln!("{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies");
-    assert!(count < SCENARIOS || (failed > 50 && rebuilt > 5 && copied > 5), "too little happened");
+    eprintln!(
+        "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power"
+    );
+    let happened = failed > 50 && rebuilt > 5 && copied > 5 && lost_power > 50;
+    assert!(count < SCENARIOS || happened, "too little happened");
 }

@@ -196,11 +196,11 @@ pub fn faults(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
     }
 }
 
-/// Members that are slow, pages that cannot be read and scrubs as in [`faults`]; when power is lost and members fail is for the
-/// history to say.
+/// Members that are slow or replaced while they work, pages that cannot be read and scrubs as in [`faults`]; when power is lost
+/// and members fail is for the history to say.
 pub fn losses_of_power(seed: u64, requests: u64, config: &ArrayConfig) -> Faults {
     let mut faults = faults(seed, requests, config);
-    faults.events.retain(|event| !matches!(event.what, Befalls::Failure | Befalls::Replacement));
+    faults.events.retain(|event| event.what != Befalls::Failure);
     faults.power_losses = vec![When::Request(u64::MAX)];
     faults
 }
