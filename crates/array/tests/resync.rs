@@ -135,6 +135,7 @@ fn a_write_that_was_cut_short_is_submitted_again_and_its_row_written_anew() {
     // A pre-read takes 45 us: power is lost while it programs.
     config.faults.power_losses = vec![When::Time(SimTime(MS + 100_000))];
     let mut array = build(&config);
+    let before = programs(&array);
     advance(&mut array, MS);
     array.submit(request(0, SimTime(MS), Operation::Write, 0, PAGE)).expect("spare suffices");
     advance(&mut array, 10 * SECOND);
@@ -143,6 +144,11 @@ fn a_write_that_was_cut_short_is_submitted_again_and_its_row_written_anew() {
     assert_eq!((done[0].blame.restart, done[0].blame.total()), (100_000, done[0].response().0));
     assert_eq!(story(&array)[0].1, MishapKind::PowerLost(1));
     assert_eq!(array.background_counters(SimTime(10 * SECOND)).resynced_rows, 1);
+    assert_eq!(
+        programs(&array) - before,
+        2 + 1 + 2,
+        "what was cut short, parity by the resync, the write again"
+    );
 }
 
 /// md does not start a dirty array with parity of which a member is missing; a mirror it does.

@@ -19,6 +19,13 @@ pub(crate) fn losses(array: &Section<'_>, level: Level) -> Parsed<Vec<When>> {
         let problem = "is not modelled for declustered parity";
         return Err(field.fault_allowing(problem, "no `power_loss`, or array.level = \"raid5\" or \"raid6\""));
     }
+    let is_copied = events.iter().any(|event| event.what == Befalls::Replacement);
+    if is_copied && write_hole(array)? != WriteHole::Resync {
+        let problem = "is not modelled where a log is kept and a member is copied to a spare";
+        let allowed =
+            "no `power_loss`, no array.failure with kind = \"replace\", or array.write_hole = \"resync\"";
+        return Err(field.fault_allowing(problem, allowed));
+    }
     let Value::List(list) = &field.node.value else {
         return Err(field.fault(format!("must be an array of tables, not {}", field.node.kind())));
     };

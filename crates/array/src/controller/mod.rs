@@ -82,7 +82,7 @@ use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::registry::find;
 use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime};
 
-use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
+use crate::config::{ArrayConfig, Interface, Knowledge, Reads, WriteHole};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
@@ -406,6 +406,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         if !faults.power_losses.is_empty() && matches!(config.level, Level::Draid(_)) {
             return Err("declustered arrays lose no power".to_owned());
+        }
+        let is_logged = faults.write_hole != WriteHole::Resync;
+        if !faults.power_losses.is_empty() && is_logged && faults.replacements() > 0 {
+            return Err("arrays with a log lose no power while a member is copied".to_owned());
         }
         if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
             return Err(format!(

@@ -186,7 +186,9 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         copied += events.iter().filter(|event| matches!(event.what, Happening::Copying { .. })).count();
         lost_power += events.iter().filter(|event| matches!(event.what, Happening::PowerLost { .. })).count();
     }
-    eprintln!("{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power");
+    eprintln!(
+        "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power"
+    );
     let happened = failed > 50 && rebuilt > 5 && copied > 5 && lost_power > 50;
     assert!(count < SCENARIOS || happened, "too little happened");
 }
