@@ -17,19 +17,19 @@
 //! home when it is next written, or while the array is idle.
 //!
 //! With `migration` parity moves, too (`planner::gaftl::migration`). Parity whose member collects is written on the oldest member
-//! instead, or on the second oldest where that is the oldest itself. It takes the place of a unit there, which goes to a free stripe.
-//! The oldest member is the one with the largest share of parity (`array.parity_shares`). With `migration = "away"` parity stays
-//! where it went, and shares drift: the paper's GAFTL without on-line parity migration. With `migration = "back"` rows return in idle
-//! time once the share `imbalance` of them lies off the shares of the layout. With the usual
-//! `migration = "none"` parity never moves: all that is written goes to free stripes, and the stripe stays as it is.
+//! instead, or on the second oldest where that is the oldest itself. It takes the place of a stripe unit there, which goes to a
+//! free stripe. The oldest member is the one with the largest share of parity (`array.parity_shares`). With `migration = "away"`
+//! parity stays where it went, and shares drift: the paper's GAFTL without on-line parity migration. With `migration = "back"` rows
+//! return in idle time once the share `imbalance` of them lies off the shares of the layout. With the usual `migration = "none"`
+//! parity never moves: all that is written goes to free stripes, and the stripe stays as it is.
 //!
 //! With `forced` a whole stripe is written as two random writes under one lock: half of its units and a parity of these, then the
 //! rest and the parity of all. That is one page more, and makes members with more parity wear faster under sequential
-//! writes, too. While a member collects a whole stripe takes as many writes anyway. The paper then keeps two units on one
+//! writes, too. Where a unit of it is in the way a whole stripe takes as many writes anyway. The paper then keeps two units on one
 //! member and two partial parities. Here the unit in the way has a free stripe with a parity of its own, and the other parity
 //! is made without it. These are as many pages, and no member holds two units that need each other.
 //!
-//! So a write waits only where all free stripes are taken or several members collect. Both are counted (`waits_full` and
+//! A write waits only where all free stripes are taken or several members collect. Both are counted (`waits_full` and
 //! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
 //! taken from the capacity whatever the policy, so that policies are compared on the same array.
 //!
@@ -65,7 +65,7 @@ struct Config {
     literal: bool,
     /// Whole stripes are written as two random writes, so that parity is written twice.
     forced: bool,
-    /// Where parity is written whose member collects: nowhere, on another member, or there and back in idle time.
+    /// Where parity goes whose member collects: nowhere, to another member, or there and back in idle time.
     migration: Migration,
     /// Share of all rows whose parity may lie off the shares of the layout before some return (`migration = "back"`).
     imbalance: f64,

@@ -72,11 +72,11 @@ fn shares(seed: u64, config: &ArrayConfig) -> Vec<u16> {
     let mut rng = Rng::stream(seed, "contents/shares");
     let stays = [Rotation::ParityFirst, Rotation::ParityLast];
     let moves = matches!(config.level, Level::Raid5(rotation) if !stays.contains(&rotation));
-    let mut shares: Vec<u16> = (0..config.devices).map(|_| rng.below(4) as u16).collect();
-    // Every member holds data.
-    shares[0] += 1;
-    shares[1] += 1;
-    if moves && rng.chance(0.5) { shares } else { Vec::new() }
+    if !moves || rng.chance(0.5) {
+        return Vec::new();
+    }
+    // The first two have some in any case.
+    (0..config.devices).map(|member| rng.below(4) as u16 + u16::from(member < 2)).collect()
 }
 
 fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
