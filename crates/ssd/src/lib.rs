@@ -13,12 +13,13 @@ pub mod gc;
 pub mod interface;
 mod order;
 pub mod probe;
+mod shape;
 mod slab;
 mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-    FtlConfig, GcConfig, Infeasible, Priority, Shape, SsdConfig, Trigger,
+    FtlConfig, GcConfig, Infeasible, Priority, SsdConfig, Trigger,
 };
 pub use device::{
     Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, SubCompletion,
@@ -26,5 +27,6 @@ pub use device::{
 };
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
 pub use order::{Order, Part};
+pub use shape::Shape;
 pub use slab::Slab;
 pub use table::HugeTable;

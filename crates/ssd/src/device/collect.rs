@@ -8,7 +8,6 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
-use crate::config::UnitOfDie;
 use crate::die::Activity;
 use crate::die::collection::{Atomic, Collection, Course};
 use crate::die::command::{Command, NO_OP, Step};
@@ -18,6 +17,7 @@ use crate::gc::schedule::Pace;
 use crate::gc::victim::{QueuedReads, Victim};
 use crate::interface::Notice;
 use crate::probe::Probe;
+use crate::shape::UnitOfDie;
 
 impl<P: Probe> Device<P> {
     /// Begins the event of a die that may begin, or its turn, as one command. `false` if it took no time.

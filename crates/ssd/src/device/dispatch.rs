@@ -72,17 +72,17 @@ impl<P: Probe> Device<P> {
             }
             // 3. Ask the schedule.
             let decision = self.ask(die, None, now);
-            let serves = decision.host_alone();
             // 4. Look at the thresholds before the host is served. What they start goes first.
-            let is_idle = decision == Decision::Wait(SimTime::NEVER);
-            if looks && (serves.is_some() || is_idle && self.looks_when_idle()) {
+            let is_idle = matches!(decision, Decision::Wait(SimTime::NEVER));
+            if looks && (decision.host_alone().is_some() || is_idle && self.looks_when_idle()) {
                 looks = false;
                 if self.check(die, now) {
                     continue;
                 }
             }
             // 5. Hold back a write that might take the room which the die needs to collect.
-            if let Some(HostToken(op)) = serves
+            if self.governor.is_some()
+                && let Some(HostToken(op)) = decision.host_alone()
                 && self.must_wait(die, op, now)
             {
                 if self.dies[die as usize].collection.is_admitted() {

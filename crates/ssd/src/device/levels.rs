@@ -13,9 +13,9 @@
 use harmonia_types::{Levels, SimTime};
 
 use super::Device;
-use crate::config::Shape;
 use crate::ftl::Ftl;
 use crate::probe::Probe;
+use crate::shape::Shape;
 
 /// The sums, and the parts they are made of.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ struct DieStanding {
 impl Standing {
     /// Of a device that does nothing yet.
     pub fn new(ftl: &Ftl, shape: &Shape, channels: usize) -> Self {
-        let units = |die| die * shape.units_per_die..(die + 1) * shape.units_per_die;
+        let units = |die| shape.units_of(die);
         let die = |die| DieStanding {
             empty: units(die).map(|unit| ftl.free_blocks(unit)).sum(),
             erased: units(die).map(|unit| ftl.units[unit as usize].tally.victims).sum(),

@@ -50,26 +50,29 @@ mod index;
 mod joint;
 mod lanes;
 mod levels;
+mod messages;
 mod pairing;
 mod placement;
 mod queue;
 mod refuse;
+mod rules;
 mod run;
 mod status;
 mod steps;
 mod trigger;
 mod turns;
+mod view;
 mod watch;
 mod windows;
 
 use std::collections::VecDeque;
 
 use harmonia_engine::SlotQueue;
-use harmonia_flash::{Bus, Copyback, Geometry, Link, Timing};
+use harmonia_flash::{Bus, Copyback, Link, Timing};
 use harmonia_types::registry::find;
-use harmonia_types::{Blame, Bytes, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{SimDuration, SimTime};
 
-use crate::config::{Destination, Domain, Priority, Shape, SsdConfig, Trigger};
+use crate::config::{Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
@@ -77,6 +80,7 @@ use crate::gc::schedule::{self, Needs, Schedule};
 use crate::gc::victim::{self, Victim, VictimParameters};
 use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
+use crate::shape::Shape;
 use crate::slab::Slab;
 use account::SubState;
 use background::Background;
@@ -86,125 +90,13 @@ use index::Index;
 use lanes::Lanes;
 use levels::Standing;
 use placement::Placement;
-use queue::{PageOp, QueueView};
+use queue::PageOp;
+use rules::Rules;
+use view::QueueView;
 
+pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
 pub use pairing::{Pairing, QueueDepth};
 pub use status::{DeviceCounters, Estimates};
-
-/// Part of a host request for one device: a range of bytes of its logical space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubRequest {
-    /// Names it in its completion.
-    pub token: u64,
-    /// What to do.
-    pub operation: Operation,
-    /// First byte on the device.
-    pub offset: Bytes,
-    /// Bytes; partial pages of a write cost a read before the program.
-    pub length: Bytes,
-    /// Refuse pages that would wait for collection instead of letting them wait: see [`SubRefusal`]. Reads of pages that
-    /// were never written are never refused.
-    pub fast_fail: bool,
-    /// When its request should be done, if the host said so.
-    pub deadline: Option<SimTime>,
-    /// Which of its pages are the array's parity.
-    pub parity: ParityPages,
-    /// It is background work of the array (rebuild, resync, scrub): the host does not wait for it, only behind it.
-    pub background: bool,
-}
-
-/// A sub-request of which every page is served or refused, and at least one is served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubCompletion {
-    /// The sub-request's token.
-    pub token: u64,
-    /// When its last page operation finished, link included; refused pages do not count.
-    pub finish: SimTime,
-    /// Where the time since submission went.
-    pub blame: Blame,
-    /// A page operation met garbage collection of its die between arrival and service.
-    pub gc_affected: bool,
-    /// The page that finished last is the array's parity.
-    pub is_parity: bool,
-}
-
-/// Pages of a sub-request that asks to fail fast and would wait for collection: nothing of them was done, nothing will be.
-///
-/// Each page is refused by itself, when it arrives at a die whose collection would keep it waiting, or when such a collection
-/// is due ahead of it while it waits. The others are served, and so is an operation that has begun. A refused write leaves
-/// the page's old data, a refused trim its mapping, and operations behind it on the same page find that. A write that is
-/// refused on arrival does not go over the link; one that waited at a die, or whose die was chosen after the link, has spent
-/// that time. An operation that the schedule lets go between the steps of the collection, or before it begins, is not
-/// refused unless a unit of the die is at its hard threshold; under the schedule `ideal` none is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SubRefusal {
-    /// The sub-request's token.
-    pub token: u64,
-    /// The first of the pages, counted from 0 in the sub-request.
-    pub first: u32,
-    /// How many, one behind the other.
-    pub pages: u32,
-    /// When they were refused.
-    pub at: SimTime,
-    /// For how long yet their dies are likely to collect; the longest of them. Of an event that has not begun, how long it
-    /// will take.
-    pub left: SimDuration,
-    /// Where the time since submission went.
-    pub blame: Blame,
-}
-
-/// Why a device cannot go on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceFailure {
-    /// The allocation unit that has no free block.
-    pub unit: u32,
-    /// When it needed one.
-    pub at: SimTime,
-}
-
-impl std::fmt::Display for DeviceFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "ran out of free blocks in allocation unit {} at {}: garbage collection found no block to free before the \
-             last one was written; raise ssd.ftl.reserved_blocks or ssd.gc.hard_threshold",
-            self.unit, self.at
-        )
-    }
-}
-
-/// Constants of a device, looked up at every operation.
-struct Rules {
-    shape: Shape,
-    geometry: Geometry,
-    timing: Timing,
-    /// Time of one page on the host link.
-    link_page: SimDuration,
-    link_latency: SimDuration,
-    domain: Domain,
-    background: bool,
-    /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
-    start: u32,
-    /// Free blocks at or below which a die collects whatever a policy that limits says.
-    last_block: u32,
-    min_victims: u32,
-    /// Garbage collection's page moves may have to take turns on a shared bus.
-    moves_use_bus: bool,
-    /// Host reads go before host writes, and a shared bus grants collection first, then reads.
-    reads_first: bool,
-    /// Host operations of sibling planes join in one command.
-    multi_plane: bool,
-    /// Collected pages may go to any unit.
-    global: bool,
-    /// Partly written blocks a unit may set aside.
-    set_aside: usize,
-    /// Collection may be suspended when something arrives.
-    suspends: bool,
-    /// The schedule looks at deadlines.
-    deadlines: bool,
-    /// From arrival to the deadline of an operation whose request has none.
-    slack: SimDuration,
-}
 
 /// One simulated SSD.
 pub struct Device<P: Probe = NoProbe> {

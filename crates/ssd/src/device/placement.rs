@@ -20,9 +20,9 @@ use harmonia_types::{Lpn, Operation, SimDuration, SimTime};
 
 use super::queue::{OpKind, PageOp, class_of};
 use super::{Device, DeviceFailure, SubRequest};
-use crate::config::Shape;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
+use crate::shape::Shape;
 
 /// No unit: the operation is not bound yet.
 const UNBOUND: u32 = u32::MAX;

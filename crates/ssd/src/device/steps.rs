@@ -3,12 +3,12 @@
 use harmonia_types::SimTime;
 
 use super::{Device, DeviceFailure};
-use crate::config::UnitOfDie;
 use crate::die::Activity;
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
 use crate::die::command::{Command, Step};
 use crate::gc::schedule::{GcJob, GcPhase, Token};
 use crate::probe::Probe;
+use crate::shape::UnitOfDie;
 
 /// What a job does next.
 #[derive(Debug, Clone, Copy)]

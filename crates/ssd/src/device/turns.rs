@@ -52,10 +52,10 @@ impl<P: Probe> Device<P> {
     }
 
     /// A die is about to program a host page: whether that has to wait for its turn, because it might take the room
-    /// that the live pages of its next victim need.
+    /// that the live pages of its next victim need. Only where turns are limited.
     #[inline]
     pub(super) fn must_wait(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
-        self.governor.is_some() && self.has_no_room(die, handle) && {
+        self.has_no_room(die, handle) && {
             if self.dies[die as usize].collection.event().is_none() {
                 self.demand_turns(die..die + 1, self.own_event(UnitSet::ALL), now);
             } else {

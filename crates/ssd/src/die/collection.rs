@@ -31,8 +31,8 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::event::Event;
 use crate::block::BlockId;
-use crate::config::UnitOfDie;
 use crate::ftl::Collected;
+use crate::shape::UnitOfDie;
 
 /// What a die has to collect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -10,8 +10,8 @@
 //! asked for the next victim in the same way.
 
 use crate::block::BlockId;
-use crate::config::UnitOfDie;
 use crate::ftl::Goal;
+use crate::shape::UnitOfDie;
 
 /// A garbage collection of one die, from its first victim to its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

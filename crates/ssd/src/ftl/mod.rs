@@ -26,8 +26,9 @@ use harmonia_types::{IoCause, Lpn};
 use serde::{Deserialize, Serialize};
 
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
-use crate::config::{Frontiers, Shape, SsdConfig};
+use crate::config::{Frontiers, SsdConfig};
 use crate::probe::{Origin, Probe};
+use crate::shape::Shape;
 use crate::table::HugeTable;
 
 pub use stored::Damaged;

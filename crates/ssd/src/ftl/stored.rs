@@ -18,7 +18,8 @@ use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::{Ftl, NONE, OpenBlock, UnitState};
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
-use crate::config::{Frontiers, Shape, SsdConfig};
+use crate::config::{Frontiers, SsdConfig};
+use crate::shape::Shape;
 use crate::table::HugeTable;
 
 /// Why bytes are no mapping state.

@@ -4,9 +4,9 @@ use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
 use super::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, state_of, valid_of};
-use crate::config::Shape;
 use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, Origin, Probe};
+use crate::shape::Shape;
 
 /// A unit has no free block left where it needs one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,93 @@
+//! Constants of a device, and how long a step takes by them.
+
+use harmonia_flash::{Copyback, Geometry, Timing};
+use harmonia_types::SimDuration;
+
+use super::queue::OpKind;
+use crate::config::Domain;
+use crate::gc::schedule::{GcJob, GcPhase, Work};
+use crate::shape::Shape;
+
+/// Constants of a device, looked up at every operation.
+pub(super) struct Rules {
+    pub shape: Shape,
+    pub geometry: Geometry,
+    pub timing: Timing,
+    /// Time of one page on the host link.
+    pub link_page: SimDuration,
+    pub link_latency: SimDuration,
+    pub domain: Domain,
+    pub background: bool,
+    /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
+    pub start: u32,
+    /// Free blocks at or below which a die collects whatever a policy that limits says.
+    pub last_block: u32,
+    pub min_victims: u32,
+    /// Garbage collection's page moves may have to take turns on a shared bus.
+    pub moves_use_bus: bool,
+    /// Host reads go before host writes, and a shared bus grants collection first, then reads.
+    pub reads_first: bool,
+    /// Host operations of sibling planes join in one command.
+    pub multi_plane: bool,
+    /// Collected pages may go to any unit.
+    pub global: bool,
+    /// Partly written blocks a unit may set aside.
+    pub set_aside: usize,
+    /// Collection may be suspended when something arrives.
+    pub suspends: bool,
+    /// The schedule looks at deadlines.
+    pub deadlines: bool,
+    /// From arrival to the deadline of an operation whose request has none.
+    pub slack: SimDuration,
+}
+
+impl Rules {
+    /// Whether a page that leaves its plane, or does not, goes over the bus.
+    pub fn is_far(&self, leaves_plane: bool) -> bool {
+        match self.timing.copyback {
+            Copyback::Die => false,
+            Copyback::Plane => leaves_plane,
+            Copyback::None => true,
+        }
+    }
+
+    /// The step of a collection that is due, or the first one of an event yet to begin.
+    pub fn step(&self, job: Option<&GcJob>) -> Work {
+        let timing = &self.timing;
+        let leaves_plane = job.is_none_or(|job| job.source_plane != job.destination.0);
+        let die = match job.map_or(GcPhase::Read, |job| job.phase) {
+            GcPhase::Read if self.global || self.is_far(leaves_plane) => timing.read + self.bus_turn(),
+            // The page stays in the plane's register, and its program follows at once.
+            GcPhase::Read => timing.read + timing.program,
+            GcPhase::Program => timing.program + self.bus_turn(),
+            GcPhase::Erase => timing.erase,
+            GcPhase::Choose | GcPhase::Away => SimDuration::ZERO,
+        };
+        Work { die, link: SimDuration::ZERO }
+    }
+
+    pub fn host_work(&self, kind: OpKind) -> Work {
+        let timing = &self.timing;
+        let die = match kind {
+            OpKind::Read => timing.read + self.bus_turn(),
+            OpKind::Write => timing.program + self.bus_turn(),
+            OpKind::PartialWrite => timing.read + timing.program + self.bus_turn() * 2,
+            OpKind::Trim => SimDuration::ZERO,
+        };
+        let link = if kind == OpKind::Read { self.link_page } else { SimDuration::ZERO };
+        Work { die, link }
+    }
+
+    /// Read and program of a page that garbage collection moves, each transfer without waiting for the bus.
+    pub fn move_time(&self, leaves_plane: bool) -> SimDuration {
+        let transfers = if self.global || self.is_far(leaves_plane) { 2 } else { 0 };
+        self.timing.read + self.timing.program + self.timing.transfer * transfers
+    }
+
+    /// A transfer, behind one of every other die on its bus.
+    fn bus_turn(&self) -> SimDuration {
+        let geometry = &self.geometry;
+        let on_bus = if geometry.own_pins { 1 } else { geometry.chips_per_channel * geometry.dies_per_chip };
+        self.timing.transfer * u64::from(on_bus)
+    }
+}

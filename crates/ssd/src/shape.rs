@@ -1,0 +1,144 @@
+//! The whole numbers of a device: how many of what it has, and how they are counted.
+
+use harmonia_types::Lpn;
+
+use crate::order::Odometer;
+
+/// The whole numbers that follow from an [`SsdConfig`](crate::SsdConfig).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// Dies of the device.
+    pub dies: u32,
+    /// Allocation units of a die: 1, or its planes.
+    pub units_per_die: u32,
+    /// Planes inside an allocation unit.
+    pub planes_per_unit: u32,
+    /// Raw blocks of a unit.
+    pub blocks_per_unit: u32,
+    /// Blocks of a unit kept back from the logical space.
+    pub reserved_blocks: u32,
+    /// Data pages of a block.
+    pub data_pages: u32,
+    /// Programs that closing a block costs besides its data.
+    pub summary_pages: u32,
+    /// Physical page number = block << page_bits | page.
+    pub page_bits: u32,
+    /// Data bytes of a page.
+    pub page_size: u32,
+    /// Logical pages of a unit; where the allocation is dynamic, its share of them.
+    pub unit_pages: u32,
+    /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs
+    /// its last spare to collect.
+    pub most_live: Option<u32>,
+    /// Logical pages of the device.
+    pub logical_pages: u32,
+    /// Free blocks at or below which a unit is low.
+    pub hard: u32,
+    /// Free blocks at or below which a device registers.
+    pub soft: u32,
+    /// An event ends when free exceeds this.
+    pub stop: u32,
+    /// Free blocks at or below which a unit collects while it is aged.
+    pub ages_at: u32,
+    /// Which unit a logical page is in, where the allocation is static.
+    pub(crate) odometer: Odometer,
+}
+
+/// An allocation unit as its die counts them, from 0. Plain numbers of units count through the whole device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UnitOfDie(pub u32);
+
+impl UnitOfDie {
+    /// The one after it.
+    pub fn next(self) -> UnitOfDie {
+        UnitOfDie(self.0 + 1)
+    }
+}
+
+impl Shape {
+    /// Allocation units of the device.
+    pub fn units(&self) -> u32 {
+        self.dies * self.units_per_die
+    }
+
+    /// The device's number of a unit of a die.
+    #[inline]
+    pub(crate) fn unit(&self, die: u32, unit: UnitOfDie) -> u32 {
+        die * self.units_per_die + unit.0
+    }
+
+    /// The device's numbers of all units of a die.
+    #[inline]
+    pub(crate) fn units_of(&self, die: u32) -> std::ops::Range<u32> {
+        die * self.units_per_die..(die + 1) * self.units_per_die
+    }
+
+    /// The die that has a unit of the device.
+    #[inline]
+    pub(crate) fn die_of(&self, unit: u32) -> u32 {
+        unit / self.units_per_die
+    }
+
+    /// The number that a unit of the device has in its die.
+    #[inline]
+    pub(crate) fn unit_in_die(&self, unit: u32) -> UnitOfDie {
+        UnitOfDie(unit % self.units_per_die)
+    }
+
+    /// Whether any unit may hold any logical page.
+    #[inline]
+    pub fn is_dynamic(&self) -> bool {
+        self.most_live.is_some()
+    }
+
+    /// Flash pages of a unit, as its page numbers count them.
+    #[inline]
+    pub fn flash_pages(&self) -> u32 {
+        self.blocks_per_unit << self.page_bits
+    }
+
+    /// What the map adds to the page numbers of a unit: it counts through the whole device where a logical page may
+    /// lie anywhere.
+    #[inline]
+    pub(crate) fn ppn_base(&self, unit: u32) -> u32 {
+        if self.is_dynamic() { unit * self.flash_pages() } else { 0 }
+    }
+
+    /// The part of the map a unit's logical pages lie in: all of it where they may lie anywhere.
+    #[inline]
+    pub(crate) fn map_range(&self, unit: u32) -> std::ops::Range<usize> {
+        let (first, pages) = if self.is_dynamic() {
+            (0, self.logical_pages)
+        } else {
+            (unit * self.unit_pages, self.unit_pages)
+        };
+        first as usize..(first + pages) as usize
+    }
+
+    /// The unit at `position` of the rotation of dynamic allocation: channel, way, die, then plane.
+    #[inline]
+    pub fn unit_at(&self, position: u32) -> u32 {
+        position % self.dies * self.units_per_die + position / self.dies
+    }
+
+    /// The die and allocation unit that the number of a logical page names, and its number inside the unit.
+    #[inline]
+    pub fn locate(&self, lpn: u32) -> (u32, u32, u32) {
+        self.odometer.read(lpn)
+    }
+
+    /// [`Shape::locate`] of `count` logical pages from `first` on.
+    #[inline]
+    pub fn walk(&self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<> {
+        self.odometer.walk(first, count)
+    }
+
+    /// The LPN on the device of page `lpn` of `unit`: the inverse of [`Shape::locate`].
+    #[inline]
+    pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
+        if self.is_dynamic() {
+            return Lpn(lpn);
+        }
+        Lpn(self.odometer.first_of(unit) + self.units() * lpn)
+    }
+}
