@@ -101,7 +101,7 @@ COLUMNS = [
     ("erases", "{:,.0f}".format),
     ("n_g", "{:.2f}".format),
 ]
-HEAD = "| in use | n x g | scheme | reads | reads, p99 | writes | writes, p99 | met GC | full | NVRAM | erases | n x g |"
+HEAD = "| in use | n x g of local | scheme | reads | reads, p99 | writes | writes, p99 | met GC | full | NVRAM | erases | n x g |"
 
 
 def tables(store):
@@ -125,8 +125,7 @@ INTRODUCTION = """## Relocation beside parking
 `serial` parks it in NVRAM. Here the share of the space that holds data and is overwritten varies too (*in use*). Every scheme has the
 same array: the free stripes, 16 MiB of each SSD, are taken from the capacity under all of them. A chip is one of the 64 dies of
 `msr-slc-32g`. *Reads* and *writes* are means and p99 in ms. *Met GC* is the share of requests that met a collection. *Full* counts the rows
-whose write found no free stripe. *NVRAM* is the most that was parked, in MiB. The first *n x g* is that of `local` at this rate, the last
-that of the scheme. Each figure is the mean of three seeds."""
+whose write found no free stripe. *NVRAM* is the most that was parked, in MiB. *n x g* is that of the scheme. Each figure is the mean of three seeds."""
 
 
 def main():
