@@ -2,7 +2,7 @@
 //!
 //! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards.
 
-use harmonia_array::{Level, When, WriteHole};
+use harmonia_array::{Befalls, Fault, Level, When, WriteHole};
 
 use crate::error::Parsed;
 use crate::failures::when;
@@ -13,7 +13,7 @@ use crate::tree::Value;
 const MOST_LOSSES: usize = 16;
 
 /// Reads `[[array.power_loss]]`.
-pub(crate) fn losses(array: &Section<'_>, level: Level) -> Parsed<Vec<When>> {
+pub(crate) fn losses(array: &Section<'_>, level: Level, events: &[Fault]) -> Parsed<Vec<When>> {
     let Some(field) = array.field("power_loss") else { return Ok(Vec::new()) };
     if matches!(level, Level::Draid(_)) {
         let problem = "is not modelled for declustered parity";
