@@ -99,9 +99,10 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of dispatch, which every command passes")]
+    #[inline(always)]
     fn carry_out(&mut self, die: u32, decision: &Decision, now: SimTime) -> Result<Outcome, DeviceFailure> {
-        let has_guests = !self.dies[die as usize].guests.is_empty();
+        let has_guests = |device: &Self| device.rules.global && !device.dies[die as usize].guests.is_empty();
         match *decision {
             Decision::Wait(SimTime::NEVER) => self.wakes.clear(die as usize),
             Decision::Wait(until) => self.wakes.set(die as usize, until),
@@ -118,7 +119,7 @@ impl<P: Probe> Device<P> {
                     return Ok(Outcome::AskAgain { looks });
                 }
             }
-            Decision::Single(Token::GcStep | Token::GcMove) if has_guests => {
+            Decision::Single(Token::GcStep | Token::GcMove) if has_guests(self) => {
                 self.start_guest(die, None, now)?;
             }
             Decision::Single(token @ (Token::GcStep | Token::GcMove)) => {
@@ -129,7 +130,7 @@ impl<P: Probe> Device<P> {
                 }
             }
             Decision::Multi(ref command) if !command.takes_gc() => self.start_joint(die, command, now)?,
-            Decision::Multi(ref command) if has_guests => self.start_guest(die, Some(command), now)?,
+            Decision::Multi(ref command) if has_guests(self) => self.start_guest(die, Some(command), now)?,
             Decision::Multi(ref command) => _ = self.start_half(die, Some(command), now)?,
             Decision::Erase => self.start_erase(die, now),
             Decision::Resume => self.resume(die, now),

@@ -90,8 +90,8 @@ impl<P: Probe> Device<P> {
     /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
     #[inline]
     pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
-        let reports = self.dies[die as usize].collection.event().is_some_and(|event| event.reports_hard);
-        if reports && self.least_free(die) <= self.rules.shape.hard {
+        if self.dies[die as usize].collection.reports_hard() && self.least_free(die) <= self.rules.shape.hard
+        {
             if let Some(event) = self.dies[die as usize].collection.event_mut() {
                 event.reports_hard = false;
             }

@@ -166,6 +166,17 @@ impl Collection {
         }
     }
 
+    /// Whether its event is to report that it has come down to the hard threshold. One that is a single command does so
+    /// when that has ended, if it goes on.
+    #[inline]
+    pub fn reports_hard(&self) -> bool {
+        match self {
+            Collection::Rest | Collection::Atomic(_) => false,
+            Collection::Waiting(event) | Collection::Admitted(event) => event.reports_hard,
+            Collection::Stepwise(stepwise) => stepwise.event.reports_hard,
+        }
+    }
+
     /// An event that has not begun.
     #[inline]
     pub fn wanted(&self) -> Option<&Event> {
