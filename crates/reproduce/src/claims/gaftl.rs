@@ -277,8 +277,7 @@ fn turns() -> Vec<Claim> {
 
 /// Shares of parity by age, and devices that are replaced as they wear out.
 fn ages() -> Vec<Claim> {
-    const WHY: &str =
-        "shares of parity by age, its migration and replacement at the end of life are not simulated yet";
+    const WHY: &str = "configuration D has not been run with shares of parity and their migration yet";
     const ROWS: [(&str, &str, &str, &str); 5] = [
         (
             "gaftl-age-oldest",

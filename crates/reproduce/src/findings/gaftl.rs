@@ -99,7 +99,7 @@ fn sizes(reader: &Reader<'_>) -> Finding {
         text: format!(
             "GAFTL keeps a RAID-5 array of flash chips fast while one of them collects. Members collect one at a time. \
              Meanwhile, reads of the member that collects are rebuilt from the others, and its writes go to stripes kept free on \
-             the others. Five members run under 1,000 requests a second, a fifth of them reads \
+             the others (`gaftl` without migration of parity and without forced writes). Five members run under 1,000 requests a second, a fifth of them reads \
              ([configuration D](../experiments/configuration-d.toml)). `unaware` lets every member collect when it must. \
              `preemptive` also collects without coordination, and lets requests go between the steps of a collection. The paper \
              does not say what a member is. Its text speaks of chips, so a member is one chip here. With 4 kB the mean is {} \
@@ -288,7 +288,7 @@ fn sequential(reader: &Reader<'_>) -> Finding {
         conclusions: vec![(
             reader.verdict("gaftl-flat-sequential") == Verdict::Within,
             "GAFTL hardly depends on the share of sequential requests, as the paper says. Forced random writes, to which the paper \
-             puts it down, are not modelled, and with small requests they are not needed for it."
+             puts it down, are not switched on here (`forced`), and with small requests they are not needed for it."
                 .into(),
         )],
         figures: vec![sweep(
@@ -382,7 +382,8 @@ fn ages() -> Finding {
         id: "gaftl-ages",
         question: "How do members age under GAFTL?".into(),
         text: "The paper spreads parity unevenly, so that members wear out one after the other, and follows ten replacements (Figs. 18 \
-               and 19). That is not simulated yet, so nothing is said of these claims."
+               and 19). Harmonia has shares of parity (`array.parity_shares`), their migration under `gaftl`, and a recursion of ages. \
+               Configuration D has not been run with them yet, so nothing is said of these claims."
             .into(),
         claims: vec![
             "gaftl-age-oldest",
