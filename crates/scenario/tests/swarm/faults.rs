@@ -82,9 +82,12 @@ fn parsed(toml: &str) -> Scenario {
     Scenario::parse(toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}\n{toml}"))
 }
 
-/// The scenario of a seed with faults; none where its load is a trace.
+/// The scenario of a seed with faults; none where its load is a trace, or its policy knows of no failures.
 fn failing(seed: u64) -> Option<(String, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
+    if toml.contains("policy = \"gaftl\"") {
+        return None;
+    }
     let keys = keys(seed, &parsed(&toml));
     let toml = toml.replacen("[array.coordination]", &format!("{keys}[array.coordination]"), 1);
     let scenario = parsed(&toml);
@@ -158,7 +161,9 @@ fn failures_add_up(scenario: &Scenario, report: &Report, failures: &FailuresRepo
         assert!(work.work.bytes as f64 <= rate * work.work.seconds + steps as f64, "{work:?}");
     }
     let is_redundant = scenario.array.level.redundancy(scenario.array.devices) > 0;
-    assert!(is_redundant || failures.rebuilt_pages + failures.rewritten_pages == 0, "{failures:?}");
+    // A RAID-1 of one member writes anew what it cannot read, without its data.
+    let is_in_vain = failures.rebuilt_pages == 0 && failures.rewritten_pages <= failures.lost.lost_pages;
+    assert!(is_redundant || is_in_vain, "{failures:?}");
 }
 
 #[test]
