@@ -338,6 +338,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Begins as many steps of the job as may be under way, and arranges to look again.
+    #[cold]
     pub(super) fn work_on(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         loop {
             let is_idle = self.requests.live() == 0;
@@ -392,6 +393,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A step is over, and others may begin.
+    #[cold]
     pub(super) fn step_is_over(&mut self, number: u64, now: SimTime) -> Result<(), ArrayFailure> {
         self.count_step(number);
         self.work_on(now)
@@ -473,6 +475,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A page that could not be read is written anew.
+    #[cold]
     pub(super) fn rewrite(
         &mut self,
         device: DeviceId,

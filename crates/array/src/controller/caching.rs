@@ -209,6 +209,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.cache.is_none() { self.plan(handle, now) } else { self.admit_cached(handle, now) }
     }
 
+    #[cold]
     fn admit_cached(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let spec = self.transactions[handle].spec;
         if !self.is_cached(handle) {
@@ -311,6 +312,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A plan has been made: what it reads and writes will be kept, and what it did not have to read is known.
+    #[cold]
     pub(super) fn note_plan(&mut self, handle: u32, plan: &Plan) {
         let (spec, is_sound) = (self.transactions[handle].spec, self.is_sound());
         let Some(cache) = self.cache.as_deref_mut() else { return };
@@ -340,6 +342,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A write has begun a step behind its pre-reads. If nobody reads any more, those that were put off begin.
+    #[cold]
     pub(super) fn pre_reads_are_done(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
         let Some(stage) = cache.stages.get_mut(&handle).filter(|stage| **stage == Stage::Reads) else {
@@ -363,6 +366,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A transaction is over: its entries become idle, and whoever waits for some may have them.
+    #[cold]
     pub(super) fn leave_cache(&mut self, handle: u32, rows: Rows, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
         let stage = cache.stages.remove(&handle);
@@ -398,6 +402,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 /// Merging.
 impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction waits for its rows: it joins the write that holds them, if that is not planned yet.
+    #[cold]
     pub(super) fn wait_in_line(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let first = self.transactions[handle].spec.rows.first;
         let Some(cache) = self.cache.as_deref() else { return Ok(()) };
@@ -462,6 +467,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Acknowledges all parts of a transaction; `false` if it has no parts.
+    #[cold]
     pub(super) fn acknowledge_merged(&mut self, handle: u32, chain: &Chain) -> bool {
         let parts = self.cache.as_deref_mut().and_then(|cache| cache.parts.remove(&handle));
         let Some(parts) = parts else { return false };
@@ -473,6 +479,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// An operation of a transaction waited for garbage collection, and with it all its requests.
+    #[cold]
     pub(super) fn merged_are_affected(&mut self, handle: u32) {
         let Array { cache: Some(cache), requests, .. } = self else { return };
         for part in cache.parts.get(&handle).into_iter().flatten() {
@@ -503,6 +510,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A member did not take an operation: a read may not bring what was to be kept.
+    #[cold]
     pub(super) fn forget_refused(&mut self, node: &Node, refusal: Refusal) {
         let Some(cache) = self.cache.as_deref_mut() else { return };
         let rows = cache.rows_of(&node.operation);

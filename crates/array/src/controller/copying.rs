@@ -90,6 +90,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A step of a copy: the member is read, then the spare written.
+    #[cold]
     pub(super) fn plan_copy(&self, spec: &Transaction, plan: &mut Plan) {
         let Transaction { offset, length, member: Some(member), .. } = *spec else { return };
         let parity = self.layout.parity_pages(member, offset, length);
@@ -147,6 +148,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A member fails while it is copied: the spare takes its place as it is.
+    #[cold]
     pub(super) fn fail_over(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
         let built = self.copied(device).filter(|_| self.nvram.is_none());

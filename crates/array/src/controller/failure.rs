@@ -174,6 +174,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A request is about to be taken: what was to happen at so many does.
+    #[cold]
     pub(super) fn count_request(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
         fate.requests += 1;
@@ -193,6 +194,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// One of the configured faults happens.
+    #[cold]
     pub(super) fn befall(&mut self, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
         let fault = fate.config.events[index as usize];
@@ -222,6 +224,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ///
     /// # Panics
     /// If the array was built without faults.
+    #[cold]
     pub fn fail(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let fate = self.fate.as_deref_mut().expect("an array that was built with faults");
         let index = device.index();
@@ -253,6 +256,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The coordinator hears that a device is gone.
+    #[cold]
     pub(super) fn tell_of_failure(&mut self, device: DeviceId, now: SimTime) {
         self.avoided[device.index()] = false;
         let known = &mut self.delivered[device.index()];
@@ -287,6 +291,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A spare takes the place of a failed member, and begins to be built.
+    #[cold]
     pub(super) fn replace(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
         let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
@@ -350,6 +355,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Pages of a read that turn out to be unreadable become operations of their own, which the member refuses when the rest
     /// of the read is done.
+    #[cold]
     pub(super) fn find_unreadable(&mut self, node: &Node, done: &SubCompletion) {
         let Some(fate) = self.fate.as_deref_mut().filter(|fate| fate.config.page_errors > 0.0) else {
             return;

@@ -31,6 +31,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Has a plan write the log before the members. Whether that is the first thing it does.
+    #[cold]
     pub(super) fn log_first(&mut self, handle: u32, plan: &mut Plan) -> bool {
         let Running { spec, log: before, .. } = self.transactions[handle];
         let Some(log) = self.log.as_deref_mut().filter(|_| is_logged(&spec)) else { return false };
@@ -52,6 +53,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Plans to write again what the log says.
+    #[cold]
     pub(super) fn plan_replay(&mut self, handle: u32, plan: &mut Plan) {
         let number = self.transactions[handle].log;
         let Array { log: Some(log), health, .. } = self else { return };
@@ -66,6 +68,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The next step of a transaction begins: whether it may, or waits because the log is full.
+    #[cold]
     pub(super) fn may_begin_step(&mut self, handle: u32) -> bool {
         let Running { log: number, later, spec, .. } = self.transactions[handle];
         let Some(log) = self.log.as_deref_mut().filter(|_| number != UNLOGGED && spec.tag != REPLAY) else {
@@ -128,6 +131,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A transaction is over: its part of the log is free, and whoever waits for room may go on.
+    #[cold]
     pub(super) fn give_back_log(&mut self, number: u64, now: SimTime) {
         let Some(log) = self.log.as_deref_mut().filter(|_| number != UNLOGGED) else { return };
         log.drop_entry(number);
@@ -145,6 +149,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A member does not take an operation on the log: a failed one has nothing that depends on it.
+    #[cold]
     pub(super) fn log_is_refused(
         &mut self,
         node: &Node,

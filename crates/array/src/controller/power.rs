@@ -88,6 +88,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// No row is torn any more, or what recovers them runs beside the requests.
+    #[cold]
     pub(super) fn go_on(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         if self.log.is_some() {
             self.planner.is_synced_to(None);
@@ -156,6 +157,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Keeps a request until the array takes requests again, if it does not; one that never will answers it without its data.
+    #[cold]
     pub(super) fn holds_until_restart(&mut self, request: &HostRequest, now: SimTime) -> bool {
         let Some(fate) = self.fate.as_deref_mut() else { return false };
         if matches!(request.operation, Operation::Write | Operation::Trim) {

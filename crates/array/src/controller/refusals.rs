@@ -174,6 +174,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A read should have been answered by now: if it is not, another transaction begins to find out the same.
+    #[cold]
     pub(super) fn hedge(&mut self, token: u64, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return Ok(()) };
         if node.before != NONE {
@@ -202,6 +203,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A transaction has found out what a read was to bring. If that has not been answered, it is now.
+    #[cold]
     pub(super) fn race_is_over(&mut self, token: u64, chain: Chain) -> Result<(), ArrayFailure> {
         let Some(place) = self.nodes.place(token) else { return Ok(()) };
         let node = self.nodes.get_mut(place);

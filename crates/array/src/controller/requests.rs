@@ -174,6 +174,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Lets flushes go for which everything is done now.
+    #[cold]
     pub(super) fn let_flushes_go(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let least = self.unsettled.first().copied().unwrap_or(u64::MAX);
         let due: Vec<WaitingFlush> = self.flushes.extract_if(.., |flush| flush.up_to < least).collect();

@@ -21,6 +21,7 @@ use super::{Array, ArrayFailure};
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to the members that have its place, in as many parts as there are.
+    #[cold]
     pub(super) fn submit_in_places(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         loop {
             let whole = *self.nodes.get(node);

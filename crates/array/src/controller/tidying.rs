@@ -68,6 +68,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Brings something home if nobody wants anything.
+    #[cold]
     pub(super) fn tidy(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let is_free = self.requests.live() == 0 && !self.refuses;
         let Some(tidying) = self.tidying.as_deref_mut() else { return Ok(()) };
@@ -82,6 +83,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A transaction of idle time is done.
+    #[cold]
     pub(super) fn is_tidied(&mut self, now: SimTime) {
         if let Some(tidying) = self.tidying.as_deref_mut() {
             tidying.is_under_way = false;

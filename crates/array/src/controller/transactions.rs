@@ -222,7 +222,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
         let handle = self.transactions.insert(running);
-        if self.take_rows(handle, rows) { self.admit(handle, now) } else { self.wait_in_line(handle, now) }
+        if self.take_rows(handle, rows) {
+            return self.admit(handle, now);
+        }
+        if self.cache.is_some() { self.wait_in_line(handle, now) } else { Ok(()) }
     }
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
@@ -256,22 +259,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         plan.clear();
         let running = &self.transactions[handle];
         let (spec, mut index) = (running.spec, running.operations);
-        let is_sound = self.cache.is_some() && self.is_sound();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
-        if spec.tag == REPLAY {
-            self.plan_replay(handle, &mut plan);
-        } else if self.is_copy(handle) {
-            self.plan_copy(&spec, &mut plan);
-        } else if let Some(cache) =
-            self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec))
-        {
-            self.planner.plan_cached(now, &spec, &view, &cache.table, &mut plan, &mut cache.kept);
+        if running.is_own || self.cache.is_some() {
+            self.plan_own_or_cached(handle, now, &mut plan);
         } else {
+            let look = looking!(self, now);
+            let view = viewing!(self, look);
             self.planner.plan(now, &spec, &view, &mut plan);
-        }
-        if self.cache.is_some() {
-            self.note_plan(handle, &plan);
         }
         let is_logged_first = self.log.is_some() && self.log_first(handle, &mut plan);
         let mut steps = plan.steps();
@@ -315,6 +308,29 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         self.plan = plan;
         result
+    }
+
+    /// Plans the array's own work, or a transaction that the stripe cache may know something of.
+    #[cold]
+    fn plan_own_or_cached(&mut self, handle: u32, now: SimTime, plan: &mut Plan) {
+        let spec = self.transactions[handle].spec;
+        let is_sound = self.cache.is_some() && self.is_sound();
+        let look = looking!(self, now);
+        let view = viewing!(self, look);
+        if spec.tag == REPLAY {
+            self.plan_replay(handle, plan);
+        } else if self.is_copy(handle) {
+            self.plan_copy(&spec, plan);
+        } else if let Some(cache) =
+            self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec))
+        {
+            self.planner.plan_cached(now, &spec, &view, &cache.table, plan, &mut cache.kept);
+        } else {
+            self.planner.plan(now, &spec, &view, plan);
+        }
+        if self.cache.is_some() {
+            self.note_plan(handle, plan);
+        }
     }
 
     fn submit_all(
@@ -733,10 +749,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             node = next;
         }
-        self.pre_reads_are_done(handle, now)
+        if self.cache.is_some() { self.pre_reads_are_done(handle, now) } else { Ok(()) }
     }
 
     /// What was planned and has not begun is dropped; the transaction is planned again, holding `rows` if it holds none.
+    #[cold]
     fn plan_anew(&mut self, handle: u32, rows: Rows, now: SimTime) -> Result<(), ArrayFailure> {
         let running = &mut self.transactions[handle];
         running.spec.attempt += 1;
@@ -784,7 +801,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         if unsettled != 0 {
             self.unsettled.remove(&unsettled);
-            self.let_flushes_go(now)?;
+            if !self.flushes.is_empty() {
+                self.let_flushes_go(now)?;
+            }
         }
         if self.replay_is_over(&spec, now) {
             self.go_on(now)?;

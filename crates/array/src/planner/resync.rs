@@ -74,6 +74,7 @@ impl Unsynced {
     }
 
     /// A transaction is over: rows that were cut short were written anew, unless it has left them as they are.
+    #[cold]
     pub fn are_written(&mut self, rows: Rows) {
         if self.forget_skip(rows) {
             return;

@@ -74,6 +74,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// A die has served background work from `from`, and is done with it at `until`.
+    #[cold]
     pub(super) fn log_background(&mut self, die: u32, from: SimTime, until: SimTime) {
         let slot = &self.dies[die as usize];
         let waiting = self.waiting_from(slot.head).next().map(|op| op.ready);
@@ -95,7 +96,20 @@ impl<P: Probe> Device<P> {
     /// command that runs.
     #[inline]
     pub(super) fn background_between(&self, die: u32, after: SimTime, until: SimTime) -> SimDuration {
-        let Some(background) = &self.background else { return SimDuration::ZERO };
+        match &self.background {
+            None => SimDuration::ZERO,
+            Some(background) => self.met_background(background, die, after, until),
+        }
+    }
+
+    #[cold]
+    fn met_background(
+        &self,
+        background: &Background,
+        die: u32,
+        after: SimTime,
+        until: SimTime,
+    ) -> SimDuration {
         let slot = &self.dies[die as usize];
         let runs = slot.command.background && matches!(slot.activity, Activity::Host(_) | Activity::Joint(_));
         let running = runs.then_some((slot.command.start, until));

@@ -65,6 +65,7 @@ pub(super) enum Way {
 
 impl ParityPlanner {
     /// A member has failed, or cannot read a page.
+    #[cold]
     pub(super) fn on_missing(
         &mut self,
         transaction: &Transaction,
@@ -164,6 +165,7 @@ impl ParityPlanner {
     }
 
     /// Plans a write of rows of one stripe of which something is missing, or may be.
+    #[cold]
     pub(super) fn write_degraded(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let mut ways = std::mem::take(&mut self.ways);
         ways.clear();
@@ -366,6 +368,7 @@ impl ParityPlanner {
     }
 
     /// Plans to write what a member is to hold, from the others.
+    #[cold]
     pub(super) fn restore_range(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { offset, length, member: Some(target), .. } = *transaction else { return };
         if !view.health.takes_writes(target) {
@@ -444,6 +447,7 @@ impl ParityPlanner {
     }
 
     /// Plans to read all that members hold of a range.
+    #[cold]
     pub(super) fn read_all(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { offset, length, .. } = *transaction;
         if self.layout.declustered().is_some() {

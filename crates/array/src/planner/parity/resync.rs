@@ -16,6 +16,7 @@ impl ParityPlanner {
     }
 
     /// Plans it.
+    #[cold]
     pub(super) fn resync(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         if !view.health.is_whole() {
             return self.unsynced.skip(transaction.rows);
