@@ -102,7 +102,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The slot of an operation that goes to a spare and nowhere else: the write of a copy.
-    #[inline]
     pub(super) fn only_spare(&self, node: u32) -> Option<usize> {
         let node = self.nodes.get(node);
         let spare = self.spare_of(node.operation.device)?;
@@ -111,7 +110,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// What a member is about to be given goes to the spare that it is copied to as well.
-    #[inline]
+    #[cold]
     pub(super) fn mirror(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(slot) = self.spare_of(self.nodes.get(node).operation.device) else { return Ok(()) };
         let mut twin = *self.nodes.get(node);
@@ -123,7 +122,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         twin.operation.fast_fail = false;
         let twin = self.nodes.insert(twin);
         self.tell_of_submission(twin);
-        self.hand_over(twin, slot, now)
+        self.hand_to_spare(twin, slot, now)
     }
 
     /// Whether a spare that has everything must wait: what goes back from NVRAM is not parked any more once the member has it, so

@@ -187,13 +187,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn complete(&mut self, handle: u32) {
         let state = &self.requests[handle];
         let HostRequest { id, operation, offset, length, arrival, .. } = state.request;
-        let RequestState { finish, blame, gc_affected, .. } = *state;
-        // A journal is no member, and nobody coordinates it.
-        let gc_wait = state.gc_wait.filter(|wait| wait.member.index() < self.delivered.len());
-        debug_assert_eq!(blame.total(), (finish - arrival).0, "blame sums to latency");
-        let completion =
-            Completion { id, operation, offset, length, arrival, finish, blame, gc_affected, gc_wait };
-        self.completions.push(completion);
+        let finish = state.finish;
+        debug_assert_eq!(state.blame.total(), (finish - arrival).0, "blame sums to latency");
+        self.completions.push(Completion {
+            id,
+            operation,
+            offset,
+            length,
+            arrival,
+            finish,
+            blame: state.blame,
+            gc_affected: state.gc_affected,
+            // A journal is no member, and nobody coordinates it.
+            gc_wait: state.gc_wait.filter(|wait| wait.member.index() < self.delivered.len()),
+        });
         self.requests.release(handle);
         if let Some(fate) = self.fate.as_deref_mut()
             && matches!(operation, Operation::Write | Operation::Trim)
@@ -205,12 +212,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(finish, Message::Background);
         }
         self.may_tidy(finish);
-        if C::ACTIVE {
-            self.payload.completes(&completion);
-        }
-        if self.interests.completions {
-            let told = self.told.insert(completion);
-            self.agenda.push(finish, Message::Completed(told));
+        if (C::ACTIVE || self.interests.completions)
+            && let Some(&completion) = self.completions.last()
+        {
+            if C::ACTIVE {
+                self.payload.completes(&completion);
+            }
+            if self.interests.completions {
+                let told = self.told.insert(completion);
+                self.agenda.push(finish, Message::Completed(told));
+            }
         }
     }
 }

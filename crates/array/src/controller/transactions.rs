@@ -350,9 +350,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to its member, or has it refused.
     pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         self.tell_of_submission(node);
-        if let Some(spare) = self.only_spare(node) {
+        if self.fate.is_some()
+            && let Some(spare) = self.only_spare(node)
+        {
             self.nodes.get_mut(node).is_twin = true;
-            return self.hand_over(node, spare, now);
+            return self.hand_to_spare(node, spare, now);
         }
         let Node { operation, is_promised, .. } = *self.nodes.get(node);
         let device = operation.device.index();
@@ -387,8 +389,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
+    /// Hands an operation to the spare in a slot.
+    #[cold]
+    pub(super) fn hand_to_spare(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
+        self.hand_over(node, slot, now)
+    }
+
     /// Hands an operation to the device in a slot.
-    pub(super) fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
+    #[inline]
+    fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
         let (token, Node { operation, owner, is_direct, is_twin, .. }) =
             (self.nodes.token(node), *self.nodes.get(node));
         let request = if is_direct { owner } else { self.transactions[owner].request };

@@ -62,6 +62,7 @@ impl Striped {
 
     /// Calls `visit(member, offset on it, length)` once for every member that a range touches, the member of the
     /// first byte first. On a member the range is contiguous.
+    #[inline]
     pub fn split(&self, offset: Bytes, length: Bytes, mut visit: impl FnMut(DeviceId, Bytes, Bytes)) {
         interleaved(
             self.space.stripe_unit,
@@ -104,6 +105,9 @@ pub(super) fn interleaved(
     }
     let end = offset + length;
     let (first, last) = (offset / unit, (end - 1) / unit);
+    if first == last {
+        return visit(first % columns, first / columns * unit + offset % unit, length);
+    }
     for first_unit in first..=last.min(first + columns - 1) {
         let column = first_unit % columns;
         let last_unit = last - (last % columns + columns - column) % columns;

@@ -346,25 +346,26 @@ impl<P: Told> Drive<'_, P> {
             failures::hear(recorder, &self.array);
         }
         let mut completions = std::mem::take(self.array.completions());
-        for completion in completions.drain(..) {
+        for completion in &completions {
             self.outstanding -= 1;
             self.outstanding_pages -= completion.length / self.page_size + 1;
             self.latest = self.latest.max(completion.finish);
             if completion.id >= self.first_measured {
-                self.host.record(&completion);
-                self.gc_waits.record(&completion);
+                self.host.record(completion);
+                self.gc_waits.record(completion);
                 if let Some(recorder) = self.failures.as_deref_mut() {
-                    recorder.record(&completion);
+                    recorder.record(completion);
                 }
                 if let Some(observer) = &mut self.observer {
-                    observer.completion(&completion);
+                    observer.completion(completion);
                 }
                 self.last_finish = self.last_finish.max(completion.finish);
             }
             if self.wants_completions {
-                self.completed.push(completion.finish, completion);
+                self.completed.push(completion.finish, *completion);
             }
         }
+        completions.clear();
         *self.array.completions() = completions;
         let mut intervals = std::mem::take(self.array.gc_intervals());
         for (device, start, end) in intervals.drain(..) {
