@@ -468,12 +468,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Acknowledges all parts of a transaction; `false` if it has no parts.
     #[cold]
-    pub(super) fn acknowledge_merged(&mut self, handle: u32, chain: &Chain) -> bool {
+    pub(super) fn acknowledge_merged(&mut self, handle: u32) -> bool {
         let parts = self.cache.as_deref_mut().and_then(|cache| cache.parts.remove(&handle));
         let Some(parts) = parts else { return false };
+        let chain = *self.transactions[handle].host_chain();
         for part in &parts {
             self.transactions[part.handle].request = NONE;
-            self.acknowledge(part.request, part.position, &part.before.followed_by(chain));
+            let chain = part.before.followed_by(&chain);
+            if self.requests[part.request].is_acknowledged(part.position, &chain) {
+                self.complete(part.request);
+            }
         }
         true
     }

@@ -177,8 +177,10 @@ impl Nvram {
 
     /// A write of these pages goes to the member.
     pub fn write_begins(&mut self, device: DeviceId, (first, count): Run) {
-        let entries = self.members[device.index()].pages.range_mut(first..first + count);
-        entries.for_each(|(_, entry)| entry.writers += 1);
+        let parked = &mut self.members[device.index()].pages;
+        if !parked.is_empty() {
+            parked.range_mut(first..first + count).for_each(|(_, entry)| entry.writers += 1);
+        }
     }
 
     /// The member refused these pages of the write with this token.
@@ -247,6 +249,9 @@ impl Nvram {
     /// A run of pages to be written back to a member now; they count as under way. The lowest behind the last one go first.
     pub fn next_back(&mut self, device: DeviceId) -> Option<Run> {
         let parked = &mut self.members[device.index()];
+        if parked.pages.is_empty() {
+            return None;
+        }
         let room = DEPTH.saturating_sub(parked.under_way);
         let (behind, before) = (parked.pages.range(parked.cursor..), parked.pages.range(..parked.cursor));
         let mut waiting = behind.chain(before).filter(|(_, entry)| entry.writers == 0).map(|(&page, _)| page);

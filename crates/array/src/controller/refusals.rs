@@ -212,7 +212,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let node = *node;
         self.hedges_won += 1;
-        self.settle(&node, Some(&chain.at(node.index)))
+        self.settle(&node, &chain.at(node.index))
     }
 
     /// Tells the coordinator how long a member took, if it wants to know.

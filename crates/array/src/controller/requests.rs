@@ -51,6 +51,19 @@ impl RequestState {
             restart,
         }
     }
+
+    /// A transaction of it is as far as the request waits for it. Whether that was the last one.
+    #[inline]
+    pub(super) fn is_acknowledged(&mut self, position: u32, chain: &Chain) -> bool {
+        if chain.finish > self.finish || (chain.finish == self.finish && position < self.last) {
+            self.finish = chain.finish;
+            self.last = position;
+            self.blame = chain.blame;
+            self.gc_wait = chain.gc_wait;
+        }
+        self.remaining -= 1;
+        self.remaining == 0
+    }
 }
 
 /// A request as one transaction that holds no rows.
@@ -154,22 +167,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         state.remaining -= 1;
         if state.remaining == 0 {
             self.complete(node.owner);
-        }
-    }
-
-    /// A transaction is as far as its request waits for it.
-    pub(super) fn acknowledge(&mut self, request: u32, position: u32, chain: &Chain) {
-        let state = &mut self.requests[request];
-        let is_later = chain.finish > state.finish || (chain.finish == state.finish && position < state.last);
-        if is_later {
-            state.finish = chain.finish;
-            state.last = position;
-            state.blame = chain.blame;
-            state.gc_wait = chain.gc_wait;
-        }
-        state.remaining -= 1;
-        if state.remaining == 0 {
-            self.complete(request);
         }
     }
 

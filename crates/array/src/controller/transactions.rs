@@ -99,6 +99,12 @@ impl Running {
         }
     }
 
+    /// Up to the operation that the host waits for and that finished last so far.
+    #[inline]
+    pub fn host_chain(&self) -> &Chain {
+        self.front.as_deref().unwrap_or(&self.end)
+    }
+
     /// Whether something follows when its operations under way are done, but for giving back its rows.
     #[inline]
     fn goes_on(&self) -> bool {
@@ -110,12 +116,18 @@ impl Chain {
     /// This chain and one more operation.
     #[inline]
     pub fn and(&self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) -> Chain {
-        let mut chain = Chain { index, finish, ..*self };
-        chain.blame.charge(phase, blame);
-        if blame.queue_gc > self.gc_wait.map_or(0, |wait| wait.ns) {
-            chain.gc_wait = Some(GcWait { member: device, ns: blame.queue_gc });
-        }
+        let mut chain = *self;
+        chain.add(index, finish, device, phase, blame);
         chain
+    }
+
+    #[inline]
+    fn add(&mut self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) {
+        (self.index, self.finish) = (index, finish);
+        self.blame.charge(phase, blame);
+        if blame.queue_gc > self.gc_wait.map_or(0, |wait| wait.ns) {
+            self.gc_wait = Some(GcWait { member: device, ns: blame.queue_gc });
+        }
     }
 
     /// This chain as that of operation `index`.
@@ -516,16 +528,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let operation = &node.operation;
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
-        let running = &self.transactions[node.owner];
-        let is_later =
-            |than: &Chain| finish > than.finish || (finish == than.finish && node.index < than.index);
-        let front = running.front.as_deref().filter(|front| !operation.behind && is_later(front));
-        let counts = front.is_some() || is_later(&running.end);
-        let chain = counts.then(|| self.chain_with(node, finish, phase, blame));
+        let Running { before, end, front, .. } = &mut self.transactions[node.owner];
+        let before = if node.before == NONE { &*before } else { self.nodes.before(node.before) };
+        // A chain is long: it is written where it is kept, and only if it is later than what is there.
+        let follow = |chain: &mut Chain| {
+            if finish > chain.finish || (finish == chain.finish && node.index < chain.index) {
+                *chain = *before;
+                chain.add(node.index, finish, operation.device, phase, blame);
+            }
+        };
+        front.as_deref_mut().filter(|_| !operation.behind).into_iter().for_each(follow);
+        follow(end);
         if node.before != NONE {
             self.nodes.take_before(node.before);
         }
-        self.settle(node, chain.as_ref())
+        self.count_down(node)
     }
 
     /// What its transaction has behind it, and an operation that ended.
@@ -546,23 +563,26 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// An operation needs nothing more; `chain` leads up to its end, if that may be the last one of its step.
-    #[inline]
-    pub(super) fn settle(&mut self, node: &Node, chain: Option<&Chain>) -> Result<(), ArrayFailure> {
-        let operation = &node.operation;
+    /// An operation needs nothing more; `chain` leads up to its end.
+    pub(super) fn settle(&mut self, node: &Node, chain: &Chain) -> Result<(), ArrayFailure> {
         let running = &mut self.transactions[node.owner];
-        if let Some(chain) = chain {
-            let front = running.front.as_deref_mut();
-            if let Some(front) = front.filter(|front| !operation.behind && chain.is_after(front)) {
-                *front = *chain;
-            }
-            if chain.is_after(&running.end) {
-                running.end = *chain;
-            }
+        let front = running.front.as_deref_mut();
+        if let Some(front) = front.filter(|front| !node.operation.behind && chain.is_after(front)) {
+            *front = *chain;
         }
+        if chain.is_after(&running.end) {
+            running.end = *chain;
+        }
+        self.count_down(node)
+    }
+
+    /// One operation less is to be waited for.
+    #[inline]
+    fn count_down(&mut self, node: &Node) -> Result<(), ArrayFailure> {
+        let running = &mut self.transactions[node.owner];
         running.pending -= 1;
         let is_last = running.pending == 0;
-        if !operation.behind {
+        if !node.operation.behind {
             running.awaited -= 1;
             if running.awaited == 0 && running.replan.is_none() {
                 self.host_is_served(node.owner);
@@ -690,24 +710,25 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let request = std::mem::replace(&mut running.request, NONE);
         let race = std::mem::replace(&mut running.race, NO_RACE);
         if race != NO_RACE {
-            let chain = *running.front.as_deref().unwrap_or(&running.end);
+            let chain = *running.host_chain();
             self.agenda.push(chain.finish.max(self.latest), Message::Won(race, self.chains.insert(chain)));
         }
         if request == NONE {
             return;
         }
         let is_over = running.pending == 0 && running.later == NONE;
-        let chain = *running.front.as_deref().unwrap_or(&running.end);
-        let position = running.position;
         if !is_over {
             self.acknowledged += 1;
             running.unsettled = self.acknowledged;
             self.unsettled.insert(self.acknowledged);
         }
-        if self.cache.is_some() && self.acknowledge_merged(handle, &chain) {
+        if self.cache.is_some() && self.acknowledge_merged(handle) {
             return;
         }
-        self.acknowledge(request, position, &chain);
+        let running = &self.transactions[handle];
+        if self.requests[request].is_acknowledged(running.position, running.host_chain()) {
+            self.complete(request);
+        }
     }
 
     /// The current step is done: the next one begins when its last operation finishes.
