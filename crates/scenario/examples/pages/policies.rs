@@ -90,8 +90,8 @@ fn index(kinds: &[Kind]) -> String {
     page.push_str(
         "This page lists all policies. A policy decides one thing about garbage collection. Each has a page with its rule, \
          its source, what it leaves out, and its keys. There are four kinds. A run has one of each, in any combination. \
-         `ssd.gc.domain`, `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md) are independent of them too. [Concepts](concepts.md) introduces the \
-         subject, and the [glossary](glossary.md) explains the terms.\n\nMost policies come from these papers:\n\n\
+         `ssd.gc.domain`, `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md) are independent of them too. \
+         [Concepts](concepts.md) introduces the subject, and the [glossary](glossary.md) explains the terms.\n\nMost policies come from these papers:\n\n\
          - IEEE TC 2012: *Coordinating Garbage Collection for Arrays of Solid-state Drives*.\n\
          - MSST 2011: *Harmonia: A Globally Coordinated Garbage Collector for Arrays of Solid-state Drives*.\n\
          - HPDC 2018: *Parallelizing Garbage Collection with I/O to Improve Flash Resource Utilization*.\n\
