@@ -27,13 +27,13 @@ help:
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
-	@echo 'make judgement 40 small comparisons: winners where there are some, nobody where nothing is known (LONG=--long: against long runs)'
-	@echo 'make coverage how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
-	@echo 'make torture $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
+	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
+	@echo 'make coverage  how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
+	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make docs    write the generated pages of docs/'
-	@echo 'make reproduce run every experiment behind docs/findings.md (twenty minutes on two idle cores; goes on where it was stopped)'
+	@echo 'make reproduce  run every experiment behind docs/findings.md (twenty minutes on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
-	@echo 'make redundancy  every coordination policy on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
+	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
 	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (about half an hour)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
@@ -167,7 +167,7 @@ reproduce: prerequisites
 	cp $(TARGET)/reproduction/results.json experiments/results.json
 	$(MAKE) --no-print-directory findings
 
-# Every coordination policy on four levels, loads and stripe units: docs/redundancy.md. TRACE=FILE adds a trace. Goes on where
+# Seven coordination policies and the bound on four levels, over loads and stripe units: docs/redundancy.md. TRACE=FILE adds a trace. Goes on where
 # it was stopped; half an hour on two idle cores.
 LEVEL_POLICIES := local,reactive-inclusive,reactive-selective,proactive-idle,proactive-soft-limit,gcsync,gclock,ideal
 LEVEL_SETS = --set array.level=raid0,raid10,raid5,raid6 --set array.stripe_unit=$$unit --policies $(LEVEL_POLICIES) --seeds 3 --json

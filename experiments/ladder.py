@@ -205,13 +205,20 @@ def title(load):
 
 HEAD = """# The ladder, table by table
 
-[What is knowing worth?](knowing.md) tells what these tables show, and what rungs and schemes are. `make ladder` wrote this page.
+This page has every figure behind [What is knowing worth?](knowing.md), which says what they show and what rungs and schemes are.
+`make ladder` makes the tables.
 
 Each array has eight `msr-slc-32g` of 32 GiB, a stripe unit of 64 KiB, a soft threshold of 7% and a hard one of 5%. Each figure
-is the mean of three seeds. *p50* to *p99.99* are percentiles of reads and *writes* is the mean of writes, all in ms. *NVRAM* is
-the most that was parked, in MiB. *Read besides* counts the pages read to rebuild others. *WA* is
-[write amplification](glossary.md#write-amplification) over whole cycles of collection. *n x g* is how many SSDs collect at a time,
-on average; the rate is the one at which `local` has the n x g of the heading."""
+is the mean of three seeds. The columns are:
+
+- *p50* to *p99.99*: percentiles of the response times of reads, in ms.
+- *writes*: the mean response time of writes, in ms.
+- *NVRAM*: the most that was parked at once, in MiB.
+- *read besides*: the pages that were read to rebuild others.
+- *WA*: [write amplification](glossary.md#write-amplification) over whole cycles of collection.
+- *n x g*: the number of SSDs that collect at a time, on average.
+
+The rate of a load is the one at which `local` has the n x g of the heading."""
 
 
 def main():

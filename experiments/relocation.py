@@ -121,11 +121,16 @@ def tables(store):
 
 INTRODUCTION = """## Relocation beside parking
 
-`make relocation` wrote this section. `gaftl` writes what belongs to the SSD that collects to stripes kept free on the others, and
-`serial` parks it in NVRAM. Here the share of the space that holds data and is overwritten varies too (*in use*). Every scheme has the
-same array: the free stripes, 16 MiB of each SSD, are taken from the capacity under all of them. A chip is one of the 64 dies of
-`msr-slc-32g`. *Reads* and *writes* are means and p99 in ms. *Met GC* is the share of requests that met a collection. *Full* counts the rows
-whose write found no free stripe. *NVRAM* is the most that was parked, in MiB. *n x g* is that of the scheme. Each figure is the mean of three seeds."""
+`make relocation` makes these tables. Under `gaftl`, writes to the SSD that collects go to stripes that are kept free on the
+others; under `serial` they are parked in NVRAM. The share of the space that holds data and is overwritten varies too (*in use*).
+Every scheme has the same array: the free stripes, 16 MiB of each SSD, are taken from the capacity under all of them. A chip is
+one of the 64 dies of `msr-slc-32g`. Each figure is the mean of three seeds. The columns are:
+
+- *reads* and *writes*: means and p99 of response times, in ms.
+- *met GC*: the share of requests that met a collection.
+- *full*: the rows whose write found no free stripe.
+- *NVRAM*: the most that was parked at once, in MiB.
+- *n x g*: the number of SSDs that collect at a time under the scheme, on average."""
 
 
 def main():

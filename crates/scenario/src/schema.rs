@@ -130,8 +130,8 @@ pub const KEYS: &[Key] = &[
         "workload.size.counts",
         COUNTS,
         "required for choices",
-        "how often each size occurs: dealt like cards, so that in so many requests as there are cards every size occurs \
-         exactly so often; then a new pack begins (choices)",
+        "how often each size occurs: sizes are dealt like cards, so that each occurs exactly so often in as many requests as \
+         the counts sum to; then a new pack begins (choices)",
     ),
     key(
         "workload.size.persistence",
@@ -264,8 +264,8 @@ pub const KEYS: &[Key] = &[
         "workload.stream.count",
         "a whole number, 1 to 10^12, or a list of one, 0 or more, for each of the phases of [workload.arrival]; without `arrival`",
         "none",
-        "the stream takes part in the common arrivals of [workload.arrival]: so many are its own, dealt like cards in packs \
-         of the counts of all such streams; in a list those of each phase",
+        "the stream takes part in the common arrivals of [workload.arrival]: so many are its own, of as many as the counts of \
+         all such streams sum to, dealt like cards; a list has the number for each phase",
     ),
     key(
         "workload.stream.size",
@@ -528,7 +528,7 @@ pub const KEYS: &[Key] = &[
         "array.failure",
         "an array of at most 64 tables: [[array.failure]] with `device`, and `at` or `request`",
         "none",
-        "what befalls members; a coordinator hears of it, and the next spare takes the place of a member that failed",
+        "what happens to members; a coordinator hears of it, and the next spare takes the place of a member that failed",
     ),
     key("array.failure.device", "a whole number below `array.devices`", "required", "which member"),
     key(

@@ -7,7 +7,7 @@
 //! Nobody tells the array anything. It acts on waiting alone, whatever the cause: collection, a queue, or a member that
 //! is about to fail. A short `delay` answers sooner and reads more. The load of the second reads can cost more than they win.
 //!
-//! Without redundancy there is no second way, and the policy is `local`. After failures that leave none, reads wait.
+//! Without redundancy there is no second way, and the policy is `local`. If failures leave no redundancy, reads wait.
 //!
 //! Source: "hedged requests" of Dean and Barroso, *The Tail at Scale* (CACM 2013). They send the second request after the
 //! 95th percentile of the response time. `delay` is that time as a constant.

@@ -28,7 +28,7 @@
 //! A window TW should be at least as long as a collection, T_gc, and at most S_p / (N B_w - B_gc). Within N windows a member
 //! then never writes more than its spare space S_p between soft and hard plus what it wins back in its own. N is the number of
 //! windows in a round, B_w the
-//! highest rate of writes, and B_gc the rate at which collection wins space. The run warns if `window` is outside.
+//! highest rate of writes, and B_gc the rate at which collection wins space. The run warns if `window` is outside these bounds.
 //! [rates.rs](../crates/array/src/coordination/rates.rs) estimates the terms.
 //!
 //! IODA's device collects lines, which are one block of every die. Here `ssd.gc.domain = "device"` with `min_victims = 1`

@@ -10,9 +10,9 @@
 //!
 //! Turns are spaced so that each member is deterministic for `deterministic` between two windows. By default there is no
 //! pause between turns, so that is (n / k - 1) x `non_deterministic` with n members, k at a time. The run warns where that
-//! cannot work: the turns take longer than `deterministic`, a collection takes longer than a window, or writes at full rate
-//! use up a member's space before its next window. [rates.rs](../crates/array/src/coordination/rates.rs) estimates the last
-//! two.
+//! cannot work. Then the turns take longer than `deterministic`, a collection takes longer than a window, or writes at full
+//! rate use up a member's space before its next window. [rates.rs](../crates/array/src/coordination/rates.rs) estimates the
+//! last two.
 //!
 //! Without redundancy the policy does nothing, because a read has no way around a member. The turn of a member that fails goes to
 //! the next one, and its replacement queues at the end. While failures leave redundancy for fewer than `members` members, only so

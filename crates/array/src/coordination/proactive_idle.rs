@@ -10,10 +10,11 @@
 //! `idle_threshold` of idleness the array orders all registered members to collect (FORCE_GC). Each collects until all of its
 //! reserve is free or a request arrives.
 //!
-//! With `detect = "poll"` the array looks at every multiple of `poll`. With `detect = "event"` the last completion sets a
-//! timer, and an arrival cancels it. The array does not look when it can learn nothing: while requests are outstanding, and
-//! after it has used a period of idleness. So a silent array has no timers. Members register only when they serve the host.
-//! Nobody can join later in an idle period, so one order for each period is enough.
+//! With `detect = "poll"` the array looks at every multiple of `poll`. With `detect = "event"` the last completion sets
+//! a timer, and an arrival cancels it. The array does not look when it can learn nothing: while requests are
+//! outstanding, and after it has ordered a collection in this idle period. So a silent array has no timers. Members
+//! register only when they serve the host. Nobody can join later in an idle period, so one order for each period is
+//! enough.
 //!
 //! A member that fails leaves the list of the registered. The array's own work, such as a rebuild, is no activity.
 //!

@@ -26,7 +26,7 @@
 //! Polling stops while the array is silent, because only writes bring a member nearer to its threshold. The error rate is
 //! unknown today, because bit errors are not modelled, so it decides nothing.
 //!
-//! The answer of a member that fails is not waited for, and its replacement's pace is found anew.
+//! The array does not wait for the answer of a member that failed. It measures the pace of its replacement anew.
 //!
 //! Source: IEEE TC 2012 (section 4.3.2) and MSST 2011 (section IV-C), "proactive soft-limit". Both papers describe it and
 //! evaluate it nowhere. The periodic collection of state (fragmentation, free blocks, correctable error rate), pull or push,

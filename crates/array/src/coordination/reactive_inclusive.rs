@@ -7,10 +7,10 @@
 //! a member reaches its hard threshold, or its soft one as MSST 2011 describes it. It fires at once or after a delay. The
 //! member's estimate of the writes it can still take bounds the delay. A delay wins no participants here, because all members
 //! collect anyway; it only makes them collect later. A member that triggered at hard is already collecting, so its order has
-//! no effect on the dies that are.
+//! no effect on the dies that collect.
 //!
-//! A member that failed is not ordered, and its replacement is like any other member. A delay that a member began which then
-//! fails goes on to its end.
+//! A member that failed is not ordered, and its replacement is like any other member. If a member that began a
+//! delay fails, the delay goes on to its end.
 //!
 //! Source: IEEE TC 2012 (section 4.3.1) and MSST 2011 (section IV-C), "reactive-inclusive".
 //!

@@ -18,17 +18,18 @@
 //! would only add waiting, so there members are forced as soon as they are granted. The same holds while failures leave no
 //! redundancy, until a replacement is rebuilt. The grant of a member that fails goes to the next one.
 //!
-//! A grant ends after `patience` at the latest. A member may never drain, or never collect what it was told to, where a
-//! concurrency policy of its own keeps it from that; it would be missed for ever.
+//! A grant ends after `patience` at the latest. Otherwise a member that never drains, or that its own concurrency policy keeps
+//! from collecting, would stay reserved for ever.
 //!
-//! The scheme has a limit: collection must take less than one n-th of the time of each of n members. Beyond, N is entered
-//! again and again; `entered_n` counts that.
+//! The scheme has a limit: collection must take less than one n-th of the time of each of n members. Beyond that the array
+//! enters N again and again; `entered_n` counts how often.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), "serialised GC". Its Algorithm 6 compares with the signs of the pools
 //! inverted, changes between N and P for ever, and says nothing about a first member that is at hard. The states above are
 //! what its text describes.
 //!
-//! Leaves out: the random choice among members at soft and GAFTL's placement, which `gaftl` has, and its migration of parity.
+//! Leaves out: the random choice among members at soft, and GAFTL's placement and migration of parity. The policy `gaftl` has
+//! all three.
 
 use std::collections::VecDeque;
 

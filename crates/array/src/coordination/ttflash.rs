@@ -2,19 +2,19 @@
 //!
 //! 1. A member registers at its soft threshold. It may start to collect if no other member collects.
 //! 2. The registered members take turns in the order of their numbers.
-//! 3. A member that collects is never stopped, and nothing is kept from it: what it was given before still waits for it.
+//! 3. A member that collects is never stopped. Nothing is kept from it before, so operations that it was given then wait.
 //! 4. A read to it becomes a read of the rest of its row if that takes less time than the collection still does.
 //! 5. A member at its hard threshold collects at any time.
 //!
 //! The members of an array stand for the chips of one device in the paper. Unlike `serial`, nothing is drained before a
-//! collection starts. Without redundancy reads wait, and only the turns are left. So they do after failures that leave none. The turn of a
-//! member that fails goes to the next one at once.
+//! collection starts. Without redundancy, or after failures that leave none, reads wait and only the turns are left. The turn
+//! of a member that fails goes to the next one at once.
 //!
 //! Source: TTFLASH (Yan et al., *Tiny-Tail Flash*, FAST 2017), "rotating GC" and "GC-tolerant read", and its artifact.
 //!
-//! Leaves out: what members of an array do not have. In the paper a chip copies pages inside its planes while its channel
-//! serves others (`ssd.timing.copyback` says what a member does), parity lies inside the device, and turns are taken by the
-//! planes of a group of chips. The artifact also lets a chip above hard wait while its channel is in use.
+//! Leaves out: what members of an array do not have. In the paper parity lies inside the device, and the planes of a group of
+//! chips take turns. A chip copies pages inside its planes while its channel serves others; `ssd.timing.copyback` says what a
+//! member does. The artifact also lets a chip above hard wait while its channel is in use.
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::Entry;
@@ -104,7 +104,7 @@ impl Coordinator for TtFlash {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ttflash",
-    summary: "members at their soft threshold collect in turn; reads rebuild what is sooner rebuilt than waited for",
+    summary: "members at their soft threshold collect in turn; reads go around the one that collects if that is quicker",
     source: "TTFLASH, FAST 2017 (from chips to SSDs)",
     keys: &[],
     build: |parameters| {

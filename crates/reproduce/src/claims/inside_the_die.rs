@@ -377,7 +377,7 @@ fn closed() -> Vec<Claim> {
         ),
         times(
             "die-throughput-high",
-            "Closed loop: GC-PAR's throughput over the baseline's, the eight volumes of which much is affected",
+            "Closed loop: GC-PAR's throughput over the baseline's, the eight volumes with many affected requests",
             "1.134 to 1.242 each",
             &high,
             range(1.134, 1.242),

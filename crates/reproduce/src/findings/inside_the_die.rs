@@ -339,7 +339,7 @@ fn throughput(reader: &Reader<'_>) -> Finding {
         question: "How much throughput does a die gain if requests always wait?".into(),
         text: format!(
             "The queue depth is chosen so that the published share of requests meets collection. Throughput is \
-             then {} that of the baseline. It is {} for the volumes of which much is affected, and {} for the \
+             then {} that of the baseline. It is {} for the volumes with many affected requests, and {} for the \
              others.",
             reader.claim(claims[0]),
             reader.claim(claims[1]),
@@ -350,8 +350,8 @@ fn throughput(reader: &Reader<'_>) -> Finding {
                 && reader.below(&over_blocking(Throughput, CLOSED, "mds_0"), 1.05),
             format!(
                 "The volumes whose planes still open new blocks gain. Of the writes that meet collection, {} \
-                 are written along on usr_0 and {} on mds_0. In the paper the volumes gain most of which most \
-                 is affected. Here they gain nothing.",
+                 are written along on usr_0 and {} on mds_0. In the paper the volumes with the most \
+                 affected requests gain most. Here they gain nothing.",
                 reader.say(&along(CLOSED, "usr_0"), Unit::Percent),
                 reader.say(&along(CLOSED, "mds_0"), Unit::Percent),
             ),

@@ -62,8 +62,8 @@ fn modes(reader: &Reader<'_>) -> Finding {
              data from the others. Under `iod2` the refusal tells how long the collection still takes. `iod3` \
              has windows alone: one member at a time may collect. The artifact's scripts describe it so, though \
              its kernel also rebuilds what the host reads. `ioda` has all of it, and `ideal` is collection that \
-             takes no time. The p99 of reads is {} under `base`, {} under `iod1`, {} under \
-             `iod2`, {} under `iod3`, {} under `ioda` and {} under `ideal`. Windows alone have {} the median of \
+             takes no time. The p99 of reads is {} under `base`, {} under `iod1` and {} under \
+             `iod2`. It is {} under `iod3`, {} under `ioda` and {} under `ideal`. Windows alone have {} the median of \
              the slowest other mode.",
             p99("base"),
             p99("iod1"),

@@ -151,7 +151,8 @@ fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) 
          - **Within**: the whole interval lies in the accepted range. The range was set before measuring, unless the claim \
          says otherwise.\n\
          - **Direction only**: the interval leaves the range, but lies on the claimed side of no effect.\n\
-         - **Not reproduced**: neither holds.\n\n\
+         - **Not reproduced**: neither holds.\n\
+         - **Not reproducible here** and **not measured**: no run answers the claim, and the table says why.\n\n\
          The papers' enterprise traces are not public. Our [stand-ins](glossary.md#stand-in-load) have their published rate, \
          size and read share, and nothing else of them. The traces of HPDC 2018 are not part of this project; [a section \
          below](#which-loads-stand-for-the-traces-of-hpdc-2018) says what stands for them. The traces of Electronics 2025 are \

@@ -11,7 +11,7 @@ use super::GENERATED;
 /// `docs/traces.md`.
 pub fn page() -> String {
     let mut page = format!("# Traces and their formats\n\n{GENERATED}{}", include_str!("formats.md"));
-    page.push_str("\n## Formats\n\nWhat each has unless told otherwise; `-` cannot be changed.\n\n");
+    page.push_str("\n## Formats\n\nThe table has the defaults of each format; `-` cannot be changed.\n\n");
     row(&mut page, COLUMNS.map(str::to_owned));
     row(&mut page, COLUMNS.map(|_| "---".to_owned()));
     for format in FORMATS {

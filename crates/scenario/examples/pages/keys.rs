@@ -52,7 +52,8 @@ pub fn scenario() -> String {
     let mut page = String::from("# Scenario keys\n\n");
     page.push_str(GENERATED);
     page.push_str(
-        "A scenario is a TOML file. `harmonia presets` lists the built-in ones, and `harmonia check FILE` prints any \
+        "This page lists the keys of a scenario, each with its values, its default and its meaning. A scenario is a TOML \
+         file. `harmonia presets` lists the built-in ones, and `harmonia check FILE` prints any \
          scenario with every key written out. `--set key=value` changes a key. Quantities carry their unit: `25us`, \
          `4KiB` (1024), `510.53KB` (1000), `300MB/s`, `5%`. An unknown key is an error that names the nearest known \
          one. Where the default is `preset`, the value comes from the [device preset](presets.md). The \
@@ -78,7 +79,8 @@ pub fn scenario() -> String {
     }
     page.push_str(STREAMS);
     page.push_str(
-        "\nA coordination policy may have keys of its own in `[array.coordination]`: their pages list them ([policies](policies.md)).\n",
+        "\nCoordination and concurrency policies may have keys of their own, in `[array.coordination]` and \
+         `[ssd.gc.concurrency]`. The page of each [policy](policies.md) lists them.\n",
     );
     page
 }
@@ -88,7 +90,7 @@ pub fn presets() -> String {
     let mut page = String::from("# Presets and where their figures come from\n\n");
     page.push_str(GENERATED);
     page.push_str(
-        "A preset is a named scenario, load or device. Each figure of a device has one of three origins:\n\n\
+        "A preset is a named scenario, load or device. Each figure of a load or device has one of three origins:\n\n\
          - *found*: a paper, a data sheet or a simulator's source states it.\n\
          - *inferred*: no source states it; it is our reading.\n\
          - *invented*: it was made up for tests.\n",

@@ -88,10 +88,10 @@ fn path(kind: &Kind, policy: &Policy) -> String {
 fn index(kinds: &[Kind]) -> String {
     let mut page = format!("# Policies\n\n{GENERATED}");
     page.push_str(
-        "A policy decides one thing about garbage collection. Each has a page with its rule, its source, what it leaves \
-         out, and its keys. There are four kinds, and every combination runs. `ssd.gc.domain`, `ssd.gc.trigger` and the \
-         thresholds in the [scenario keys](scenario.md) are independent of them too. [Concepts](concepts.md) introduces the \
-         subject, and the [glossary](glossary.md) explains the terms.\n\nMost policies come from these papers:\n\n\
+        "This page lists all policies. A policy decides one thing about garbage collection. Each has a page with its rule, \
+         its source, what it leaves out, and its keys. There are four kinds. A run has one of each, in any combination. \
+         `ssd.gc.domain`, `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md) are independent of them too. \
+         [Concepts](concepts.md) introduces the subject, and the [glossary](glossary.md) explains the terms.\n\nMost policies come from these papers:\n\n\
          - IEEE TC 2012: *Coordinating Garbage Collection for Arrays of Solid-state Drives*.\n\
          - MSST 2011: *Harmonia: A Globally Coordinated Garbage Collector for Arrays of Solid-state Drives*.\n\
          - HPDC 2018: *Parallelizing Garbage Collection with I/O to Improve Flash Resource Utilization*.\n\
@@ -110,7 +110,7 @@ fn index(kinds: &[Kind]) -> String {
     page.push_str(
         "\nIn `harmonia compare` the name `ideal` means coordination `local` with the schedule `ideal`. It is the lower \
          bound.\n\nA policy is one file and one line in its registry. [CONTRIBUTING.md](../CONTRIBUTING.md) shows how to \
-         add one. Its page then appears here.\n",
+         add one. It then appears in this list.\n",
     );
     page
 }

@@ -1,8 +1,8 @@
-//! The three conventional schemes that the paper compares its adaptive scheme with. Each is the policy `fixed` with the
+//! The three conventional schemes that Electronics 2025 compares its adaptive scheme with. Each is the policy `fixed` with the
 //! paper's figures.
 //!
 //! ```text
-//!                     of themselves from    channels at once
+//!                     on their own from     channels at once
 //! conv-0-allch        empty                 all        reclaims eagerly: a block with one invalid page is a victim
 //! conv-0.7-allch      70% full              all
 //! conv-0.7-halfch     70% full              half

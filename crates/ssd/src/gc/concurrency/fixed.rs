@@ -1,7 +1,7 @@
 //! At most `channels` channels collect at once. From utilisation `start` on, dies collect without being asked.
 //!
 //! ```text
-//! channels ┤          ┌──────────    may start of themselves
+//! channels ┤          ┌──────────    may start on their own
 //!        0 ┤──────────┘
 //!          0        start      1     utilisation
 //! ```

@@ -12,7 +12,7 @@
 //! Source: ours. It is the ramp of `adaptive` with another control signal between the same two utilisations, to see which
 //! signal is worth more.
 //!
-//! Leaves out: the channels at which the operations are.
+//! Leaves out: on which channels the operations are.
 
 use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;

@@ -23,7 +23,7 @@ use super::super::read::{Problem, ReadLog, TraceInput};
 use super::TraceFormat;
 
 /// The rule, for the pages of both formats.
-pub(super) const ACTION_RULE: &str = "One event of a request is read (`action`): if not told, the first of D (issued), Q (queued), I (inserted) and C (completed) whose requests ask for at least 90% of the bytes that those of any of the four ask for, judged by the first million requests of each file. All others are skipped and counted; the description of a trace and the report of a run say which was read and what each of the four holds.";
+pub(super) const ACTION_RULE: &str = "One event of a request is read (`action`). If none is named, it is the first of D (issued), Q (queued), I (inserted) and C (completed) that is nearly complete: it has at least 90% of the bytes of any of the four. The first million requests of each file decide. All others are skipped and counted. The description of a trace and the report of a run say which was read and what each of the four holds.";
 /// How operations are told apart, for the pages of both formats.
 pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim. What has no sectors is a flush if it is marked so (F before the operation), else it is skipped and counted, as are passthrough commands. FUA, sync, readahead and metadata change nothing; a write that flushes first is a write.";
 

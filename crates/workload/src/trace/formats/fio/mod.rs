@@ -38,7 +38,7 @@ FILE wait TIME [anything]                   version 2 only",
     rules: &[
         "Words are separated by blanks or tabs; a request has 1 byte to 1 GiB; sync and datasync are flushes, their OFFSET and LENGTH mean nothing.",
         "A volume is a FILE. It may be used without add and open.",
-        "Version 2: `wait` sets the time of what follows to TIME ms from the start of the run, as fio does (its manual says us from the wait before); a wait for a time that has passed is counted and does nothing. Without waits all requests arrive at time 0: as fast as possible.",
+        "Version 2: `wait` sets the time of what follows to TIME ms from the start of the run, as fio does. (Its manual says us from the wait before.) A wait for a time that has passed is counted and does nothing. Without waits all requests arrive at time 0: as fast as possible.",
         "The time unit is that of a version's times unless chosen: us in version 3, ms in version 2.",
         "What fio passes over is passed over and counted: `wait` in version 3, sync_file_range and syncfs.",
         "Written as version 3, in whole us, which begin at 1: fio would not wait after a line at 0. add and open stand before the first use of a file, close at the end. A FILE is the volume's name with `_` for blanks; a bare number n becomes `volume_n`. fio replays trims since 3.34.",
