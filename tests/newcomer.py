@@ -51,10 +51,10 @@ def copy_tree() -> None:
 
 
 def printed_policy() -> tuple[str, str]:
-    """The file and the registry's first new entry, as CONTRIBUTING.md prints them."""
+    """The file and the registry's new entry, as CONTRIBUTING.md prints them."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
     block = re.search(r"```rust\n(.*?)```", page, re.DOTALL)
-    entry = re.search(r"^\+pub const REGISTRY.*?&\[(\w+)::ENTRY", page, re.MULTILINE)
+    entry = re.search(r"^\+pub const REGISTRY.* (\w+)::ENTRY\]", page, re.MULTILINE)
     if block is None or entry is None:
         sys.exit("newcomer: CONTRIBUTING.md no longer prints the policy and its line")
     return block[1], entry[1]
@@ -68,7 +68,7 @@ def add(file: str, module: str) -> None:
     text = registry.read_text()
     text, modules = re.subn(r"^mod local;$", f"mod {module};\nmod local;", text, count=1, flags=re.MULTILINE)
     text, entries = re.subn(
-        r"(pub const REGISTRY: &\[Entry<Build>\] =\s*&\[)", rf"\g<1>{module}::ENTRY, ", text, count=1
+        r"(pub const REGISTRY: &\[Entry<Build>\] = &\[[^\]]*)\]", rf"\g<1>    {module}::ENTRY,\n]", text, count=1
     )
     check(modules == 1 and entries == 1, "coordination/mod.rs has no place for the line")
     registry.write_text(text)

@@ -678,7 +678,7 @@ pub const KEYS: &[Key] = &[
         "array.scrub.mode",
         "\"check\" or \"repair\"",
         "check",
-        "whether what does not agree is counted, or written anew",
+        "whether what does not agree is left, or written anew; nothing ever disagrees in a simulation, so both cost the same",
     ),
     key(
         "array.coordination",
@@ -879,7 +879,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
-const PLANNED: &[(&str, &[&str])] = &[("array.coordination.policy", &["gaftl", "swan"])];
+const PLANNED: &[(&str, &[&str])] = &[("array.coordination.policy", &["swan"])];
 
 /// Whether `value` of the key at `path` is planned but not there yet.
 pub(crate) fn planned(path: &str, value: &str) -> bool {

@@ -178,7 +178,12 @@ fn example(kind: &Kind, policy: &Policy) -> String {
 
 /// A scenario that shows what a coordination policy does: one with redundancy if it has a rule of its own for reads.
 fn scenario(policy: &str) -> &'static str {
-    if built(policy).is_some_and(|policy| policy.reads().is_some()) { "raid5-hpc-w" } else { "hpc-w" }
+    match policy {
+        // It does nothing while no member is missing.
+        "spare-the-rebuild" => "raid5-rebuild",
+        _ if built(policy).is_some_and(|policy| policy.reads().is_some()) => "raid5-hpc-w",
+        _ => "hpc-w",
+    }
 }
 
 /// Whether a coordination policy needs stripes that are kept free.

@@ -13,6 +13,7 @@ const TERMS: &[(&str, &str)] = &[
     ("over-provisioning", "over-provisioning"),
     ("registered", "registered"),
     ("soft threshold", "soft-threshold"),
+    ("stripe unit", "stripe-unit"),
     ("token", "token"),
     ("unit", "allocation-unit"),
     ("utilisation", "utilisation"),
