@@ -322,7 +322,6 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.nvram = \"6KiB\"", "array.nvram", "a multiple of the page size"),
     (LOAD, "array.nvram = 4096", "array.nvram", "64MiB"),
     (LOAD, "array = { level = \"raid0\", coordination.policy = \"serial\" }", "array.coordination.policy", "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\" or \"draid1\", which keep data more than once; or a policy that works here: local"),
-    (LOAD, "array = { level = \"raid5\", devices = 4, parity_shares = [2, 1, 1, 1], write_hole = \"ppl\" }", "array.parity_shares", "array.write_hole = \"resync\""),
     (LOAD, "array.parity_shares = [7, 1, 1, 1, 1, 1, 1, 1]", "array.parity_shares", "array.level = \"raid5\""),
     (LOAD, "array.level = \"raid6\"\narray.parity_shares = [7, 1, 1, 1, 1, 1, 1, 1]", "array.parity_shares", "array.level = \"raid5\""),
     (LOAD, "array.level = \"raid5\"\narray.layout = \"parity-last\"\narray.parity_shares = [7, 1, 1, 1, 1, 1, 1, 1]", "array.parity_shares", "another array.layout"),

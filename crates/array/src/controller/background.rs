@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 
+use super::log::Log;
 use super::messages::Message;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
@@ -320,10 +321,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.work_on(now)
     }
 
-    /// Whether something may follow from any operation: another step, or a page that is written anew.
+    /// Whether something may follow from any operation: another step, a page that is written anew, or requests that wait until
+    /// the log is replayed.
     #[inline]
     pub(super) fn is_at_work(&self) -> bool {
-        self.background.as_deref().is_some_and(Background::is_working) || self.reads_may_fail()
+        self.background.as_deref().is_some_and(Background::is_working)
+            || self.reads_may_fail()
+            || self.log.as_deref().is_some_and(Log::is_replaying)
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.

@@ -215,6 +215,12 @@ impl Log {
         })))
     }
 
+    /// Whether entries are being replayed.
+    #[inline]
+    pub fn is_replaying(&self) -> bool {
+        self.replaying > 0
+    }
+
     pub fn counters(&self) -> LogCounters {
         self.counters
     }
@@ -269,10 +275,11 @@ impl Log {
             return vec![of(journal, described * self.block + carried.next_multiple_of(self.page))];
         }
         let mut found: Vec<(DeviceId, u64)> = Vec::new();
-        for (stripe, from, _) in self.stripes(spec.rows) {
+        for (stripe, ..) in self.stripes(spec.rows) {
             let device = self.layout.p_member(stripe);
-            // Where parity is missing nothing depends on it.
-            if !health.holds(device, from + self.layout.row_bytes()) {
+            // Nothing depends on the parity of a member that is missing. One that is being rebuilt may be built up to here before
+            // the rows are written.
+            if !health.takes_writes(device) {
                 continue;
             }
             match found.iter_mut().find(|found| found.0 == device) {

@@ -147,6 +147,9 @@ pub struct Device<P: Probe = NoProbe> {
     /// An operation has entered a queue since the last idle-time force.
     interrupted: bool,
     stops_at_completions: bool,
+    /// When something last happened by itself: nothing may be handed to it before that.
+    #[cfg(debug_assertions)]
+    ran_to: SimTime,
     /// When the host last gave it work, or it last did some.
     last_activity: SimTime,
     /// Its timing when it is not slowed down.
@@ -264,6 +267,8 @@ impl<P: Probe> Device<P> {
             told_to_collect: false,
             interrupted: false,
             stops_at_completions: false,
+            #[cfg(debug_assertions)]
+            ran_to: SimTime::ZERO,
             last_activity: SimTime::ZERO,
             rated: config.timing.clone(),
             failed: None,
@@ -284,6 +289,8 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        #[cfg(debug_assertions)]
+        assert!(self.ran_to <= now, "submitted at {now} to a device that is {} already", self.ran_to);
         if self.failed.is_some() {
             return Ok(());
         }
@@ -332,6 +339,10 @@ impl<P: Probe> Device<P> {
                         break;
                     }
                     self.events += 1;
+                    #[cfg(debug_assertions)]
+                    {
+                        self.ran_to = time;
+                    }
                     self.wake(die as u32, time)?;
                     self.answer_waiting(die as u32, time);
                     self.answer_everywhere(time);
