@@ -1,7 +1,7 @@
 //! Shares of parity: members that hold more or less of it than others.
 
+use harmonia_array::Level;
 use harmonia_array::layout::{MOST_SHARES, Rotation, period_of_shares};
-use harmonia_array::{Level, WriteHole};
 
 use crate::error::Parsed;
 use crate::power;
@@ -27,9 +27,10 @@ pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, stripes: u64
             return Err(field.fault_allowing(format!("parity of {level} lies where the level says"), without));
         }
     }
-    if power::write_hole(array)? != WriteHole::Resync {
+    if power::write_hole(array)?.keeps_log() {
         let problem = "is not modelled where a log is kept";
-        return Err(field.fault_allowing(problem, "no `parity_shares`, or array.write_hole = \"resync\""));
+        return Err(field
+            .fault_allowing(problem, "no `parity_shares`, or array.write_hole = \"resync\" or \"bitmap\""));
     }
     let shares: Vec<u16> =
         field.list(usize::from(devices), |share| share.count(0, LARGEST).map(|share| share as u16))?;

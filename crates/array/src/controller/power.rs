@@ -112,6 +112,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.health.is_whole() {
             return self.refuse_to_start(now);
         }
+        self.read_bitmap(is_dirty, now);
         if is_dirty {
             self.begin_resync(now);
         }
@@ -218,6 +219,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(nvram) = self.nvram.as_deref_mut() {
             nvram.forget_writes();
         }
+        if let Some(bitmap) = self.bitmap.as_deref_mut() {
+            bitmap.lose_power();
+        }
         if let Some(background) = self.background.as_deref_mut() {
             background.forget_steps();
         }
@@ -254,5 +258,6 @@ fn is_of_an_operation(message: &Message) -> bool {
             | Message::Refused(..)
             | Message::Served(_)
             | Message::Hedge(_)
+            | Message::Mark
     )
 }
