@@ -18,6 +18,7 @@ const USUAL_BITS: u64 = 1024;
 const MOST_BITS: u64 = 1 << 20;
 /// md's: from one pass that looks for bits to clear to the next.
 const USUAL_DELAY: SimDuration = SimDuration::from_us(5_000_000);
+const LEAST_DELAY: SimDuration = SimDuration::from_us(1_000);
 
 /// Reads the keys; what a bit stands for is 0 where that is not written.
 pub(crate) fn read(array: &Section<'_>, level: Level) -> Parsed<WriteHole> {
@@ -27,8 +28,14 @@ pub(crate) fn read(array: &Section<'_>, level: Level) -> Parsed<WriteHole> {
         return Err(hole(array).fault_allowing(problem, allowed));
     }
     let chunk = array.field("bitmap_chunk").map(|field| field.bytes(1)).transpose()?.unwrap_or(0);
-    let delay = array.field("bitmap_delay").map(|field| field.duration(true)).transpose()?;
-    Ok(WriteHole::Bitmap { chunk, delay: delay.unwrap_or(USUAL_DELAY) })
+    let mut delay = USUAL_DELAY;
+    if let Some(field) = array.field("bitmap_delay") {
+        delay = field.duration(true)?;
+        if delay < LEAST_DELAY {
+            return Err(field.fault("is too short: md looks no more often than once a millisecond"));
+        }
+    }
+    Ok(WriteHole::Bitmap { chunk, delay })
 }
 
 /// Settles what a bit stands for, of members of so many bytes.

@@ -623,7 +623,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "array.bitmap_delay",
-        "a duration such as \"5s\", above 0; with write_hole = \"bitmap\"",
+        "a duration such as \"5s\", at least 1ms; with write_hole = \"bitmap\"",
         "5s",
         "from one pass that looks for bits to clear to the next; a bit is cleared by the third one after the last write",
     ),

@@ -384,7 +384,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid5\", write_hole = \"ppl\", bitmap_delay = \"1s\" }", "array.bitmap_delay", "belongs to write_hole = \"bitmap\""),
     (LOAD, "array = { level = \"raid5\", stripe_unit = \"64KiB\", write_hole = \"bitmap\", bitmap_chunk = \"96KiB\" }", "array.bitmap_chunk", "multiple of the stripe unit"),
     (LOAD, "array = { level = \"raid5\", stripe_unit = \"4KiB\", write_hole = \"bitmap\", bitmap_chunk = \"4KiB\" }", "array.bitmap_chunk", "at most 1048576"),
-    (LOAD, "array = { level = \"raid5\", write_hole = \"bitmap\", bitmap_delay = \"0s\" }", "array.bitmap_delay", "above 0"),
+    (LOAD, "array = { level = \"raid5\", write_hole = \"bitmap\", bitmap_delay = \"20us\" }", "array.bitmap_delay", "at least 1ms"),
     (LOAD, "array = { level = \"draid1:2d:1s\", devices = 7, write_hole = \"bitmap\" }", "array.write_hole", "declustered"),
     (LOAD, "array = { level = \"raid5\", write_hole = \"ppl\", journal.size = \"1GiB\" }", "array.journal", "belongs to write_hole = \"journal\""),
     (LOAD, "array = { level = \"raid5\", write_hole = \"ppl\", ppl_size = \"6KiB\" }", "array.ppl_size", "multiple of the page size"),

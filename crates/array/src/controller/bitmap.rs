@@ -110,7 +110,7 @@ pub(super) struct Bitmap {
     page: Bytes,
     chunks: Vec<Chunk>,
     /// Chunks that are not clean both in memory and on the members.
-    untidy: usize,
+    untidy: BTreeSet<usize>,
     /// Blocks with bits that are wanted; with bits that the last pass cleared in memory, which the next one writes; and those that
     /// a pass has found to be written.
     wanted: BTreeSet<u64>,
@@ -155,7 +155,7 @@ impl Bitmap {
             bits: block * 8,
             page: config.page_size(),
             chunks: vec![Chunk::default(); count as usize],
-            untidy: 0,
+            untidy: BTreeSet::new(),
             wanted: BTreeSet::new(),
             stale: BTreeSet::new(),
             overdue: BTreeSet::new(),
@@ -200,7 +200,7 @@ impl Bitmap {
                     Bit::OnItsWay => mark = mark.max(Mark::OnItsWay),
                     Bit::Wanted => mark = Mark::Wanted,
                     Bit::Clean => {
-                        *untidy += usize::from(!chunk.is_on_disk);
+                        untidy.insert(number as usize);
                         (chunk.bit, mark) = (Bit::Wanted, Mark::Wanted);
                         wanted.insert(number / *bits);
                     }
@@ -281,7 +281,9 @@ impl Bitmap {
         for number in self.clearing.drain(..) {
             let chunk = &mut self.chunks[number];
             chunk.is_on_disk = false;
-            self.untidy -= usize::from(chunk.bit == Bit::Clean);
+            if chunk.bit == Bit::Clean {
+                self.untidy.remove(&number);
+            }
             self.counters.cleared += 1;
         }
     }
@@ -289,7 +291,8 @@ impl Bitmap {
     /// A pass.
     pub fn pass(&mut self) {
         self.overdue.append(&mut self.stale);
-        for (number, chunk) in self.chunks.iter_mut().enumerate() {
+        for &number in &self.untidy {
+            let chunk = &mut self.chunks[number];
             if chunk.writers > 0 || chunk.is_dirty {
                 continue;
             }
@@ -309,7 +312,7 @@ impl Bitmap {
 
     /// Whether passes have anything left to do.
     pub fn is_untidy(&self) -> bool {
-        self.untidy > 0
+        !self.untidy.is_empty()
     }
 
     /// Power is lost: what is known are the bits on the members.
@@ -318,7 +321,8 @@ impl Bitmap {
             chunk.writers = 0;
             chunk.bit = if chunk.is_on_disk { Bit::Set } else { Bit::Clean };
         }
-        self.untidy = self.chunks.iter().filter(|chunk| chunk.is_on_disk).count();
+        let on_disk = |&number: &usize| self.chunks[number].is_on_disk;
+        self.untidy = (0..self.chunks.len()).filter(on_disk).collect();
         self.wanted.clear();
         self.stale.clear();
         self.overdue.clear();

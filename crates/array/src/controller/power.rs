@@ -14,9 +14,9 @@
 //! acknowledged, in order of arrival, flushes too. The time until then is the request's `restart`.
 //!
 //! An array with redundancy is dirty if writes were under way, or had been until 200 ms before: md marks an array clean after so
-//! long without writes (`safe_mode_delay`). A dirty array is gone through behind requests (`background`), from the beginning. A
-//! dirty array with parity of which a member is missing does not start, as in md: what parity says of the rest may be wrong. From
-//! then on requests are answered at once, and their pages counted as unread or unwritten. Where there is parity, resync waits for
+//! long without writes (`safe_mode_delay`). A dirty array is gone through behind requests (`background`), from the beginning,
+//! or where its bitmap says (`marking`). A dirty array with parity of which a member is missing does not start, as in md: what
+//! parity says of the rest may be wrong. From then on requests are answered at once, and their pages counted as unread or unwritten. Where there is parity, resync waits for
 //! a member that fails to be rebuilt, and begins again.
 //!
 //! Operations that members have begun are answered by nobody: their tokens are of an older generation.

@@ -9,6 +9,8 @@
 //! are the only ones that may not agree. Everything that is not gone through is read, and parity or copies are written for these
 //! rows alone. Without redundancy they mean nothing.
 //!
+//! Where a write-intent bitmap says which chunks were being written, all others agree.
+//!
 //! Until a row is gone through its parity is not used: a write reads the units that it does not write, as in md
 //! (`handle_stripe_dirtying`), and nothing is read around a member that collects. A member that fails all the same takes with it
 //! what parity says wrongly: that is the write hole. Rows are gone through again once it is rebuilt.

@@ -90,7 +90,7 @@ fn bitmap(seed: u64, scenario: &Scenario) -> String {
         0 => String::new(),
         _ => format!("bitmap_chunk = \"{}B\"\n", array.stripe_unit * d.range(1, 40)),
     };
-    let delay = d.pick(&["20us", "1ms", "30ms", "5s"]);
+    let delay = d.pick(&["1ms", "4ms", "30ms", "5s"]);
     format!("write_hole = \"bitmap\"\n{chunk}bitmap_delay = \"{delay}\"\n")
 }
 
