@@ -15,7 +15,8 @@ mod common;
 use common::{PAGE, all_filled, drain, level, one_die, request, us};
 use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
-    Array, ArrayConfig, Befalls, Fault, Faults, Level, MemberConfig, MishapKind, Rebuild, When, WriteHole,
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, MemberConfig, MishapKind, Rebuild, SmallWrite, When,
+    WriteHole,
 };
 use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
@@ -183,7 +184,8 @@ fn loses_power(mut config: ArrayConfig, at: u64) -> ArrayConfig {
 /// that, and before the data.
 #[test]
 fn a_bit_stays_while_somebody_writes() {
-    let mut array = array(&config(RAID5, 4, CHUNK, 100));
+    let config = config(RAID5, 4, CHUNK, 1_000);
+    let mut array = array(&ArrayConfig { small_write: SmallWrite::ReadModifyWrite, ..config });
     // Once the bit is there 200 reads keep member 0, which has the page as well.
     let reads = (1..201).map(|id| request(id, us(230), Operation::Read, 0, PAGE));
     let write_again = write(201, us(240), 24, 1);
