@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Random arrays one after the other, from SEED on, until their members have read, programmed and moved OPERATIONS pages.
-//! Members fail in a third of them. A quarter of those that can keep a log do so, and lose power. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
+//! Members fail in a third of them. A quarter of those that can keep a log do so, and lose power, and another
+//! quarter with a write-intent bitmap. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
 //! `1 SEED` runs that history again.
 #![expect(clippy::print_stdout, reason = "prints its progress")]
 #![expect(clippy::disallowed_types, reason = "prints its rate, which no result depends on")]
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use torture::content::{Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
-use torture::log::{Logged, run_logged};
+use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::levels;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
@@ -75,6 +76,11 @@ fn history(seed: u64) -> Result<Counts, Failure> {
         if let Some(logged) = run_logged::<Tag>(seed, requests, how) {
             return logged;
         }
+    }
+    if round % 4 == 3
+        && let Some(marked) = run_marked::<Tag>(seed, requests)
+    {
+        return marked;
     }
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

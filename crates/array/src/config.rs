@@ -46,7 +46,8 @@ impl ArrayConfig {
             u64::from(pages) * u64::from(member.ssd.geometry.page_size)
         };
         let least = self.members.iter().map(bytes).min().unwrap_or(0);
-        least.saturating_sub(self.faults.write_hole.area() + self.knowledge.free_stripes * self.stripe_unit)
+        let area = self.faults.write_hole.area(least, self.page_size());
+        least.saturating_sub(area + self.knowledge.free_stripes * self.stripe_unit)
     }
 
     /// Bytes of a page, the same in every member.
@@ -202,6 +203,13 @@ pub enum WriteHole {
     Journal(Bytes),
     /// Before a stripe is written in part, what parity says of the rest is logged: in so many bytes at the end of each member.
     PartialParityLog(Bytes),
+    /// Members say which chunks of so many bytes may be being written; only these are gone through afterwards.
+    Bitmap {
+        /// Bytes of a member that a bit stands for.
+        chunk: Bytes,
+        /// From one pass that looks for bits to clear to the next.
+        delay: SimDuration,
+    },
 }
 
 /// Something that befalls a member.
@@ -275,13 +283,26 @@ pub struct Scrub {
 }
 
 impl WriteHole {
-    /// Bytes that it takes at the end of each member.
-    pub fn area(&self) -> Bytes {
+    /// Whether writes go to a log first, so that no row needs a resync.
+    pub fn keeps_log(&self) -> bool {
+        matches!(self, WriteHole::Journal(_) | WriteHole::PartialParityLog(_))
+    }
+
+    /// Bytes that it takes at the end of each member of so many bytes; a bitmap whose chunks are not known has one block.
+    pub fn area(&self, member: Bytes, page: Bytes) -> Bytes {
+        let block = bitmap_block(page);
         match self {
             WriteHole::PartialParityLog(bytes) => *bytes,
+            WriteHole::Bitmap { chunk: 0, .. } => block,
+            WriteHole::Bitmap { chunk, .. } => member.div_ceil(*chunk).div_ceil(block * 8) * block,
             WriteHole::Resync | WriteHole::Journal(_) => 0,
         }
     }
+}
+
+/// Bytes of a block of a write-intent bitmap: whole pages, and at least what md writes at a time.
+pub(crate) fn bitmap_block(page: Bytes) -> Bytes {
+    4096_u64.next_multiple_of(page)
 }
 
 /// The stripe cache of levels with parity.

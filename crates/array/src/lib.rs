@@ -25,8 +25,8 @@ pub use config::{
     Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, CacheCounters, LogCounters,
-    MessageCounters, Mishap, MishapKind, NvramCounters, Parts, payload,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, BitmapCounters, CacheCounters,
+    LogCounters, MessageCounters, Mishap, MishapKind, NvramCounters, Parts, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;

@@ -13,7 +13,9 @@ mod common;
 
 use common::{PAGE, level, one_die, request};
 use harmonia_array::layout::{Copies, Pattern, Rotation};
-use harmonia_array::{Array, ArrayConfig, Befalls, Fault, Faults, Level, MishapKind, Rebuild, When};
+use harmonia_array::{
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, MishapKind, Rebuild, When, WriteHole,
+};
 use harmonia_flash::LinkConfig;
 use harmonia_ssd::Ftl;
 use harmonia_ssd::SsdConfig;
@@ -79,15 +81,33 @@ fn full_speed(depth: u32, max_rate: u64) -> Rebuild {
 /// A write that is acknowledged makes the array dirty; nothing was cut short.
 #[test]
 fn on_an_idle_array_a_resync_takes_the_time_of_its_closed_form() {
+    a_resync_takes_its_time(None);
+}
+
+/// With a bitmap it takes that of the chunks that were written: three, far apart.
+#[test]
+fn with_a_bitmap_a_resync_takes_the_time_of_the_chunks_that_were_written() {
+    a_resync_takes_its_time(Some(64 * STEP));
+}
+
+fn a_resync_takes_its_time(chunk: Option<u64>) {
     for (of, members) in [(RAID5, 4), (RAID6, 5), (Level::Raid1, 2), (RAID10, 4)] {
         for (depth, link, max_rate) in
             [(1, u64::MAX, u64::MAX), (4, 600_000_000, u64::MAX), (16, 600_000_000, 40_000_000)]
         {
             let ssd = many_dies(link);
-            let mut array = build(&loses_power(of, members, &ssd, full_speed(depth, max_rate)));
-            let write = request(0, SimTime(MS), Operation::Write, 0, PAGE);
+            let mut config = loses_power(of, members, &ssd, full_speed(depth, max_rate));
+            if let Some(chunk) = chunk {
+                let delay = SimDuration::from_us(60_000_000);
+                config.faults.write_hole = WriteHole::Bitmap { chunk, delay };
+            }
+            let mut array = build(&config);
+            let row = array.layout().logical_bytes() / array.layout().member_bytes();
+            let places = chunk.map_or(vec![0], |chunk| vec![0, 10 * chunk * row, 20 * chunk * row]);
             advance(&mut array, MS);
-            array.submit(write).expect("spare suffices");
+            for (id, &at) in (0..).zip(&places) {
+                array.submit(request(id, SimTime(MS), Operation::Write, at, PAGE)).expect("spare suffices");
+            }
             advance(&mut array, 9 * MS);
             let before = programs(&array);
             advance(&mut array, 10 * SECOND);
@@ -96,7 +116,7 @@ fn on_an_idle_array_a_resync_takes_the_time_of_its_closed_form() {
                 (told.len(), told[0].1, told[1].1),
                 (2, MishapKind::PowerLost(0), MishapKind::Resynced)
             );
-            let bytes = array.layout().member_bytes();
+            let bytes = chunk.map_or(array.layout().member_bytes(), |chunk| 3 * chunk);
             let over_link = ssd.link.page_time(PAGE as u32).0 * 4;
             let copies = of == Level::Raid1;
             let step = over_link + if copies { over_link + 220_000 } else { 45_000 };

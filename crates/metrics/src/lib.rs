@@ -78,4 +78,4 @@ pub use student::student_t;
 pub use trace::{EventReport, EventsReport, Noted, TraceReport};
 pub use warning::Warning;
 pub use wear::Wear;
-pub use write_hole::WriteHoleReport;
+pub use write_hole::{BitmapReport, WriteHoleReport};

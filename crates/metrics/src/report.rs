@@ -21,7 +21,7 @@ use crate::reconstruct::{NvramReport, ReconstructReport};
 use crate::redundancy::{RedundancyReport, StripeCacheReport};
 use crate::trace::TraceReport;
 use crate::warning::Warning;
-use crate::write_hole::WriteHoleReport;
+use crate::write_hole::{BitmapReport, WriteHoleReport};
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -114,6 +114,9 @@ pub struct ArrayReport {
     /// What closes the write hole, and what that costs; absent unless a log is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hole: Option<WriteHoleReport>,
+    /// What a write-intent bitmap has cost; absent unless one is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap: Option<BitmapReport>,
     /// Whether members can collect in turn; absent where the policy lets all collect at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feasibility: Option<FeasibilityReport>,
@@ -229,6 +232,7 @@ impl ArrayReport {
             reconstruct: None,
             nvram: None,
             write_hole: None,
+            bitmap: None,
             feasibility: None,
             failures: None,
         }

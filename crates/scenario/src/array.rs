@@ -5,6 +5,7 @@ use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Knowledge, Leve
 use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
+use crate::bitmap;
 use crate::error::{Fault, Parsed};
 use crate::failures::{self, SpareState};
 use crate::knowledge;
@@ -36,8 +37,11 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let (members, shape) = members(root, &section, devices)?;
     let mut faults = failures::read(&section, level, &members)?;
     let journal = log::read(&section, level, &members, &mut faults)?;
-    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, faults.write_hole.area())?;
     let page = u64::from(shape.page_size);
+    let whole = u64::from(shape.logical_pages) * page;
+    let area = faults.write_hole.area(whole, page);
+    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, area)?;
+    bitmap::settle(&section, &mut faults.write_hole, stripe_unit, whole)?;
     let free_stripes = room.free_stripes();
     let knowledge = Knowledge { free_stripes, ..knowledge::read(&section, level, devices, page)? };
     let coordination = coordination(&section, level, &members, knowledge.interface)?;

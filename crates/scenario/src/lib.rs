@@ -12,6 +12,7 @@
 
 mod addresses;
 mod array;
+mod bitmap;
 mod draid;
 mod error;
 mod failures;

@@ -7,6 +7,7 @@ use harmonia_array::layout::Layout;
 use harmonia_array::{Faults, Level, MemberConfig, WriteHole};
 use harmonia_types::{Bytes, units};
 
+use crate::bitmap;
 use crate::error::Parsed;
 use crate::failures::{SpareState, usual};
 use crate::read::{Field, Section};
@@ -32,15 +33,25 @@ pub(crate) fn read(
             faults.write_hole = WriteHole::PartialParityLog(ppl(array, level, members)?);
             Ok(SpareState::default())
         }
+        WriteHole::Bitmap { .. } => {
+            faults.write_hole = bitmap::read(array, level)?;
+            Ok(SpareState::default())
+        }
         WriteHole::Resync => Ok(SpareState::default()),
     }
 }
 
-/// Refuses keys of a log that is not kept.
+/// Refuses keys of a log or bitmap that is not kept.
 fn belongs(array: &Section<'_>, hole: WriteHole) -> Parsed<()> {
     let (journal, ppl) =
         (matches!(hole, WriteHole::Journal(_)), matches!(hole, WriteHole::PartialParityLog(_)));
-    for (key, is_kept, kind) in [("journal", journal, "journal"), ("ppl_size", ppl, "ppl")] {
+    let bitmap = matches!(hole, WriteHole::Bitmap { .. });
+    for (key, is_kept, kind) in [
+        ("journal", journal, "journal"),
+        ("ppl_size", ppl, "ppl"),
+        ("bitmap_chunk", bitmap, "bitmap"),
+        ("bitmap_delay", bitmap, "bitmap"),
+    ] {
         if let Some(field) = array.field(key).filter(|_| !is_kept) {
             let allowed = format!("no `{key}`, or array.write_hole = \"{kind}\"");
             return Err(field.fault_allowing(format!("belongs to write_hole = \"{kind}\""), allowed));
@@ -49,8 +60,8 @@ fn belongs(array: &Section<'_>, hole: WriteHole) -> Parsed<()> {
     Ok(())
 }
 
-/// The field that asks for the log.
-fn hole<'a>(array: &Section<'a>) -> Field<'a> {
+/// The field that asks for the log or bitmap.
+pub(crate) fn hole<'a>(array: &Section<'a>) -> Field<'a> {
     array.field("write_hole").expect("a log is kept where somebody asks for it")
 }
 
@@ -153,7 +164,7 @@ pub(crate) fn fits(array: &Section<'_>, faults: &Faults, layout: &Layout, page: 
     let (size, field) = match faults.write_hole {
         WriteHole::Journal(size) => (size, journal.field("size")),
         WriteHole::PartialParityLog(size) => (size, array.field("ppl_size")),
-        WriteHole::Resync => return Ok(()),
+        WriteHole::Resync | WriteHole::Bitmap { .. } => return Ok(()),
     };
     if size >= least {
         return Ok(());

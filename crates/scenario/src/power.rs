@@ -3,6 +3,7 @@
 //! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards.
 
 use harmonia_array::{Befalls, Fault, Level, When, WriteHole};
+use harmonia_types::SimDuration;
 
 use crate::error::Parsed;
 use crate::failures::when;
@@ -20,10 +21,9 @@ pub(crate) fn losses(array: &Section<'_>, level: Level, events: &[Fault]) -> Par
         return Err(field.fault_allowing(problem, "no `power_loss`, or array.level = \"raid5\" or \"raid6\""));
     }
     let is_copied = events.iter().any(|event| event.what == Befalls::Replacement);
-    if is_copied && write_hole(array)? != WriteHole::Resync {
+    if is_copied && write_hole(array)?.keeps_log() {
         let problem = "is not modelled where a log is kept and a member is copied to a spare";
-        let allowed =
-            "no `power_loss`, no array.failure with kind = \"replace\", or array.write_hole = \"resync\"";
+        let allowed = "no `power_loss`, no array.failure with kind = \"replace\", or array.write_hole = \"resync\" or \"bitmap\"";
         return Err(field.fault_allowing(problem, allowed));
     }
     let Value::List(list) = &field.node.value else {
@@ -40,8 +40,9 @@ pub(crate) fn losses(array: &Section<'_>, level: Level, events: &[Fault]) -> Par
 
 /// Reads `write_hole`.
 pub(crate) fn write_hole(array: &Section<'_>) -> Parsed<WriteHole> {
-    // How large a log is follows.
+    // How large a log is, and what a bit stands for, follows.
     let (journal, ppl) = (WriteHole::Journal(0), WriteHole::PartialParityLog(0));
-    let names = [("resync", WriteHole::Resync), ("journal", journal), ("ppl", ppl)];
+    let bitmap = WriteHole::Bitmap { chunk: 0, delay: SimDuration::ZERO };
+    let names = [("resync", WriteHole::Resync), ("bitmap", bitmap), ("journal", journal), ("ppl", ppl)];
     Ok(array.field("write_hole").map(|field| field.choice(&names)).transpose()?.unwrap_or_default())
 }

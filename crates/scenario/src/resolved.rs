@@ -228,7 +228,7 @@ impl FaultsView {
     }
 }
 
-/// A log, where one is kept.
+/// A log or bitmap, where one is kept.
 #[derive(Serialize, Default)]
 struct LogView {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -237,6 +237,10 @@ struct LogView {
     journal: Option<JournalView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ppl_size: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bitmap_chunk: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bitmap_delay: Option<SimDuration>,
 }
 
 #[derive(Serialize)]
@@ -255,12 +259,18 @@ impl LogView {
                 let device = array.faults.journal.as_ref().filter(|device| device.ssd != usual.ssd);
                 let preset = device.map(|device| device.ssd.preset.clone());
                 let journal = Some(JournalView { preset, size: units::format_bytes(size), state });
-                LogView { write_hole: Some("journal"), journal, ppl_size: None }
+                LogView { write_hole: Some("journal"), journal, ..LogView::default() }
             }
             WriteHole::PartialParityLog(size) => {
                 let ppl_size = Some(units::format_bytes(size));
-                LogView { write_hole: Some("ppl"), ppl_size, journal: None }
+                LogView { write_hole: Some("ppl"), ppl_size, ..LogView::default() }
             }
+            WriteHole::Bitmap { chunk, delay } => LogView {
+                write_hole: Some("bitmap"),
+                bitmap_chunk: Some(units::format_bytes(chunk)),
+                bitmap_delay: Some(delay),
+                ..LogView::default()
+            },
             WriteHole::Resync => LogView::default(),
         }
     }

@@ -576,10 +576,10 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "array.write_hole",
-        "\"resync\", on a level with redundancy; \"journal\", on a level with parity; \"ppl\", on raid5",
+        "\"resync\", on a level with redundancy; \"bitmap\", on one but draid; \"journal\", on a level with parity; \"ppl\", on raid5",
         "resync",
         "what the array does about rows that were being written when power was lost, whose parity or copies need not agree: it \
-         goes through all of the array while requests go on, or has logged what it was about to write, in a journal or in a \
+         goes through all of the array while requests go on, or through what a write-intent bitmap says, or has logged what it was about to write, in a journal or in a \
          partial parity log",
     ),
     key(
@@ -612,6 +612,20 @@ pub const KEYS: &[Key] = &[
          with write_hole = \"ppl\"",
         "1MiB",
         "bytes at the end of each member that the partial parity log takes; writes wait while it is full",
+    ),
+    key(
+        "array.bitmap_chunk",
+        "a size such as \"1MiB\", a multiple of the stripe unit, at most 1,048,576 of them in a member; with \
+         write_hole = \"bitmap\"",
+        "a 1024th of a member in whole stripe units, at most 64MiB",
+        "bytes of a member that a bit of the write-intent bitmap stands for; the first write to them waits until it is set on all \
+         members",
+    ),
+    key(
+        "array.bitmap_delay",
+        "a duration such as \"5s\", at least 1ms; with write_hole = \"bitmap\"",
+        "5s",
+        "from one pass that looks for bits to clear to the next; a bit is cleared by the third one after the last write",
     ),
     key(
         "array.page_errors",

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use harmonia_array::WriteHole;
 use harmonia_metrics::{Report, WriteHoleReport};
 use harmonia_scenario::{RunOptions, Scenario, Silent, SpareState, Unobserved, run};
+use harmonia_types::SimDuration;
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -13,6 +14,7 @@ const TINY: &str = "name = \"t\"\nssd.preset = \"tiny-test\"\narray = { devices 
     workload = { size.mean = \"4KiB\", arrival.rate = 2000, requests = 2000, warmup = 200, read_fraction = 0.5 }";
 const JOURNAL: &str = "array.write_hole=journal";
 const PPL: &str = "array.write_hole=ppl";
+const BITMAP: &str = "array.write_hole=bitmap";
 const LOSES_POWER: &str = "array.power_loss=[{ request = 500 }, { request = 1500 }]";
 
 fn scenario(sets: &[&str]) -> Scenario {
@@ -44,6 +46,12 @@ fn keys_of_logs_are_read_and_printed() {
         (&[JOURNAL, "array.journal.state=aged"], WriteHole::Journal(13 << 20)),
         (&[PPL], WriteHole::PartialParityLog(1 << 20)),
         (&[PPL, "array.ppl_size=512KiB"], WriteHole::PartialParityLog(512 << 10)),
+        // A 1024th of 13 MiB is less than a stripe unit.
+        (&[BITMAP], WriteHole::Bitmap { chunk: 64 << 10, delay: SimDuration::from_us(5_000_000) }),
+        (
+            &[BITMAP, "array.bitmap_chunk=1MiB", "array.bitmap_delay=20ms"],
+            WriteHole::Bitmap { chunk: 1 << 20, delay: SimDuration::from_us(20_000) },
+        ),
     ] {
         let scenario = scenario(sets);
         assert_eq!(scenario.array.faults.write_hole, hole, "{sets:?}");
@@ -94,10 +102,31 @@ fn after_losses_of_power_logs_are_replayed() {
     }
 }
 
+/// A bitmap costs a few pages, slows a few writes, and makes a resync short.
+#[test]
+fn a_bitmap_is_counted_and_its_chunks_alone_are_gone_through() {
+    let hot = "workload.address.footprint=0.03";
+    let sets = |hole| [hole, LOSES_POWER, "array.bitmap_delay=20ms", "array.bitmap_chunk=128KiB", hot];
+    let report = report(&sets(BITMAP));
+    let bitmap = report.array.bitmap.as_ref().expect("a bitmap is kept");
+    assert_eq!((bitmap.chunk_bytes, bitmap.pages % (4 * bitmap.writes)), (128 << 10, 0), "{bitmap:?}");
+    assert!(bitmap.writes > 2 && bitmap.waits >= 3 && bitmap.dirty_chunks > 2, "{bitmap:?}");
+    assert!(report.array.write_hole.is_none() && report.host.requests == 1800);
+    let resync = |report: &Report| {
+        report.array.failures.as_ref().and_then(|failures| failures.resync).expect("power was lost")
+    };
+    assert_eq!(resync(&report).work.bytes, bitmap.dirty_chunks * bitmap.chunk_bytes);
+    let all = self::report(&["array.write_hole=resync", LOSES_POWER, hot]);
+    assert!(resync(&all).work.bytes > 5 * resync(&report).work.bytes && all.array.bitmap.is_none());
+    let logical = |sets: &[&str]| scenario(sets).array.layout().logical_bytes();
+    // A block on each member takes a stripe.
+    assert_eq!(logical(&[]) - logical(&[BITMAP]), 3 * (64 << 10));
+}
+
 /// Nothing is said of logs where none is kept.
 #[test]
 fn without_a_log_nothing_changes() {
     let text = serde_json::to_string(&report(&["array.write_hole=resync"])).expect("JSON");
-    assert!(["log_pages", "journal", "write_hole"].iter().all(|key| !text.contains(key)), "{text}");
+    assert!(["log_pages", "journal", "write_hole", "bitmap"].iter().all(|key| !text.contains(key)), "{text}");
     assert_eq!(report(&["array.write_hole=resync"]).without_engine(), report(&[]).without_engine());
 }

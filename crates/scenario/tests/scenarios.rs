@@ -455,8 +455,15 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
                 flags.push(format!("array.power_loss=[{{ {name} = [1979-05-27] }}]"));
             }
             "array.write_hole" => flags.push("array.level=raid5".into()),
-            path if path.starts_with("array.journal") || path == "array.ppl_size" => {
-                let kind = if path == "array.ppl_size" { "ppl" } else { "journal" };
+            path if path.starts_with("array.journal")
+                || path.starts_with("array.bitmap")
+                || path == "array.ppl_size" =>
+            {
+                let kind = match path {
+                    "array.ppl_size" => "ppl",
+                    "array.bitmap_chunk" | "array.bitmap_delay" => "bitmap",
+                    _ => "journal",
+                };
                 flags.extend(["array.level=raid5".into(), format!("array.write_hole={kind}")]);
             }
             path if path.starts_with("array.s")

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 
+use super::bitmap::Bitmap;
 use super::log::Log;
 use super::messages::Message;
 use super::payload::Payload;
@@ -131,8 +132,9 @@ impl Work {
 #[derive(Debug)]
 struct Job {
     work: Work,
-    /// First byte of a member that no step has begun with.
+    /// First byte of a member that no step has begun with, and where the next step ends at the latest.
     next: Bytes,
+    stop: Bytes,
     under_way: Vec<Step>,
     /// When the next step may begin at the highest rate, and when it must have at the lowest. Steps at the highest rate do not
     /// count in advance.
@@ -151,8 +153,9 @@ impl Job {
 #[derive(Debug, Clone, Copy)]
 struct Step {
     number: u64,
-    /// Its first byte on a member.
+    /// Its first byte on a member, and its bytes there.
     offset: Bytes,
+    length: Bytes,
 }
 
 /// Jobs, and how fast they may go.
@@ -216,7 +219,8 @@ impl Background {
     }
 
     fn add(&mut self, work: Work, now: SimTime) {
-        self.insert(Job { work, next: 0, under_way: Vec::new(), soonest: now, latest: now }, now);
+        let (under_way, stop) = (Vec::new(), self.end);
+        self.insert(Job { work, next: 0, stop, under_way, soonest: now, latest: now }, now);
     }
 
     /// Rebuilding goes before resync, that before copying, and that before scrubbing.
@@ -265,18 +269,27 @@ impl Background {
         }
     }
 
+    /// A resync goes on with the next chunk whose bit was set when power was lost.
+    fn skip_clean(&mut self, bitmap: &Bitmap) {
+        let end = self.end;
+        if let Some(job) = self.jobs.front_mut().filter(|job| job.work == Work::Resync && job.next < end) {
+            let (next, stop) = bitmap.next_dirty(job.next).unwrap_or((end, end));
+            (job.next, job.stop) = (next.min(end), stop.min(end));
+        }
+    }
+
     /// The first job begins a step at `now`: its number, and the range it is for.
-    fn next_step(&mut self, now: SimTime) -> Option<(Work, Step, Bytes)> {
+    fn next_step(&mut self, now: SimTime) -> Option<(Work, Step)> {
         let (soon, late) = (self.pause(self.rates.max_rate), self.pause(self.rates.min_rate));
         let job = self.jobs.front_mut()?;
-        let step = Step { number: self.steps, offset: job.next };
-        let length = self.rates.step.min(self.end - step.offset);
+        let length = self.rates.step.min(job.stop - job.next);
+        let step = Step { number: self.steps, offset: job.next, length };
         self.steps += 1;
         job.next += length;
         job.soonest = now + soon;
         job.latest = (job.latest + late).min(now + late);
         job.under_way.push(step);
-        Some((job.work, step, length))
+        Some((job.work, step))
     }
 }
 
@@ -325,9 +338,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// the log is replayed.
     #[inline]
     pub(super) fn is_at_work(&self) -> bool {
+        let marks = || self.bitmap.as_deref().is_some_and(|bitmap| !bitmap.flying.is_empty());
         self.background.as_deref().is_some_and(Background::is_working)
             || self.reads_may_fail()
             || self.log.as_deref().is_some_and(Log::is_replaying)
+            || marks()
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.
@@ -349,6 +364,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let waits = Some(Work::Resync).filter(|&work| self.has_to_wait(work));
             let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
             background.put_in_order(waits, now);
+            if let Some(bitmap) = self.bitmap.as_deref() {
+                background.skip_clean(bitmap);
+            }
             background.due = background.due.filter(|&due| due > now);
             let Some(job) = background.jobs.front() else { return Ok(()) };
             if waits == Some(job.work) {
@@ -381,7 +399,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn begin_step(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let begun = self.background.as_deref_mut().and_then(|background| background.next_step(now));
-        let Some((work, Step { number, offset }, length)) = begun else { return Ok(()) };
+        let Some((work, Step { number, offset, length })) = begun else { return Ok(()) };
         let transaction = match work {
             Work::Rebuild(device) | Work::Copy(device) => self.planner.restore(device, offset, length),
             Work::Resync => self.planner.resync(offset, length),
@@ -390,7 +408,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         match transaction {
             Some(transaction) => self.begin_own(transaction, number, now),
             None => {
-                self.count_step(number);
+                self.count_step(number, now);
                 Ok(())
             }
         }
@@ -399,20 +417,19 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A step is over, and others may begin.
     #[cold]
     pub(super) fn step_is_over(&mut self, number: u64, now: SimTime) -> Result<(), ArrayFailure> {
-        self.count_step(number);
+        self.count_step(number, now);
         self.work_on(now)
     }
 
     /// A step is over: what lies below the first one under way is built. Nothing if its job was given up, or if it was a page
     /// that was written anew.
-    fn count_step(&mut self, number: u64) {
+    fn count_step(&mut self, number: u64, now: SimTime) {
         let Some(background) = self.background.as_deref_mut() else { return };
-        let (end, step) = (background.end, background.rates.step);
+        let end = background.end;
         let place = |job: &Job| job.under_way.iter().position(|step| step.number == number);
         let found = background.jobs.iter_mut().find_map(|job| place(job).map(|place| (job, place)));
         let Some((job, place)) = found else { return };
-        let Step { offset, .. } = job.under_way.swap_remove(place);
-        let done = step.min(end - offset);
+        let Step { length: done, .. } = job.under_way.swap_remove(place);
         let below = job.built();
         match job.work {
             Work::Copy(_) => {
@@ -428,6 +445,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 background.counters.resynced_bytes += done;
                 background.counters.synced = share(below, end);
                 self.planner.is_synced_to(Some(below));
+                self.bits_are_synced_to(below, now);
             }
             Work::Scrub { .. } => background.counters.scrubbed_bytes += done,
         }
@@ -451,6 +469,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Work::Resync => {
                 background.counters.resyncs += 1;
+                let end = background.end;
+                self.bits_are_synced_to(end, now);
                 self.is_resynced(now);
             }
             Work::Scrub { .. } => {}
@@ -465,6 +485,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         background.counters.synced = 0;
         background.add(Work::Resync, now);
         self.planner.is_synced_to(Some(0));
+        if let Some(bitmap) = self.bitmap.as_deref() {
+            self.planner.is_unsynced_in(bitmap.dirty());
+        }
     }
 
     /// Whether all of the array is yet to be gone through.

@@ -206,6 +206,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction holds its rows: it is planned, unless it is a write that waits for the stripe cache.
     #[inline]
     pub(super) fn admit(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.bitmap.is_some() && !self.may_write(handle, now) {
+            return Ok(());
+        }
         if self.cache.is_none() { self.plan(handle, now) } else { self.admit_cached(handle, now) }
     }
 

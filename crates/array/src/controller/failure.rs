@@ -341,6 +341,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A replacement is complete.
     pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
         self.set_condition(device, Condition::Whole);
+        self.arrange_pass(now);
         if let Some(fate) = self.fate.as_deref_mut() {
             fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
         }

@@ -179,7 +179,7 @@ impl Log {
         let (journal, base, size) = match *hole {
             WriteHole::Journal(size) => (Some(DeviceId(config.devices)), 0, size),
             WriteHole::PartialParityLog(size) => (None, config.member_bytes(), size),
-            WriteHole::Resync => return Ok(None),
+            WriteHole::Resync | WriteHole::Bitmap { .. } => return Ok(None),
         };
         if journal.is_none() && !matches!(config.level, Level::Raid5(_)) {
             return Err("a partial parity log is for RAID-5".to_owned());
@@ -419,7 +419,7 @@ impl WriteHole {
     pub fn least(&self, layout: &Parity, page: Bytes, unit: Bytes) -> Bytes {
         let block = block_of(page);
         match self {
-            WriteHole::Resync => 0,
+            WriteHole::Resync | WriteHole::Bitmap { .. } => 0,
             WriteHole::Journal(_) => {
                 let stripe = unit * u64::from(layout.data_units() + layout.parities());
                 let described = stripe.div_ceil(block).div_ceil(DESCRIBED);

@@ -62,6 +62,10 @@ pub(super) enum Message {
     Background,
     /// The array may be idle.
     Tidy,
+    /// Blocks of the write-intent bitmap are to be written.
+    Mark,
+    /// Bits of it are looked through for those that nobody needs.
+    Pass,
 }
 
 /// Messages sent so far.
@@ -243,6 +247,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Scrub => self.begin_scrub(now)?,
             Message::Background => self.work_on(now)?,
             Message::Tidy => self.tidy(now)?,
+            Message::Mark => self.mark(now)?,
+            Message::Pass => self.pass(now)?,
         }
         Ok(())
     }

@@ -18,6 +18,7 @@
 //! * `standing_in`: operations on members whose places others have taken;
 //! * `background`: rebuilding, copying, resyncing and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
+//! * `marking`: bits that say what may be being written, before it is; `bitmap` is the table;
 //! * `copying`: spares that take the places of members that still work;
 //! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
 //! * `messages`: notices, directives, queries, timers;
@@ -54,6 +55,7 @@ macro_rules! viewing {
 }
 
 mod background;
+mod bitmap;
 mod caching;
 mod copying;
 mod failure;
@@ -61,6 +63,7 @@ mod locks;
 mod log;
 mod logging;
 mod looking;
+mod marking;
 mod messages;
 mod nvram;
 mod parking;
@@ -82,13 +85,15 @@ use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::registry::find;
 use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime};
 
-use crate::config::{ArrayConfig, Interface, Knowledge, Reads, WriteHole};
+use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
 use background::Background;
 pub use background::BackgroundCounters;
+use bitmap::Bitmap;
+pub use bitmap::BitmapCounters;
 pub use caching::CacheCounters;
 use caching::Caching;
 use failure::Fate;
@@ -120,6 +125,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     background: Option<Box<Background>>,
     /// Writes of rows go there first.
     log: Option<Box<Log>>,
+    /// Says which parts of the members may be being written.
+    bitmap: Option<Box<Bitmap>>,
     /// Only where the planner displaces units.
     tidying: Option<Box<Tidying>>,
     interests: Interests,
@@ -246,6 +253,8 @@ pub struct ArrayCounters {
     pub cache: CacheCounters,
     /// What a log has cost.
     pub log: LogCounters,
+    /// What a write-intent bitmap has cost.
+    pub bitmap: BitmapCounters,
 }
 
 impl ArrayCounters {
@@ -267,6 +276,7 @@ impl ArrayCounters {
             unreadable_pages: self.unreadable_pages - start.unreadable_pages,
             cache: self.cache.since(&start.cache),
             log: self.log.since(&start.log),
+            bitmap: self.bitmap.since(&start.bitmap),
         }
     }
 }
@@ -399,6 +409,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let faults = &config.faults;
         let journal = faults.journal.as_ref();
         let log = Log::new(config, &layout)?;
+        let bitmap = Bitmap::new(config, &layout)?;
         let expected = config.members.len() + faults.spares.len() + journal.iter().len();
         if states.len() != expected || config.members.is_empty() {
             let (states, members, spares) = (states.len(), config.members.len(), faults.spares.len());
@@ -407,7 +418,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !faults.power_losses.is_empty() && matches!(config.level, Level::Draid(_)) {
             return Err("declustered arrays lose no power".to_owned());
         }
-        let is_logged = faults.write_hole != WriteHole::Resync;
+        let is_logged = faults.write_hole.keeps_log();
         if !faults.power_losses.is_empty() && is_logged && faults.replacements() > 0 {
             return Err("arrays with a log lose no power while a member is copied".to_owned());
         }
@@ -460,6 +471,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fate,
             background,
             log,
+            bitmap,
             tidying: planner.tidies().then(|| Box::new(Tidying::new(devices.len()))),
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),
@@ -720,6 +732,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             unreadable_pages: self.unreadable_pages(),
             cache: self.cache.as_deref().map_or_else(CacheCounters::default, Caching::counters),
             log: self.log_counters(),
+            bitmap: self.bitmap_counters(),
         }
     }
 

@@ -14,9 +14,9 @@
 //! acknowledged, in order of arrival, flushes too. The time until then is the request's `restart`.
 //!
 //! An array with redundancy is dirty if writes were under way, or had been until 200 ms before: md marks an array clean after so
-//! long without writes (`safe_mode_delay`). A dirty array is gone through behind requests (`background`), from the beginning. A
-//! dirty array with parity of which a member is missing does not start, as in md: what parity says of the rest may be wrong. From
-//! then on requests are answered at once, and their pages counted as unread or unwritten. Where there is parity, resync waits for
+//! long without writes (`safe_mode_delay`). A dirty array is gone through behind requests (`background`), from the beginning,
+//! or where its bitmap says (`marking`). A dirty array with parity of which a member is missing does not start, as in md: what
+//! parity says of the rest may be wrong. From then on requests are answered at once, and their pages counted as unread or unwritten. Where there is parity, resync waits for
 //! a member that fails to be rebuilt, and begins again.
 //!
 //! Operations that members have begun are answered by nobody: their tokens are of an older generation.
@@ -113,6 +113,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.health.is_whole() {
             return self.refuse_to_start(now);
         }
+        self.read_bitmap(is_dirty, now);
         if is_dirty {
             self.begin_resync(now);
         }
@@ -220,6 +221,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(nvram) = self.nvram.as_deref_mut() {
             nvram.forget_writes();
         }
+        if let Some(bitmap) = self.bitmap.as_deref_mut() {
+            bitmap.lose_power();
+        }
         if let Some(background) = self.background.as_deref_mut() {
             background.forget_steps();
         }
@@ -256,5 +260,6 @@ fn is_of_an_operation(message: &Message) -> bool {
             | Message::Refused(..)
             | Message::Served(_)
             | Message::Hedge(_)
+            | Message::Mark
     )
 }

@@ -13,6 +13,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
 use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
 
+use super::bitmap::MARKS;
 use super::log::{REPLAY, UNLOGGED};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -66,6 +67,8 @@ pub(super) struct Running {
     pub race: u64,
     /// Its entry in the log.
     pub log: u64,
+    /// The write-intent bitmap counts it among those who write.
+    pub is_marked: bool,
     /// Up to the beginning of the current step.
     pub before: Chain,
     /// Up to the operation of the current step that finished last so far.
@@ -93,6 +96,7 @@ impl Running {
             step: 0,
             race: NO_RACE,
             log: UNLOGGED,
+            is_marked: false,
             before,
             end: Chain { index: u32::MAX, ..before },
             front: None,
@@ -103,6 +107,12 @@ impl Running {
     #[inline]
     pub fn host_chain(&self) -> &Chain {
         self.front.as_deref().unwrap_or(&self.end)
+    }
+
+    /// Whether it goes on behind requests; they wait for blocks of the bitmap.
+    #[inline]
+    fn is_background(&self) -> bool {
+        self.is_own && self.spec.tag != MARKS
     }
 
     /// Whether something follows when its operations under way are done, but for giving back its rows.
@@ -331,6 +341,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let view = viewing!(self, look);
         if spec.tag == REPLAY {
             self.plan_replay(handle, plan);
+        } else if spec.tag == MARKS {
+            self.plan_marks(plan);
         } else if self.is_copy(handle) {
             self.plan_copy(&spec, plan);
         } else if let Some(cache) =
@@ -438,7 +450,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fast_fail: self.may_be_refused(&operation) && self.delivered[device].capable,
             deadline,
             parity: operation.parity,
-            background: !is_direct && self.transactions[owner].is_own,
+            background: !is_direct && self.transactions[owner].is_background(),
         };
         let result = self.devices[slot].submit(now, sub);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
@@ -507,6 +519,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if node.is_direct {
             self.direct_is_done(&node, done);
             return Ok(());
+        }
+        let running = &self.transactions[node.owner];
+        if running.request == NONE && done.gc_affected {
+            self.marks_are_affected(running.spec.tag);
         }
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
@@ -607,7 +623,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 payload.refused(owner, &node.planned(), token);
             });
         }
-        if self.is_log(&node.operation) {
+        if self.is_log(&node.operation) || self.transactions[node.owner].spec.tag == MARKS {
             self.patch = patch;
             return self.log_is_refused(&node, refusal, at, blame);
         }
@@ -807,6 +823,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction is over: its rows go to whoever waits for them.
     pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Running { ticket, unsettled, is_own, step, spec, .. } = self.transactions[handle];
+        if spec.tag == MARKS {
+            let chain = self.transactions[handle].end;
+            self.forget(handle, now);
+            return self.marks_are_set(&chain, now);
+        }
         self.forget(handle, now);
         if self.cache.is_some() {
             self.leave_cache(handle, spec.rows, now)?;
@@ -849,15 +870,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction is done.
     fn forget(&mut self, handle: u32, now: SimTime) {
         let running = &self.transactions[handle];
-        if !running.is_destage {
+        if !running.is_destage && running.spec.tag != MARKS {
             self.planner.done(now, &running.spec);
         }
         if C::ACTIVE {
             // Its request may be complete and forgotten by now.
             self.payload.ends(Owner { handle, transaction: &running.spec, request: None });
         }
-        let log = running.log;
+        let (log, spec, is_marked) = (running.log, running.spec, running.is_marked);
         self.transactions.release(handle);
+        if is_marked {
+            self.has_written(&spec, now);
+        }
         if log != UNLOGGED {
             self.give_back_log(log, now);
         }

@@ -27,6 +27,8 @@ mod resync;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
 use super::missing::{Missing, Unreadable};
@@ -562,6 +564,10 @@ impl Planner for MirroredPlanner {
 
     fn is_synced_to(&mut self, from: Option<Bytes>) {
         self.unsynced.is_synced_to(from);
+    }
+
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.unsynced.is_only_in(chunks);
     }
 
     fn resynced_rows(&self) -> u64 {

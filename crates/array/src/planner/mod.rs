@@ -113,6 +113,9 @@ pub trait Planner: Send {
     /// What lies below so many bytes of the members agrees since power was lost; everything if none are named.
     fn is_synced_to(&mut self, _from: Option<Bytes>) {}
 
+    /// Of what was not gone through only these chunks of so many bytes of the members need not agree.
+    fn is_unsynced_in(&mut self, _chunks: (Bytes, std::collections::BTreeSet<u64>)) {}
+
     /// Rows that were written anew because they were cut short. Unit: rows, or pages where there is no parity.
     fn resynced_rows(&self) -> u64 {
         0

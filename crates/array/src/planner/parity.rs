@@ -42,6 +42,8 @@ mod resync;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
@@ -176,7 +178,7 @@ impl ParityPlanner {
         self.read(offset, length, &mut scratch);
         let is_missing =
             |read: &PlannedOperation| !view.health.has(read.device, read.offset, read.offset + read.length);
-        let is_unsynced = |read: &PlannedOperation| self.unsynced.has(read.offset + read.length);
+        let is_unsynced = |read: &PlannedOperation| self.unsynced.has(read.offset, read.offset + read.length);
         let trusts_parity = !scratch.operations().iter().any(is_unsynced);
         let waits = |read: &PlannedOperation| {
             (!is_whole && is_missing(read))
@@ -683,7 +685,9 @@ impl Planner for ParityPlanner {
         match (operation.operation, transaction.operation) {
             _ if matches!(transaction.tag, RESTORE | RESYNC) && refusal == Refusal::Reserved => Answer::Wait,
             // Parity is not to be relied on.
-            (Operation::Read, _) if self.unsynced.has(operation.offset + operation.length) => {
+            (Operation::Read, _)
+                if self.unsynced.has(operation.offset, operation.offset + operation.length) =>
+            {
                 waits_or_parks(&self.dodge, operation, refusal, patch)
             }
             (Operation::Read, Operation::Read) if is_plain && self.dodge.reads != Reads::Wait => {
@@ -733,6 +737,10 @@ impl Planner for ParityPlanner {
         self.unsynced.is_synced_to(from);
     }
 
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.unsynced.is_only_in(chunks);
+    }
+
     fn resynced_rows(&self) -> u64 {
         self.unsynced.written()
     }
@@ -749,7 +757,7 @@ impl Planner for ParityPlanner {
 
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
         let is_host_read = transaction.operation == Operation::Read && transaction.tag == 0;
-        let is_unsynced = self.unsynced.has(operation.offset + operation.length);
+        let is_unsynced = self.unsynced.has(operation.offset, operation.offset + operation.length);
         (is_host_read && !is_unsynced).then(|| self.without(operation))
     }
 

@@ -9,6 +9,8 @@
 //! are the only ones that may not agree. Everything that is not gone through is read, and parity or copies are written for these
 //! rows alone. Without redundancy they mean nothing.
 //!
+//! Where a write-intent bitmap says which chunks were being written, all others agree.
+//!
 //! Until a row is gone through its parity is not used: a write reads the units that it does not write, as in md
 //! (`handle_stripe_dirtying`), and nothing is read around a member that collects. A member that fails all the same takes with it
 //! what parity says wrongly: that is the write hole. Rows are gone through again once it is rebuilt.
@@ -37,6 +39,8 @@ impl Look for Blind {
 pub(super) struct Unsynced {
     /// First byte of the members that was not gone through; none if everything agrees.
     from: Option<Bytes>,
+    /// Bytes of a chunk, and the only chunks that may not agree, where a bitmap says so.
+    chunks: Option<(Bytes, BTreeSet<u64>)>,
     cut_short: BTreeSet<u64>,
     /// First rows of transactions under way that leave theirs as they are.
     skipped: Vec<u64>,
@@ -54,13 +58,24 @@ impl Unsynced {
         self.from = from;
         if from.is_none() {
             self.cut_short.clear();
+            self.chunks = None;
         }
     }
 
-    /// Whether what ends at a byte of the members is not known to agree.
+    /// Only these chunks of so many bytes are not known to agree.
+    pub fn is_only_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.chunks = Some(chunks);
+    }
+
+    /// Whether a range of the members is not known to agree.
     #[inline]
-    pub fn has(&self, end: Bytes) -> bool {
-        self.from.is_some_and(|from| end > from)
+    pub fn has(&self, start: Bytes, end: Bytes) -> bool {
+        self.from.is_some_and(|from| end > from && self.is_in_chunks(start.max(from), end))
+    }
+
+    fn is_in_chunks(&self, start: Bytes, end: Bytes) -> bool {
+        let Some((size, chunks)) = &self.chunks else { return true };
+        start < end && chunks.range(start / size..=(end - 1) / size).next().is_some()
     }
 
     /// Rows among these that were cut short, lowest first.
@@ -105,15 +120,18 @@ mod tests {
     fn rows_that_were_cut_short_are_written_once() {
         let rows = |first, count| Rows { first, count };
         let mut unsynced = Unsynced::default();
-        assert!(!unsynced.has(u64::MAX));
+        assert!(!unsynced.has(0, u64::MAX));
         unsynced.cut_short(rows(3, 2));
         unsynced.cut_short(rows(4, 3));
         unsynced.is_synced_to(Some(8192));
-        assert!(unsynced.has(8193) && !unsynced.has(8192));
+        assert!(unsynced.has(0, 8193) && !unsynced.has(0, 8192));
         assert_eq!(unsynced.rows_in(rows(4, 10)).collect::<Vec<_>>(), [4, 5, 6]);
         unsynced.are_written(rows(0, 5));
         assert_eq!((unsynced.written(), unsynced.rows_in(rows(0, 99)).count()), (2, 2));
+        unsynced.is_only_in((4096, BTreeSet::from([1, 3])));
+        assert!(unsynced.has(12_288, 12_289) && !unsynced.has(0, 12_288), "the second chunk is gone through");
+        assert!(unsynced.has(0, 20_480) && !unsynced.has(16_384, 20_480));
         unsynced.is_synced_to(None);
-        assert_eq!((unsynced.has(u64::MAX), unsynced.rows_in(rows(0, 99)).count()), (false, 0));
+        assert_eq!((unsynced.has(0, u64::MAX), unsynced.rows_in(rows(0, 99)).count()), (false, 0));
     }
 }

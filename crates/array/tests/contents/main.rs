@@ -36,7 +36,7 @@ use harmonia_ssd::gc::schedule;
 use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
-use torture::log::{Logged, run_logged};
+use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::{DECLUSTERED, levels};
 
 /// Requests of a history: a few times what its devices hold.
@@ -357,6 +357,31 @@ fn contents_outlive_losses_of_power() {
         ],
     );
     assert!(power.left_open < power.predicted, "{power:#?}");
+}
+
+/// The same where a write-intent bitmap says which chunks are to be gone through.
+#[test]
+fn with_a_bitmap_contents_outlive_losses_of_power() {
+    let sum = sum((7_000_000..).filter_map(|seed| run_marked::<Tag>(seed, REQUESTS)).take(100));
+    let power = &sum.power;
+    eprintln!("{power:#?}");
+    assert_exceed(
+        &sum,
+        &[
+            ("writes of the bitmap", sum.marks, 3_000),
+            ("writers that waited for a bit", sum.mark_waits, 3_000),
+            ("bits that were cleared", sum.marks_cleared, 1_500),
+            ("chunks gone through", sum.dirty_chunks, 500),
+            ("losses of power", power.losses, 300),
+            ("requests submitted again", power.again, 500),
+            ("sectors in rows that did not add up", power.unlike, 1_000),
+            ("resyncs", power.resyncs, 50),
+            ("rows written anew", power.rewritten_rows, 100),
+            ("failures", power.failures, 40),
+            ("sectors that a write hole has taken", power.predicted, 50),
+            ("of which found at the end", power.wrong, 30),
+        ],
+    );
 }
 
 /// What resubmitted writes and resync do to one another without row locks.

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::Layout;
 use harmonia_array::{
-    ArrayConfig, ArrayCounters, Interface, Level, LogCounters, NvramCounters, ReadCounters, Reads,
-    Steadiness, WriteHole,
+    ArrayConfig, ArrayCounters, BitmapCounters, Interface, Level, LogCounters, NvramCounters, ReadCounters,
+    Reads, Steadiness, WriteHole,
 };
 use harmonia_metrics::{
-    ArrayReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport, EventsReport,
-    FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport, PreconditionReport,
-    ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport, WriteHoleReport,
+    ArrayReport, BitmapReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport,
+    EventsReport, FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport,
+    PreconditionReport, ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
+    WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_types::IoCause;
@@ -83,6 +84,7 @@ pub(super) fn build(
         reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
         nvram: nvram(&scenario.array, &measured.redundancy.nvram),
         write_hole: write_hole(&scenario.array, &measured.redundancy.log),
+        bitmap: bitmap(&scenario.array, &measured.redundancy.bitmap),
         failures: measured.failures,
         feasibility: policy
             .filter(|policy| policy.keeps_apart())
@@ -232,7 +234,7 @@ fn write_hole(array: &ArrayConfig, counted: &LogCounters) -> Option<WriteHoleRep
     let kind = match array.faults.write_hole {
         WriteHole::Journal(_) => "journal",
         WriteHole::PartialParityLog(_) => "ppl",
-        WriteHole::Resync => return None,
+        WriteHole::Resync | WriteHole::Bitmap { .. } => return None,
     };
     Some(WriteHoleReport {
         kind: kind.to_owned(),
@@ -242,6 +244,19 @@ fn write_hole(array: &ArrayConfig, counted: &LogCounters) -> Option<WriteHoleRep
         replayed_rows: counted.replayed_rows,
         replayed_pages: counted.replayed_pages,
         replay_ns: counted.replay_ns,
+    })
+}
+
+/// What a write-intent bitmap has cost, if one is kept.
+fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport> {
+    let WriteHole::Bitmap { chunk, .. } = array.faults.write_hole else { return None };
+    Some(BitmapReport {
+        chunk_bytes: chunk,
+        writes: counted.writes,
+        pages: counted.pages,
+        waits: counted.waits,
+        cleared: counted.cleared,
+        dirty_chunks: counted.dirty_chunks,
     })
 }
 

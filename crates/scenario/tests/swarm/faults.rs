@@ -78,6 +78,22 @@ fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
     format!("power_loss = [{}]\n", losses.join(", "))
 }
 
+/// A write-intent bitmap, in half of the scenarios that know one: bits come and go under any load, or stay.
+fn bitmap(seed: u64, scenario: &Scenario) -> String {
+    let mut d = Draw(Rng::stream(seed, "swarm/bitmap"));
+    let array = &scenario.array;
+    let is_known = array.level.redundancy(array.devices) > 0 && !matches!(array.level, Level::Draid(_));
+    if !is_known || d.0.chance(0.5) {
+        return String::new();
+    }
+    let chunk = match d.range(0, 2) {
+        0 => String::new(),
+        _ => format!("bitmap_chunk = \"{}B\"\n", array.stripe_unit * d.range(1, 40)),
+    };
+    let delay = d.pick(&["1ms", "4ms", "30ms", "5s"]);
+    format!("write_hole = \"bitmap\"\n{chunk}bitmap_delay = \"{delay}\"\n")
+}
+
 fn parsed(toml: &str) -> Scenario {
     Scenario::parse(toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}\n{toml}"))
 }
@@ -88,8 +104,13 @@ fn failing(seed: u64) -> Option<(String, Scenario)> {
     if toml.contains("policy = \"gaftl\"") {
         return None;
     }
-    let keys = keys(seed, &parsed(&toml));
-    let toml = toml.replacen("[array.coordination]", &format!("{keys}[array.coordination]"), 1);
+    let plain = parsed(&toml);
+    let (keys, bitmap) = (keys(seed, &plain), bitmap(seed, &plain));
+    let with =
+        |keys: String| toml.replacen("[array.coordination]", &format!("{keys}[array.coordination]"), 1);
+    let marked = with(format!("{keys}{bitmap}"));
+    // A load may need all of an array, and leave no room for a bitmap.
+    let toml = if Scenario::parse(&marked, "swarm.toml", &[], None).is_ok() { marked } else { with(keys) };
     let scenario = parsed(&toml);
     Some((toml, scenario))
 }
@@ -170,6 +191,7 @@ fn failures_add_up(scenario: &Scenario, report: &Report, failures: &FailuresRepo
 fn every_random_scenario_with_failures_ends_and_adds_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let (mut failed, mut rebuilt, mut copied, mut lost_power) = (0, 0, 0, 0);
+    let (mut marks, mut cleared, mut dirty) = (0, 0, 0);
     for seed in first..first + count {
         let Some((toml, scenario)) = failing(seed) else { continue };
         let attempt = std::panic::AssertUnwindSafe(|| {
@@ -185,6 +207,9 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
             eprintln!("seed {seed} fails:\n{toml}");
             std::panic::resume_unwind(panic)
         });
+        let bitmap = report.array.bitmap.unwrap_or_default();
+        (marks, cleared, dirty) =
+            (marks + bitmap.writes, cleared + bitmap.cleared, dirty + bitmap.dirty_chunks);
         let events = report.array.failures.map_or_else(Vec::new, |failures| failures.events);
         failed += events.iter().filter(|event| event.what == Happening::Failed).count();
         rebuilt += events.iter().filter(|event| event.what == Happening::Rebuilt).count();
@@ -192,8 +217,9 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         lost_power += events.iter().filter(|event| matches!(event.what, Happening::PowerLost { .. })).count();
     }
     eprintln!(
-        "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power"
+        "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power, {marks} writes of bitmaps, {cleared} bits cleared, {dirty} chunks gone through"
     );
     let happened = failed > 50 && rebuilt > 5 && copied > 5 && lost_power > 50;
+    let happened = happened && marks > 500 && cleared > 500 && dirty > 50;
     assert!(count < SCENARIOS || happened, "too little happened");
 }

@@ -39,7 +39,7 @@ impl ParityPlanner {
     /// Whether rows of a transaction are not known to agree.
     #[inline]
     pub(super) fn is_unsynced(&self, rows: Rows) -> bool {
-        self.unsynced.has(rows.end() * self.row)
+        self.unsynced.has(rows.first * self.row, rows.end() * self.row)
     }
 
     /// Writes of the parity of a row.

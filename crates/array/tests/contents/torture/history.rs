@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use harmonia_array::{ArrayConfig, ArrayFailure, Condition, Mishap, MishapKind, Reads};
+use harmonia_array::{ArrayConfig, ArrayFailure, Condition, Mishap, MishapKind, Reads, WriteHole};
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
@@ -137,6 +137,11 @@ pub struct Counts {
     pub log_pages: u64,
     pub log_waits: u64,
     pub replayed_rows: u64,
+    /// Writes of a write-intent bitmap, bits cleared, writers that waited for one, and chunks that were gone through.
+    pub marks: u64,
+    pub marks_cleared: u64,
+    pub mark_waits: u64,
+    pub dirty_chunks: u64,
     /// Sectors that at the end could hold either of several writes that had overlapped.
     pub uncertain: u64,
     /// All logical sectors of all arrays.
@@ -208,6 +213,10 @@ impl Counts {
         self.log_pages += other.log_pages;
         self.log_waits += other.log_waits;
         self.replayed_rows += other.replayed_rows;
+        self.marks += other.marks;
+        self.marks_cleared += other.marks_cleared;
+        self.mark_waits += other.mark_waits;
+        self.dirty_chunks += other.dirty_chunks;
         self.uncertain += other.uncertain;
         self.sectors_at_end += other.sectors_at_end;
         self.levels.extend(other.levels);
@@ -308,6 +317,7 @@ impl<C: Content> Run<C> {
         let damage = Damage::new(config.devices, spares, page_sectors, redundancy, lines);
         let damage = if faults.journal.is_some() { damage.with_journal() } else { damage };
         let mut world = World::new(places, damage);
+        world.logs.is_bitmap = matches!(faults.write_hole, WriteHole::Bitmap { .. });
         // What was refused in part and then lost with its member is read again as a whole.
         world.races = matches!(config.knowledge.reads, Reads::Hedge(_))
             || config.coordination.policy == "hedge"
@@ -547,6 +557,9 @@ impl<C: Content> Run<C> {
         let log = self.array.log_counters();
         (counts.logged, counts.log_pages) = (log.entries, log.pages);
         (counts.log_waits, counts.replayed_rows) = (log.full_waits, log.replayed_rows);
+        let bitmap = of_array.bitmap;
+        (counts.marks, counts.marks_cleared) = (bitmap.writes, bitmap.cleared);
+        (counts.mark_waits, counts.dirty_chunks) = (bitmap.waits, bitmap.dirty_chunks);
         counts.rebuilt_pages = of_array.reads.rebuilt_pages;
         counts.waited_pages = of_array.reads.waited_pages;
         (counts.hedges, counts.hedges_won) = (of_array.reads.hedges, of_array.reads.hedges_won);

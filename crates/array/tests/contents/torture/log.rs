@@ -17,7 +17,7 @@ use harmonia_array::payload::Owner;
 use harmonia_array::planner::{PlannedOperation, Transaction};
 use harmonia_array::{ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, When, WriteHole};
 use harmonia_engine::Rng;
-use harmonia_types::{DeviceId, Operation, SimTime};
+use harmonia_types::{DeviceId, Operation, SimDuration, SimTime};
 
 use super::content::{Content, SECTOR, Stamp};
 use super::history::{Counts, Failure, Locks, Options, config_of, run_on};
@@ -54,11 +54,29 @@ pub fn run_logged<C: Content>(seed: u64, requests: u64, how: Logged) -> Option<R
     }))
 }
 
+/// Runs a history with losses of power of an array that keeps a write-intent bitmap; none where the seed's array cannot. Passes
+/// are so frequent that bits come and go while writes are under way.
+pub fn run_marked<C: Content>(seed: u64, requests: u64) -> Option<Result<Counts, Failure>> {
+    let options = Options { seed, requests, locks: Locks::Always, faults: false, power: true };
+    let mut config = config_of(options);
+    let mut rng = Rng::stream(seed, "contents/bitmap");
+    let chunk = config.stripe_unit * pick(&mut rng, &[1, 1, 2, 3, 8]);
+    let delay = SimDuration::from_us(pick(&mut rng, &[5, 40, 300, 3_000, 100_000]));
+    let whole = config.layout();
+    config.faults.write_hole = WriteHole::Bitmap { chunk, delay };
+    let is_redundant = config.level.redundancy(config.devices) > 0;
+    let fits =
+        config.layout().logical_bytes() * 2 >= whole.logical_bytes() && config.layout().logical_bytes() > 0;
+    if !is_redundant || !fits || matches!(config.level, Level::Draid(_)) {
+        return None;
+    }
+    Some(run_on::<C>(config, options, |_| {}))
+}
+
 /// A log that is often full for an array with parity: a journal, or for RAID-5 a partial parity log. `false` if the level has no
 /// use for one, or members have no room.
 fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
     let mut rng = Rng::stream(seed, "contents/log");
-    }
     let Layout::Parity(parity) = config.layout() else { return false };
     let (page, unit) = (config.page_size(), config.stripe_unit);
     let with = |config: &ArrayConfig, hole: WriteHole| {
@@ -110,6 +128,8 @@ fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
 pub struct Logs<C> {
     /// What the log is to hold.
     images: BTreeMap<(DeviceId, u64), C>,
+    /// What lies there is a write-intent bitmap, and nobody looks at what it holds.
+    pub is_bitmap: bool,
     /// By handle: transactions that write again what the log says.
     replays: BTreeMap<u32, Replay<C>>,
 }
@@ -124,7 +144,7 @@ struct Replay<C> {
 
 impl<C> Default for Logs<C> {
     fn default() -> Self {
-        Logs { images: BTreeMap::new(), replays: BTreeMap::new() }
+        Logs { images: BTreeMap::new(), is_bitmap: false, replays: BTreeMap::new() }
     }
 }
 
@@ -149,6 +169,9 @@ fn behind_header<'a>(
 impl<C: Content> Logs<C> {
     /// What a write of the log carries.
     pub fn fill(&mut self, operation: &PlannedOperation, contents: &mut Vec<C>) {
+        if self.is_bitmap {
+            return contents.extend(sectors(operation).map(|place| C::of(Stamp::garbage(u16::MAX, place.1))));
+        }
         for place in sectors(operation) {
             contents.push(*self.images.get(&place).expect("the log is written as it was announced"));
         }

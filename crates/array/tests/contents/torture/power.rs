@@ -80,7 +80,7 @@ impl Outages {
 impl<C: Content> Run<C> {
     /// Another request has arrived: power may be lost, or a member fail.
     pub fn go_through(&mut self, outages: &mut Outages) -> Result<(), String> {
-        self.hear_of_resync();
+        self.hear_of_resync()?;
         if outages.fails_in == Some(0) {
             outages.may_fail = false;
             let member = DeviceId(outages.rng.below(u64::from(outages.members)) as u16);
@@ -114,16 +114,16 @@ impl<C: Content> Run<C> {
 
     /// Lets time pass until nothing is left that may not add up, if that is wanted.
     pub fn wait_for_resync(&mut self, is_wanted: bool) -> Result<(), String> {
-        let is_over = |run: &mut Self| {
-            run.hear_of_resync();
-            run.world.lock().expect("one thread").unlike.is_empty()
+        let is_over = |run: &mut Self| -> Result<bool, String> {
+            run.hear_of_resync()?;
+            Ok(run.world.lock().expect("one thread").unlike.is_empty())
         };
         let has_failed = self
             .array
             .mishaps()
             .iter()
             .any(|mishap| matches!(mishap.what, MishapKind::Failed | MishapKind::Refused));
-        while is_wanted && !has_failed && !is_over(self) {
+        while is_wanted && !has_failed && !is_over(self)? {
             let next = self.array.next_wakeup();
             if next == SimTime::NEVER {
                 return Err("a resync never ends".into());
@@ -168,13 +168,29 @@ impl<C: Content> Run<C> {
         self.take_note(result)
     }
 
-    /// Everything is gone through: nothing is left that does not add up.
-    pub fn hear_of_resync(&mut self) {
+    /// Everything is gone through: nothing is left that does not add up, but where somebody writes.
+    pub fn hear_of_resync(&mut self) -> Result<(), String> {
         let last = self.array.mishaps().iter().rev().find(|mishap| {
             matches!(mishap.what, MishapKind::PowerLost(_) | MishapKind::Resynced | MishapKind::Failed)
         });
-        if last.is_some_and(|mishap| mishap.what == MishapKind::Resynced) {
-            self.world.lock().expect("one thread").unlike.clear();
+        if !last.is_some_and(|mishap| mishap.what == MishapKind::Resynced) {
+            return Ok(());
+        }
+        let before = std::mem::take(&mut self.world.lock().expect("one thread").unlike);
+        if before.is_empty() {
+            return Ok(());
+        }
+        let unlike = self.unlike();
+        let world = self.world.lock().expect("one thread");
+        let is_left = |&&sector: &&u64| {
+            let is_busy = self.array.is_row_busy(sector / world.places.row_sectors);
+            before.contains(&sector) && !is_busy && !world.is_broken(sector)
+        };
+        match unlike.iter().find(is_left) {
+            Some(sector) => {
+                Err(format!("a resync is over, and sector {sector} of the members does not add up"))
+            }
+            None => Ok(()),
         }
     }
 

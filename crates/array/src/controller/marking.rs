@@ -1,0 +1,163 @@
+//! Setting bits of the write-intent bitmap before members are written, and clearing them; the table is in `bitmap`.
+//!
+//! A write of the host that holds its rows waits here before it is planned, as stripes do in md (`STRIPE_BIT_DELAY`). Whoever
+//! wants a bit at one moment waits for one write of the bitmap, and whoever comes while that is under way for the next one. The
+//! time is that of parity.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Bytes, Operation, SimTime};
+
+use super::bitmap::{BitmapCounters, MARKS, Mark};
+use super::messages::Message;
+use super::payload::Payload;
+use super::tokens::NONE;
+use super::transactions::Chain;
+use super::{Array, ArrayFailure};
+use crate::planner::{Plan, Transaction};
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// What a bitmap has cost so far.
+    pub fn bitmap_counters(&self) -> BitmapCounters {
+        self.bitmap.as_deref().map_or_else(BitmapCounters::default, |bitmap| bitmap.counters)
+    }
+
+    /// Whether a transaction that holds its rows may go on, or waits until its bits are set.
+    pub(super) fn may_write(&mut self, handle: u32, now: SimTime) -> bool {
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return true };
+        let running = &mut self.transactions[handle];
+        let writes = matches!(running.spec.operation, Operation::Write | Operation::Trim);
+        if !writes || running.is_own || running.is_destage || running.is_marked {
+            return true;
+        }
+        running.is_marked = true;
+        match bitmap.begin_write(&running.spec) {
+            Mark::Set => return true,
+            Mark::OnItsWay => bitmap.let_go.push(handle),
+            Mark::Wanted => {
+                bitmap.waiting.push_back(handle);
+                if bitmap.flying.is_empty() && !std::mem::replace(&mut bitmap.is_due, true) {
+                    // Whoever comes at this moment is taken along.
+                    self.agenda.push(now, Message::Mark);
+                }
+            }
+        }
+        bitmap.counters.waits += 1;
+        self.waiting += 1;
+        false
+    }
+
+    /// Begins to write the blocks of the bitmap that have to be.
+    pub(super) fn mark(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
+        bitmap.is_due = false;
+        if !bitmap.has_to_write() {
+            return Ok(());
+        }
+        bitmap.take_blocks();
+        (bitmap.since, bitmap.is_gc_affected) = (now, false);
+        while let Some(waiter) = bitmap.waiting.pop_front() {
+            let before = &mut self.transactions[waiter].before;
+            before.blame.parity.queue_host += (now - before.finish).0;
+            before.finish = now;
+            bitmap.let_go.push(waiter);
+        }
+        let spec = Transaction { tag: MARKS, ..Transaction::unlocked(Operation::Write, 0, 0) };
+        self.begin_own(spec, u64::MAX, now)
+    }
+
+    /// Plans to write them.
+    pub(super) fn plan_marks(&mut self, plan: &mut Plan) {
+        let members = self.delivered.len() as u16;
+        if let Some(bitmap) = self.bitmap.as_deref_mut() {
+            bitmap.plan(&self.health, members, plan);
+        }
+    }
+
+    /// Members collected where the bitmap waited for them.
+    pub(super) fn marks_are_affected(&mut self, tag: u64) {
+        if let Some(bitmap) = self.bitmap.as_deref_mut().filter(|_| tag == MARKS) {
+            bitmap.is_gc_affected = true;
+        }
+    }
+
+    /// The blocks are written, and `chain` says where the time went: whoever waited for them goes on.
+    pub(super) fn marks_are_set(&mut self, chain: &Chain, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
+        bitmap.are_written();
+        let (since, is_affected) = (bitmap.since, bitmap.is_gc_affected);
+        let waiters = std::mem::take(&mut bitmap.let_go);
+        if bitmap.has_to_write() && !std::mem::replace(&mut bitmap.is_due, true) {
+            self.agenda.push(now, Message::Mark);
+        }
+        for &waiter in &waiters {
+            self.waiting -= 1;
+            let running = &mut self.transactions[waiter];
+            let before = &mut running.before;
+            if before.finish == since {
+                before.blame.parity.add(&chain.blame.parity);
+                if chain.gc_wait.map(|wait| wait.ns) > before.gc_wait.map(|wait| wait.ns) {
+                    before.gc_wait = chain.gc_wait;
+                }
+            } else {
+                // It came later, and waited for what others had begun.
+                before.blame.parity.queue_host += (now - before.finish).0;
+            }
+            before.finish = now;
+            if running.request != NONE {
+                self.requests[running.request].gc_affected |= is_affected;
+            }
+            self.admit(waiter, now)?;
+        }
+        self.arrange_pass(now);
+        Ok(())
+    }
+
+    /// A transaction that was let go is over.
+    pub(super) fn has_written(&mut self, spec: &Transaction, now: SimTime) {
+        if let Some(bitmap) = self.bitmap.as_deref_mut() {
+            bitmap.end_write(spec);
+        }
+        self.arrange_pass(now);
+    }
+
+    /// Arranges the next pass, if there is anything to clear.
+    pub(super) fn arrange_pass(&mut self, now: SimTime) {
+        let is_whole = self.health.is_whole();
+        let Some(bitmap) = self.bitmap.as_deref_mut().filter(|bitmap| !bitmap.has_pass) else { return };
+        if is_whole && bitmap.is_untidy() {
+            bitmap.has_pass = true;
+            self.agenda.push(now + bitmap.delay, Message::Pass);
+        }
+    }
+
+    /// Clears what nobody has written for a while.
+    pub(super) fn pass(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let is_whole = self.health.is_whole();
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
+        bitmap.has_pass = false;
+        if is_whole {
+            bitmap.pass();
+            self.mark(now)?;
+        }
+        self.arrange_pass(now);
+        Ok(())
+    }
+
+    /// The array starts again after a loss of power; if it was being written, what the bits say is to be gone through.
+    pub(super) fn read_bitmap(&mut self, is_dirty: bool, now: SimTime) {
+        if let Some(bitmap) = self.bitmap.as_deref_mut()
+            && is_dirty
+        {
+            bitmap.are_dirty();
+        }
+        self.arrange_pass(now);
+    }
+
+    /// Members are gone through up to there.
+    pub(super) fn bits_are_synced_to(&mut self, end: Bytes, now: SimTime) {
+        if let Some(bitmap) = self.bitmap.as_deref_mut() {
+            bitmap.are_synced_to(end);
+        }
+        self.arrange_pass(now);
+    }
+}
