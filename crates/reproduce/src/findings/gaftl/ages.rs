@@ -21,13 +21,16 @@ pub(super) fn finding(reader: &Reader<'_>) -> Finding {
             of(Age(at(&SLOTS, slot), at(&REPLACEMENTS, replacement) + 1), migration)
         })
     };
-    let columns = ["migration", "parity of the oldest", "of the second", "age of the second at replacement 1"];
+    let columns =
+        ["migration", "parity of the oldest", "of the second", "age of the second at replacement 1"];
     let later = ["2", "3", "5", "10", "moved away", "moved back"];
     let mut table = head(&[columns.as_slice(), later.as_slice()].concat());
     for migration in MIGRATIONS {
-        let figures = [ParityShare(0), ParityShare(1), Age(1, 1), Age(1, 2), Age(1, 3), Age(1, 5), Age(1, 10)];
+        let figures =
+            [ParityShare(0), ParityShare(1), Age(1, 1), Age(1, 2), Age(1, 3), Age(1, 5), Age(1, 10)];
         let cells = figures.map(|quantity| entry(reader, &of(quantity, migration), Unit::Percent));
-        let moved = ["migrated_away", "migrated_back"].map(|name| count(reader, &of(Counted(name), migration)));
+        let moved =
+            ["migrated_away", "migrated_back"].map(|name| count(reader, &of(Counted(name), migration)));
         line(&mut table, [migration.to_owned()].into_iter().chain(cells).chain(moved));
     }
     Finding {
