@@ -55,6 +55,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("gaftl-real", include_str!("../../../experiments/gaftl-real.toml")),
     ("gaftl-fill", include_str!("../../../experiments/gaftl-fill.toml")),
     ("gaftl-reserve", include_str!("../../../experiments/gaftl-reserve.toml")),
+    ("gaftl-ages", include_str!("../../../experiments/gaftl-ages.toml")),
 ];
 
 /// The scenario files they start from.

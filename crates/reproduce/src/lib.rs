@@ -10,12 +10,14 @@
 //! * [`campaign`]: runs what is missing, and keeps what is done;
 //! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
+//! * `ages`: when members wear out, from their erases;
 //! * [`assessment`]: claims with their verdicts;
 //! * [`findings`], `figure`: the pages and pictures made of them.
 //!
 //! A verdict is a function of the results, and pages are a function of the results: both are made again at any time
 //! without a simulation.
 
+mod ages;
 pub mod assessment;
 pub mod campaign;
 pub mod claims;

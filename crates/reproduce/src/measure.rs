@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use harmonia_metrics::{Interval, Pairing, PairingReport};
 
+use crate::ages;
 use crate::results::Results;
 use crate::summary::Summary;
 
@@ -96,6 +97,14 @@ pub enum Quantity {
     MembersInGc,
     /// What the coordination policy counted under a name. Unit: count.
     Counted(&'static str),
+    /// Parity that a member wrote, of that of all members. Unit: percent.
+    ParityShare(usize),
+    /// Age of the member in a slot, oldest first from 0, at a replacement, counted from 1. Unit: percent of a life.
+    Age(usize, usize),
+    /// Replacements, of ten, at which the second oldest member is above its critical age. Unit: count.
+    Critical,
+    /// Replacement from which on the age of the second oldest member is stable. Unit: count.
+    StableFrom,
 }
 
 /// Width at which changes of empty blocks are compared, the same in all runs: the narrowest that a report has of
@@ -147,6 +156,10 @@ impl Quantity {
             Quantity::ChannelsInGc => "channels that collect",
             Quantity::MembersInGc => "members that collect",
             Quantity::Counted(name) => name,
+            Quantity::ParityShare(_) => "share of the parity",
+            Quantity::Age(..) => "age at a replacement",
+            Quantity::Critical => "replacements with a second member of critical age",
+            Quantity::StableFrom => "replacement from which ages are stable",
         }
     }
 
@@ -210,6 +223,17 @@ impl Quantity {
                 Some(shares.map(|(members, share)| members as f64 * share).sum())
             }
             Quantity::Counted(name) => run.coordination.get(name).map(|&count| count as f64),
+            Quantity::ParityShare(member) => {
+                let all: u64 = run.members.iter().map(|member| member.parity_pages_written).sum();
+                let own = run.members.get(member)?.parity_pages_written;
+                (all > 0).then(|| 100.0 * own as f64 / all as f64)
+            }
+            Quantity::Age(slot, replacement) => {
+                let ages = ages::by_replacement(&run.members)?;
+                Some(100.0 * ages.get(replacement.checked_sub(1)?)?.get(slot)?)
+            }
+            Quantity::Critical => Some(ages::critical(&ages::by_replacement(&run.members)?) as f64),
+            Quantity::StableFrom => Some(ages::stable_from(&ages::by_replacement(&run.members)?) as f64),
         }
     }
 }

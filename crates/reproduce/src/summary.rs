@@ -1,11 +1,12 @@
 //! What is kept of a run: the figures that a claim may ask for, and no more.
 //!
 //! Times are whole nanoseconds and shares have six decimals, so that a thousand runs fit into a file that one can
-//! commit. Leaves out: distributions beyond seven percentiles, blame, single members.
+//! commit. Leaves out: distributions beyond seven percentiles, blame, and of single members all but their wear under shares
+//! of parity.
 
 use std::collections::BTreeMap;
 
-use harmonia_metrics::{DistributionSummary, OverTimeReport, PairingReport, Report};
+use harmonia_metrics::{DeviceReport, DistributionSummary, OverTimeReport, PairingReport, Report};
 use serde::{Deserialize, Serialize};
 
 /// What a run showed, or why it could not be run.
@@ -59,6 +60,18 @@ pub struct Summary {
     pub steady: bool,
     /// What coordination counted. Unit: count.
     pub coordination: BTreeMap<String, u64>,
+    /// How each member wore; absent where all have the same share of parity.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<MemberWear>,
+}
+
+/// What is kept of a member.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberWear {
+    /// Blocks erased. Unit: count.
+    pub erases: u64,
+    /// Parity written. Unit: pages.
+    pub parity_pages_written: u64,
 }
 
 /// What is kept of how a device stood over time.
@@ -172,8 +185,14 @@ impl From<&Report> for Summary {
             devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
             steady: report.precondition.steady,
             coordination: array.coordination.counters.clone(),
+            members: report.devices.iter().filter_map(member_wear).collect(),
         }
     }
+}
+
+fn member_wear(device: &DeviceReport) -> Option<MemberWear> {
+    let parity_pages_written = device.parity_pages_written?;
+    Some(MemberWear { erases: device.erases, parity_pages_written })
 }
 
 fn plane_utilisation(report: &Report) -> Option<f64> {
@@ -220,6 +239,7 @@ mod tests {
             "pairing",
             "waiting_at_gc",
             "over_time",
+            "members",
         ] {
             assert!(!text.contains(later), "{later}: {text}");
         }

@@ -1,5 +1,6 @@
 //! IEEE Access 2019 (GAFTL): members that collect in turn, and somewhere else to write meanwhile.
 
+mod ages;
 mod room;
 
 use super::Finding;
@@ -24,7 +25,7 @@ pub(super) fn findings(reader: &Reader<'_>) -> Vec<Finding> {
         real(reader),
         room::reserves(reader),
         room::fills(reader),
-        ages(),
+        ages::finding(reader),
     ]
 }
 
@@ -374,24 +375,5 @@ fn real(reader: &Reader<'_>) -> Finding {
         ],
         claims: claims.to_vec(),
         table,
-    }
-}
-
-fn ages() -> Finding {
-    Finding {
-        id: "gaftl-ages",
-        question: "How do members age under GAFTL?".into(),
-        text: "The paper spreads parity unevenly, so that members wear out one after the other, and follows ten replacements (Figs. 18 \
-               and 19). Harmonia has shares of parity (`array.parity_shares`), their migration under `gaftl`, and a recursion of ages. \
-               Configuration D has not been run with them yet, so nothing is said of these claims."
-            .into(),
-        claims: vec![
-            "gaftl-age-oldest",
-            "gaftl-age-second",
-            "gaftl-age-second-age",
-            "gaftl-age-critical",
-            "gaftl-age-stable",
-        ],
-        ..Finding::default()
     }
 }
