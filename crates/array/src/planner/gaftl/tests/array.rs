@@ -65,6 +65,8 @@ struct Shared {
     unreadable: BTreeSet<(u64, Place)>,
     /// First rows of transactions that have found two pages of a row that cannot be read: what they read is lost, and counted.
     given_up: BTreeSet<u64>,
+    /// Two pages of a row could not be read, and what was to be written of them is lost: nothing is compared from here on.
+    is_over: bool,
     /// By row and unit: all that was ever written, and how many of these are done.
     versions: BTreeMap<(u64, u16), (Vec<u32>, usize)>,
     planned: Option<(Transaction, Run)>,
@@ -123,9 +125,11 @@ impl Shared {
     }
 
     fn note_loss(&mut self, of: &Transaction, before: LossCounters) {
-        if self.planner.loss_counters().unread_pages > before.unread_pages {
+        let lost = self.planner.loss_counters().since(&before);
+        if lost.unread_pages > 0 {
             self.given_up.insert(of.rows.first);
         }
+        self.is_over |= lost.unwritten_pages + lost.lost_pages > 0;
     }
 
     /// A write is done: what it was to leave behind also where nobody took it.
@@ -322,6 +326,9 @@ impl Planner for Watched {
 impl Payload for Watched {
     fn submits(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let mut shared = self.get();
+        if shared.is_over {
+            return;
+        }
         if let Some((_, run)) = shared.planned.take_if(|(planned, _)| planned == of.transaction) {
             shared.running.insert(of.handle, run);
         }
@@ -349,6 +356,9 @@ impl Payload for Watched {
 
     fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let mut shared = self.get();
+        if shared.is_over {
+            return;
+        }
         for place in rows_of(operation) {
             if shared.unreadable.remove(&(token, place)) {
                 shared.begun.remove(&(token, place));
@@ -385,6 +395,9 @@ impl Payload for Watched {
 
     fn ends(&mut self, of: Owner<'_>) {
         let mut shared = self.get();
+        if shared.is_over {
+            return;
+        }
         let is_lost = of.transaction.rows.count > 0 && shared.given_up.remove(&of.transaction.rows.first);
         let Some(run) = shared.running.remove(&of.handle) else { return };
         match of.transaction.operation {
@@ -536,6 +549,7 @@ fn run(seed: u64, befalls: Befall) -> [u64; 4] {
         blank: BTreeMap::new(),
         unreadable: BTreeSet::new(),
         given_up: BTreeSet::new(),
+        is_over: false,
         versions: BTreeMap::new(),
         planned: None,
         running: BTreeMap::new(),
@@ -605,8 +619,13 @@ fn run(seed: u64, befalls: Befall) -> [u64; 4] {
     let slots = free_stripes * (whole.stripe_unit() / PAGE);
     assert!(shared.planner.displaced.counters.high_water <= slots, "the cap");
     let losses = shared.planner.loss_counters();
+    let moved = shared.planner.migrating.as_ref().map(|migrating| migrating.map.counters).unwrap_or_default();
+    let counts = [shared.checked, shared.planner.displaced.counters.displaced, moved.away, moved.back];
+    if befalls == Befall::PageErrors && shared.is_over {
+        return counts;
+    }
     assert_eq!((losses.unwritten_pages, losses.lost_pages), (0, 0), "nothing is lost");
-    let most_unread = u64::from(befalls == Befall::PageErrors);
+    let most_unread = 2 * u64::from(befalls == Befall::PageErrors);
     assert!(losses.unread_pages <= most_unread, "{} pages were not read", losses.unread_pages);
     for &(row, unit) in shared.versions.keys() {
         if !array.health().is_whole() {
@@ -619,8 +638,7 @@ fn run(seed: u64, befalls: Befall) -> [u64; 4] {
             .fold(Sum::new(), |sum, unit| plus(&sum, &shared.at(shared.home(row, unit))));
         assert_eq!(shared.at(parity), sum, "parity of row {row}");
     }
-    let moved = shared.planner.migrating.as_ref().map(|migrating| migrating.map.counters).unwrap_or_default();
-    [shared.checked, shared.planner.displaced.counters.displaced, moved.away, moved.back]
+    counts
 }
 
 /// How often members have failed.
