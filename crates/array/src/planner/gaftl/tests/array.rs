@@ -606,7 +606,7 @@ fn run(seed: u64, befalls: Befall) -> [u64; 4] {
     // A member that failed for the last time has no spare left, or its spare is built in time.
     let is_final = |array: &Array<AuditProbe, Watched>| {
         let failures = config.faults.spares.len() < 2 && config.faults.spares.len() < failed(array);
-        (array.health().is_whole() || failures) && (is_settled() || failures)
+        failures || (array.health().is_whole() && is_settled())
     };
     while left > 0 || !is_final(&array) || array.transactions_under_way() > 0 {
         let wakeup = array.next_wakeup();
