@@ -3,7 +3,7 @@
 //! They are taken from the capacity whatever the policy, so that policies are compared on the same array.
 
 use harmonia_array::coordination::{self, Coordinator};
-use harmonia_array::{ArrayConfig, Level};
+use harmonia_array::{ArrayConfig, Level, WriteHole};
 use harmonia_types::registry::find;
 use harmonia_types::{Bytes, units};
 
@@ -45,11 +45,11 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
         let problem = "a stripe cache keeps rows as if all of them were at home";
         return Some((problem.into(), "array.stripe_cache = 0".into()));
     }
-    if !faults.events.is_empty() || faults.page_errors > 0.0 || faults.scrub.is_some() {
-        let problem = "it does not know how to go on without a member that fails or cannot be read";
-        return Some((problem.into(), "no array.failure, array.page_errors and array.scrub".into()));
+    if faults.replacements() > 0 {
+        let problem = "a copy of a member that works does not have what is written to stripes kept free";
+        return Some((problem.into(), "array.failure without kind = \"replace\"".into()));
     }
-    if !faults.is_none() {
+    if !faults.power_losses.is_empty() || faults.write_hole != WriteHole::Resync {
         let problem = "neither resync nor a log knows of rows that it writes elsewhere";
         return Some((problem.into(), "no array.power_loss and no array.write_hole".into()));
     }

@@ -346,6 +346,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
         }
         self.consult(now, &Event::Rebuilt(device));
+        self.may_tidy(now);
     }
 
     /// Whether pages may turn out to be unreadable.

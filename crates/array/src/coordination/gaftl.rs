@@ -39,10 +39,13 @@
 //! The gain depends on how much of a member a collection keeps busy. The paper's members are single chips. Where a member
 //! has many dies, others serve while one collects, and there is less to go around.
 //!
+//! While a member is missing or rebuilt, the turns stop and nothing is displaced. Rows that lie elsewhere are read and written from
+//! where they are, and a rebuild completes their copies in free stripes as well. What is displaced goes home when all is rebuilt.
+//!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
 //! Leaves out: shares of parity that change as members age and are replaced, and the choice of members for new data by age. RAID-4
-//! and RAID-5 only, no member may fail, and parity moves on at most 16 members.
+//! and RAID-5 only, no member is copied while it works, power must not be lost, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;

@@ -50,9 +50,10 @@
 //! Parity may move (`migration`); `stripe_map` says where units lie then.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2 to 5. Leaves out: the choice of members for new data by
-//! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members must
-//! not fail (scenarios refuse that) and RAID-6 is not planned.
+//! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members may fail and
+//! be rebuilt (`degraded`). They are not copied to spares while they work, and RAID-6 is not planned (scenarios refuse both).
 
+mod degraded;
 mod displaced;
 mod migration;
 mod row;
@@ -62,13 +63,15 @@ mod tests;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
 
-use super::parity::{AROUND, ParityPlanner};
+use super::missing::Counted;
+use super::parity::{AROUND, CHECK, ParityPlanner, RESTORE};
 use super::{
     Answer, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters,
     Refusal, Rows, Transaction, View, join,
 };
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
+use degraded::Before;
 use displaced::{Copy, Displaced};
 use migration::Migrating;
 pub(crate) use stripe_map::MOST_MEMBERS;
@@ -89,6 +92,8 @@ pub(super) struct GaftlPlanner {
     rows: u64,
     small_write: SmallWrite,
     parks: bool,
+    /// Members may fail, or pages may be unreadable.
+    may_fail: bool,
     displaced: Displaced,
     /// Where parity lies that has moved, if it may.
     migrating: Option<Box<Migrating>>,
@@ -105,6 +110,10 @@ pub(super) struct GaftlPlanner {
     /// What the plan being made writes, and what it writes when that is done.
     writes: [Vec<PlannedOperation>; 2],
     scratch: Vec<DeviceId>,
+    /// Where transactions under way have found their rows, if members may fail.
+    before: Vec<Before>,
+    losses: LossCounters,
+    counted: Counted,
 }
 
 /// Members whose operations on a row would wait for collection.
@@ -141,6 +150,7 @@ impl GaftlPlanner {
             rows: reserve.first,
             small_write,
             parks: false,
+            may_fail: false,
             displaced: Displaced::new(reserve),
             migrating: None,
             forces: false,
@@ -151,6 +161,9 @@ impl GaftlPlanner {
             last: Vec::new(),
             writes: Default::default(),
             scratch: Vec::new(),
+            before: Vec::new(),
+            losses: LossCounters::default(),
+            counted: Counted::default(),
         }
     }
 
@@ -158,6 +171,12 @@ impl GaftlPlanner {
     #[must_use]
     pub fn parking(self, parks: bool) -> Self {
         GaftlPlanner { parks, ..self }
+    }
+
+    /// Whether members may fail, or pages be unreadable.
+    #[must_use]
+    pub fn failing(self, may_fail: bool) -> Self {
+        GaftlPlanner { may_fail, ..self }
     }
 
     /// How whole stripes and parity are placed.
@@ -296,18 +315,29 @@ impl GaftlPlanner {
                 // A read of a member was planned for where the layout has it.
                 let home = self.layout.data_member(self.stripe(row), unit);
                 if member.map_or((first..=last).contains(&unit), |member| member == home) {
-                    self.read_unit(row, unit, busy, view, plan);
+                    self.read_unit((row, unit), busy, transaction, view, plan);
                 }
             }
         }
     }
 
-    fn read_unit(&mut self, row: u64, unit: u16, busy: Busy, view: &View<'_>, plan: &mut Plan) {
+    fn read_unit(
+        &mut self,
+        (row, unit): (u64, u16),
+        busy: Busy,
+        of: &Transaction,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) {
         let home = self.data_member(row, unit);
-        if let Some(copy) = self.displaced.of(row, unit) {
-            let read = self.read_row(self.holder(copy, view), copy.slot, Phase::Data);
-            return self.push(read, plan);
+        if let Some(&copy) = self.displaced.of(row, unit) {
+            return self.read_copy(&copy, of, view, plan);
         }
+        if !self.is_left(of, view, home, row) {
+            return self.read_hurt((row, unit), of, view, plan);
+        }
+        // While something is missing the others may not be enough.
+        let busy = if self.is_hurt(of, view) { Busy::Nobody } else { busy };
         if !busy.is(home) {
             return self.push(self.read_row(home, row, Phase::Data), plan);
         }
@@ -326,7 +356,7 @@ impl GaftlPlanner {
     fn bring_home(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let (row, unit) = (transaction.rows.first, transaction.units.0);
         let Some(&copy) = self.displaced.of(row, unit).filter(|copy| !copy.leaves) else { return };
-        if self.busy(row, view) != Busy::Nobody {
+        if self.is_hurt(transaction, view) || self.busy(row, view) != Busy::Nobody {
             return;
         }
         let holder = self.holder(&copy, view);
@@ -367,14 +397,24 @@ impl Planner for GaftlPlanner {
 
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, rows, tag, .. } = *transaction;
+        if self.may_fail && operation == Operation::Write && rows.count > 0 {
+            self.remember(rows);
+        }
         match operation {
             Operation::Write if tag == HOMECOMING => self.bring_home(transaction, view, plan),
             Operation::Write if tag == RETURN => self.put_back(transaction, view, plan),
-            Operation::Write if rows.count > 0 && self.concerns(transaction, view) => {
-                self.write(transaction, view, plan);
+            Operation::Write if tag == RESTORE => {
+                if self.restores(transaction) {
+                    self.counting(transaction, |planner| planner.restore_rows(transaction, view, plan));
+                } else {
+                    self.inner.plan(now, transaction, view, plan);
+                }
             }
-            Operation::Read if self.displaced.has(rows) || self.is_moved(rows) => {
-                self.read(transaction, view, plan)
+            Operation::Write if rows.count > 0 && self.concerns(transaction, view) => {
+                self.counting(transaction, |planner| planner.write(transaction, view, plan));
+            }
+            Operation::Read if tag != CHECK && self.is_away(rows) => {
+                self.counting(transaction, |planner| planner.read(transaction, view, plan));
             }
             Operation::Trim if self.displaced.has(rows) => {
                 self.forget(rows);
@@ -393,6 +433,14 @@ impl Planner for GaftlPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
+        let is_missing = matches!(refusal, Refusal::Failed | Refusal::Unreadable);
+        if is_missing && self.is_planned_here(transaction, operation) {
+            return self.plan_without(transaction, operation, refusal);
+        }
+        if is_missing && operation.offset >= self.rows * self.row {
+            // A slot is held by two members.
+            return Answer::Patch;
+        }
         self.inner.on_refused(now, transaction, operation, refusal, view, patch)
     }
 
@@ -401,6 +449,9 @@ impl Planner for GaftlPlanner {
     }
 
     fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        if !view.health.is_whole() {
+            return None;
+        }
         let Some((row, unit)) = self.displaced.first() else { return self.next_return(view) };
         if self.busy(row, view) != Busy::Nobody {
             return None;
@@ -415,7 +466,17 @@ impl Planner for GaftlPlanner {
         if let Some(migrating) = &mut self.migrating {
             migrating.map.settle(transaction.rows);
         }
+        self.forget_before(transaction.rows);
+        self.counted.forget(transaction.rows);
         self.inner.done(now, transaction);
+    }
+
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        self.restoring(member, offset, length)
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {
+        self.inner.check(offset, length, repairs)
     }
 
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
@@ -423,7 +484,9 @@ impl Planner for GaftlPlanner {
     }
 
     fn loss_counters(&self) -> LossCounters {
-        self.inner.loss_counters()
+        let mut losses = self.inner.loss_counters();
+        losses.add(&self.losses);
+        losses
     }
 
     fn counters(&self) -> PlannerCounters {

@@ -181,7 +181,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: D
             let plain = parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge);
             let whole = (layout, parity.clone());
             let displacing = gaftl::GaftlPlanner::new(plain, whole, small_write, dodge.free_stripes);
-            Box::new(displacing.parking(dodge.parks).placing(dodge.placing))
+            Box::new(displacing.parking(dodge.parks).failing(dodge.may_fail).placing(dodge.placing))
         }
         Layout::Parity(parity) => {
             Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge))

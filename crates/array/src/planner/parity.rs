@@ -102,9 +102,9 @@ pub(super) const AROUND: u64 = 3;
 /// The tag of a read of what a member holds that cannot be read there.
 const WITHOUT: u64 = 4;
 /// The tag of a read that compares all that members hold.
-const CHECK: u64 = 5;
+pub(super) const CHECK: u64 = 5;
 /// The tag of a write of what a member is to hold, from the other members.
-const RESTORE: u64 = 6;
+pub(super) const RESTORE: u64 = 6;
 /// The tag of a write that goes through rows after a loss of power.
 const RESYNC: u64 = 7;
 
@@ -238,6 +238,26 @@ impl ParityPlanner {
             around.stripe(&members, piece, wanted, plan);
         }
         self.losses.add(&std::mem::take(&mut around.losses));
+    }
+
+    /// What a transaction that holds its rows cannot read, and nothing of the member `without`.
+    #[inline]
+    pub(super) fn missing<'a>(
+        &'a self,
+        transaction: &Transaction,
+        view: &View<'a>,
+        without: Option<DeviceId>,
+    ) -> Missing<'a> {
+        Missing::of(transaction, view, &self.unreadable, without)
+    }
+
+    /// A transaction has found pages that it does not read again.
+    pub(super) fn note_unreadable(&mut self, transaction: &Transaction, operation: &PlannedOperation) {
+        self.unreadable.note(transaction.rows, operation);
+    }
+
+    pub(super) fn page(&self) -> Bytes {
+        self.page
     }
 
     /// Plans rows of which something may be missing, and counts what is lost.

@@ -21,7 +21,7 @@
 //! at that moment and nothing else (`power`).
 //!
 //! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `planner/gaftl/tests`, as
-//! symbols, on whole arrays and on plans alone.
+//! symbols, on whole arrays and on plans alone, with members that fail and pages that cannot be read.
 //!
 //! Not verified: times; parity of rows while they are written; that two reads agree on the order of writes that overlapped;
 //! what a hedge finds out after the race is over; that a row whose parity was lost is sound again once it is written as a

@@ -21,6 +21,8 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
     let devices = u64::from(scenario.array.devices);
     let is_redundant = scenario.array.level.redundancy(scenario.array.devices) > 0;
     let page = scenario.array.page_size();
+    // Under it no member is copied, and no power lost.
+    let displaces = scenario.array.coordination.policy == "gaftl";
     let spares = if is_redundant { d.range(0, 3) } else { 0 };
     let mut text = format!("page_errors = {}\n", d.pick(&["0", "0", "0.001", "0.05"]));
     let mut events = Vec::new();
@@ -29,7 +31,7 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
         let device = d.range(0, devices - 1);
         let kind = match d.range(0, 3) {
             0 => format!(", kind = \"slow\", factor = {}", d.pick(&["1", "1.5", "30"])),
-            1 if (replaced.len() as u64) < spares && !replaced.contains(&device) => {
+            1 if !displaces && (replaced.len() as u64) < spares && !replaced.contains(&device) => {
                 replaced.push(device);
                 ", kind = \"replace\"".to_owned()
             }
@@ -69,7 +71,8 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
 /// Losses of power, in half of the scenarios that know them.
 fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
     let mut d = Draw(Rng::stream(seed, "swarm/power"));
-    let is_known = !matches!(scenario.array.level, Level::Draid(_));
+    let is_known =
+        !matches!(scenario.array.level, Level::Draid(_)) && scenario.array.coordination.policy != "gaftl";
     if !is_known || d.0.chance(0.5) {
         return String::new();
     }
@@ -98,12 +101,9 @@ fn parsed(toml: &str) -> Scenario {
     Scenario::parse(toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}\n{toml}"))
 }
 
-/// The scenario of a seed with faults; none where its load is a trace, or its policy knows of no failures.
+/// The scenario of a seed with faults; none where its load is a trace.
 fn failing(seed: u64) -> Option<(String, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
-    if toml.contains("policy = \"gaftl\"") {
-        return None;
-    }
     let plain = parsed(&toml);
     let (keys, bitmap) = (keys(seed, &plain), bitmap(seed, &plain));
     let with =

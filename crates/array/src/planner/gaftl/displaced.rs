@@ -109,6 +109,30 @@ impl Displaced {
         self.copies.get(&(row, unit))
     }
 
+    /// The same, with where it lies.
+    pub fn copies_within(&self, rows: Rows) -> Vec<((u64, u16), Copy)> {
+        let copies = self.within(rows).filter_map(|place| Some((place, *self.copies.get(&place)?)));
+        copies.collect()
+    }
+
+    /// The row whose unit lies in a slot of a member.
+    pub fn owner(&self, slot: u64, member: DeviceId) -> Option<u64> {
+        let is_there = |copy: &Copy| copy.slot == slot && copy.on.contains(&member);
+        self.copies.iter().find(|(_, copy)| is_there(copy)).map(|(&(row, _), _)| row)
+    }
+
+    /// What has been changed about some rows since they had these copies is taken back: nothing of it was written.
+    pub fn put_back(&mut self, rows: Rows, before: &[((u64, u16), Copy)]) {
+        let is_in = |row: u64| (rows.first..rows.end()).contains(&row);
+        let range = (rows.first, 0)..=(rows.end() - 1, u16::MAX);
+        let Displaced { copies, free, given_up, .. } = self;
+        let held = copies.extract_if(range, |_, _| true).map(|(_, copy)| copy.slot);
+        let given_up = given_up.extract_if(.., |(row, _)| is_in(*row)).map(|(_, slot)| slot);
+        let is_new = |slot: &u64| before.iter().all(|(_, copy)| copy.slot != *slot);
+        free.extend(held.chain(given_up).filter(is_new));
+        copies.extend(before.iter().copied());
+    }
+
     /// The lowest row and unit that could be brought home.
     pub fn first(&self) -> Option<(u64, u16)> {
         self.copies.iter().find(|(_, copy)| !copy.leaves).map(|(&place, _)| place)

@@ -133,7 +133,9 @@ impl GaftlPlanner {
     /// Plans to put a row back as the layout has it. Nothing if it is, or somebody collects.
     pub(super) fn put_back(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let row = transaction.rows.first;
-        let is_calm = self.busy(row, view) == Busy::Nobody && !self.displaced.has(transaction.rows);
+        let is_calm = self.busy(row, view) == Busy::Nobody
+            && !self.is_hurt(transaction, view)
+            && !self.displaced.has(transaction.rows);
         let Some(migrating) = self.migrating.as_deref_mut().filter(|of| is_calm && of.map.is_moved(row))
         else {
             return;

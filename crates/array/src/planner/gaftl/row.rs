@@ -14,17 +14,19 @@ pub(super) struct Row<'a> {
     /// The unit that gives its place to parity and goes to a slot.
     pub moves: Option<u16>,
     /// First and last unit that are written.
-    units: (u16, u16),
-    busy: Busy,
-    of: &'a Transaction,
-    view: &'a View<'a>,
+    pub units: (u16, u16),
+    pub busy: Busy,
+    /// Something of it may be missing.
+    pub is_hurt: bool,
+    pub of: &'a Transaction,
+    pub view: &'a View<'a>,
 }
 
 /// What is read for a row: at home, and copies in slots.
 #[derive(Debug, Default)]
-struct Needs {
-    home: Vec<DeviceId>,
-    slots: Vec<Copy>,
+pub(super) struct Needs {
+    pub home: Vec<DeviceId>,
+    pub slots: Vec<Copy>,
 }
 
 impl Needs {
@@ -34,14 +36,14 @@ impl Needs {
         }
     }
 
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.home.len() + self.slots.len()
     }
 }
 
 /// How parity is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// Nothing that parity has changes, or parity's member collects.
     LeftAlone,
     Modify,
@@ -58,6 +60,9 @@ impl GaftlPlanner {
     /// Whether a write of some rows is any different from what the planner of parity would do.
     pub(super) fn concerns(&self, transaction: &Transaction, view: &View<'_>) -> bool {
         let Transaction { rows, units, .. } = *transaction;
+        if self.is_hurt(transaction, view) {
+            return self.is_away(rows);
+        }
         if self.is_moved(rows) || (self.forces && units == (0, self.layout.data_units() - 1)) {
             return true;
         }
@@ -73,16 +78,20 @@ impl GaftlPlanner {
         let Transaction { rows, units, .. } = *transaction;
         self.begin_step();
         self.load.fill(0);
+        let is_hurt = self.is_hurt(transaction, view);
         for row in rows.first..rows.end() {
             let (busy, parity) = (self.busy(row, view), self.p_member(row));
             let moves = self.redirect(row, parity, busy);
-            self.row(Row { row, parity, moves, units, busy, of: transaction, view }, plan);
+            self.row(Row { row, parity, moves, units, busy, is_hurt, of: transaction, view }, plan);
         }
         self.turn = (self.turn + 1) % self.members;
         self.write_noted(plan);
     }
 
     fn row(&mut self, mut row: Row<'_>, plan: &mut Plan) {
+        if row.is_hurt {
+            return self.row_hurt(row, plan);
+        }
         if row.busy == Busy::Several {
             self.displaced.counters.waits_several += 1;
             row.busy = Busy::Nobody;
@@ -134,7 +143,7 @@ impl GaftlPlanner {
         self.displaced.counters.forced += 1;
     }
 
-    fn count(&mut self, way: Way, read: u64) {
+    pub(super) fn count(&mut self, way: Way, read: u64) {
         self.counters.pre_read_bytes += read;
         match way {
             Way::LeftAlone => {}
@@ -183,7 +192,7 @@ impl GaftlPlanner {
     }
 
     /// Whether parity has what lies at the home of a unit.
-    fn is_in_parity(&self, row: u64, unit: u16) -> bool {
+    pub(super) fn is_in_parity(&self, row: u64, unit: u16) -> bool {
         self.displaced.of(row, unit).is_none_or(|copy| copy.in_parity)
     }
 
@@ -223,7 +232,7 @@ impl GaftlPlanner {
     }
 
     /// What a read-modify-write reads: what parity has of the units that go home, and parity.
-    fn modify(&self, row: &Row<'_>) -> Needs {
+    pub(super) fn modify(&self, row: &Row<'_>) -> Needs {
         let mut needs = Needs::default();
         for unit in row.units.0..=row.units.1 {
             if !self.goes_away(row, unit) && self.is_in_parity(row.row, unit) {
@@ -236,32 +245,37 @@ impl GaftlPlanner {
     }
 
     /// What a reconstruct-write reads: the units at home that are not written.
-    fn reconstruct(&self, row: &Row<'_>) -> Needs {
+    pub(super) fn reconstruct(&self, row: &Row<'_>) -> Needs {
         let mut needs = Needs::default();
         for unit in 0..self.layout.data_units() {
             if row.is_written(unit) {
                 self.need_rest(row, unit, &mut needs);
             } else if self.displaced.of(row.row, unit).is_none() {
-                needs.home(self.data_member(row.row, unit));
+                self.need_home(row, unit, &mut needs);
             }
         }
         needs
     }
 
+    /// Where a unit is read that is not displaced: at home, or from what makes up for it.
+    fn need_home(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
+        let home = self.data_member(row.row, unit);
+        if !row.busy.is(home) && !self.is_gone(row, home) {
+            return needs.home(home);
+        }
+        let mut others = Vec::new();
+        self.others(row.row, unit, &mut others);
+        others.into_iter().for_each(|member| needs.home(member));
+    }
+
     /// Where the rest of a unit is read that is written in part.
-    fn need_rest(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
+    pub(super) fn need_rest(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
         if !self.is_cut(row, unit) {
             return;
         }
-        let home = self.data_member(row.row, unit);
-        if let Some(&copy) = self.displaced.of(row.row, unit) {
-            needs.slots.push(copy);
-        } else if !row.busy.is(home) {
-            needs.home(home);
-        } else {
-            let mut others = Vec::new();
-            self.others(row.row, unit, &mut others);
-            others.into_iter().for_each(|member| needs.home(member));
+        match self.displaced.of(row.row, unit) {
+            Some(&copy) => needs.slots.push(copy),
+            None => self.need_home(row, unit, needs),
         }
     }
 

@@ -138,6 +138,26 @@ impl StripeMap {
         self.returning.push(row);
     }
 
+    /// What says where some rows lie.
+    pub fn places(&self, rows: Rows) -> &[u64] {
+        &self.places[rows.first as usize..rows.end() as usize]
+    }
+
+    /// What has been changed about some rows since they lay so is taken back: nothing of it was written.
+    pub fn put_back(&mut self, rows: Rows, before: &[u64]) {
+        let parity = self.parity();
+        for (row, &places) in (rows.first..rows.end()).zip(before) {
+            let is_returning = self.returning.contains(&row);
+            let now = if is_returning { self.preset(row, parity) } else { self.member(row, parity) };
+            self.returning.retain(|&other| other != row);
+            let is_moved = std::mem::replace(&mut self.places[row as usize], places) != 0;
+            self.moved = self.moved + u64::from(places != 0) - u64::from(is_moved);
+            let then = self.member(row, parity);
+            self.surplus[now.index()] -= 1;
+            self.surplus[then.index()] += 1;
+        }
+    }
+
     /// The member that is to hold a unit, or parity, when what is under way is done.
     #[cfg(test)]
     pub fn target(&self, row: u64, unit: u16) -> DeviceId {
