@@ -69,7 +69,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
     let spares = array.field("spares").map(|field| field.count(0, MOST_SPARES)).transpose()?.unwrap_or(0);
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
-    let power_losses = power::losses(array, level, &events)?;
+    let power_losses = power::losses(array, level)?;
     Ok(Faults {
         events,
         page_errors,

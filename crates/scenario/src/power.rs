@@ -2,7 +2,7 @@
 //!
 //! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards.
 
-use harmonia_array::{Befalls, Fault, Level, When, WriteHole};
+use harmonia_array::{Level, When, WriteHole};
 use harmonia_types::SimDuration;
 
 use crate::error::Parsed;
@@ -14,17 +14,11 @@ use crate::tree::Value;
 const MOST_LOSSES: usize = 16;
 
 /// Reads `[[array.power_loss]]`.
-pub(crate) fn losses(array: &Section<'_>, level: Level, events: &[Fault]) -> Parsed<Vec<When>> {
+pub(crate) fn losses(array: &Section<'_>, level: Level) -> Parsed<Vec<When>> {
     let Some(field) = array.field("power_loss") else { return Ok(Vec::new()) };
     if matches!(level, Level::Draid(_)) {
         let problem = "is not modelled for declustered parity";
         return Err(field.fault_allowing(problem, "no `power_loss`, or array.level = \"raid5\" or \"raid6\""));
-    }
-    let is_copied = events.iter().any(|event| event.what == Befalls::Replacement);
-    if is_copied && write_hole(array)?.keeps_log() {
-        let problem = "is not modelled where a log is kept and a member is copied to a spare";
-        let allowed = "no `power_loss`, no array.failure with kind = \"replace\", or array.write_hole = \"resync\" or \"bitmap\"";
-        return Err(field.fault_allowing(problem, allowed));
     }
     let Value::List(list) = &field.node.value else {
         return Err(field.fault(format!("must be an array of tables, not {}", field.node.kind())));

@@ -254,6 +254,14 @@ impl Background {
         }
     }
 
+    /// What lies above a byte of the members may not be on spares as it is on the members.
+    pub fn copy_again_from(&mut self, offset: Bytes) {
+        let step = self.rates.step;
+        for job in self.jobs.iter_mut().filter(|job| matches!(job.work, Work::Copy(_))) {
+            job.next = job.next.min(offset / step * step);
+        }
+    }
+
     /// How far a member is copied to its spare.
     pub fn copied(&self, device: DeviceId) -> Option<Bytes> {
         self.jobs.iter().find(|job| job.work == Work::Copy(device)).map(Job::built)

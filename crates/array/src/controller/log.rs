@@ -215,6 +215,13 @@ impl Log {
         })))
     }
 
+    /// First byte of the members in rows of which parity alone is written again. A spare that a member is copied to may have of
+    /// such a row what the member has not, or the other way round.
+    pub fn parity_from(&self) -> Option<Bytes> {
+        let rows = self.entries.values().map(|entry| entry.spec.rows.first).min()?;
+        self.journal.is_none().then(|| rows * self.layout.row_bytes())
+    }
+
     /// Whether entries are being replayed.
     #[inline]
     pub fn is_replaying(&self) -> bool {

@@ -177,6 +177,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let entries: Vec<(u64, Transaction)> =
             log.entries.iter().map(|(&number, entry)| (number, entry.spec)).collect();
         (log.replaying, log.since) = (entries.len(), now);
+        if let Some(from) = log.parity_from()
+            && let Some(background) = self.background.as_deref_mut()
+        {
+            background.copy_again_from(from);
+        }
         for &(number, spec) in &entries {
             let spec = Transaction { operation: Operation::Write, tag: REPLAY, ..spec };
             self.begin_replay(spec, number, now)?;

@@ -418,10 +418,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !faults.power_losses.is_empty() && matches!(config.level, Level::Draid(_)) {
             return Err("declustered arrays lose no power".to_owned());
         }
-        let is_logged = faults.write_hole.keeps_log();
-        if !faults.power_losses.is_empty() && is_logged && faults.replacements() > 0 {
-            return Err("arrays with a log lose no power while a member is copied".to_owned());
-        }
         if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
             return Err(format!(
                 "{} has distributed spares, and no device takes the place of a member",

@@ -300,7 +300,7 @@ fn with_a_log_contents_outlive_losses_of_power() {
 #[test]
 fn what_was_lost_beside_a_log_once_is_kept() {
     let how = Logged { faults: true, power: true, replays: true };
-    for seed in [6_000_106, 8_000_570, 8_000_573] {
+    for seed in [6_000_106, 6_001_275, 8_000_570, 8_000_573] {
         if let Some(Err(failure)) = run_logged::<Tag>(seed, REQUESTS, how) {
             panic!("{failure}");
         }

@@ -111,7 +111,6 @@ fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
         _ => When::Request(draw(&mut rng, 1, requests)),
     };
     let losses: Vec<When> = (0..LOSSES).map(moment).collect();
-    config.faults.events.retain(|fault| fault.what != Befalls::Replacement);
     for fault in config.faults.events.iter_mut().filter(|fault| fault.what == Befalls::Failure) {
         fault.at = match pick(&mut rng, &losses) {
             When::Request(request) => When::Request(request + rng.below(2)),
