@@ -36,10 +36,14 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let stripe_cache = level::stripe_cache(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
     let mut faults = failures::read(&section, level, &members)?;
-    let journal = log::read(&section, level, &members, &mut faults)?;
     let page = u64::from(shape.page_size);
     let whole = u64::from(shape.logical_pages) * page;
+    let journal = log::read(&section, level, (&members, whole), &mut faults)?;
     let area = faults.write_hole.area(whole, page);
+    if area >= whole {
+        let problem = format!("takes {}, which is all that a member holds", units::format_bytes(area));
+        return Err(log::hole(&section).fault_allowing(problem, "larger members, or \"resync\""));
+    }
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, area)?;
     bitmap::settle(&section, &mut faults.write_hole, stripe_unit, whole)?;
     let free_stripes = room.free_stripes();

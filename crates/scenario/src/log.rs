@@ -19,18 +19,18 @@ const USUAL_PPL: Bytes = 1 << 20;
 const MOST_JOURNALED: usize = 203;
 const MOST_PPL: usize = 64;
 
-/// Reads what belongs to a log; the state in which a journal begins.
+/// Reads what belongs to a log of members that have so many bytes at least; the state in which a journal begins.
 pub(crate) fn read(
     array: &Section<'_>,
     level: Level,
-    members: &[MemberConfig],
+    (members, member): (&[MemberConfig], Bytes),
     faults: &mut Faults,
 ) -> Parsed<SpareState> {
     belongs(array, faults.write_hole)?;
     match faults.write_hole {
         WriteHole::Journal(_) => journal(array, level, members, faults),
         WriteHole::PartialParityLog(_) => {
-            faults.write_hole = WriteHole::PartialParityLog(ppl(array, level, members)?);
+            faults.write_hole = WriteHole::PartialParityLog(ppl(array, level, members, member)?);
             Ok(SpareState::default())
         }
         WriteHole::Bitmap { .. } => {
@@ -126,15 +126,13 @@ fn state(section: &Section<'_>) -> Parsed<SpareState> {
     Ok(state)
 }
 
-fn ppl(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<Bytes> {
+fn ppl(array: &Section<'_>, level: Level, members: &[MemberConfig], member: Bytes) -> Parsed<Bytes> {
     if !matches!(level, Level::Raid5(_)) {
         let problem = format!("is for raid5, whose rows have one parity that moves, and not for {level}");
         return Err(hole(array).fault_allowing(problem, "array.level = \"raid5\", or another `write_hole`"));
     }
     most(array, members, MOST_PPL)?;
-    let ssd = &usual(members).ssd;
-    let page = u64::from(ssd.geometry.page_size);
-    let member = ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages)) * page;
+    let page = u64::from(usual(members).ssd.geometry.page_size);
     match array.field("ppl_size") {
         Some(field) => size(&field, page, member / 2, "half of a member is"),
         None => Ok(USUAL_PPL.next_multiple_of(page).min(member / 2 / page * page)),

@@ -342,8 +342,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.work_on(now)
     }
 
-    /// Whether something may follow from any operation: another step, a page that is written anew, or requests that wait until
-    /// the log is replayed.
+    /// Whether something may follow from any operation: another step, a page that is written anew, requests that wait until
+    /// the log is replayed or the bitmap is written, or the end of a device that has retired.
     #[inline]
     pub(super) fn is_at_work(&self) -> bool {
         let marks = || self.bitmap.as_deref().is_some_and(|bitmap| !bitmap.flying.is_empty());
@@ -351,6 +351,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             || self.reads_may_fail()
             || self.log.as_deref().is_some_and(Log::is_replaying)
             || marks()
+            || self.outstanding[self.access.len()..].iter().any(|&bytes| bytes > 0)
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.

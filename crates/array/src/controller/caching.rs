@@ -192,6 +192,9 @@ impl Chain {
         whole.blame.reconstruct.add(&self.blame.reconstruct);
         whole.blame.stripe_wait += self.blame.stripe_wait;
         whole.blame.restart += self.blame.restart;
+        if self.gc_wait.map(|wait| wait.ns) > rest.gc_wait.map(|wait| wait.ns) {
+            whole.gc_wait = self.gc_wait;
+        }
         whole
     }
 
@@ -300,7 +303,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             parts.iter_mut().for_each(|part| part.before.and_wait(now));
             // What was before is told by the parts.
             parts[0].before = *before;
-            before.blame = RequestBlame::default();
+            (before.blame, before.gc_wait) = (RequestBlame::default(), None);
         }
         self.plan(handle, now)
     }

@@ -81,10 +81,20 @@ fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
     format!("power_loss = [{}]\n", losses.join(", "))
 }
 
-/// A write-intent bitmap, in half of the scenarios that know one: bits come and go under any load, or stay.
-fn bitmap(seed: u64, scenario: &Scenario) -> String {
-    let mut d = Draw(Rng::stream(seed, "swarm/bitmap"));
+/// What is kept against the write hole, in half of the scenarios that know something: a log that is often full, or a write-intent
+/// bitmap whose bits come and go under any load, or stay.
+fn write_hole(seed: u64, scenario: &Scenario) -> String {
     let array = &scenario.array;
+    let mut d = Draw(Rng::stream(seed, "swarm/log"));
+    let stripe = array.stripe_unit * u64::from(array.devices);
+    if array.level.parities() > 0 && d.0.chance(0.3) {
+        let size = (stripe * d.range(3, 9)).next_multiple_of(array.page_size());
+        return match d.range(0, 1) {
+            0 => format!("write_hole = \"ppl\"\nppl_size = \"{size}B\"\n"),
+            _ => format!("write_hole = \"journal\"\njournal = {{ size = \"{size}B\" }}\n"),
+        };
+    }
+    let mut d = Draw(Rng::stream(seed, "swarm/bitmap"));
     let is_known = array.level.redundancy(array.devices) > 0 && !matches!(array.level, Level::Draid(_));
     if !is_known || d.0.chance(0.5) {
         return String::new();
@@ -105,11 +115,11 @@ fn parsed(toml: &str) -> Scenario {
 fn failing(seed: u64) -> Option<(String, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
     let plain = parsed(&toml);
-    let (keys, bitmap) = (keys(seed, &plain), bitmap(seed, &plain));
+    let (keys, hole) = (keys(seed, &plain), write_hole(seed, &plain));
     let with =
         |keys: String| toml.replacen("[array.coordination]", &format!("{keys}[array.coordination]"), 1);
-    let marked = with(format!("{keys}{bitmap}"));
-    // A load may need all of an array, and leave no room for a bitmap.
+    let marked = with(format!("{keys}{hole}"));
+    // A load may need all of an array, and leave no room for a bitmap or a log, or the level know none.
     let toml = if Scenario::parse(&marked, "swarm.toml", &[], None).is_ok() { marked } else { with(keys) };
     let scenario = parsed(&toml);
     Some((toml, scenario))
@@ -191,7 +201,7 @@ fn failures_add_up(scenario: &Scenario, report: &Report, failures: &FailuresRepo
 fn every_random_scenario_with_failures_ends_and_adds_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let (mut failed, mut rebuilt, mut copied, mut lost_power) = (0, 0, 0, 0);
-    let (mut marks, mut cleared, mut dirty) = (0, 0, 0);
+    let (mut marks, mut cleared, mut dirty, mut logged) = (0, 0, 0, 0);
     for seed in first..first + count {
         let Some((toml, scenario)) = failing(seed) else { continue };
         let attempt = std::panic::AssertUnwindSafe(|| {
@@ -210,6 +220,7 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         let bitmap = report.array.bitmap.unwrap_or_default();
         (marks, cleared, dirty) =
             (marks + bitmap.writes, cleared + bitmap.cleared, dirty + bitmap.dirty_chunks);
+        logged += report.array.write_hole.map_or(0, |log| log.log_writes);
         let events = report.array.failures.map_or_else(Vec::new, |failures| failures.events);
         failed += events.iter().filter(|event| event.what == Happening::Failed).count();
         rebuilt += events.iter().filter(|event| event.what == Happening::Rebuilt).count();
@@ -217,9 +228,9 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         lost_power += events.iter().filter(|event| matches!(event.what, Happening::PowerLost { .. })).count();
     }
     eprintln!(
-        "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power, {marks} writes of bitmaps, {cleared} bits cleared, {dirty} chunks gone through"
+        "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power, {marks} writes of bitmaps, {cleared} bits cleared, {dirty} chunks gone through, {logged} entries of logs"
     );
     let happened = failed > 50 && rebuilt > 5 && copied > 5 && lost_power > 50;
-    let happened = happened && marks > 500 && cleared > 500 && dirty > 50;
+    let happened = happened && marks > 500 && cleared > 500 && dirty > 50 && logged > 500;
     assert!(count < SCENARIOS || happened, "too little happened");
 }
