@@ -19,10 +19,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_engine::Rng;
-use harmonia_ssd::gc::victim::{self, NoReads, VictimParameters};
+use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
-use harmonia_types::registry::find;
 use harmonia_types::{Bytes, DeviceId, IoCause, SimTime};
 
 use crate::config::ArrayConfig;
@@ -242,10 +241,7 @@ fn age_device(
     overwrites: u64,
     plan: &AgeingPlan<'_>,
 ) -> Result<Marks, AgeingError> {
-    let build = find(victim::REGISTRY, &config.gc.victim)
-        .ok_or_else(|| AgeingError::Infeasible(format!("unknown victim policy `{}`", config.gc.victim)))?
-        .build;
-    let policy = build(&VictimParameters { d: config.gc.victim_d });
+    let policy = victim::build(&config.gc.victim).map_err(AgeingError::Infeasible)?;
     if ftl.shape().is_dynamic() {
         return age_dynamic(config, ftl, device, (filled, overwrites), &*policy, plan);
     }

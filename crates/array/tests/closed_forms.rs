@@ -18,10 +18,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use common::{PAGE, one_die, raid0};
 use harmonia_array::Array;
 use harmonia_engine::Rng;
-use harmonia_ssd::gc::victim::{self, NoReads, Victim, VictimParameters};
+use harmonia_ssd::gc::victim::{self, NoReads, Victim};
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Amount, Ftl, Goal, SsdConfig, Tally, Trigger};
-use harmonia_types::registry::find;
+use harmonia_ssd::{Amount, Ftl, Goal, PolicyConfig, SsdConfig, Tally, Trigger};
 use harmonia_types::{DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
 // ---------------------------------------------------------------------------------------------------- the oracles
@@ -154,7 +153,9 @@ fn amplify(config: &SsdConfig, policy: &dyn Victim, overwrites: Overwrites, seed
 }
 
 fn registered(name: &str, d: u32) -> Box<dyn Victim> {
-    (find(victim::REGISTRY, name).unwrap().build)(&VictimParameters { d })
+    let policy = PolicyConfig::named(name);
+    let policy = if name == "d-choices" { policy.with("d", d) } else { policy };
+    victim::build(&policy).expect("it is registered")
 }
 
 #[track_caller]

@@ -14,10 +14,9 @@ use harmonia_array::Level;
 use harmonia_array::layout::{Layout, Parity, Rotation};
 use harmonia_array::lifetimes::{Replacement, Wear, replacements, stationary_ages};
 use harmonia_engine::Rng;
-use harmonia_ssd::gc::victim::{self, NoReads, Victim, VictimParameters};
+use harmonia_ssd::gc::victim::{self, NoReads, Victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, SsdConfig};
-use harmonia_types::registry::find;
 use harmonia_types::{DeviceId, IoCause, SimTime};
 
 const MEMBERS: u16 = 5;
@@ -65,8 +64,7 @@ impl Array {
         let fresh = |member: u16| Ftl::new(&config, seed, &format!("device/{member}")).expect("it can work");
         let members: Vec<Ftl> = (0..MEMBERS).map(fresh).collect();
         let stripes = u64::from(members[0].shape().logical_pages);
-        let entry = find(victim::REGISTRY, "greedy").expect("it is registered");
-        let victims = (entry.build)(&VictimParameters { d: 1 });
+        let victims = victim::build(&"greedy".into()).expect("it is registered");
         let slots: Vec<u16> = (0..MEMBERS).collect();
         let layout = laid_out(&slots, stripes);
         let rng = Rng::stream(seed, "lifetimes");

@@ -22,8 +22,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, DeviceCounters,
-    Domain, Frontiers, Ftl, FtlConfig, GcConfig, Order, Priority, QueueDepth, SsdConfig, SubCompletion,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, DeviceCounters, Domain, Frontiers,
+    Ftl, FtlConfig, GcConfig, Order, PolicyConfig, Priority, QueueDepth, SsdConfig, SubCompletion,
     SubRequest, Trigger,
 };
 use harmonia_types::registry::names;
@@ -93,11 +93,9 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             stop_threshold: Amount::AboveHard(rng.below(2) as u32),
             min_victims: 1 + rng.below(2) as u32,
             victim: pick(rng, &victims).into(),
-            victim_d: 3,
             schedule: "blocking".into(),
-            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named(concurrency),
+            concurrency: PolicyConfig::named(concurrency),
         },
     }
 }
@@ -799,7 +797,7 @@ fn with_one_place_to_choose_dynamic_allocation_is_static() {
                 member.ssd.ftl.allocation = allocation;
                 // These look at where operations wait: a write whose die is not chosen yet is at none.
                 if ["queue-depth", "idle-time"].contains(&&*member.ssd.gc.concurrency.policy) {
-                    member.ssd.gc.concurrency = ConcurrencyConfig::named("fixed");
+                    member.ssd.gc.concurrency = PolicyConfig::named("fixed");
                 }
             }
             let state = |index: usize| {

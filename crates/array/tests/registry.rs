@@ -16,8 +16,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-    FtlConfig, GcConfig, Priority, SsdConfig, Tally, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
+    PolicyConfig, Priority, SsdConfig, Tally, Trigger,
 };
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -53,11 +53,9 @@ fn device(domain: Domain) -> SsdConfig {
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),
-            victim_d: 3,
             schedule: "blocking".into(),
-            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }

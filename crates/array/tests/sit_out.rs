@@ -19,7 +19,7 @@ use harmonia_array::planner::Dodge;
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::{Array, Befalls, Fault, Faults, Interface, Level, Parts, Reads, When};
 use harmonia_engine::Rng;
-use harmonia_ssd::gc::victim::{self, NoReads, VictimParameters};
+use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, SsdConfig};
 use harmonia_types::registry::find;
@@ -64,8 +64,8 @@ impl Coordinator for Watched {
 /// Overwritten at random until steady.
 fn aged(ssd: &SsdConfig, seed: u64, member: u16) -> Ftl {
     let mut ftl = Ftl::new(ssd, seed, &format!("device/{member}")).expect("a shape that works");
-    let entry = find(victim::REGISTRY, "greedy").expect("it is registered");
-    let (policy, mut rng) = ((entry.build)(&VictimParameters { d: 1 }), Rng::stream(seed, "ageing"));
+    let policy = victim::build(&"greedy".into()).expect("it is registered");
+    let mut rng = Rng::stream(seed, "ageing");
     let pages = ftl.shape().unit_pages;
     let random = (0..4 * pages).map(|_| rng.below(u64::from(pages)) as u32);
     for page in (0..pages).chain(random) {

@@ -32,7 +32,6 @@ fn device() -> SsdConfig {
     ssd.geometry.channels = 2;
     ssd.geometry.planes_per_die = 2;
     ssd.gc.hard_threshold = Amount::Blocks(3);
-    ssd.gc.victim_d = 3;
     ssd
 }
 

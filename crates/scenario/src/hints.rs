@@ -3,7 +3,6 @@
 use harmonia_array::MemberConfig;
 use harmonia_ssd::BeginsAt;
 use harmonia_ssd::gc::schedule;
-use harmonia_types::registry::find;
 
 use crate::Scenario;
 
@@ -24,7 +23,7 @@ impl Scenario {
         let early = self.array.members.iter().find(|member| member.capable && begins_at_soft(member))?;
         let begins = match early.ssd.gc.begins_at {
             BeginsAt::Soft => "ssd.gc.begins_at = \"soft\"".to_owned(),
-            BeginsAt::Schedule => format!("ssd.gc.schedule = \"{}\"", early.ssd.gc.schedule),
+            BeginsAt::Schedule => format!("ssd.gc.schedule = \"{}\"", early.ssd.gc.schedule.policy),
         };
         Some(format!(
             "hint: reactive policies wake when a member reaches its hard threshold. Under {begins} members start to collect \
@@ -48,7 +47,7 @@ impl Scenario {
             format!(
                 "hint: with ssd.gc.soft_threshold = {} blocks, ssd.gc.schedule = \"{}\" never stops collecting, because data leaves \
                  at most {most_free} blocks of an allocation unit free; {advice}",
-                shape.soft, member.ssd.gc.schedule
+                shape.soft, member.ssd.gc.schedule.policy
             )
         })
     }
@@ -57,9 +56,7 @@ impl Scenario {
 /// Whether a member's collections begin at its soft threshold.
 fn begins_at_soft(member: &MemberConfig) -> bool {
     let is_said = member.ssd.gc.begins_at == BeginsAt::Soft;
-    is_said
-        || find(schedule::REGISTRY, &member.ssd.gc.schedule)
-            .is_some_and(|entry| (entry.build)().needs().begins_at_soft)
+    is_said || schedule::build(&member.ssd.gc.schedule).is_ok_and(|schedule| schedule.needs().begins_at_soft)
 }
 
 #[cfg(test)]

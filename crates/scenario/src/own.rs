@@ -105,6 +105,7 @@ pub(crate) fn said(why: &str) -> (String, String) {
     let (problem, allowed) = match why.rsplit_once(", expected ") {
         Some((problem, "u64" | "u32")) => (problem, "a whole number, 0 or more"),
         Some((problem, "f64")) => (problem, "a number"),
+        Some((problem, "a string")) => (problem, "text in quotes; a time is written \"25us\" or \"1.5ms\""),
         Some(said) => said,
         None if why.ends_with("for a duration") || why.contains("is not a duration") => {
             (&*why, "a time such as \"25us\" or \"1.5ms\"")

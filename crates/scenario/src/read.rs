@@ -83,6 +83,7 @@ impl<'a> Section<'a> {
             } else if let Some(elsewhere) = schema::KEYS.iter().find(|key| {
                 key.path.rsplit('.').next() == Some(entry.name.as_str())
                     && key.path != self.below(&entry.name)
+                    && !key.is_old()
             }) {
                 problem.push_str(&format!("; did you mean `{}`?", elsewhere.path));
             }

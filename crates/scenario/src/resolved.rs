@@ -758,6 +758,6 @@ mod tests {
             None,
         );
         let scenario = scenario.unwrap();
-        assert_eq!(usual(&scenario.array.members).ssd.gc.victim, "greedy");
+        assert_eq!(usual(&scenario.array.members).ssd.gc.victim.policy, "greedy");
     }
 }

@@ -16,6 +16,13 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
+impl Key {
+    /// Whether it is only read for the sake of files written long ago.
+    pub(crate) fn is_old(&self) -> bool {
+        self.meaning.starts_with("older spelling of ")
+    }
+}
+
 const fn key(path: &'static str, allowed: &'static str, default: &'static str, meaning: &'static str) -> Key {
     Key { path, allowed, default, meaning }
 }
@@ -863,20 +870,27 @@ pub const KEYS: &[Key] = &[
          the device is aged at hard. soft: soft under every schedule, and the device is aged there",
     ),
     key("ssd.gc.min_victims", "a whole number, 1 to 65536", "preset", "victims an event takes at least"),
-    key("ssd.gc.victim", "the name of a victim policy", "preset", "which block to collect"),
-    key("ssd.gc.victim_d", "a whole number, 1 to 1000", "preset", "number of candidates of d-choices"),
+    key(
+        "ssd.gc.victim",
+        "the name of a victim policy, or a table with `policy` and the policy's own keys",
+        "preset",
+        "which block to collect",
+    ),
+    key("ssd.gc.victim.policy", "the name of a victim policy", "preset", "victim policy"),
+    key(
+        "ssd.gc.victim_d",
+        "a whole number, 1 to 1000",
+        "none",
+        "older spelling of ssd.gc.victim.d, of d-choices",
+    ),
     key(
         "ssd.gc.schedule",
-        "the name of a schedule",
+        "the name of a schedule, or a table with `policy` and the schedule's own keys",
         "preset",
         "whether a die serves the host or collects next",
     ),
-    key(
-        "ssd.gc.slack",
-        TIME,
-        "5ms",
-        "deadline of requests without one, counted from their arrival (schedule slack)",
-    ),
+    key("ssd.gc.schedule.policy", "the name of a schedule", "preset", "schedule"),
+    key("ssd.gc.slack", TIME, "none", "older spelling of ssd.gc.schedule.slack, of the schedule slack"),
     key(
         "ssd.gc.destination",
         "\"unit\" or (with dynamic allocation) \"device\"",
@@ -885,7 +899,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "ssd.gc.concurrency",
-        "a table with `policy` and the policy's own keys",
+        "the name of a policy, or a table with `policy` and the policy's own keys",
         "preset",
         "how many channels may collect at once",
     ),
@@ -898,6 +912,11 @@ const PLANNED: &[(&str, &[&str])] = &[("array.coordination.policy", &["swan"])];
 /// Whether `value` of the key at `path` is planned but not there yet.
 pub(crate) fn planned(path: &str, value: &str) -> bool {
     PLANNED.iter().any(|(key, values)| *key == path && values.contains(&value))
+}
+
+/// Whether the key at `path` takes a policy of a device: its name, or a table with it.
+pub(crate) fn names_a_policy(path: &str) -> bool {
+    path.starts_with("ssd.gc.") && find(&format!("{path}.policy")).is_some()
 }
 
 /// The key at `path`.

@@ -155,7 +155,16 @@ pub(crate) fn apply(root: &mut Table, index: usize, flag: &str) -> Parsed<()> {
         walked.push_str(name);
         table = step(table, name, place, &walked)?;
     }
-    table.put(last, place, value_of(value, place));
+    let value = value_of(value, place);
+    let written = table.entries.iter_mut().find(|entry| entry.name == last);
+    let policy = value.text().filter(|_| schema::names_a_policy(key));
+    match written.map(|entry| &mut entry.node.value) {
+        // The name of a policy alone: the keys of the one there stay if it is the same.
+        Some(Value::Table(there)) if policy.is_some() && policy == there.text("policy") => {
+            there.put("policy", place, value);
+        }
+        _ => table.put(last, place, value),
+    }
     Ok(())
 }
 
@@ -177,6 +186,14 @@ fn step<'a>(table: &'a mut Table, name: &str, place: Place, walked: &str) -> Par
         table.entries.push(Entry { name: name.to_owned(), place, node });
     }
     let entry = table.entries.iter_mut().find(|entry| entry.name == name).expect("made above");
+    if schema::names_a_policy(walked)
+        && let Value::Text(policy) = &entry.node.value
+    {
+        // A key of a policy that so far stands there by its name alone.
+        let mut with_keys = Table::default();
+        with_keys.put("policy", entry.node.place, Value::Text(policy.clone()));
+        entry.node.value = Value::Table(with_keys);
+    }
     let shown = entry.node.shown();
     let kind = entry.node.kind();
     match &mut entry.node.value {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use harmonia_flash::Copyback;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Infeasible,
-    Order, Priority, Shape, SsdConfig, Trigger,
+    Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Infeasible, Order, PolicyConfig,
+    Priority, Shape, SsdConfig, Trigger,
 };
 use harmonia_types::{SimDuration, registry, units};
 
@@ -20,7 +20,51 @@ use crate::tree::{Place, Value};
 /// The device without a preset of its own.
 const DEFAULT_PRESET: &str = "msr-slc-32g";
 
-const CONCURRENCY: &str = "ssd.gc.concurrency";
+/// A kind of policies of a device.
+struct Axis<F: 'static> {
+    table: PolicyTable,
+    registry: &'static [registry::Entry<F>],
+    config: fn(&mut SsdConfig) -> &mut PolicyConfig,
+}
+
+const VICTIM: Axis<victim::Build> = Axis {
+    table: PolicyTable { name: "victim", schema: "ssd.gc.victim", common: &["policy"] },
+    registry: victim::REGISTRY,
+    config: |config| &mut config.gc.victim,
+};
+
+const SCHEDULE: Axis<schedule::Build> = Axis {
+    table: PolicyTable { name: "schedule", schema: "ssd.gc.schedule", common: &["policy"] },
+    registry: schedule::REGISTRY,
+    config: |config| &mut config.gc.schedule,
+};
+
+const CONCURRENCY: Axis<concurrency::Build> = Axis {
+    table: PolicyTable { name: "concurrency", schema: "ssd.gc.concurrency", common: &["policy"] },
+    registry: concurrency::REGISTRY,
+    config: |config| &mut config.gc.concurrency,
+};
+
+/// A policy's own key that once was a key of `[ssd.gc]`.
+struct OldKey {
+    old: &'static str,
+    /// Where it is now: this key of this policy, in this table of `[ssd.gc]`.
+    table: &'static str,
+    policy: &'static str,
+    name: &'static str,
+    config: fn(&mut SsdConfig) -> &mut PolicyConfig,
+}
+
+impl OldKey {
+    fn path(&self) -> String {
+        format!("ssd.gc.{}.{}", self.table, self.name)
+    }
+}
+
+const OLD_KEYS: [OldKey; 2] = [
+    OldKey { old: "victim_d", table: "victim", policy: "d-choices", name: "d", config: VICTIM.config },
+    OldKey { old: "slack", table: "schedule", policy: "slack", name: "slack", config: SCHEDULE.config },
+];
 
 /// A device while tables are laid over one another.
 #[derive(Clone)]
@@ -28,6 +72,8 @@ pub(crate) struct Draft {
     config: SsdConfig,
     /// Bytes a second, where `transfer` was written as a rate: a page's time follows once its size is known.
     transfer_rate: Option<f64>,
+    /// Policies' own keys in their older spelling, by that: the last word where a policy has such a key.
+    old: BTreeMap<&'static str, serde_json::Value>,
     /// Where keys and tables were written, by schema path.
     written: BTreeMap<String, Origin>,
 }
@@ -43,7 +89,7 @@ impl Draft {
     /// The default device.
     pub fn new() -> Draft {
         let config = presets::find(DEFAULT_PRESET).expect("the default preset exists");
-        Draft { config, transfer_rate: None, written: BTreeMap::new() }
+        Draft { config, transfer_rate: None, old: BTreeMap::new(), written: BTreeMap::new() }
     }
 
     /// Lays a table over the draft. A preset starts afresh: nothing written before it stays.
@@ -168,64 +214,121 @@ impl Draft {
         let begins = [("schedule", BeginsAt::Schedule), ("soft", BeginsAt::Soft)];
         self.set(section, "begins_at", |c| &mut c.gc.begins_at, |f| f.choice(&begins))?;
         self.set(section, "min_victims", |c| &mut c.gc.min_victims, |f| f.count(1, 65_536))?;
-        self.set(section, "victim_d", |c| &mut c.gc.victim_d, |f| f.count(1, 1000))?;
-        let victim = |f: &Field<'_>| f.name(registry::names(victim::REGISTRY)).map(str::to_owned);
-        self.set(section, "victim", |c| &mut c.gc.victim, victim)?;
-        let schedule = |f: &Field<'_>| f.name(registry::names(schedule::REGISTRY)).map(str::to_owned);
-        self.set(section, "schedule", |c| &mut c.gc.schedule, schedule)?;
-        self.set(section, "slack", |c| &mut c.gc.slack, |f| f.duration(false))?;
         let destination = [("unit", Destination::Unit), ("device", Destination::Device)];
         self.set(section, "destination", |c| &mut c.gc.destination, |f| f.choice(&destination))?;
-        self.concurrency(section)
+        self.policy(section, &VICTIM)?;
+        self.policy(section, &SCHEDULE)?;
+        self.policy(section, &CONCURRENCY)?;
+        self.old_key(section, &OLD_KEYS[0], |f| f.count(1, 1000).map(Into::into))?;
+        self.old_key(section, &OLD_KEYS[1], |f| f.duration(false).map(|slack| slack.to_string().into()))
     }
 
-    /// `[ssd.gc.concurrency]`: naming a policy other than the one there is drops the keys of that.
-    fn concurrency(&mut self, gc: &Section<'_>) -> Parsed<()> {
-        let table = PolicyTable { name: "concurrency", schema: CONCURRENCY, common: &["policy"] };
-        let config = &mut self.config.gc.concurrency;
-        let (section, entry) = table.open(gc, concurrency::REGISTRY, &config.policy)?;
-        if config.policy != entry.name {
-            *config = ConcurrencyConfig::named(entry.name);
-            self.written.retain(|key, _| !key.starts_with(CONCURRENCY));
+    /// A policy, as its name or as a table: naming one other than the one there is drops the keys of that.
+    fn policy<F>(&mut self, gc: &Section<'_>, axis: &Axis<F>) -> Parsed<()> {
+        let Some(written) = gc.field(axis.table.name) else { return Ok(()) };
+        let schema = axis.table.schema;
+        let config = (axis.config)(&mut self.config);
+        if !matches!(written.node.value, Value::Table(_)) {
+            let name = written.name(registry::names(axis.registry))?;
+            if config.policy != name {
+                *config = name.into();
+                self.forget(schema);
+            }
+            self.note(&written);
+            return Ok(());
         }
-        config.own.append(&mut table.keys(&section)?);
+        let (section, entry) = axis.table.open(gc, axis.registry, &config.policy)?;
+        let is_other = config.policy != entry.name;
+        if is_other {
+            *config = entry.name.into();
+        }
+        config.own.append(&mut axis.table.keys(&section)?);
+        if is_other {
+            self.forget(schema);
+        }
         self.note_table(&section);
         for entry in &section.table.entries {
-            let (path, value) = (section.below(&entry.name), Some(entry.node.shown()));
-            let origin = Origin { place: entry.node.place, path, value };
-            self.written.insert(format!("{CONCURRENCY}.{}", entry.name), origin);
+            let path = section.below(&entry.name);
+            self.note(&Field { node: &entry.node, path, schema: format!("{schema}.{}", entry.name) });
         }
+        Ok(())
+    }
+
+    /// Forgets where a table and its keys were written.
+    fn forget(&mut self, schema: &str) {
+        let within = |key: &str| {
+            key.strip_prefix(schema).is_some_and(|rest| matches!(rest.as_bytes(), [] | [b'.', ..]))
+        };
+        self.written.retain(|key, _| !within(key));
+    }
+
+    /// A policy's own key in its older spelling, beside the policy: it waits for a policy that has it.
+    fn old_key(
+        &mut self,
+        gc: &Section<'_>,
+        key: &OldKey,
+        read: impl FnOnce(&Field<'_>) -> Parsed<serde_json::Value>,
+    ) -> Parsed<()> {
+        let in_table = match gc.table.get(key.table).map(|entry| &entry.node.value) {
+            Some(Value::Table(table)) => table.get(key.name).is_some(),
+            _ => false,
+        };
+        let Some(field) = gc.field(key.old) else {
+            if in_table {
+                self.old.remove(key.old);
+            }
+            return Ok(());
+        };
+        let value = read(&field)?;
+        if in_table {
+            let problem = format!("is the older spelling of {}, which is written, too", key.path());
+            return Err(field.fault_allowing(problem, "one of the two"));
+        }
+        (key.config)(&mut self.config).own.remove(key.name);
+        self.written.remove(&key.path());
+        self.note(&field);
+        self.old.insert(key.old, value);
         Ok(())
     }
 
     /// The finished device; refused if it cannot work.
     pub fn finish(&self) -> Parsed<(SsdConfig, Shape)> {
         let mut config = self.config.clone();
+        for key in &OLD_KEYS {
+            let policy = (key.config)(&mut config);
+            if let Some(value) = self.old.get(key.old).filter(|_| policy.policy == key.policy) {
+                policy.own.insert(key.name.to_owned(), value.clone());
+            }
+        }
         if let Some(rate) = self.transfer_rate {
             let ns = f64::from(config.geometry.page_size) / rate * 1e9;
             config.timing.transfer = SimDuration(ns.round() as u64);
         }
-        match config.resolve() {
-            Ok(shape) => self.check_concurrency(&config).map(|()| (config, shape)),
-            Err(why) => Err(self.blame(&config, &why)),
-        }
+        // A policy says itself what is wrong with its keys.
+        self.check_policy(&VICTIM, &config.gc.victim, |policy| victim::build(policy).map(drop))?;
+        self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
+        let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
+        let channels = config.geometry.channels;
+        let build = |policy: &PolicyConfig| concurrency::build(policy, channels).map(drop);
+        self.check_policy(&CONCURRENCY, &config.gc.concurrency, build)?;
+        Ok((config, shape))
     }
 
-    /// Builds the concurrency policy once, so that its own keys are checked by the policy itself.
-    fn check_concurrency(&self, config: &SsdConfig) -> Parsed<()> {
-        let ConcurrencyConfig { policy, own } = &config.gc.concurrency;
-        let build = |own: &Keys| {
-            let config = ConcurrencyConfig { policy: policy.clone(), own: own.clone() };
-            concurrency::build(&config, self.config.geometry.channels).map(drop)
-        };
-        let Err(why) = build(own) else { return Ok(()) };
-        let alone = refused_alone(own, build);
-        let key = alone
-            .as_ref()
-            .map_or_else(|| CONCURRENCY.to_owned(), |(name, _)| format!("{CONCURRENCY}.{name}"));
-        let (problem, allowed) = match alone {
-            Some((_, why)) => said(&why),
-            None => (TOGETHER.to_owned(), printable(&why, 300)),
+    fn check_policy<F>(
+        &self,
+        axis: &Axis<F>,
+        config: &PolicyConfig,
+        build: impl Fn(&PolicyConfig) -> Result<(), String>,
+    ) -> Parsed<()> {
+        let Err(why) = build(config) else { return Ok(()) };
+        let build = |own: &Keys| build(&PolicyConfig { policy: config.policy.clone(), own: own.clone() });
+        let table = axis.table.schema;
+        let (key, problem, allowed) = match refused_alone(&config.own, build) {
+            Some((name, why)) => {
+                let (problem, allowed) = said(&why);
+                (format!("{table}.{name}"), problem, allowed)
+            }
+            None => (table.to_owned(), TOGETHER.to_owned(), printable(&why, 300)),
         };
         let (place, key, value) = match self.written.get(&key) {
             Some(origin) => (origin.place, origin.path.clone(), origin.value.clone()),

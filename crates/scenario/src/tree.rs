@@ -67,6 +67,11 @@ impl Table {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
+    /// The text called `name`.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.node.value.text()
+    }
+
     /// Sets a value, replacing what was there.
     pub fn put(&mut self, name: &str, place: Place, value: Value) {
         self.put_entry(Entry { name: name.to_owned(), place, node: Node { value, place } });
@@ -95,6 +100,16 @@ impl Table {
             table.iter().map(|(key, node)| (key.span().start, entry((key, node)))).collect();
         entries.sort_by_key(|(start, _)| *start);
         Table { entries: entries.into_iter().map(|(_, entry)| entry).collect() }
+    }
+}
+
+impl Value {
+    /// The text that it is.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
 use harmonia_flash::Copyback;
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
-use harmonia_ssd::{Allocation, Amount, Domain, Order, Priority};
+use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, Limit, Phase, SizeDistribution, StreamArrival,
@@ -279,8 +279,65 @@ fn a_device_has_all_its_keys() {
     assert_eq!((ssd.ftl.priority, ssd.ftl.multi_plane), (Priority::ReadsFirst, true));
     assert_eq!((ssd.gc.domain, ssd.gc.hard_threshold), (Domain::Die, Amount::Blocks(5)));
     assert_eq!(ssd.gc.soft_threshold, Amount::AboveHard(2));
-    assert_eq!((ssd.gc.stop_threshold, ssd.gc.victim_d), (Amount::Percent(7.5), 5));
+    assert_eq!(ssd.gc.stop_threshold, Amount::Percent(7.5));
+    assert_eq!(ssd.gc.victim, PolicyConfig::named("d-choices").with("d", 5));
     assert_eq!(parse(&scenario.to_toml()), scenario);
+}
+
+/// What `[ssd.gc]` makes of keys and of `--set` flags, for the first member.
+fn gc(keys: &str, sets: &[&str]) -> GcConfig {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    let text = format!("workload.preset = \"hpc-w\"\n{keys}");
+    let scenario = Scenario::parse(&text, "test", &sets, None).unwrap_or_else(|why| panic!("{keys}: {why}"));
+    let resolved = scenario.to_toml();
+    assert_eq!(
+        Scenario::parse(&resolved, "resolved", &[], None).expect("its own words"),
+        scenario,
+        "{resolved}"
+    );
+    assert!(!resolved.contains("victim_d") && resolved.matches("slack = ").count() <= 1, "{resolved}");
+    scenario.array.members[0].ssd.gc.clone()
+}
+
+#[test]
+fn policies_have_their_own_keys_and_older_spellings_are_read() {
+    let five = PolicyConfig::named("d-choices").with("d", 5);
+    for keys in [
+        "ssd.gc.victim = { policy = \"d-choices\", d = 5 }",
+        "ssd.gc.victim = \"d-choices\"\nssd.gc.victim_d = 5",
+        "ssd.gc.victim.policy = \"d-choices\"\nssd.gc.victim_d = 5",
+        "ssd.gc.victim_d = 5\narray.member = [{ index = 0, gc.victim = \"d-choices\" }]",
+        "ssd.gc.victim_d = 9\narray.member = [{ index = 0, gc.victim = { policy = \"d-choices\", d = 5 } }]",
+        "ssd.gc.victim = { policy = \"d-choices\", d = 9 }\narray.member = [{ index = 0, gc.victim_d = 5 }]",
+    ] {
+        assert_eq!(gc(keys, &[]).victim, five, "{keys}");
+    }
+    let slack = PolicyConfig::named("slack").with("slack", "1ms");
+    for keys in [
+        "ssd.gc.schedule = { policy = \"slack\", slack = \"1ms\" }",
+        "ssd.gc.schedule = \"slack\"\nssd.gc.slack = \"1ms\"",
+    ] {
+        assert_eq!(gc(keys, &[]).schedule, slack, "{keys}");
+    }
+    let saved = "ssd.gc.victim = \"greedy\"\nssd.gc.victim_d = 3\nssd.gc.slack = \"1ms\"";
+    let device = gc(saved, &[]);
+    assert_eq!((device.victim, device.schedule), ("greedy".into(), "blocking".into()), "for nobody here");
+    assert_eq!(gc(saved, &["ssd.gc.schedule=slack"]).schedule, slack, "for a policy that is set later");
+}
+
+#[test]
+fn a_flag_reaches_the_keys_of_a_policy_and_its_name_alone_keeps_them() {
+    let nine = PolicyConfig::named("d-choices").with("d", 9);
+    let named = "ssd.gc.victim = \"d-choices\"";
+    let with_key = "ssd.gc.victim = { policy = \"d-choices\", d = 9 }";
+    assert_eq!(gc(named, &["ssd.gc.victim.d=9"]).victim, nine);
+    assert_eq!(gc("", &["ssd.gc.victim=d-choices", "ssd.gc.victim.d=9"]).victim, nine);
+    assert_eq!(
+        gc(with_key, &["ssd.gc.victim=d-choices"]).victim,
+        nine,
+        "a sweep meets the policy of the file"
+    );
+    assert_eq!(gc(with_key, &["ssd.gc.victim=fifo"]).victim, "fifo".into());
 }
 
 #[test]
@@ -306,11 +363,11 @@ fn members_differ_only_where_they_say() {
     let members = &scenario.array.members;
     assert!(!members[3].capable && members[3].ssd == members[0].ssd);
     assert_eq!(
-        (members[5].ssd.timing.read, members[5].ssd.gc.victim.as_str()),
+        (members[5].ssd.timing.read, members[5].ssd.gc.victim.policy.as_str()),
         (SimDuration(50_000), "fifo")
     );
-    assert_eq!(members[6].ssd.gc.victim, "random");
-    assert_eq!(members[7].ssd.gc.victim, "greedy", "a preset starts afresh");
+    assert_eq!(members[6].ssd.gc.victim.policy, "random");
+    assert_eq!(members[7].ssd.gc.victim.policy, "greedy", "a preset starts afresh");
     assert_eq!(parse(&scenario.to_toml()), scenario);
 }
 

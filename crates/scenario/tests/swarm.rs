@@ -149,9 +149,9 @@ fn generate(seed: u64) -> Generated {
     let victim = |d: &mut Draw| {
         if hard == 0 { d.pick(&["greedy", "fifo", "cost-benefit"]) } else { d.name(victim::REGISTRY) }
     };
-    put(format_args!("victim = \"{}\"\nvictim_d = {}", victim(&mut d), d.range(1, 5)));
-    put(format_args!("schedule = \"{}\"", d.name(schedule::REGISTRY)));
-    put(format_args!("slack = \"{}us\"", hurry.pick(&["0", "300", "2000", "100000"])));
+    put(format_args!("victim = {}", with_key(victim(&mut d), "d-choices", "d", &d.range(1, 5).to_string())));
+    let (schedule, slack) = (d.name(schedule::REGISTRY), hurry.pick(&["0", "300", "2000", "100000"]));
+    put(format_args!("schedule = {}", with_key(schedule, "slack", "slack", &format!("\"{slack}us\""))));
     put(format_args!(
         "destination = \"{}\"",
         if dynamic { inside.pick(&["unit", "device"]) } else { "unit" }
@@ -468,6 +468,15 @@ fn shares(d: &mut Draw, layout: Layout) -> (Vec<u16>, Layout) {
     }
 }
 
+/// A policy, with this key if it is the one that has it.
+fn with_key(policy: &str, owner: &str, key: &str, value: &str) -> String {
+    if policy == owner {
+        format!("{{ policy = \"{policy}\", {key} = {value} }}")
+    } else {
+        format!("\"{policy}\"")
+    }
+}
+
 /// A policy, half of the time the one that limits nothing, with keys of its own in two of three cases.
 fn concurrency(d: &mut Draw, channels: u64) -> String {
     let policy = if d.0.chance(0.5) { "unlimited" } else { d.name(concurrency::REGISTRY) };
@@ -702,7 +711,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         let erases = wear.mean * f64::from(shape.units() * shape.blocks_per_unit);
         assert!(erases + 1e-6 >= device.erases as f64, "{erases} erases in all, {} measured", device.erases);
         assert!(device.plane_utilisation_in_gc.is_none_or(|share| (0.0..=1.0).contains(&share)));
-        let ideal = member.ssd.gc.schedule == "ideal";
+        let ideal = member.ssd.gc.schedule.policy == "ideal";
         assert!(!ideal || device.gc_busy_ns == 0, "ideal collection takes no time");
         for (sum, part) in
             sums.iter_mut().zip([device.erases, device.gc_pages_moved, device.host_pages_written])
@@ -720,7 +729,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     );
     // A member that is kept free so that it can collect is waited for even where that takes no time.
     let reserves = array.coordination.policy == "serial";
-    if !reserves && scenario.array.members.iter().all(|member| member.ssd.gc.schedule == "ideal") {
+    if !reserves && scenario.array.members.iter().all(|member| member.ssd.gc.schedule.policy == "ideal") {
         let affected = response.gc_affected_read.count + response.gc_affected_write.count;
         assert_eq!((affected, host.blame_ns.queue_gc), (0, 0), "under ideal nobody waits for collection");
         assert_eq!(shares[0], 1.0);

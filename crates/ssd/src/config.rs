@@ -6,11 +6,10 @@
 use std::fmt;
 
 use harmonia_flash::{Geometry, LinkConfig, Timing};
-use harmonia_types::SimDuration;
-use harmonia_types::registry::find;
-use serde::Serialize;
+use harmonia_types::registry::OwnKeys;
+use serde::{Serialize, Serializer};
 
-use crate::gc::victim::{self, VictimParameters};
+use crate::gc::{schedule, victim};
 use crate::order::{Odometer, Order};
 use crate::shape::Shape;
 
@@ -165,35 +164,54 @@ pub struct GcConfig {
     pub begins_at: BeginsAt,
     /// Victims an event takes at least.
     pub min_victims: u32,
-    /// Victim policy, a name in its registry.
-    pub victim: String,
-    /// Candidates of `d-choices`.
-    pub victim_d: u32,
-    /// Schedule, a name in its registry.
-    pub schedule: String,
-    /// Time from arrival after which an operation should be done whose request has no deadline, for schedules that
-    /// look at deadlines.
-    pub slack: SimDuration,
+    /// `ssd.gc.victim`
+    #[serde(serialize_with = "name_or_table")]
+    pub victim: PolicyConfig,
+    /// `ssd.gc.schedule`
+    #[serde(serialize_with = "name_or_table")]
+    pub schedule: PolicyConfig,
     /// Where moved pages go.
     pub destination: Destination,
     /// `[ssd.gc.concurrency]`
-    pub concurrency: ConcurrencyConfig,
+    pub concurrency: PolicyConfig,
 }
 
-/// The `[ssd.gc.concurrency]` table.
+/// A policy and its own keys.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ConcurrencyConfig {
-    /// Concurrency policy, a name in its registry.
+pub struct PolicyConfig {
+    /// A name in the registry of its kind.
     pub policy: String,
-    /// The policy's own keys, as written (durations as text); the policy's `Config` reads them.
+    /// The policy's own keys; its `Config` reads them.
     #[serde(flatten)]
-    pub own: serde_json::Map<String, serde_json::Value>,
+    pub own: OwnKeys,
 }
 
-impl ConcurrencyConfig {
-    /// A policy without keys of its own.
+impl PolicyConfig {
+    /// A policy whose own keys have their defaults.
     pub fn named(policy: &str) -> Self {
-        ConcurrencyConfig { policy: policy.to_owned(), own: serde_json::Map::new() }
+        PolicyConfig { policy: policy.to_owned(), own: OwnKeys::new() }
+    }
+
+    /// The same with one of its own keys written.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.own.insert(key.to_owned(), value.into());
+        self
+    }
+}
+
+impl From<&str> for PolicyConfig {
+    fn from(policy: &str) -> Self {
+        PolicyConfig::named(policy)
+    }
+}
+
+/// A name alone where no key of the policy is written.
+fn name_or_table<S: Serializer>(config: &PolicyConfig, serializer: S) -> Result<S::Ok, S::Error> {
+    if config.own.is_empty() {
+        serializer.serialize_str(&config.policy)
+    } else {
+        config.serialize(serializer)
     }
 }
 
@@ -371,14 +389,19 @@ impl SsdConfig {
                 "0 blocks leave garbage collection without a frontier of its own; at least 1 works".into(),
             );
         }
-        let may_take_full = find(victim::REGISTRY, &self.gc.victim)
-            .is_some_and(|entry| (entry.build)(&VictimParameters { d: self.gc.victim_d }).may_take_full());
-        if hard == 0 && may_take_full {
+        let victim = match victim::build(&self.gc.victim) {
+            Ok(victim) => victim,
+            Err(why) => return fail("ssd.gc.victim", why),
+        };
+        if let Err(why) = schedule::build(&self.gc.schedule) {
+            return fail("ssd.gc.schedule", why);
+        }
+        if hard == 0 && victim.may_take_full() {
             return fail(
                 "ssd.gc.hard_threshold",
                 format!(
                     "0 blocks are too few for `{}`, which may move a full block; at least 1 works",
-                    self.gc.victim
+                    self.gc.victim.policy
                 ),
             );
         }

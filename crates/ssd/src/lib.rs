@@ -18,8 +18,8 @@ mod slab;
 mod table;
 
 pub use config::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-    FtlConfig, GcConfig, Infeasible, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
+    Infeasible, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 pub use device::{
     Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, SubCompletion,

@@ -8,9 +8,7 @@ mod seams;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::AuditProbe;
-use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ConcurrencyConfig, Device, Ftl, SsdConfig, SubRequest,
-};
+use harmonia_ssd::{Allocation, AllocationUnit, Amount, Device, Ftl, PolicyConfig, SsdConfig, SubRequest};
 use harmonia_types::{Operation, SimTime};
 use seams::{ERASE, PROGRAM, READ};
 use serde_json::{Value, json};
@@ -19,7 +17,7 @@ type Checked = Device<AuditProbe>;
 
 fn limited(mut config: SsdConfig, policy: &str, own: &Value) -> SsdConfig {
     let own = own.as_object().expect("a table").clone();
-    config.gc.concurrency = ConcurrencyConfig { policy: policy.into(), own };
+    config.gc.concurrency = PolicyConfig { policy: policy.into(), own };
     config
 }
 

@@ -242,7 +242,8 @@ fn check(seed: u64) -> [u64; 8] {
     let mut impatience = Rng::stream(seed, "content/fast-fail");
     let fail_fast = pick(&mut impatience, &[0.0, 0.3, 1.0]);
     let mut config = random::config(&mut rng);
-    config.gc.slack = SimDuration(pick(&mut hurry, &[0, 40, 400, 4_000]));
+    let slack = pick(&mut hurry, &[0, 40, 400, 4_000]);
+    config.gc.schedule = random::slack_of(slack, config.gc.schedule);
     config.gc.concurrency = random::concurrency(&mut Rng::stream(seed, "content/concurrency"));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.geometry.page_size));

@@ -44,6 +44,12 @@ fn with(config: &SsdConfig, schedule: &str) -> SsdConfig {
     config
 }
 
+fn slack(config: &SsdConfig, slack: &str) -> SsdConfig {
+    let mut config = with(config, "slack");
+    config.gc.schedule = config.gc.schedule.with("slack", slack);
+    config
+}
+
 /// Fails with the first difference, not with all there is.
 fn same(left: &Observed, right: &Observed, case: &str) {
     let differs = left.0.iter().zip(&right.0).find(|(left, right)| left != right);
@@ -127,12 +133,12 @@ fn without_any_slack_the_slack_schedule_is_preemptive() {
     for suspend in [None, Some(harmonia_types::SimDuration(400))] {
         for own_pins in [true, false] {
             let mut config = over_the_bus();
-            (config.geometry.own_pins, config.gc.slack) = (own_pins, harmonia_types::SimDuration::ZERO);
+            config.geometry.own_pins = own_pins;
             (config.timing.suspend_program, config.timing.suspend_erase) = (suspend, suspend);
             for seed in 0..10 {
                 let case = format!("own pins {own_pins}, suspend {suspend:?}, seed {seed}");
                 let preemptive = observe(&with(&config, "preemptive"), seed);
-                same(&observe(&with(&config, "slack"), seed), &preemptive, &case);
+                same(&observe(&slack(&config, "0ns"), seed), &preemptive, &case);
             }
         }
     }
@@ -140,8 +146,7 @@ fn without_any_slack_the_slack_schedule_is_preemptive() {
 
 #[test]
 fn with_slack_without_end_nobody_goes_between_the_steps() {
-    let mut config = with(&over_the_bus(), "slack");
-    config.gc.slack = harmonia_types::SimDuration::from_us(3_600_000_000);
+    let config = slack(&over_the_bus(), "1h");
     let mut bench = Bench::aged(&config, &[]);
     bench.force(0).read(10, 1, 1, 1).read(500, 2, 2, 1).write(3_000, 3, 5, 1).collected();
     assert_eq!(bench.known.len(), 3);

@@ -127,7 +127,8 @@ fn random_sub(rng: &mut Rng, token: u64, bytes: u64, page_size: u64) -> SubReque
 fn hash_of(seed: u64) -> u64 {
     let mut config = random::config(&mut Rng::stream(seed, "golden/config"));
     let mut rng = Rng::stream(seed, "golden");
-    config.gc.slack = SimDuration(pick(&mut rng, &[0, 40, 400, 4_000]));
+    let slack = pick(&mut rng, &[0, 40, 400, 4_000]);
+    config.gc.schedule = random::slack_of(slack, config.gc.schedule);
     if rng.chance(0.5) {
         config.gc.concurrency = random::concurrency(&mut Rng::stream(seed, "golden/concurrency"));
     }

@@ -8,9 +8,8 @@ use harmonia_ssd::gc::schedule::{
     self, Class, Decision, DieQueues, DieView, Gc, GcJob, GcPhase, HostToken, MultiPlane, Queued, Schedule,
     Token,
 };
-use harmonia_ssd::gc::victim::{self, QueuedReads, UnitPlanes, ValidPages, VictimParameters, VictimView};
+use harmonia_ssd::gc::victim::{self, QueuedReads, UnitPlanes, ValidPages, VictimView};
 use harmonia_types::SimTime;
-use harmonia_types::registry::find;
 
 /// A literal queue: (class, plane, page offset of a read, ready); its index is its token. And each plane's frontier.
 struct Literal(&'static [(Class, u32, u32, u64)], &'static [Option<u32>]);
@@ -49,7 +48,7 @@ impl DieQueues for Literal {
 }
 
 fn io_parallel() -> Box<dyn Schedule> {
-    (find(schedule::REGISTRY, "io-parallel").expect("registered").build)()
+    schedule::build(&"io-parallel".into()).expect("registered")
 }
 
 /// What GC-PAR decides at time 100 while it moves page 5 of a block in plane 0 to page 2 of another there.
@@ -162,8 +161,7 @@ fn victim(blocks: &[&'static str], reads: &'static [(u32, u32)]) -> Option<u32> 
     let planes = UnitPlanes { first: 0, blocks_per_plane: blocks.len() as u32 / 2 };
     let (valid, queued_reads) = (&Pages(blocks.to_vec()), &Reads(reads));
     let view = VictimView { blocks: table, planes, valid, queued_reads, now: SimTime(9) };
-    let read_match =
-        (find(victim::REGISTRY, "read-match").expect("registered").build)(&VictimParameters { d: 1 });
+    let read_match = victim::build(&"read-match".into()).expect("registered");
     read_match.choose(&view, &mut Rng::stream(1, "read-match")).map(|block| block.0)
 }
 

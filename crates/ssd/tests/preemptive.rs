@@ -12,7 +12,6 @@ use harmonia_ssd::gc::schedule::{
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{Device, Policies, SubCompletion};
-use harmonia_types::registry::find;
 use harmonia_types::{Operation, SimDuration, SimTime};
 
 /// At most one host operation waits.
@@ -71,7 +70,7 @@ fn set(view: &mut DieView<'_>, phase: GcPhase, hard: bool) {
 }
 
 fn preemptive() -> Box<dyn Schedule> {
-    (find(schedule::REGISTRY, "preemptive").expect("registered").build)()
+    schedule::build(&"preemptive".into()).expect("registered")
 }
 
 const READ: Option<(Class, u64)> = Some((Class::Read, 100));

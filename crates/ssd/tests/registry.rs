@@ -12,10 +12,10 @@ use harmonia_flash::presets;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, Domain, Frontiers,
-    Ftl, FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
+    GcConfig, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
 };
-use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimTime};
 
 const PAGE: u64 = 4096;
 
@@ -91,11 +91,9 @@ fn config() -> SsdConfig {
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),
-            victim_d: 3,
             schedule: "blocking".into(),
-            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }
@@ -183,7 +181,7 @@ fn every_combination_of_concurrency_and_schedule_keeps_all_data() {
             {
                 for allocation in [Allocation::CWDP, Allocation::Dynamic] {
                     let mut config = config();
-                    config.gc.concurrency = ConcurrencyConfig::named(policy.name);
+                    config.gc.concurrency = PolicyConfig::named(policy.name);
                     config.gc.schedule = schedule.name.into();
                     (config.gc.domain, config.ftl.allocation_unit) = (domain, allocation_unit);
                     if allocation_unit == AllocationUnit::Plane {

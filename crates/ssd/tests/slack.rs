@@ -12,8 +12,7 @@ use harmonia_ssd::gc::schedule::{
     self, Class, Decision, DieQueues, DieView, Gc, GcJob, GcPhase, HostToken, Queued, Running, Schedule,
     Token, Work,
 };
-use harmonia_ssd::{SsdConfig, SubRequest};
-use harmonia_types::registry::find;
+use harmonia_ssd::{PolicyConfig, SsdConfig, SubRequest};
 use harmonia_types::{Operation, SimDuration, SimTime};
 
 const NOW: SimTime = SimTime(100);
@@ -74,7 +73,7 @@ fn read(deadline: u64) -> (Queued, Work) {
 
 /// What slack decides at 100, before the read of a page.
 fn decide_in(waiting: &[(Queued, Work)], change: impl Fn(&mut DieView<'_>)) -> Decision {
-    let policy = (find(schedule::REGISTRY, "slack").expect("registered").build)();
+    let policy = schedule::build(&"slack".into()).expect("registered");
     let queues = Waiting(waiting.to_vec());
     let mut view = DieView {
         head: waiting.first().map(|(op, _)| *op),
@@ -179,7 +178,7 @@ fn a_running_erase_is_suspended_only_for_a_read_that_would_be_late() {
 
 fn on_the_device(copyback: Copyback) -> SsdConfig {
     let mut config = one_die();
-    config.gc.schedule = "slack".into();
+    config.gc.schedule = PolicyConfig::named("slack").with("slack", "2us");
     config.gc.hard_threshold = harmonia_ssd::Amount::Blocks(0);
     config.gc.soft_threshold = harmonia_ssd::Amount::Blocks(3);
     config.timing.copyback = copyback;
@@ -223,7 +222,7 @@ fn a_page_that_stays_in_the_register_is_read_and_programmed_in_one_step() {
 fn a_request_without_a_deadline_has_the_slack_of_the_device() {
     let finish = |slack| {
         let mut config = on_the_device(Copyback::None);
-        config.gc.slack = SimDuration(slack);
+        config.gc.schedule = config.gc.schedule.with("slack", SimDuration(slack).to_string());
         let mut bench = Bench::with(&config, &[TWO_FREE]);
         bench.force(0).read(100, 1, 5, 1).collected();
         bench.find(1).expect("done").finish.0

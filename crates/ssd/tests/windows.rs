@@ -6,7 +6,7 @@ mod random;
 use bench::*;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Window};
-use harmonia_ssd::{Amount, BeginsAt, ConcurrencyConfig, Domain, Ftl, SsdConfig};
+use harmonia_ssd::{Amount, BeginsAt, Domain, Ftl, PolicyConfig, SsdConfig};
 use harmonia_types::{Operation, SimDuration, SimTime};
 
 fn direct(bench: &mut Bench, at: u64, directive: Directive) {
@@ -175,7 +175,7 @@ fn check(seed: u64) -> [u64; 2] {
     } else {
         Domain::Die
     };
-    config.gc.concurrency = ConcurrencyConfig::named("unlimited");
+    config.gc.concurrency = PolicyConfig::named("unlimited");
     config.gc.begins_at = random::pick(&mut rng, &[BeginsAt::Schedule, BeginsAt::Soft]);
     if config.resolve().is_err() {
         // Events that begin at soft may need more spare.

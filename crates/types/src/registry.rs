@@ -18,6 +18,58 @@ pub struct Entry<F: 'static> {
     pub build: F,
 }
 
+/// A policy's own keys as written: text (a time is text), numbers, true or false.
+pub type OwnKeys = serde_json::Map<String, serde_json::Value>;
+
+/// Reads a policy's `Config` from its own keys; missing keys take its defaults.
+///
+/// # Errors
+/// The first key whose value the `Config` does not accept, and what it does accept.
+pub fn config<C: serde::de::DeserializeOwned>(own: &OwnKeys) -> Result<C, String> {
+    serde_json::from_value(serde_json::Value::Object(own.clone())).map_err(|error| error.to_string())
+}
+
+/// What a policy is built from that needs to know nothing but its own keys.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameters<'a> {
+    /// They.
+    pub own: &'a OwnKeys,
+}
+
+impl Parameters<'_> {
+    /// As [`config`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
+        config(self.own)
+    }
+}
+
+/// The entry called `name`, of a registry of `kind`, if it has all of these keys.
+///
+/// # Errors
+/// Which names or keys there are.
+pub fn chosen<F>(
+    registry: &'static [Entry<F>],
+    kind: &str,
+    name: &str,
+    own: &OwnKeys,
+) -> Result<&'static Entry<F>, String> {
+    let unknown = || {
+        let known: Vec<&str> = names(registry).collect();
+        format!("unknown {kind} `{name}`, expected one of {}", known.join(", "))
+    };
+    let entry = find(registry, name).ok_or_else(unknown)?;
+    match own.keys().find(|key| !entry.keys.contains(&key.as_str())) {
+        None => Ok(entry),
+        Some(key) => {
+            let keys = if entry.keys.is_empty() { "no keys".to_owned() } else { entry.keys.join(", ") };
+            Err(format!("{name} has no key `{key}`, expected {keys}"))
+        }
+    }
+}
+
 /// The entry called `name`, if the registry has one.
 pub fn find<F>(registry: &'static [Entry<F>], name: &str) -> Option<&'static Entry<F>> {
     registry.iter().find(|entry| entry.name == name)

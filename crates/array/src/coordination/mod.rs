@@ -27,7 +27,7 @@ mod trigger;
 mod ttflash;
 
 use harmonia_ssd::interface::{Status, Stop};
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{self, Entry, OwnKeys};
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -222,7 +222,7 @@ pub struct Parameters<'a> {
     /// One-way message latency.
     pub message_latency: SimDuration,
     /// The policy's own keys as written in `[array.coordination]`.
-    pub own: &'a serde_json::Map<String, serde_json::Value>,
+    pub own: &'a OwnKeys,
 }
 
 impl Parameters<'_> {
@@ -231,7 +231,7 @@ impl Parameters<'_> {
     /// # Errors
     /// The first key whose value the `Config` does not accept, and what it does accept.
     pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
-        serde_json::from_value(serde_json::Value::Object(self.own.clone())).map_err(|error| error.to_string())
+        registry::config(self.own)
     }
 }
 

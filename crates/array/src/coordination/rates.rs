@@ -96,8 +96,8 @@ pub(super) mod tests {
     use super::*;
     use harmonia_flash::presets;
     use harmonia_ssd::{
-        Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-        FtlConfig, GcConfig, Priority, Trigger,
+        Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
+        PolicyConfig, Priority, Trigger,
     };
 
     /// Members of the array papers: 64 dies of 2,048 blocks of 63 pages, 307 of them spare, hard at 102.
@@ -126,11 +126,9 @@ pub(super) mod tests {
                 stop_threshold: Amount::AboveHard(0),
                 min_victims: 1,
                 victim: "greedy".into(),
-                victim_d: 3,
                 schedule: "blocking".into(),
-                slack: SimDuration::from_us(5_000),
                 destination: Destination::Unit,
-                concurrency: ConcurrencyConfig::named("unlimited"),
+                concurrency: PolicyConfig::named("unlimited"),
             },
         };
         vec![MemberConfig { capable: true, ssd }; count]

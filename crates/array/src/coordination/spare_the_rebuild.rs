@@ -57,7 +57,7 @@ impl SpareTheRebuild {
 /// Whether a member never collects above its hard threshold, so that a hold changes nothing.
 fn waits_for_hard(member: &MemberConfig) -> bool {
     let gc = &member.ssd.gc;
-    let begins_at_soft = gc.begins_at == BeginsAt::Soft || gc.schedule.starts_with("preemptive");
+    let begins_at_soft = gc.begins_at == BeginsAt::Soft || gc.schedule.policy.starts_with("preemptive");
     gc.trigger == Trigger::Foreground && !begins_at_soft
 }
 

@@ -11,8 +11,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
+    PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
@@ -65,11 +65,9 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),
-            victim_d: 1,
             schedule: "blocking".into(),
-            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }

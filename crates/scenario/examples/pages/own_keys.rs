@@ -1,10 +1,7 @@
 //! What a policy's own keys take, their defaults and their meaning, read from the `Config` in its file.
 //!
 //! The `Config` of a policy documents itself in the form that CONTRIBUTING.md shows: a doc comment on every field, an
-//! `impl Default` or a derived one, enums written kebab-case. Keys that are not in it (`ssd.gc.victim_d`) are scenario
-//! keys and stand in the schema.
-
-use harmonia_scenario::schema::KEYS;
+//! `impl Default` or a derived one, enums written kebab-case.
 
 /// One key.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +19,7 @@ pub struct OwnKey {
 /// If a key has no doc comment or no default.
 pub fn own_keys(sources: &[String], names: &[&str]) -> Vec<OwnKey> {
     let key = |&name: &&str| {
-        let found = sources.iter().find_map(|source| in_config(source, name)).or_else(|| in_schema(name));
+        let found = sources.iter().find_map(|source| in_config(source, name));
         found.unwrap_or_else(|| {
             panic!("the key `{name}` needs a field with a doc comment in `Config`, and a default")
         })
@@ -34,17 +31,6 @@ pub fn own_keys(sources: &[String], names: &[&str]) -> Vec<OwnKey> {
 pub fn shared_modules(source: &str) -> impl Iterator<Item = &str> {
     let used = source.lines().filter_map(|line| line.strip_prefix("use super::"));
     used.filter_map(|path| path.split_once("::")).map(|(module, _)| module)
-}
-
-fn in_schema(name: &str) -> Option<OwnKey> {
-    let key = KEYS.iter().find(|key| key.path.rsplit('.').next() == Some(name))?;
-    let default = if key.default == "preset" { "of the [device preset](../presets.md)" } else { key.default };
-    Some(OwnKey {
-        name: name.into(),
-        takes: key.allowed.into(),
-        default: default.into(),
-        meaning: key.meaning.into(),
-    })
 }
 
 fn in_config(source: &str, name: &str) -> Option<OwnKey> {
@@ -240,7 +226,7 @@ enum Detect {
     }
 
     #[test]
-    fn derived_defaults_and_keys_of_the_schema_are_found() {
+    fn derived_defaults_are_found() {
         let derived = SOURCE.split("impl Default").next().unwrap_or_default().to_owned();
         let derived = derived + &SOURCE[SOURCE.find("enum").unwrap_or_default()..];
         let defaults: Vec<_> = own_keys(&[String::new(), derived], &["detect", "poll", "share"])
@@ -248,7 +234,6 @@ enum Detect {
             .map(|key| key.default)
             .collect();
         assert_eq!(defaults, ["on-event", "0us", "0"]);
-        assert!(own_keys(&[SOURCE.into()], &["victim_d"])[0].meaning.contains("d-choices"));
     }
 
     #[test]

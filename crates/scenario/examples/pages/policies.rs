@@ -129,7 +129,7 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     } else {
         page.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
     }
-    let table = kind.key.rsplit_once('.').map_or("", |(table, _)| table);
+    let table = kind.key.strip_suffix(".policy").unwrap_or(kind.key);
     let sources: Vec<_> =
         std::iter::once(source.clone()).chain(shared.iter().map(|file| read(file))).collect();
     for key in own_keys(&sources, policy.keys) {

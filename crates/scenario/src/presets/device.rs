@@ -2,8 +2,8 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-    FtlConfig, GcConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
+    PolicyConfig, Priority, SsdConfig, Trigger,
 };
 
 /// One device; its hardware has the same name.
@@ -57,7 +57,6 @@ pub(crate) const PRESETS: &[DevicePreset] = &[
     TINY_TEST,
 ];
 
-const SLACK: Provenance = Provenance::Inferred("ours, no source names one; not used by blocking");
 const TWO_ACTIVE_BLOCKS: Provenance = Provenance::Found("HPDC 2018, 4.2: two active blocks a plane");
 const TABLE_IX: Provenance = Provenance::Found("MSST 2011, Table IX; IEEE TC 2012, Table 7");
 const MSR_SOURCE: Provenance = Provenance::Found("source of the MSR SSD extension of DiskSim");
@@ -96,8 +95,6 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
             Provenance::Inferred("a forced device must collect something, or nothing synchronises"),
         ),
         ("gc.victim", TABLE_IX),
-        ("gc.slack", SLACK),
-        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         ("gc.schedule", MSR_SOURCE),
         ("gc.destination", Provenance::Inferred("as an element's frontier: pages stay in their element")),
         ("gc.concurrency.policy", MSR_SOURCE),
@@ -150,8 +147,6 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g; a victim holds 16 MiB")),
         ("gc.victim", Provenance::Inferred("the usual model")),
-        ("gc.slack", SLACK),
-        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
             Provenance::Found("MQSim (FAST 2018), a model of modern NVMe drives: preemptible by default"),
@@ -195,8 +190,6 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.victim", HPDC_5),
-        ("gc.slack", SLACK),
-        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
             Provenance::Found("HPDC 2018, section 5, baseline: no request of the die while a plane collects"),
@@ -250,8 +243,6 @@ const MT29F_8CH: DevicePreset = DevicePreset {
         ("gc.stop_threshold", Provenance::Inferred("as in msr-slc-32g")),
         ("gc.min_victims", Provenance::Inferred("one block at a time")),
         ("gc.victim", Provenance::Inferred("most invalid pages first")),
-        ("gc.slack", SLACK),
-        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
             Provenance::Found("Electronics 2025, 4.3 of Conv_0.7_AllCh: collection ahead of user reads"),
@@ -319,8 +310,6 @@ const FEMU_16G: DevicePreset = DevicePreset {
                 "FEMU in the artifact of IODA: most invalid pages; that a quarter must be invalid is left out",
             ),
         ),
-        ("gc.slack", SLACK),
-        ("gc.victim_d", Provenance::Inferred("not used by greedy")),
         (
             "gc.schedule",
             Provenance::Found("FEMU in the artifact of IODA: a die is busy until its block is collected"),
@@ -363,8 +352,6 @@ const TINY_TEST: DevicePreset = DevicePreset {
         ("gc.stop_threshold", AS_MSR),
         ("gc.min_victims", AS_MSR),
         ("gc.victim", AS_MSR),
-        ("gc.slack", SLACK),
-        ("gc.victim_d", AS_MSR),
         ("gc.schedule", AS_MSR),
         ("gc.destination", AS_MSR),
         ("gc.concurrency.policy", AS_MSR),
@@ -414,11 +401,9 @@ impl DevicePreset {
                 begins_at: self.collects.begins_at,
                 min_victims: 1,
                 victim: "greedy".into(),
-                victim_d: 3,
                 schedule: self.collects.schedule.into(),
-                slack: harmonia_types::SimDuration::from_us(5_000),
                 destination: Destination::Unit,
-                concurrency: ConcurrencyConfig::named("unlimited"),
+                concurrency: PolicyConfig::named("unlimited"),
             },
         }
     }

@@ -26,10 +26,9 @@ use std::sync::{Arc, Mutex};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
 use harmonia_metrics::{Comparison, Observer, Report};
-use harmonia_ssd::gc::victim::{self, VictimParameters};
-use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig};
+use harmonia_ssd::gc::victim;
+use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, PolicyConfig};
 use harmonia_types::SimTime;
-use harmonia_types::registry::find;
 use harmonia_workload::{Limit, Load, Next, WorkloadConfig};
 
 use crate::{BadInput, Scenario, Variant};
@@ -297,10 +296,9 @@ fn concurrently<I: Sync, T: Send>(
 }
 
 /// The victim policy by which a device ages.
-fn ages_as(gc: &GcConfig) -> &str {
-    let policy =
-        find(victim::REGISTRY, &gc.victim).map(|entry| (entry.build)(&VictimParameters { d: gc.victim_d }));
-    policy.and_then(|policy| policy.ages_as()).unwrap_or(&gc.victim)
+fn ages_as(gc: &GcConfig) -> PolicyConfig {
+    let policy = victim::build(&gc.victim).ok();
+    policy.and_then(|policy| policy.ages_as()).map_or_else(|| gc.victim.clone(), PolicyConfig::named)
 }
 
 /// The threshold at which a device collects while it ages.
@@ -328,14 +326,13 @@ fn ageing_key(scenario: &Scenario) -> String {
             open_blocks: _,
         } = &ssd.ftl;
         format!(
-            "{:?} {:?} {} {:?} {} {} {}",
+            "{:?} {:?} {} {:?} {} {:?}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),
             gc.stop_threshold,
             gc.min_victims,
-            ages_as(gc),
-            gc.victim_d
+            ages_as(gc)
         )
     });
     let members: Vec<String> = members.collect();

@@ -306,7 +306,7 @@ fn events_read(events: EventsRead) -> EventsReport {
 /// A variant's own label, or else the name of its coordination.
 fn label(variant: &Variant) -> String {
     let array = &variant.scenario.array;
-    let ideal = array.members.iter().all(|member| member.ssd.gc.schedule == "ideal");
+    let ideal = array.members.iter().all(|member| member.ssd.gc.schedule.policy == "ideal");
     match variant.label.as_str() {
         "" if ideal && array.coordination.policy == "local" => "ideal".to_owned(),
         "" => array.coordination.policy.clone(),

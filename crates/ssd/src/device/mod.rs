@@ -69,7 +69,6 @@ use std::collections::VecDeque;
 
 use harmonia_engine::SlotQueue;
 use harmonia_flash::{Bus, Copyback, Link, Timing};
-use harmonia_types::registry::find;
 use harmonia_types::{SimDuration, SimTime};
 
 use crate::config::{Destination, Priority, SsdConfig, Trigger};
@@ -77,7 +76,7 @@ use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
 use crate::gc::schedule::{self, Needs, Schedule};
-use crate::gc::victim::{self, Victim, VictimParameters};
+use crate::gc::victim::{self, Victim};
 use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
 use crate::shape::Shape;
@@ -173,14 +172,9 @@ impl<P: Probe> Device<P> {
         // Not the state's own: devices that age alike may still differ in their soft threshold.
         let shape = config.resolve().map_err(|error| error.to_string())?;
         let gc = &config.gc;
-        let unknown = |kind: &str, name: &str| format!("unknown {kind} `{name}`");
-        let victim =
-            find(victim::REGISTRY, &gc.victim).ok_or_else(|| unknown("victim policy", &gc.victim))?.build;
-        let schedule =
-            find(schedule::REGISTRY, &gc.schedule).ok_or_else(|| unknown("schedule", &gc.schedule))?.build;
         let policies = Policies {
-            victim: victim(&VictimParameters { d: gc.victim_d }),
-            schedule: schedule(),
+            victim: victim::build(&gc.victim)?,
+            schedule: schedule::build(&gc.schedule)?,
             concurrency: policies::build(&gc.concurrency, config.geometry.channels)?,
         };
         Self::with_policies(config, shape, ftl, policies, probe)
@@ -232,8 +226,8 @@ impl<P: Probe> Device<P> {
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
                 suspends: needs.suspend && can_suspend,
-                deadlines: needs.deadlines,
-                slack: config.gc.slack,
+                deadlines: needs.deadlines.is_some(),
+                slack: needs.deadlines.unwrap_or_default(),
                 shape,
             },
             ftl,

@@ -11,8 +11,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Device, Domain, Frontiers,
-    Ftl, FtlConfig, GcConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
+    GcConfig, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
 };
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
@@ -63,11 +63,9 @@ pub fn one_die() -> SsdConfig {
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),
-            victim_d: 1,
             schedule: "blocking".into(),
-            slack: SimDuration(2_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }

@@ -5,8 +5,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-    FtlConfig, GcConfig, Order, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
+    PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -82,24 +82,27 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.
-            victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
-            victim_d: 3,
-            schedule: name(rng, schedule::REGISTRY),
-            slack: SimDuration(400),
+            victim: if hard == 0 { "greedy".into() } else { (&*name(rng, victim::REGISTRY)).into() },
+            schedule: slack_of(400, (&*name(rng, schedule::REGISTRY)).into()),
             destination: if allocation == Allocation::Dynamic {
                 pick(rng, &[Destination::Unit, Destination::Device])
             } else {
                 Destination::Unit
             },
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }
 
+/// The schedule, with this slack in ns if it has one.
+pub fn slack_of(slack: u64, schedule: PolicyConfig) -> PolicyConfig {
+    if schedule.policy == "slack" { schedule.with("slack", format!("{slack}ns")) } else { schedule }
+}
+
 /// A third is unlimited; of the others, many begin far too early or never of themselves.
-pub fn concurrency(rng: &mut Rng) -> ConcurrencyConfig {
+pub fn concurrency(rng: &mut Rng) -> PolicyConfig {
     let policy = if rng.chance(0.33) { "unlimited".to_owned() } else { name(rng, concurrency::REGISTRY) };
-    let mut config = ConcurrencyConfig::named(&policy);
+    let mut config = PolicyConfig::named(&policy);
     let share = |rng: &mut Rng| pick(rng, &[0.0, 0.3, 0.5, 0.7, 0.9]);
     let own = match policy.as_str() {
         "fixed" => json!({ "start": pick(rng, &[0.0, 0.6, 1.0]), "channels": 1 }),

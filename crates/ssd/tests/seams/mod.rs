@@ -6,10 +6,9 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Policies, Priority, SsdConfig, SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
+    Policies, PolicyConfig, Priority, SsdConfig, SubRequest, Trigger,
 };
-use harmonia_types::registry::find;
 use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
 
 pub const PAGE: u64 = 4096;
@@ -61,11 +60,9 @@ pub fn config(channels: u32) -> SsdConfig {
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),
-            victim_d: 2,
             schedule: "blocking".into(),
-            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }
@@ -89,11 +86,9 @@ pub fn used(config: &SsdConfig, free: u32) -> Ftl {
 /// Greedy, blocking, unlimited: a test puts its own policy in its place.
 pub fn policies() -> Policies {
     Policies {
-        victim: (find(victim::REGISTRY, "greedy").expect("registered").build)(&victim::VictimParameters {
-            d: 2,
-        }),
-        schedule: (find(schedule::REGISTRY, "blocking").expect("registered").build)(),
-        concurrency: concurrency::build(&ConcurrencyConfig::named("unlimited"), 1).expect("registered"),
+        victim: victim::build(&"greedy".into()).expect("registered"),
+        schedule: schedule::build(&"blocking".into()).expect("registered"),
+        concurrency: concurrency::build(&PolicyConfig::named("unlimited"), 1).expect("registered"),
     }
 }
 

@@ -578,7 +578,7 @@ impl<C: Content> Run<C> {
         counts.trims_ignored_bytes = of_array.planner.trims_ignored_bytes;
         counts.levels.insert(config.level.to_string());
         counts.policies.insert(config.coordination.policy.clone());
-        counts.schedules.insert(config.members[0].ssd.gc.schedule.clone());
+        counts.schedules.insert(config.members[0].ssd.gc.schedule.policy.clone());
         counts.members.insert(config.devices);
         self.counts
     }

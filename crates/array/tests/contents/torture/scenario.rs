@@ -9,8 +9,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers,
-    FtlConfig, GcConfig, Order, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
+    PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -300,22 +300,27 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.
-            victim: if hard == 0 { "greedy".to_owned() } else { name(rng, victim::REGISTRY) },
-            victim_d: 3,
-            schedule: name(rng, schedule::REGISTRY),
-            slack: SimDuration(pick(rng, &[0, 40_000, 4_000_000])),
+            victim: if hard == 0 { "greedy".into() } else { (&*name(rng, victim::REGISTRY)).into() },
+            schedule: scheduled(rng),
             destination: if allocation == Allocation::Dynamic {
                 pick(rng, &[Destination::Unit, Destination::Device])
             } else {
                 Destination::Unit
             },
             concurrency: if rng.chance(0.5) {
-                ConcurrencyConfig::named("unlimited")
+                PolicyConfig::named("unlimited")
             } else {
-                ConcurrencyConfig::named(&name(rng, concurrency::REGISTRY))
+                PolicyConfig::named(&name(rng, concurrency::REGISTRY))
             },
         },
     }
+}
+
+/// Any schedule, with any slack where it has one.
+fn scheduled(rng: &mut Rng) -> PolicyConfig {
+    let schedule = PolicyConfig::named(&name(rng, schedule::REGISTRY));
+    let slack = SimDuration(pick(rng, &[0, 40_000, 4_000_000]));
+    if schedule.policy == "slack" { schedule.with("slack", slack.to_string()) } else { schedule }
 }
 
 /// Requests one after the other.

@@ -21,9 +21,9 @@ mod rotation;
 mod unlimited;
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::{Entry, find, names};
+use harmonia_types::registry::{self, Entry, OwnKeys, chosen};
 
-use crate::config::ConcurrencyConfig;
+use crate::config::PolicyConfig;
 
 /// Says how many channels may collect, and which of them goes first.
 pub trait Concurrency: Send {
@@ -106,7 +106,7 @@ pub struct Parameters<'a> {
     /// Channels of the device.
     pub channels: u32,
     /// The policy's own keys as written in `[ssd.gc.concurrency]`.
-    pub own: &'a serde_json::Map<String, serde_json::Value>,
+    pub own: &'a OwnKeys,
 }
 
 impl Parameters<'_> {
@@ -115,7 +115,7 @@ impl Parameters<'_> {
     /// # Errors
     /// The first key whose value the `Config` does not accept, and what it does accept.
     pub fn config<C: serde::de::DeserializeOwned>(&self) -> Result<C, String> {
-        serde_json::from_value(serde_json::Value::Object(self.own.clone())).map_err(|error| error.to_string())
+        registry::config(self.own)
     }
 
     /// A number of channels written as `name`, or `default`.
@@ -195,16 +195,8 @@ pub const REGISTRY: &[Entry<Build>] = &[
 ///
 /// # Errors
 /// If there is no such policy, or it refuses one of its keys.
-pub fn build(config: &ConcurrencyConfig, channels: u32) -> Result<Box<dyn Concurrency>, String> {
-    let unknown = || {
-        let known: Vec<&str> = names(REGISTRY).collect();
-        format!("unknown concurrency policy `{}`, expected one of {}", config.policy, known.join(", "))
-    };
-    let entry = find(REGISTRY, &config.policy).ok_or_else(unknown)?;
-    if let Some(key) = config.own.keys().find(|key| !entry.keys.contains(&key.as_str())) {
-        let keys = if entry.keys.is_empty() { "no keys".to_owned() } else { entry.keys.join(", ") };
-        return Err(format!("{} has no key `{key}`, expected {keys}", entry.name));
-    }
+pub fn build(config: &PolicyConfig, channels: u32) -> Result<Box<dyn Concurrency>, String> {
+    let entry = chosen(REGISTRY, "concurrency policy", &config.policy, &config.own)?;
     (entry.build)(&Parameters { channels, own: &config.own })
 }
 
@@ -216,7 +208,7 @@ mod tests {
     /// A policy of an eight-channel device with these keys.
     pub(super) fn build(name: &str, own: &Value) -> Result<Box<dyn Concurrency>, String> {
         let own = own.as_object().expect("a table").clone();
-        super::build(&ConcurrencyConfig { policy: name.into(), own }, 8)
+        super::build(&PolicyConfig { policy: name.into(), own }, 8)
     }
 
     /// Its answer where nothing but utilisation counts.
@@ -259,7 +251,7 @@ mod tests {
     fn every_policy_has_defaults() {
         for entry in REGISTRY {
             for channels in [1, 2, 3, 8] {
-                let config = ConcurrencyConfig::named(entry.name);
+                let config = PolicyConfig::named(entry.name);
                 assert!(super::build(&config, channels).is_ok(), "{} with {channels}", entry.name);
             }
         }

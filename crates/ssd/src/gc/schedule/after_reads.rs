@@ -48,5 +48,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "as blocking, but waiting reads go before an event starts, until a unit reaches its hard threshold",
     source: "Electronics 2025, 4.3: the switch between collection ahead of user reads and behind them",
     keys: &[],
-    build: || Box::new(AfterReads),
+    build: |_| Ok(Box::new(AfterReads)),
 };

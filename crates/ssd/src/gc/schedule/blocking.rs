@@ -32,5 +32,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "an event runs to its end before the die serves the host again",
     source: "MSR SSD model; IEEE TC 2012, 3.1",
     keys: &[],
-    build: || Box::new(Blocking),
+    build: |_| Ok(Box::new(Blocking)),
 };

@@ -57,5 +57,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "while one plane collects, its siblings serve matching host operations in the same commands (GC-PAR)",
     source: "HPDC 2018, 4.1 (Algorithm 2), 4.2",
     keys: &[],
-    build: || Box::new(IoParallel),
+    build: |_| Ok(Box::new(IoParallel)),
 };

@@ -12,8 +12,10 @@ mod preemptive;
 mod preemptive_io_parallel;
 mod slack;
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, Parameters, chosen};
 use harmonia_types::{SimDuration, SimTime};
+
+use crate::config::PolicyConfig;
 
 /// Decides what a die does next.
 pub trait Schedule: Send + Sync {
@@ -51,8 +53,8 @@ pub struct Needs {
     /// At the start of an event every plane of the die opens a block of its own, so that the write offsets of all
     /// planes are equal.
     pub fresh_blocks: bool,
-    /// Looks at the deadlines of what waits ([`Queued::deadline`]).
-    pub deadlines: bool,
+    /// Looks at the deadlines of what waits ([`Queued::deadline`]); a request without one is due so long after it arrived.
+    pub deadlines: Option<SimDuration>,
     /// Whom a collection lets go first while every unit of the die is above hard.
     pub gives_way: GivesWay,
 }
@@ -378,8 +380,8 @@ impl DieView<'_> {
     }
 }
 
-/// Builds a schedule.
-pub type Build = fn() -> Box<dyn Schedule>;
+/// Builds a schedule, or says which of its keys is wrong.
+pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Schedule>, String>;
 
 /// All schedules.
 pub const REGISTRY: &[Entry<Build>] = &[
@@ -391,3 +393,12 @@ pub const REGISTRY: &[Entry<Build>] = &[
     after_reads::ENTRY,
     ideal::ENTRY,
 ];
+
+/// Builds the schedule of a device.
+///
+/// # Errors
+/// If there is no such schedule, or it refuses one of its keys.
+pub fn build(config: &PolicyConfig) -> Result<Box<dyn Schedule>, String> {
+    let entry = chosen(REGISTRY, "schedule", &config.policy, &config.own)?;
+    (entry.build)(&Parameters { own: &config.own })
+}

@@ -119,5 +119,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "host operations go between the steps of a collection, until a unit reaches its hard threshold",
     source: "Lee et al., ISPASS 2011; IEEE Access 2019, VI; HPDC 2018, 3.3",
     keys: &[],
-    build: || Box::new(Preemptive { inner: Blocking }),
+    build: |_| Ok(Box::new(Preemptive { inner: Blocking })),
 };

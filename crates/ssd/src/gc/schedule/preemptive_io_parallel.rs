@@ -19,5 +19,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "io-parallel; host operations without a partner go between its steps, until a unit reaches its hard threshold",
     source: "HPDC 2018, 4.4",
     keys: &[],
-    build: || Box::new(Preemptive { inner: IoParallel }),
+    build: |_| Ok(Box::new(Preemptive { inner: IoParallel })),
 };

@@ -20,7 +20,7 @@
 //!
 //! Where the part can suspend a step, only a read that would otherwise be late suspends it.
 //!
-//! Deadlines are those of the requests (`workload.deadline`). A request without one is due `ssd.gc.slack` after its arrival.
+//! Deadlines are those of the requests (`workload.deadline`). A request without one is due `slack` after its arrival.
 //! With a slack of 0 everything is late, and the schedule equals preemptive.
 //!
 //! Source: Jung et al., HIOS, ISCA 2014. We could read its abstract only. It says that the scheduler knows deadlines and
@@ -31,15 +31,33 @@
 //! several pages are late as soon as one page is. [estimate.rs](../crates/ssd/src/device/estimate.rs) says which delays the
 //! estimate does not see.
 
-use harmonia_types::SimTime;
 use harmonia_types::registry::Entry;
+use harmonia_types::{SimDuration, SimTime};
+use serde::Deserialize;
 
 use super::blocking::Blocking;
 use super::preemptive::Preemptive;
 use super::{Build, Class, Decision, DieView, Gc, GcPhase, Needs, Schedule, Token};
 
 /// Steps of collection within the slack of what waits.
+/// Keys of `[ssd.gc.schedule]` with `policy = "slack"`.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Config {
+    /// Deadline of requests without one, counted from their arrival; at most 1 hour.
+    slack: SimDuration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { slack: SimDuration::from_us(5_000) }
+    }
+}
+
+const HOUR: SimDuration = SimDuration::from_us(3_600_000_000);
+
 struct Slack {
+    slack: SimDuration,
     inner: Preemptive<Blocking>,
 }
 
@@ -69,7 +87,7 @@ impl Schedule for Slack {
     }
 
     fn needs(&self) -> Needs {
-        Needs { deadlines: true, ..self.inner.needs() }
+        Needs { deadlines: Some(self.slack), ..self.inner.needs() }
     }
 }
 
@@ -120,5 +138,11 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "a step of a collection waits if it would make a host operation miss its deadline (HIOS)",
     source: "Jung et al., ISCA 2014 (abstract)",
     keys: &["slack"],
-    build: || Box::new(Slack { inner: Preemptive { inner: Blocking } }),
+    build: |parameters| {
+        let Config { slack } = parameters.config()?;
+        if slack > HOUR {
+            return Err("slack is out of range, expected a time of at most 1h".to_owned());
+        }
+        Ok(Box::new(Slack { slack, inner: Preemptive { inner: Blocking } }))
+    },
 };

@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "the block closed first",
     source: "Desnoyers, SYSTOR 2012, 3",
     keys: &[],
-    build: |_| Box::new(Fifo),
+    build: |_| Ok(Box::new(Fifo)),
 };
 
 #[cfg(test)]

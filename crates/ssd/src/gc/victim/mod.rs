@@ -9,9 +9,10 @@ mod read_match;
 
 use harmonia_engine::Rng;
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, Parameters, chosen};
 
 use crate::block::{BlockId, BlockTable};
+use crate::config::PolicyConfig;
 
 /// Chooses the block to collect. Pure: the same view and random stream give the same answer, nothing is changed.
 pub trait Victim: Send + Sync {
@@ -85,25 +86,26 @@ impl QueuedReads for NoReads {
     fn for_each(&self, _: &mut dyn FnMut(u32, u32)) {}
 }
 
-/// Numbers some victim policies take from the scenario.
-#[derive(Debug, Clone, Copy)]
-pub struct VictimParameters {
-    /// Candidates of `d-choices`.
-    pub d: u32,
-}
-
-/// Builds a victim policy.
-pub type Build = fn(&VictimParameters) -> Box<dyn Victim>;
+/// Builds a victim policy, or says which of its keys is wrong.
+pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Victim>, String>;
 
 /// All victim policies.
 pub const REGISTRY: &[Entry<Build>] =
     &[greedy::ENTRY, cost_benefit::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY, read_match::ENTRY];
 
+/// Builds the victim policy of a device.
+///
+/// # Errors
+/// If there is no such policy, or it refuses one of its keys.
+pub fn build(config: &PolicyConfig) -> Result<Box<dyn Victim>, String> {
+    let entry = chosen(REGISTRY, "victim policy", &config.policy, &config.own)?;
+    (entry.build)(&Parameters { own: &config.own })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::block::{BlockState, GROUP, GroupKey, encode};
-    use harmonia_types::registry::find;
 
     struct AllValid;
     impl ValidPages for AllValid {
@@ -129,7 +131,7 @@ mod tests {
     }
 
     fn choose_with(name: &str, data_pages: u32, blocks: &[(u16, u32)], rng: &mut Rng) -> Option<usize> {
-        let policy = (find(REGISTRY, name).expect("registered").build)(&VictimParameters { d: 3 });
+        let policy = build(&name.into()).expect("registered");
         let entries: Vec<u16> = blocks.iter().map(|&(valid, _)| encode(BlockState::Closed, valid)).collect();
         let erases: Vec<u32> = blocks.iter().map(|&(_, erases)| erases).collect();
         let closed_at: Vec<u32> = (0..blocks.len() as u32).collect();

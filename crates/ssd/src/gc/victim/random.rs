@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "any closed block",
     source: "Van Houdt, SIGMETRICS 2013 (d = 1)",
     keys: &[],
-    build: |_| Box::new(Random),
+    build: |_| Ok(Box::new(Random)),
 };
 
 #[cfg(test)]

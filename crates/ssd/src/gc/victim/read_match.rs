@@ -63,5 +63,5 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     summary: "of the blocks with the fewest valid pages, the one that can be paired with the most waiting reads (GC-VIC)",
     source: "HPDC 2018, 4.3 (Algorithm 3)",
     keys: &[],
-    build: |_| Box::new(ReadMatch),
+    build: |_| Ok(Box::new(ReadMatch)),
 };

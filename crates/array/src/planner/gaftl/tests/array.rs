@@ -18,8 +18,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ConcurrencyConfig, Destination, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
+    PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
@@ -449,11 +449,9 @@ fn device(domain: Domain, blocking: bool) -> SsdConfig {
             stop_threshold: Amount::AboveHard(0),
             min_victims: 1,
             victim: "greedy".into(),
-            victim_d: 3,
             schedule: if blocking { "blocking" } else { "preemptive" }.into(),
-            slack: SimDuration::from_us(5_000),
             destination: Destination::Unit,
-            concurrency: ConcurrencyConfig::named("unlimited"),
+            concurrency: PolicyConfig::named("unlimited"),
         },
     }
 }
