@@ -284,8 +284,6 @@ impl Draft {
             let problem = format!("is the older spelling of {}, which is written, too", key.path());
             return Err(field.fault_allowing(problem, "one of the two"));
         }
-        (key.config)(&mut self.config).own.remove(key.name);
-        self.written.remove(&key.path());
         self.note(&field);
         self.old.insert(key.old, value);
         Ok(())
