@@ -19,7 +19,7 @@ use crate::block::BlockId;
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Number of candidates.
+    /// Number of candidates, 1 to 1000.
     d: u32,
 }
 
