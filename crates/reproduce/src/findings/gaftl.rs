@@ -100,7 +100,8 @@ fn sizes(reader: &Reader<'_>) -> Finding {
         text: format!(
             "GAFTL keeps a RAID-5 array of flash chips fast while one of them collects. Members collect one at a time. \
              Meanwhile, reads of the member that collects are rebuilt from the others, and its writes go to stripes kept free on \
-             the others (`gaftl` without migration of parity and without forced writes). Five members run under 1,000 requests a second, a fifth of them reads \
+             the others (`gaftl` without migration of parity and without forced writes). With `gaftl-migrating` parity also moves \
+             away from the member that collects, and returns in idle time. Five members run under 1,000 requests a second, a fifth of them reads \
              ([configuration D](../experiments/configuration-d.toml)). `unaware` lets every member collect when it must. \
              `preemptive` also collects without coordination, and lets requests go between the steps of a collection. The paper \
              does not say what a member is. Its text speaks of chips, so a member is one chip here. With 4 kB the mean is {} \

@@ -11,7 +11,7 @@ use crate::measure::ratio;
 const FILLS: [&str; 4] = ["70", "85", "100", "100-filled"];
 const FILL_SIZES: [&str; 2] = ["4kB", "10kB"];
 const RESERVES: [&str; 4] = ["256", "1024", "4096", "16384"];
-const RESERVE_LOADS: [&str; 3] = ["4kB", "10kB", "postmark"];
+const RESERVE_LOADS: [&str; 4] = ["4kB", "10kB", "10kB-3ms", "postmark"];
 
 pub(super) fn reserves(reader: &Reader<'_>) -> Finding {
     let gain = |load: &str, stripes: &str| unaware_over_gaftl(RESERVES_OF, &format!("{load}/{stripes}"));
