@@ -1,6 +1,5 @@
 //! Does the JSON of a report hold exactly the promised keys, in order, and does it read back unchanged?
 
-
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceCounters,
     DeviceReport, DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport,

@@ -1,6 +1,5 @@
 //! Measurements to the report, and the engine section about the run itself.
 
-
 use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::Layout;
 use harmonia_array::{
