@@ -251,7 +251,13 @@ impl GaftlPlanner {
             if row.is_written(unit) {
                 self.need_rest(row, unit, &mut needs);
             } else if self.displaced.of(row.row, unit).is_none() {
-                self.need_home(row, unit, &mut needs);
+                let home = self.data_member(row.row, unit);
+                if self.is_gone(row, home) {
+                    self.need_others(row, unit, &mut needs);
+                } else {
+                    // Even if it collects: `way` looks for that.
+                    needs.home(home);
+                }
             }
         }
         needs
@@ -260,9 +266,15 @@ impl GaftlPlanner {
     /// Where a unit is read that is not displaced: at home, or from what makes up for it.
     fn need_home(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
         let home = self.data_member(row.row, unit);
-        if !row.busy.is(home) && !self.is_gone(row, home) {
-            return needs.home(home);
+        if row.busy.is(home) || self.is_gone(row, home) {
+            self.need_others(row, unit, needs);
+        } else {
+            needs.home(home);
         }
+    }
+
+    /// All that a unit is rebuilt from.
+    fn need_others(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
         let mut others = Vec::new();
         self.others(row.row, unit, &mut others);
         others.into_iter().for_each(|member| needs.home(member));

@@ -244,11 +244,14 @@ fn a_slot_on_the_member_that_collects_is_left_for_another() {
 
 #[test]
 fn a_unit_that_collects_and_is_not_needed_is_left_out_by_read_modify_write() {
-    let mut stage = five();
-    stage.collects(&[3]);
-    // w + 1 reads and writes, where the usual way would read one unit less.
-    assert_eq!(stage.write(0..2), [(); 2].map(|()| vec![(0, 0), (1, 0), (4, 0)]));
-    assert_eq!(stage.write(0..3)[0].len(), 4);
+    for small_write in [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct] {
+        let five = Level::Raid5(Rotation::LeftSymmetric);
+        let mut stage = Stage::preferring(small_write, five, 5, (1, 32, 4));
+        stage.collects(&[3]);
+        // w + 1 reads and writes, where the usual way would read one unit less.
+        assert_eq!(stage.write(0..2), [(); 2].map(|()| vec![(0, 0), (1, 0), (4, 0)]), "{small_write:?}");
+        assert_eq!(stage.write(0..3)[0].len(), 4, "{small_write:?}");
+    }
 }
 
 #[test]
