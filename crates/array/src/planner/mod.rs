@@ -177,7 +177,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: D
         Layout::Mirrored(mirrored) => {
             Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone()).dodging(dodge))
         }
-        Layout::Parity(parity) if dodge.free_stripes > 0 && parity.parities() == 1 => {
+        Layout::Parity(parity) if dodge.free_stripes > 0 => {
             let plain = parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge);
             let whole = (layout, parity.clone());
             let displacing = gaftl::GaftlPlanner::new(plain, whole, small_write, dodge.free_stripes);

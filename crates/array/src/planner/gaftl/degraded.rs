@@ -94,11 +94,11 @@ impl GaftlPlanner {
         row.is_hurt && self.lacks(row.of, row.view, member, row.row)
     }
 
-    /// The member that a displaced row is read from; `None` if neither of its two can be.
+    /// The member that a displaced row is read from; `None` if none of those that hold it can be.
     pub(super) fn holder_left(&self, copy: &Copy, of: &Transaction, view: &View<'_>) -> Option<DeviceId> {
         let load =
             |&member: &DeviceId| (self.is_busy(member, copy.slot, view), view.outstanding[member.index()]);
-        copy.on.into_iter().filter(|&member| !self.lacks(of, view, member, copy.slot)).min_by_key(load)
+        copy.on.iter().copied().filter(|&member| !self.lacks(of, view, member, copy.slot)).min_by_key(load)
     }
 
     fn pages_of_row(&self) -> u64 {
@@ -113,18 +113,12 @@ impl GaftlPlanner {
     }
 
     /// Reads a unit that is not displaced and cannot be read at home.
-    pub(super) fn read_hurt(
-        &mut self,
-        (row, unit): (u64, u16),
-        of: &Transaction,
-        view: &View<'_>,
-        plan: &mut Plan,
-    ) {
+    pub(super) fn read_hurt(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let mut others = std::mem::take(&mut self.scratch);
         others.clear();
-        self.others(row, unit, &mut others);
+        let is_known = self.known(row, |member| self.lacks(of, view, member, row), &mut others);
         let pages = self.pages_of_row();
-        if others.iter().any(|&member| self.lacks(of, view, member, row)) {
+        if !is_known {
             self.losses.unread_pages += pages;
         } else {
             let extra_pages = others.len() as u64 * pages;
@@ -136,7 +130,7 @@ impl GaftlPlanner {
         self.scratch = others;
     }
 
-    /// A unit that is read from one of its two members, unless both are missing.
+    /// A unit that is read from one of the members that hold it, unless all are missing.
     pub(super) fn read_copy(&mut self, copy: &Copy, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         match self.holder_left(copy, of, view) {
             Some(holder) => self.push(self.read_row(holder, copy.slot, Phase::Data), plan),
@@ -154,6 +148,7 @@ impl GaftlPlanner {
         (row.busy, row.moves) = (Busy::Nobody, None);
         let view = row.view;
         let takes = |member: DeviceId| view.health.takes_writes(member);
+        row.parities = row.parities.map(|parity| parity.filter(|&parity| takes(parity)));
         let (units, pages) = (row.units.0..=row.units.1, self.pages_of_row());
         let Some((way, needs)) = self.way_hurt(&row) else {
             self.losses.unwritten_pages += units.count() as u64 * pages;
@@ -186,7 +181,7 @@ impl GaftlPlanner {
             others.for_each(|unit| self.displaced.drop_from_parity(row.row, unit));
         }
         if way != Way::LeftAlone {
-            self.write_row(row.parity, row.row, Phase::Parity);
+            self.write_parities(row.parities, row.row);
         }
     }
 
@@ -196,7 +191,7 @@ impl GaftlPlanner {
             needs.home.iter().all(|&member| !self.is_gone(row, member))
                 && needs.slots.iter().all(|copy| self.holder_left(copy, row.of, row.view).is_some())
         };
-        if !row.view.health.takes_writes(row.parity) {
+        if row.parities == [None; 2] {
             let mut rest = Needs::default();
             (row.units.0..=row.units.1).for_each(|unit| self.need_rest(row, unit, &mut rest));
             return Some((Way::LeftAlone, rest)).filter(will_do);
@@ -210,7 +205,7 @@ impl GaftlPlanner {
         transaction.offset >= self.rows * self.row || self.is_away(transaction.rows)
     }
 
-    /// A transaction that writes a displaced row anew on one of its two members.
+    /// A transaction that writes a displaced row anew on one of the members that hold it.
     pub(super) fn restore_slot(&self, whole: Transaction, member: DeviceId) -> Option<Transaction> {
         let row = self.displaced.owner(whole.offset / self.row, member)?;
         Some(Transaction { rows: Rows { first: row, count: 1 }, member: Some(member), ..whole })
@@ -250,10 +245,8 @@ impl GaftlPlanner {
         }
         let mut others = std::mem::take(&mut self.scratch);
         others.clear();
-        // Of parity that is all that it has, and itself.
-        self.others(row, unit.unwrap_or(u16::MAX), &mut others);
-        others.retain(|&other| other != member);
-        if others.iter().any(|&other| self.lacks(of, view, other, row)) {
+        let is_out = |other| other == member || self.lacks(of, view, other, row);
+        if !self.known(row, is_out, &mut others) {
             self.losses.lost_pages += self.pages_of_row();
         } else {
             for &other in &others {
@@ -273,15 +266,15 @@ impl GaftlPlanner {
         plan: &mut Plan,
     ) {
         for (_, copy) in self.displaced.copies_within(Rows { first: row, count: 1 }) {
-            let Some(other) = copy.on.into_iter().find(|&on| on != member) else { continue };
             if !copy.on.contains(&member) {
                 continue;
             }
-            if self.lacks(of, view, other, copy.slot) {
-                self.losses.lost_pages += self.pages_of_row();
-            } else {
+            let is_left = |other: &DeviceId| *other != member && !self.lacks(of, view, *other, copy.slot);
+            if let Some(other) = copy.on.iter().copied().find(is_left) {
                 self.push(self.read_row(other, copy.slot, Phase::Reconstruct), plan);
                 self.write_restored(member, copy.slot);
+            } else {
+                self.losses.lost_pages += self.pages_of_row();
             }
         }
     }
