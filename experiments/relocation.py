@@ -143,7 +143,8 @@ INTRODUCTION = """## Relocation beside parking
 `make relocation` makes these tables. Under `gaftl`, writes to the SSD that collects go to stripes that are kept free on the
 others; under `serial` they are parked in NVRAM. The share of the space that holds data and is overwritten varies too (*in use*).
 Every scheme has the same array: the free stripes, 16 MiB of each SSD, are taken from the capacity under all of them. A chip is
-one of the 64 dies of `msr-slc-32g`. Each figure is the mean of three seeds. The columns are:
+one of the 64 dies of `msr-slc-32g`. Each figure is the mean of three seeds. Traces are played as fast
+as gives the n x g. The columns are:
 
 - *reads* and *writes*: means and p99 of response times, in ms.
 - *met GC*: the share of requests that met a collection.
