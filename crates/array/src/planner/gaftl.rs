@@ -448,6 +448,10 @@ impl Planner for GaftlPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
+        if GaftlPlanner::copies(transaction, operation, refusal) {
+            self.counting(transaction, |planner| planner.copy_around(transaction, operation, view, patch));
+            return Answer::Patch;
+        }
         let is_missing = matches!(refusal, Refusal::Failed | Refusal::Unreadable);
         if is_missing && self.is_planned_here(transaction, operation) {
             return self.plan_without(transaction, operation, refusal);
@@ -488,6 +492,10 @@ impl Planner for GaftlPlanner {
 
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
         self.restoring(member, offset, length)
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
+        self.slots_of(member, rows)
     }
 
     fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {
