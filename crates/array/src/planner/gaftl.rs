@@ -1,4 +1,4 @@
-//! GAFTL's placement on RAID-4 and RAID-5: writes and reads go around the one member that collects.
+//! GAFTL's placement on RAID-4, RAID-5 and RAID-6: writes and reads go around the one member that collects.
 //!
 //! ```text
 //! member      0      1      2      3          unit 1 is written while its member collects:
@@ -34,7 +34,7 @@
 //! * A displaced unit that is written goes home, unless its member or its parity's collects. Old data is read for a
 //!   read-modify-write only where parity has it. A reconstruct-write drops displaced units that it does not write.
 //! * A row written in part is written whole. The rest of it is read where it is: at home, in a slot, or rebuilt from the others.
-//! * A displaced row is read from the one of its two members that has less to do and does not collect (Algorithm 5 otherwise: the
+//! * A displaced row is read from the one of its members that has least to do and does not collect (Algorithm 5 otherwise: the
 //!   others and parity). Reads of displaced rows hold their rows, so that their slots are not given to others meanwhile.
 //! * Where several members collect, or no slot is free, operations go home and wait for members, or to NVRAM if there is any.
 //! * While no request is under way and nobody collects, displaced rows are brought home one at a time: read from the slot, the old
@@ -47,11 +47,13 @@
 //!   of its stripe and keep both partial parities. Here the displaced unit and its parity are one pair of a unit and a partial
 //!   parity, and the units at home and theirs the other.
 //!
-//! Parity may move (`migration`); `stripe_map` says where units lie then.
+//! RAID-6 has a table of its own (`dual`): three members hold a slot, and what is said of parity here goes for P and Q.
+//!
+//! Parity may move on RAID-4 and RAID-5 (`migration`); `stripe_map` says where units lie then.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2 to 5. Leaves out: the choice of members for new data by
 //! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members may fail and
-//! be rebuilt (`degraded`). They are not copied to spares while they work, and RAID-6 is not planned (scenarios refuse both).
+//! be rebuilt (`degraded`). They are not copied to spares while they work (scenarios refuse that).
 
 mod degraded;
 mod displaced;
@@ -83,7 +85,7 @@ const HOMECOMING: u64 = 16;
 /// The tag of a write that puts a row back as the layout has it.
 const RETURN: u64 = 17;
 
-/// Plans RAID-4 and RAID-5 with rows of units that may lie away from home.
+/// Plans RAID-4, RAID-5 and RAID-6 with rows of units that may lie away from home.
 pub(super) struct GaftlPlanner {
     inner: ParityPlanner,
     layout: Parity,

@@ -8,7 +8,8 @@
 //!
 //! Members fail in some histories, and spares take their places, or pages cannot be read. A member that has failed, and a spare before
 //! it is written, holds a symbol that nobody knows: whoever goes by it is found out. What a place should hold whatever has failed is
-//! kept beside what it holds. Not here: a page that cannot be read while a member is missing, and power that is lost.
+//! kept beside what it holds. A page that cannot be read while a member is missing is here on RAID-6 alone. Not here: power that is
+//! lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -464,6 +465,8 @@ pub(super) enum Befall {
     PageErrors,
     /// Of RAID-6: two members fail, every pair in its turn, one while the other is missing or rebuilt or afterwards.
     Pairs,
+    /// Of RAID-6: as with `Failures`, and pages cannot be read.
+    FailuresAndPageErrors,
 }
 
 fn faults(befalls: Befall, seed: u64, devices: u16, member: &MemberConfig) -> Faults {
@@ -482,6 +485,9 @@ fn faults(befalls: Befall, seed: u64, devices: u16, member: &MemberConfig) -> Fa
             let events = vec![fault(first, at), fault(second, at + below(2) * below(100))];
             let single = faults(Befall::Failures, seed, devices, member);
             Faults { events, ..single }
+        }
+        Befall::FailuresAndPageErrors => {
+            Faults { page_errors: 1e-3, ..faults(Befall::Failures, seed, devices, member) }
         }
         Befall::PageErrors => Faults { page_errors: 1e-3, seed, ..Faults::default() },
         Befall::Failures => {
@@ -626,11 +632,12 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 4] {
     let losses = shared.planner.loss_counters();
     let moved = shared.planner.migrating.as_ref().map(|migrating| migrating.map.counters).unwrap_or_default();
     let counts = [shared.checked, shared.planner.displaced.counters.displaced, moved.away, moved.back];
-    if befalls == Befall::PageErrors && shared.is_over {
+    let has_page_errors = matches!(befalls, Befall::PageErrors | Befall::FailuresAndPageErrors);
+    if has_page_errors && shared.is_over {
         return counts;
     }
     assert_eq!((losses.unwritten_pages, losses.lost_pages), (0, 0), "nothing is lost");
-    let most_unread = 2 * u64::from(befalls == Befall::PageErrors);
+    let most_unread = 2 * u64::from(befalls == Befall::PageErrors && !is_dual);
     assert!(losses.unread_pages <= most_unread, "{} pages were not read", losses.unread_pages);
     for &(row, unit) in shared.versions.keys() {
         if !array.health().is_whole() {

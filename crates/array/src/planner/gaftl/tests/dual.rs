@@ -173,7 +173,7 @@ fn with_all_slots_taken_a_write_goes_home_and_waits() {
 #[test]
 fn both_parities_have_what_the_store_says_and_any_two_members_may_go() {
     let (mut displaced, mut full, mut idle, mut home, mut forced) = (0, 0, 0, 0, 0);
-    for seed in 0..240 {
+    for seed in 0..120 {
         let mut rng = Rng::stream(seed, "gaftl/dual");
         let level = Level::Raid6(Rotation::ALL[rng.below(6) as usize]);
         let small_write =
@@ -189,32 +189,32 @@ fn both_parities_have_what_the_store_says_and_any_two_members_may_go() {
         idle += counters.home_in_idle;
         home += counters.home_by_write;
     }
-    assert!(displaced > 1_000 && full > 100 && idle > 100 && home > 100, "{displaced} {full} {idle} {home}");
-    assert!(forced > 50, "{forced}");
+    assert!(displaced > 500 && full > 50 && idle > 50 && home > 50, "{displaced} {full} {idle} {home}");
+    assert!(forced > 25, "{forced}");
 }
 
 #[test]
 fn contents_are_right_on_whole_arrays_with_two_parities() {
-    histories(Befall::Nothing, true, 0..12, [0; 4]);
+    histories(Befall::Nothing, true, 0..12, [5_000, 1_000, 0, 0]);
 }
 
 /// Every pair of members of arrays of four to six.
 #[test]
 fn contents_are_right_while_two_members_are_missing() {
-    histories(Befall::Pairs, true, 0..120, [0; 4]);
+    histories(Befall::Pairs, true, 0..90, [40_000, 3_000, 0, 0]);
 }
 
 #[test]
-fn contents_are_right_with_two_parities_while_one_member_is_missing_or_pages_cannot_be_read() {
-    histories(Befall::Failures, true, 0..20, [0; 4]);
-    histories(Befall::PageErrors, true, 0..20, [0; 4]);
+fn contents_are_right_with_two_parities_while_pages_cannot_be_read_with_all_members_or_one_missing() {
+    histories(Befall::FailuresAndPageErrors, true, 0..20, [8_000, 500, 0, 0]);
+    histories(Befall::PageErrors, true, 0..10, [4_000, 800, 0, 0]);
 }
 
 /// The long form: `cargo test --release -p harmonia-array --lib gaftl -- --ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn contents_are_right_with_two_parities_in_many_histories() {
-    histories(Befall::Pairs, true, 120..1_800, [0; 4]);
-    histories(Befall::Failures, true, 20..400, [0; 4]);
-    histories(Befall::PageErrors, true, 20..400, [0; 4]);
+    histories(Befall::Pairs, true, 90..1_800, [0; 4]);
+    histories(Befall::FailuresAndPageErrors, true, 20..400, [0; 4]);
+    histories(Befall::PageErrors, true, 10..400, [0; 4]);
 }
