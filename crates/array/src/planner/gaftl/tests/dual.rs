@@ -1,6 +1,7 @@
 //! RAID-6: operation counts of every case of the table in `gaftl::dual`, derived there before anything was measured, and histories.
 
-use super::array::{Befall, histories};
+use super::array::histories;
+use super::drawn::Befall;
 use super::model::history;
 use super::*;
 use harmonia_engine::Rng;
