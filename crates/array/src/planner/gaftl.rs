@@ -53,7 +53,7 @@
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2 to 5. Leaves out: the choice of members for new data by
 //! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members may fail and
-//! be rebuilt (`degraded`). They are not copied to spares while they work (scenarios refuse that).
+//! be rebuilt or copied to spares (`degraded`).
 
 mod degraded;
 mod displaced;
