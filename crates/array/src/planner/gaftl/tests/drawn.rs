@@ -125,7 +125,7 @@ fn faults(befalls: Befall, seed: u64, devices: u16, member: &MemberConfig) -> Fa
                 2 => events.push(happens(second, later, Befalls::Failure)),
                 _ => {}
             }
-            let page_errors = if befalls.has_page_errors(seed) { 1e-3 } else { 0.0 };
+            let page_errors = if befalls.has_page_errors(seed) { 1e-2 } else { 0.0 };
             let single = faults(Befall::Failures, seed, devices, member);
             Faults { events, page_errors, spares: vec![member.clone(); 3], ..single }
         }
