@@ -635,7 +635,7 @@ fn failed(array: &Array<AuditProbe, Watched>) -> usize {
 pub(super) fn histories(befalls: Befall, is_dual: bool, seeds: Range<u64>, least: [u64; 5]) {
     let mut sum = [0; 5];
     for seed in seeds {
-        println!("{befalls:?}, seed {seed}, {}", if is_dual { "two parities" } else { "one parity" });
+        eprintln!("{befalls:?}, seed {seed}, {}", if is_dual { "two parities" } else { "one parity" });
         sum.iter_mut().zip(run(seed, befalls, is_dual)).for_each(|(sum, counted)| *sum += counted);
     }
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
