@@ -45,10 +45,6 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
         let problem = "a stripe cache keeps rows as if all of them were at home";
         return Some((problem.into(), "array.stripe_cache = 0".into()));
     }
-    if faults.replacements() > 0 {
-        let problem = "a copy of a member that works does not have what is written to stripes kept free";
-        return Some((problem.into(), "array.failure without kind = \"replace\"".into()));
-    }
     if !faults.power_losses.is_empty() || faults.write_hole != WriteHole::Resync {
         let problem = "neither resync nor a log knows of rows that it writes elsewhere";
         return Some((problem.into(), "no array.power_loss and no array.write_hole".into()));

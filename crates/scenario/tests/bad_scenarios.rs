@@ -338,7 +338,6 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.level = \"draid2:6d\"\narray.free_stripes = 1\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "\"raid4\", \"raid5\" or \"raid6\""),
     (LOAD, "array.level = \"raid6\"\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "array.free_stripes = 1 or more"),
     (LOAD, "array.level = \"raid6\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", migration = \"away\" }", "array.coordination.migration", "\"none\""),
-    (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.spares = 1\narray.failure = [{ device = 0, at = \"1s\", kind = \"replace\" }]\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "array.failure without kind = \"replace\""),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.write_hole = \"journal\"\narray.coordination.policy = \"gaftl\"", "array.coordination.policy", "no array.power_loss and no array.write_hole"),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", migration = \"home\" }", "array.coordination.migration", ""),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", imbalance = 1.5 }", "array.coordination.imbalance", ""),

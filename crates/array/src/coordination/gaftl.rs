@@ -50,7 +50,7 @@
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
 //! Leaves out: shares of parity that change as members age and are replaced, and the choice of members for new data by age. RAID-4,
-//! RAID-5 and RAID-6 only, no member is copied while it works, power must not be lost, and parity moves on at most 16 members.
+//! RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;

@@ -53,7 +53,7 @@
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2 to 5. Leaves out: the choice of members for new data by
 //! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members may fail and
-//! be rebuilt (`degraded`). They are not copied to spares while they work (scenarios refuse that).
+//! be rebuilt or copied to spares (`degraded`).
 
 mod degraded;
 mod displaced;
@@ -450,6 +450,10 @@ impl Planner for GaftlPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
+        if GaftlPlanner::copies(transaction, operation, refusal) {
+            self.counting(transaction, |planner| planner.copy_around(transaction, operation, view, patch));
+            return Answer::Patch;
+        }
         let is_missing = matches!(refusal, Refusal::Failed | Refusal::Unreadable);
         if is_missing && self.is_planned_here(transaction, operation) {
             return self.plan_without(transaction, operation, refusal);
@@ -490,6 +494,10 @@ impl Planner for GaftlPlanner {
 
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
         self.restoring(member, offset, length)
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
+        self.slots_of(member, rows)
     }
 
     fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {

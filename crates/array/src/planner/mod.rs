@@ -95,6 +95,11 @@ pub trait Planner: Send {
         None
     }
 
+    /// Where else a member holds something of some rows, each a row long: what is copied together with them.
+    fn elsewhere(&self, _member: DeviceId, _rows: Rows) -> Vec<(Bytes, Bytes)> {
+        Vec::new()
+    }
+
     /// A transaction that reads everything that all members hold in a range, to compare it; `repairs` writes parity or copies
     /// anew. `None` where there is nothing to compare.
     fn check(&self, _offset: Bytes, _length: Bytes, _repairs: bool) -> Option<Transaction> {

@@ -239,22 +239,37 @@ impl GaftlPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
+        if self.read_others(row, member, of, view, plan) {
+            self.write_restored(member, row);
+        }
+    }
+
+    /// Reads what the row of a member is rebuilt from. Not if nothing needs it, nor if too much is missing, which is counted.
+    fn read_others(
+        &mut self,
+        row: u64,
+        member: DeviceId,
+        of: &Transaction,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) -> bool {
         let unit = (0..self.layout.data_units()).find(|&unit| self.data_member(row, unit) == member);
         if unit.is_some_and(|unit| !self.is_in_parity(row, unit)) {
-            return;
+            return false;
         }
         let mut others = std::mem::take(&mut self.scratch);
         others.clear();
         let is_out = |other| other == member || self.lacks(of, view, other, row);
-        if !self.known(row, is_out, &mut others) {
-            self.losses.lost_pages += self.pages_of_row();
-        } else {
+        let is_known = self.known(row, is_out, &mut others);
+        if is_known {
             for &other in &others {
                 self.push(self.read_row(other, row, Phase::Reconstruct), plan);
             }
-            self.write_restored(member, row);
+        } else {
+            self.losses.lost_pages += self.pages_of_row();
         }
         self.scratch = others;
+        is_known
     }
 
     fn restore_copies(
@@ -266,17 +281,28 @@ impl GaftlPlanner {
         plan: &mut Plan,
     ) {
         for (_, copy) in self.displaced.copies_within(Rows { first: row, count: 1 }) {
-            if !copy.on.contains(&member) {
-                continue;
-            }
-            let is_left = |other: &DeviceId| *other != member && !self.lacks(of, view, *other, copy.slot);
-            if let Some(other) = copy.on.iter().copied().find(is_left) {
-                self.push(self.read_row(other, copy.slot, Phase::Reconstruct), plan);
+            if copy.on.contains(&member) && self.read_other_copy(&copy, member, of, view, plan) {
                 self.write_restored(member, copy.slot);
-            } else {
-                self.losses.lost_pages += self.pages_of_row();
             }
         }
+    }
+
+    /// Reads a displaced row from another of the members that hold it. Not if all of them are missing, which is counted.
+    fn read_other_copy(
+        &mut self,
+        copy: &Copy,
+        member: DeviceId,
+        of: &Transaction,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) -> bool {
+        let is_left = |other: &DeviceId| *other != member && !self.lacks(of, view, *other, copy.slot);
+        let Some(other) = copy.on.iter().copied().find(is_left) else {
+            self.losses.lost_pages += self.pages_of_row();
+            return false;
+        };
+        self.push(self.read_row(other, copy.slot, Phase::Reconstruct), plan);
+        true
     }
 
     /// What is restored is not parked: a step of a rebuild is not done before its member has it.
@@ -309,6 +335,43 @@ impl GaftlPlanner {
             _ => false,
         };
         is_read && is_known
+    }
+
+    /// Whether a step of a copy has found pages of its member that it cannot read: a rebuild reads other members only.
+    pub(super) fn copies(transaction: &Transaction, operation: &PlannedOperation, refusal: Refusal) -> bool {
+        refusal == Refusal::Unreadable
+            && operation.operation == Operation::Read
+            && transaction.tag == super::RESTORE
+            && transaction.member == Some(operation.device)
+    }
+
+    /// Reads instead what the pages of a member can be rebuilt from that a copy has found unreadable.
+    #[cold]
+    pub(super) fn copy_around(
+        &mut self,
+        of: &Transaction,
+        operation: &PlannedOperation,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) {
+        let PlannedOperation { device: member, offset, length, .. } = *operation;
+        self.inner.note_unreadable(of, operation);
+        self.begin_step();
+        let (first, end) = (offset / self.row, (offset + length).div_ceil(self.row));
+        for row in first..end {
+            if row < self.rows {
+                self.read_others(row, member, of, view, patch);
+            } else if let Some(copy) = self.displaced.copy_in(row, of.rows) {
+                self.read_other_copy(&copy, member, of, view, patch);
+            }
+        }
+    }
+
+    /// The ranges of a member's slots that hold something of some rows.
+    pub(super) fn slots_of(&self, member: DeviceId, rows: Rows) -> Vec<(u64, u64)> {
+        let copies = self.displaced.copies_within(rows).into_iter();
+        let there = copies.filter(|(_, copy)| copy.on.contains(&member));
+        there.map(|(_, copy)| (copy.slot * self.row, self.row)).collect()
     }
 
     /// As `inner` has it, or of a slot.

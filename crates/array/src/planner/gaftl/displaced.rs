@@ -117,6 +117,11 @@ impl Displaced {
         copies.collect()
     }
 
+    /// What of some rows lies in a slot.
+    pub fn copy_in(&self, slot: u64, rows: Rows) -> Option<Copy> {
+        self.within(rows).filter_map(|place| self.copies.get(&place)).find(|copy| copy.slot == slot).copied()
+    }
+
     /// The row whose unit lies in a slot of a member.
     pub fn owner(&self, slot: u64, member: DeviceId) -> Option<u64> {
         let is_there = |copy: &Copy| copy.slot == slot && copy.on.contains(&member);

@@ -1,6 +1,8 @@
 //! Plans of rows of which units lie away from home: literal ones, and random histories on symbolic contents (`model`).
 
 mod array;
+mod copies;
+mod drawn;
 mod dual;
 mod model;
 mod moving;
