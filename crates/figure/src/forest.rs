@@ -8,30 +8,37 @@
 
 use harmonia_metrics::Interval;
 
-use super::axis::{Axis, Scale, tick_text};
-use super::canvas::{Anchor, Canvas, Frame};
+use crate::axis::{Axis, Scale, tick_text};
+use crate::canvas::{Anchor, Canvas, Frame};
+use crate::palette::{SKY, VERMILION};
+use crate::sheet::RESULTS;
 
 const WIDTH: f64 = 860.0;
 const ROW: f64 = 34.0;
-const BAND: &str = "#56B4E9";
-const MEASURED: &str = "#D55E00";
+const BAND: &str = SKY;
+const MEASURED: &str = VERMILION;
 
 /// Claims to be drawn.
 #[derive(Debug, Clone)]
-pub(crate) struct Forest {
+pub struct Forest {
+    /// What it shows.
     pub title: String,
+    /// The unit of all claims.
     pub x_title: String,
     /// Value of no effect.
     pub no_effect: f64,
+    /// One claim each.
     pub rows: Vec<Row>,
 }
 
 /// One claim.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
+pub struct Row {
+    /// What it is called.
     pub name: String,
     /// What is accepted; an end may be open.
     pub accepted: (f64, f64),
+    /// What the runs show; `None` without runs.
     pub measured: Option<Interval>,
     /// The verdict, in words.
     pub verdict: String,
@@ -39,9 +46,9 @@ pub(crate) struct Row {
 
 impl Forest {
     /// Draws it.
-    pub(crate) fn draw(&self) -> String {
+    pub fn draw(&self) -> String {
         let height = 120.0 + ROW * self.rows.len() as f64;
-        let mut canvas = Canvas::new(WIDTH, height, &self.title);
+        let mut canvas = Canvas::new(&RESULTS, WIDTH, height, &self.title);
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
         let frame = Frame { left: 215.0, top: 50.0, width: 495.0, height: height - 120.0 };
         let values = self.rows.iter().flat_map(|row| {
@@ -51,11 +58,11 @@ impl Forest {
         let axis = Axis::holding(values.chain([self.no_effect]), Scale::FromZero);
         let x = |value: f64| frame.left + axis.share(value) * frame.width;
         for &tick in &axis.ticks {
-            canvas.rule((x(tick), frame.top), (x(tick), frame.bottom()), "grid");
+            canvas.rule((x(tick), frame.top), (x(tick), frame.bottom()), "grid", "");
             canvas.text(x(tick), frame.bottom() + 17.0, Anchor::Middle, "tick", &tick_text(tick));
         }
-        canvas.rule((x(self.no_effect), frame.top), (x(self.no_effect), frame.bottom()), "axis");
-        canvas.rule((frame.left, frame.bottom()), (frame.right(), frame.bottom()), "axis");
+        canvas.rule((x(self.no_effect), frame.top), (x(self.no_effect), frame.bottom()), "axis", "");
+        canvas.rule((frame.left, frame.bottom()), (frame.right(), frame.bottom()), "axis", "");
         for (index, row) in self.rows.iter().enumerate() {
             let y = frame.top + ROW * (index as f64 + 0.5);
             canvas.text(frame.left - 10.0, y + 4.0, Anchor::End, "label", &row.name);

@@ -2,7 +2,7 @@
 
 /// What an axis holds besides its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub enum Scale {
     /// 0.
     FromZero,
     /// Nothing: for differences that are small beside the values.
@@ -13,7 +13,7 @@ pub(crate) enum Scale {
 
 /// An axis of values, linear or logarithmic, widened to round numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     low: f64,
     high: f64,
     log: bool,
@@ -23,7 +23,7 @@ pub(super) struct Axis {
 
 impl Axis {
     /// The axis that holds these values.
-    pub(super) fn holding(values: impl Iterator<Item = f64>, scale: Scale) -> Axis {
+    pub(crate) fn holding(values: impl Iterator<Item = f64>, scale: Scale) -> Axis {
         let log = scale == Scale::Log;
         let (mut low, mut high) = (f64::MAX, f64::MIN);
         for value in values.filter(|value| value.is_finite() && (!log || *value > 0.0)) {
@@ -62,7 +62,7 @@ impl Axis {
     }
 
     /// Where a value lies, from 0 at the low end to 1 at the high end.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low).log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
         } else {
@@ -73,7 +73,7 @@ impl Axis {
 }
 
 /// A tick's text, without digits that say nothing.
-pub(super) fn tick_text(value: f64) -> String {
+pub(crate) fn tick_text(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }

@@ -1,10 +1,11 @@
 //! How series are told apart: colour and shape of the mark, the same for a policy in every picture.
 
-use super::canvas::Canvas;
+use crate::canvas::Canvas;
+use crate::palette::{AMBER, BLUE, GREEN, GREY, PINK, SKY, VERMILION};
 
 /// Colour and mark of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Pen {
+pub(crate) struct Pen {
     pub color: &'static str,
     pub dashes: &'static str,
     shape: Shape,
@@ -24,26 +25,26 @@ const NAMED: [&str; 9] =
     ["local", "inclusive", "selective", "idle", "soft-limit", "local-die", "gcsync", "gclock", "ideal"];
 
 const PENS: [Pen; 9] = [
-    Pen { color: "#D55E00", dashes: "", shape: Shape::Circle },
-    Pen { color: "#0072B2", dashes: "", shape: Shape::Square },
-    Pen { color: "#009E73", dashes: "", shape: Shape::Diamond },
-    Pen { color: "#CC79A7", dashes: "", shape: Shape::Up },
-    Pen { color: "#E69F00", dashes: "", shape: Shape::Down },
-    Pen { color: "#D55E00", dashes: "6 3", shape: Shape::Square },
-    Pen { color: "#56B4E9", dashes: "6 3", shape: Shape::Circle },
-    Pen { color: "#009E73", dashes: "6 3", shape: Shape::Up },
-    Pen { color: "#8A8A8A", dashes: "2 3", shape: Shape::Diamond },
+    Pen { color: VERMILION, dashes: "", shape: Shape::Circle },
+    Pen { color: BLUE, dashes: "", shape: Shape::Square },
+    Pen { color: GREEN, dashes: "", shape: Shape::Diamond },
+    Pen { color: PINK, dashes: "", shape: Shape::Up },
+    Pen { color: AMBER, dashes: "", shape: Shape::Down },
+    Pen { color: VERMILION, dashes: "6 3", shape: Shape::Square },
+    Pen { color: SKY, dashes: "6 3", shape: Shape::Circle },
+    Pen { color: GREEN, dashes: "6 3", shape: Shape::Up },
+    Pen { color: GREY, dashes: "2 3", shape: Shape::Diamond },
 ];
 
 /// The pen of a series: a policy's own, or the one of its place.
-pub(super) fn pen(name: &str, index: usize) -> Pen {
+pub(crate) fn pen(name: &str, index: usize) -> Pen {
     let known = NAMED.iter().position(|known| *known == name);
     PENS[known.unwrap_or(index) % PENS.len()]
 }
 
 impl Pen {
     /// The mark at a point; `about` is shown when the pointer rests on it.
-    pub(super) fn mark(self, canvas: &mut Canvas, x: f64, y: f64, about: &str) {
+    pub(crate) fn mark(self, canvas: &mut Canvas, x: f64, y: f64, about: &str) {
         let r = 4.5;
         let polygon: Vec<(f64, f64)> = match self.shape {
             Shape::Circle => return canvas.disc(x, y, r, self.color, about),

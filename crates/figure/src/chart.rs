@@ -9,9 +9,10 @@
 
 use harmonia_metrics::Interval;
 
-use super::axis::{Axis, Scale, tick_text};
-use super::canvas::{Anchor, Canvas, Frame};
-use super::pen::pen;
+use crate::axis::{Axis, Scale, tick_text};
+use crate::canvas::{Anchor, Canvas, Frame};
+use crate::pen::pen;
+use crate::sheet::RESULTS;
 
 /// Size of a picture, in pixels.
 const WIDTH: f64 = 860.0;
@@ -25,7 +26,8 @@ const NAME_WIDTH: f64 = 7.0;
 
 /// One series.
 #[derive(Debug, Clone)]
-pub(crate) struct Series {
+pub struct Series {
+    /// What it is called.
     pub name: String,
     /// One value a category; `None` where there is none.
     pub values: Vec<Option<Interval>>,
@@ -33,11 +35,16 @@ pub(crate) struct Series {
 
 /// A chart.
 #[derive(Debug, Clone)]
-pub(crate) struct Chart {
+pub struct Chart {
+    /// What it shows.
     pub title: String,
+    /// What its categories are.
     pub x_title: String,
+    /// What its values are, with their unit.
     pub y_title: String,
+    /// Names of the categories.
     pub categories: Vec<String>,
+    /// What is drawn over them.
     pub series: Vec<Series>,
     /// Neighbouring categories are steps of one quantity: joined by lines.
     pub lines: bool,
@@ -49,8 +56,8 @@ pub(crate) struct Chart {
 
 impl Chart {
     /// Draws it.
-    pub(crate) fn draw(&self) -> String {
-        let mut canvas = Canvas::new(WIDTH, HEIGHT, &self.title);
+    pub fn draw(&self) -> String {
+        let mut canvas = Canvas::new(&RESULTS, WIDTH, HEIGHT, &self.title);
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
         let names = self.series.iter().map(|series| series.name.len()).max().unwrap_or(0);
         let width = MOST_WIDTH.min(WIDTH - 80.0 - LEGEND_MARK - names as f64 * NAME_WIDTH);
@@ -76,16 +83,16 @@ impl Chart {
     fn axes(&self, canvas: &mut Canvas, frame: &Frame, axis: &Axis) {
         for &tick in &axis.ticks {
             let y = frame.y(axis.share(tick));
-            canvas.rule((frame.left, y), (frame.right(), y), "grid");
+            canvas.rule((frame.left, y), (frame.right(), y), "grid", "");
             canvas.text(frame.left - 8.0, y + 4.0, Anchor::End, "tick", &tick_text(tick));
         }
         if let Some(reference) = self.reference {
             let y = frame.y(axis.share(reference));
-            canvas.rule((frame.left, y), (frame.right(), y), "axis");
+            canvas.rule((frame.left, y), (frame.right(), y), "axis", "");
         }
         canvas.text_upwards(24.0, frame.top + frame.height / 2.0, "soft", &self.y_title);
-        canvas.rule((frame.left, frame.bottom()), (frame.right(), frame.bottom()), "axis");
-        canvas.rule((frame.left, frame.top), (frame.left, frame.bottom()), "axis");
+        canvas.rule((frame.left, frame.bottom()), (frame.right(), frame.bottom()), "axis", "");
+        canvas.rule((frame.left, frame.top), (frame.left, frame.bottom()), "axis", "");
         let longest = self.categories.iter().map(|name| name.chars().count()).max().unwrap_or(0) as f64;
         let crowded = longest * NAME_WIDTH > self.width(frame);
         for (index, name) in self.categories.iter().enumerate() {

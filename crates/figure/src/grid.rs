@@ -1,13 +1,15 @@
 //! Who wins against whom: a cell for every pair, coloured and signed.
 
-use super::canvas::{Anchor, Canvas, Frame};
+use crate::canvas::{Anchor, Canvas, Frame};
+use crate::palette::{AMBER, SKY};
+use crate::sheet::RESULTS;
 
 const CELL: (f64, f64) = (88.0, 27.0);
 const LEFT: f64 = 130.0;
 
 /// What a cell says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// Significantly better.
     Wins,
     /// Significantly worse.
@@ -20,9 +22,12 @@ pub(crate) enum Outcome {
 
 /// A table of outcomes.
 #[derive(Debug, Clone)]
-pub(crate) struct Grid {
+pub struct Grid {
+    /// What it shows.
     pub title: String,
+    /// How to read it.
     pub subtitle: String,
+    /// Who is won against.
     pub columns: Vec<String>,
     /// Name and cells of every row: what it says and its text.
     pub rows: Vec<(String, Vec<(Outcome, String)>)>,
@@ -30,10 +35,10 @@ pub(crate) struct Grid {
 
 impl Grid {
     /// Draws it.
-    pub(crate) fn draw(&self) -> String {
+    pub fn draw(&self) -> String {
         let width = LEFT + CELL.0 * self.columns.len() as f64 + 20.0;
         let height = 125.0 + CELL.1 * self.rows.len() as f64;
-        let mut canvas = Canvas::new(width.max(560.0), height, &self.title);
+        let mut canvas = Canvas::new(&RESULTS, width.max(560.0), height, &self.title);
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
         canvas.text(20.0, 48.0, Anchor::Start, "soft", &self.subtitle);
         for (index, column) in self.columns.iter().enumerate() {
@@ -68,11 +73,11 @@ impl Grid {
 }
 
 impl Outcome {
-    /// Okabe and Ito's blue and orange: far apart for every kind of colour vision.
+    /// Blue and orange are far apart for every kind of colour vision.
     fn color(self) -> Option<&'static str> {
         match self {
-            Outcome::Wins => Some("#56B4E9"),
-            Outcome::Loses => Some("#E69F00"),
+            Outcome::Wins => Some(SKY),
+            Outcome::Loses => Some(AMBER),
             Outcome::Even | Outcome::Missing => None,
         }
     }
