@@ -13,9 +13,9 @@ use harmonia_metrics::{
     WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
+use harmonia_trace::{Action, EventCount, EventsRead};
 use harmonia_types::IoCause;
 use harmonia_workload::TraceAccount;
-use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
 use super::drive::Measured;
 use crate::Variant;
@@ -262,7 +262,7 @@ fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport>
 fn trace(account: TraceAccount) -> TraceReport {
     let TraceAccount { files, format, reason, events, rows, span_ns, time_scale, hash, log, remapped } =
         account;
-    let noted = |list: Vec<harmonia_workload::trace::Noted>| {
+    let noted = |list: Vec<harmonia_trace::Noted>| {
         list.iter().map(|noted| Noted { reason: noted.reason.to_owned(), rows: noted.rows }).collect()
     };
     TraceReport {
