@@ -35,7 +35,7 @@ help:
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
-	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (about half an hour)'
+	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
 	@echo 'make clean   remove what was built'
@@ -205,7 +205,8 @@ ladder: prerequisites
 relocation: prerequisites
 	cargo build --release --locked -p harmonia-cli
 	@mkdir -p $(TARGET)/relocation
-	python3 experiments/relocation.py $(TARGET)/release/harmonia $(TARGET)/relocation > $(TARGET)/relocation/relocation.md
+	python3 experiments/relocation.py $(TARGET)/release/harmonia $(TARGET)/relocation \
+		$(if $(TRACE1),'$(TRACE1):$(or $(SCALE1),1)') $(if $(TRACE2),'$(TRACE2):$(or $(SCALE2),1)') > $(TARGET)/relocation/relocation.md
 	@cat $(TARGET)/relocation/relocation.md
 
 # Tables 7 and 8 of Electronics 2025; the same tables, of the committed results, are on the page of findings.

@@ -163,7 +163,7 @@ def mean(values, shown):
 
 
 def milliseconds(ns):
-    return f"{ns / 1e6:.3g}"
+    return f"{ns / 1e6:.3g}" if ns < 1e9 else f"{ns / 1e6:,.0f}"
 
 
 def percentiles(load):

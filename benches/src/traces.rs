@@ -9,7 +9,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use harmonia_workload::Trace;
+use harmonia_trace::Trace;
 
 const ROWS: u64 = 2_000_000;
 const REPEATS: usize = 7;
@@ -99,7 +99,7 @@ fn rows(path: &Path, format: &str) -> u64 {
     read_all(path, format).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn read_all(path: &Path, format: &str) -> Result<u64, harmonia_workload::TraceError> {
+fn read_all(path: &Path, format: &str) -> Result<u64, harmonia_trace::TraceError> {
     let mut reader = Trace::open_file(path, format)?.records()?;
     let (mut sum, mut rows) = (0, 0);
     while let Some(record) = reader.next_record()? {

@@ -7,7 +7,7 @@
 
 mod reader;
 
-use harmonia_workload::TraceOptions;
+use harmonia_trace::{TraceOptions};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let end = data.iter().position(|&byte| byte == b'\n').unwrap_or(data.len());

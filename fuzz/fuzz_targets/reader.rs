@@ -6,10 +6,8 @@
 //! described, and one that cannot be read cannot be described.
 
 use harmonia_types::{Operation, SimDuration, SimTime};
-use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, Trace, TraceConfig, TraceError, TraceOptions,
-    TraceSource, Volumes,
-};
+use harmonia_trace::{Trace, TraceError, TraceOptions};
+use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, TraceConfig, TraceSource, Volumes};
 
 const ARRAY: ArrayGeometryForLoad =
     ArrayGeometryForLoad { logical_bytes: 1 << 30, member_bytes: 1 << 28, members: 4, page_size: 4096 };

@@ -7,10 +7,10 @@ use clap::Args;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use harmonia_scenario::{FlagValue, ReadingFlag};
+use harmonia_trace::TraceOptions;
+use harmonia_trace::{AUTO, Action, Columns, UnitOptions};
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
-use harmonia_workload::TraceOptions;
-use harmonia_workload::trace::{AUTO, Action, Columns, UnitOptions};
 
 /// Where they stand in the help.
 const READING: &str = "Reading a trace";

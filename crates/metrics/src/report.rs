@@ -261,15 +261,19 @@ impl CoordinationReport {
     /// The policy named `policy`, the rung it needs, and its counters.
     ///
     /// # Panics
-    /// If a counter has the name of another key: the JSON would hold that key twice.
-    pub fn new(
+    /// If a counter has the name of another key or counter: the JSON holds one of each.
+    pub fn new<'a>(
         policy: impl Into<String>,
         interface: impl Into<String>,
-        counters: BTreeMap<String, u64>,
+        counters: impl IntoIterator<Item = (&'a str, u64)>,
     ) -> Self {
-        let taken = ["policy", "interface"].into_iter().find(|name| counters.contains_key(*name));
-        assert!(taken.is_none(), "a coordination counter must not be named `{}`", taken.unwrap_or_default());
-        CoordinationReport { policy: policy.into(), interface: interface.into(), counters }
+        let mut by_name = BTreeMap::new();
+        for (name, count) in counters {
+            let is_free = !["policy", "interface"].contains(&name) && !by_name.contains_key(name);
+            assert!(is_free, "a coordination counter must not be named `{name}`: that name is taken");
+            by_name.insert(name.to_owned(), count);
+        }
+        CoordinationReport { policy: policy.into(), interface: interface.into(), counters: by_name }
     }
 }
 

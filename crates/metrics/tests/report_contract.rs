@@ -1,7 +1,5 @@
 //! Does the JSON of a report hold exactly the promised keys, in order, and does it read back unchanged?
 
-use std::collections::BTreeMap;
-
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceCounters,
     DeviceReport, DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport,
@@ -77,7 +75,7 @@ const NONE_INSIDE: InsideCounters = InsideCounters {
 };
 
 fn report() -> Report {
-    let counters = BTreeMap::from([("messages".to_owned(), 12), ("forced".to_owned(), 3)]);
+    let counters = [("messages", 12), ("forced", 3)];
     let wear = Wear { min: 1, mean: 2.5, max: 4, stddev: 0.1 };
     let all = DistributionSummary {
         count: 20,
@@ -409,5 +407,11 @@ fn only_the_engine_section_is_forgotten() {
 #[test]
 #[should_panic(expected = "must not be named `policy`")]
 fn a_counter_cannot_hide_the_policy() {
-    CoordinationReport::new("local", "nothing", BTreeMap::from([("policy".to_owned(), 1)]));
+    CoordinationReport::new("local", "nothing", [("policy", 1)]);
+}
+
+#[test]
+#[should_panic(expected = "must not be named `windows`")]
+fn a_counter_cannot_hide_another_one() {
+    CoordinationReport::new("local", "nothing", [("windows", 1), ("turns", 2), ("windows", 3)]);
 }

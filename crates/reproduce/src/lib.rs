@@ -12,7 +12,7 @@
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
 //! * `ages`: when members wear out, from their erases;
 //! * [`assessment`]: claims with their verdicts;
-//! * [`findings`], `figure`: the pages and pictures made of them.
+//! * [`findings`]: the page made of them, whose pictures are drawn by `harmonia-figure`.
 //!
 //! A verdict is a function of the results, and pages are a function of the results: both are made again at any time
 //! without a simulation.
@@ -22,7 +22,6 @@ pub mod assessment;
 pub mod campaign;
 pub mod claims;
 pub mod experiment;
-mod figure;
 pub mod findings;
 pub mod measure;
 pub mod results;

@@ -18,7 +18,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, member: Bytes, unit: Bytes
     let free = field.integer(0, u64::from(u32::MAX))?;
     if free > 0 && level.parities() == 0 {
         let problem = format!("{level} has no parity, and only rows with parity are written elsewhere");
-        let allowed = "no `free_stripes`, or array.level = \"raid4\" or \"raid5\"";
+        let allowed = "no `free_stripes`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
         return Err(field.fault_allowing(problem, allowed));
     }
     if free >= stripes {
@@ -34,20 +34,16 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
     if !policy.displaces() {
         return None;
     }
-    if !matches!(level, Level::Raid4 | Level::Raid5(_)) {
+    if !matches!(level, Level::Raid4 | Level::Raid5(_) | Level::Raid6(_)) {
         let problem = match level.parities() {
-            1 => format!("it knows stripes that all members have a part in, and {level} has others"),
-            parities => format!("it writes around one parity, and {level} has {parities}"),
+            0 => format!("it writes around parity, and {level} has none"),
+            _ => format!("it knows stripes that all members have a part in, and {level} has others"),
         };
-        return Some((problem, "array.level = \"raid4\" or \"raid5\"".into()));
+        return Some((problem, "array.level = \"raid4\", \"raid5\" or \"raid6\"".into()));
     }
     if array.stripe_cache.entries > 0 {
         let problem = "a stripe cache keeps rows as if all of them were at home";
         return Some((problem.into(), "array.stripe_cache = 0".into()));
-    }
-    if faults.replacements() > 0 {
-        let problem = "a copy of a member that works does not have what is written to stripes kept free";
-        return Some((problem.into(), "array.failure without kind = \"replace\"".into()));
     }
     if !faults.power_losses.is_empty() || faults.write_hole != WriteHole::Resync {
         let problem = "neither resync nor a log knows of rows that it writes elsewhere";

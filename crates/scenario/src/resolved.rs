@@ -9,8 +9,8 @@ use harmonia_array::{
 };
 use harmonia_flash::Timing;
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
+use harmonia_trace::{Action, Columns};
 use harmonia_types::{Deadlines, SimDuration, SimTime, units};
-use harmonia_workload::trace::{Action, Columns};
 use harmonia_workload::{
     AddressPattern, Arrival, Extent, Limit, Pacing, Remap, SizeDistribution, SkewRest, StreamArrival,
     StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig, Volumes, WorkloadConfig,

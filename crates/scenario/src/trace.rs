@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use harmonia_trace::within;
+use harmonia_trace::{AUTO, Action, CSV, Columns, FORMATS, TraceFormat, TraceOptions, UnitOptions};
 use harmonia_types::SimDuration;
 use harmonia_types::units::{parse_bytes, parse_duration};
-use harmonia_workload::trace::within;
-use harmonia_workload::trace::{AUTO, Action, CSV, Columns, FORMATS, TraceFormat, TraceOptions, UnitOptions};
 use harmonia_workload::{Limit, Pacing, Remap, TraceConfig, Volumes};
 
 use crate::error::{Parsed, printable};

@@ -175,7 +175,7 @@ fn generate(seed: u64) -> Generated {
     }
     let mut able = able(interface, is_redundant);
     able.retain(|&name| {
-        name != "gaftl" || (free_stripes > 0 && layout.level().parities() == 1 && !has_cache)
+        name != "gaftl" || (free_stripes > 0 && !matches!(layout.level(), Level::Draid(_)) && !has_cache)
     });
     let policy = d.name(coordination::REGISTRY);
     let policy = if able.contains(&policy) { policy } else { known.pick(&able) };
@@ -190,7 +190,9 @@ fn generate(seed: u64) -> Generated {
     }
     if policy == "gaftl" {
         let mut moves = Draw(Rng::stream(seed, "swarm/gaftl"));
-        put(format_args!("migration = \"{}\"", moves.pick(&["none", "away", "back"])));
+        let migration = moves.pick(&["none", "away", "back"]);
+        let migration = if layout.level().parities() > 1 { "none" } else { migration };
+        put(format_args!("migration = \"{migration}\""));
         put(format_args!(
             "imbalance = {}\nforced = {}",
             moves.pick(&["0", "0.01", "1"]),

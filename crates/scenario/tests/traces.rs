@@ -11,9 +11,10 @@ use harmonia_scenario::{
     Progress, RunError, RunOptions, Scenario, Silent, Stage, TraceFile, Unobserved, Variant, compare,
     preflight, run,
 };
+use harmonia_trace::{CSV, FORMATS, TraceFormat, Written};
+use harmonia_trace::{Trace, TraceOptions};
 use harmonia_types::{HostRequest, Operation, SimTime};
-use harmonia_workload::trace::{CSV, FORMATS, TraceFormat, Written};
-use harmonia_workload::{ArrayGeometryForLoad, Next, Trace, TraceOptions, WorkloadConfig};
+use harmonia_workload::{ArrayGeometryForLoad, Next, WorkloadConfig};
 
 /// Two small devices, 25.6 MiB together, aged in an instant; the page is 4 KiB and takes 1 us on the link.
 const ARRAY: &str = "seed = 3\n[ssd]\npreset = \"tiny-test\"\nlink.bandwidth = \"4096MB/s\"\n[array]\ndevices = 2\n\

@@ -235,7 +235,7 @@ pub enum Domain {
 pub enum Trigger {
     /// When a die is about to serve a host request.
     Foreground,
-    /// Also whenever a die goes idle.
+    /// Also whenever a die goes idle: it does nothing, and no host operation waits at it or is on the link to it.
     Background,
 }
 

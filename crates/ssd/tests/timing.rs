@@ -6,7 +6,9 @@ use bench::*;
 use harmonia_engine::Rng;
 use harmonia_flash::Copyback;
 use harmonia_ssd::interface::{Directive, Notice};
-use harmonia_ssd::{Allocation, AllocationUnit, Amount, Domain, SsdConfig, SubRefusal, SubRequest, Trigger};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, Domain, SsdConfig, SubCompletion, SubRefusal, SubRequest, Trigger,
+};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 #[test]
@@ -488,6 +490,25 @@ fn soft_may_lie_below_stop_above_it_or_with_it() {
     }
 }
 
+/// The write at 0 takes the last block but one. It is over at 5,370.
+#[test]
+fn a_die_that_a_page_is_on_the_link_to_is_not_idle() {
+    let begins = |second: Option<u64>| {
+        let mut config = one_die();
+        config.gc.trigger = Trigger::Background;
+        let mut bench = Bench::aged(&config, &[]);
+        bench.write(0, 1, 0, 1);
+        if let Some(at) = second {
+            bench.write(at, 2, 1, 1);
+        }
+        bench.advance(60_000);
+        bench.device.gc_intervals().first().map(|&(from, _)| from.as_ns())
+    };
+    assert_eq!(begins(None), Some(5_370));
+    // It comes to the die at 5,410, which looks at its thresholds before it serves it.
+    assert_eq!(begins(Some(5_340)), Some(5_410));
+}
+
 /// Two dies that take what comes: pages 0, 2, 4 would all lie on die 0.
 fn anywhere() -> SsdConfig {
     let mut config = two_dies();
@@ -510,6 +531,37 @@ fn writes_that_may_go_anywhere_go_round_and_then_to_the_shortest_queue() {
     let queued = |token| bench.find(token).unwrap().blame.queue_host;
     // Both queues hold one when the second page lands at 20,140; die 0's read is over at 21,300.
     assert_eq!((queued(5), queued(6)), (0, 1_160));
+}
+
+/// Two dies of 84 blocks, half of them to spare, take 200 writes and collect at this many free blocks.
+fn under_ideal(free: u32) -> (Vec<SubCompletion>, u64) {
+    let mut config = anywhere();
+    config.geometry.blocks_per_plane = 84;
+    config.ftl.reserved_blocks = Amount::Blocks(42);
+    config.gc.schedule = "ideal".into();
+    config.gc.domain = Domain::Device;
+    config.gc.hard_threshold = Amount::Blocks(free);
+    let order: Vec<u32> = (0..42 * 4).collect();
+    let mut bench = Bench::with(&config, &[&order, &order]);
+    let mut rng = Rng::stream(7, "ideal");
+    let mut now = 0;
+    for token in 0..200 {
+        now += rng.below(6_000);
+        bench.write(now, token, rng.below(300), 1);
+    }
+    bench.advance(now + 1_000_000);
+    (bench.known, bench.device.counters().gc_victims)
+}
+
+/// Before, writes went to the other die, though nobody waits for a collection that takes no time: with a longer queue
+/// there they took longer than without any collection.
+#[test]
+fn collection_that_takes_no_time_is_not_avoided() {
+    let (collecting, victims) = under_ideal(38);
+    let (plain, none) = under_ideal(1);
+    assert!(victims > 20 && none == 0, "{victims} victims, and {none}");
+    let differs = collecting.iter().zip(&plain).find(|(left, right)| left != right);
+    assert_eq!(differs, None);
 }
 
 #[test]

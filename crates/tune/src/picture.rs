@@ -15,6 +15,9 @@
 
 use std::fmt::Write as _;
 
+use harmonia_figure::palette::{BLUE, GREY, VERMILION};
+use harmonia_figure::{Anchor, Canvas, sheet};
+
 use crate::objective::Unit;
 use crate::report::{PointReport, TuneReport};
 
@@ -30,11 +33,6 @@ const LETTER: f64 = 7.0;
 const VALUE_MAX: usize = 20;
 /// The axis ends at so many times the lowest cost, if anything lies above.
 const HIGHEST: f64 = 3.0;
-const ORANGE: &str = "#D55E00";
-const BLUE: &str = "#0072B2";
-const GREY: &str = "#8A8A8A";
-const STYLE: &str = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#222}.paper{fill:#fff}.rule{stroke:#999}\
-                     @media(prefers-color-scheme:dark){text{fill:#eee}.paper{fill:#1b1b1d}}";
 
 /// What the marks mean.
 const KEY: &str = "orange: best, blue: ties with it, grey: beaten; bars: 95% intervals";
@@ -43,16 +41,18 @@ const KEY: &str = "orange: best, blue: ties with it, grey: beaten; bars: 95% int
 pub fn draw(report: &TuneReport) -> String {
     let costs = Scale::of(report);
     let width = WIDTH * report.over.len() as f64;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
-         height=\"{HEIGHT}\" role=\"img\">\n<style>{STYLE}</style>\n<rect class=\"paper\" width=\"{width}\" \
-         height=\"{HEIGHT}\"/>\n"
-    );
+    let mut svg = Canvas::new(&sheet::SEARCH, width, HEIGHT, "");
     let room = ((width - 32.0) / LETTER) as usize;
     let is_above = |point: &PointReport| point.cost.is_some_and(|cost| !costs.holds(cost.mean));
     let above = if report.points.iter().any(is_above) { " (triangles lie above the axis)" } else { "" };
-    text(&mut svg, 16.0, 24.0, "start", &format!("{}{above}", shortened(&report.name, room - above.len())));
-    text(&mut svg, 16.0, 42.0, "start", &shortened(KEY, room));
+    text(
+        &mut svg,
+        16.0,
+        24.0,
+        Anchor::Start,
+        &format!("{}{above}", shortened(&report.name, room - above.len())),
+    );
+    text(&mut svg, 16.0, 42.0, Anchor::Start, &shortened(KEY, room));
     let label = match costs.unit {
         "" => report.objective.meaning.to_owned(),
         unit => format!("{}, {unit}", report.objective.meaning),
@@ -60,10 +60,17 @@ pub fn draw(report: &TuneReport) -> String {
     for (key, axis) in report.over.iter().enumerate() {
         let values = values_of(report, key);
         let panel = Panel { left: WIDTH * key as f64 + LEFT, values, costs: &costs };
-        sideways(&mut svg, WIDTH * key as f64 + 18.0, (TOP + HEIGHT - BOTTOM) / 2.0, "middle", -90.0, &label);
+        sideways(
+            &mut svg,
+            WIDTH * key as f64 + 18.0,
+            (TOP + HEIGHT - BOTTOM) / 2.0,
+            Anchor::Middle,
+            -90.0,
+            &label,
+        );
         panel.draw(&mut svg, report, key, &axis.key);
     }
-    svg + "</svg>\n"
+    svg.finish()
 }
 
 /// The values of a key that were tried, in the order of its range.
@@ -148,16 +155,16 @@ impl Panel<'_> {
         Some(self.left + (at as f64 + 0.5) * self.step())
     }
 
-    fn draw(&self, svg: &mut String, report: &TuneReport, key: usize, name: &str) {
+    fn draw(&self, svg: &mut Canvas, report: &TuneReport, key: usize, name: &str) {
         let floor = HEIGHT - BOTTOM;
         self.shade(svg, &report.plateau.extent[key].values);
-        rule(svg, (self.left, floor), (self.right(), floor), "");
+        svg.rule((self.left, floor), (self.right(), floor), "rule", "");
         let below = if self.ticks(svg) { 36.0 } else { BOTTOM - 10.0 };
-        text(svg, (self.left + self.right()) / 2.0, floor + below, "middle", name);
+        text(svg, (self.left + self.right()) / 2.0, floor + below, Anchor::Middle, name);
         if let Some(cost) = report.default.cost {
             let y = self.costs.y(cost.mean);
-            rule(svg, (self.left, y), (self.right(), y), " stroke-dasharray=\"5 4\"");
-            text(svg, self.right(), y - 4.0, "end", "as it stands");
+            svg.rule((self.left, y), (self.right(), y), "rule", "5 4");
+            text(svg, self.right(), y - 4.0, Anchor::End, "as it stands");
         }
         // The best last, so that nothing covers it.
         for fate in ["dropped", "beaten", "ties", "best"] {
@@ -169,20 +176,17 @@ impl Panel<'_> {
         }
     }
 
-    fn shade(&self, svg: &mut String, plateau: &[String]) {
+    fn shade(&self, svg: &mut Canvas, plateau: &[String]) {
         for x in plateau.iter().filter_map(|value| self.x(value)) {
             let (left, width) = (x - self.step() / 2.0, self.step());
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{BLUE}\" \
-                 fill-opacity=\"0.1\"/>",
-                HEIGHT - BOTTOM - TOP
-            );
+            let shade = svg.element("rect").at("x", left).with("y", TOP).at("width", width);
+            let shade = shade.at("height", HEIGHT - BOTTOM - TOP);
+            shade.with("fill", BLUE).with("fill-opacity", 0.1).end();
         }
     }
 
     /// Values too long to stand beside one another are turned; whether they fit.
-    fn ticks(&self, svg: &mut String) -> bool {
+    fn ticks(&self, svg: &mut Canvas) -> bool {
         let every = self.values.len().div_ceil(8).max(1);
         let shown: Vec<String> = self.values.iter().map(|value| shortened(value, VALUE_MAX)).collect();
         let longest = shown.iter().map(|value| value.chars().count()).max().unwrap_or(0);
@@ -190,14 +194,14 @@ impl Panel<'_> {
         for (value, shown) in self.values.iter().zip(&shown).step_by(every) {
             let (x, y) = (self.x(value).unwrap_or_default(), HEIGHT - BOTTOM + 16.0);
             match fits {
-                true => text(svg, x, y, "middle", shown),
-                false => sideways(svg, x + 4.0, y, "end", -30.0, shown),
+                true => text(svg, x, y, Anchor::Middle, shown),
+                false => sideways(svg, x + 4.0, y, Anchor::End, -30.0, shown),
             }
         }
         let Scale { low, high, .. } = self.costs;
         for share in [0.0, 0.5, 1.0] {
             let cost = low + (high - low) * share;
-            text(svg, self.left - 6.0, self.costs.y(cost) + 4.0, "end", &self.costs.words(cost));
+            text(svg, self.left - 6.0, self.costs.y(cost) + 4.0, Anchor::End, &self.costs.words(cost));
         }
         fits
     }
@@ -215,13 +219,13 @@ impl Panel<'_> {
         room * ((at as f64 + 0.5) / alike.len().max(1) as f64 - 0.5)
     }
 
-    fn mark(&self, svg: &mut String, report: &TuneReport, point: &PointReport, key: usize) {
+    fn mark(&self, svg: &mut Canvas, report: &TuneReport, point: &PointReport, key: usize) {
         let (Some(cost), Some(x)) = (point.cost, value_at(point, key).and_then(|value| self.x(value))) else {
             return;
         };
         let x = x + self.aside(report, point, key);
         let (color, radius) = match point.fate {
-            "best" => (ORANGE, 5.5),
+            "best" => (VERMILION, 5.5),
             "ties" => (BLUE, 4.0),
             _ => (GREY, 3.0),
         };
@@ -230,18 +234,14 @@ impl Panel<'_> {
         }
         let y = self.costs.y(cost.mean);
         let words = format!("{}: {}, {}", point.sets.join(", "), self.costs.words(cost.mean), point.fate);
-        let title = format!("<title>{}</title>", escaped(&words));
-        let _ = match self.costs.holds(cost.mean) {
-            true => writeln!(
-                svg,
-                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{color}\">{title}</circle>"
-            ),
-            false => writeln!(svg, "{}", arrow(x, color, &title)),
-        };
+        match self.costs.holds(cost.mean) {
+            true => svg.disc(x, y, radius, color, &words),
+            false => arrow(svg, x, color, &words),
+        }
     }
 
     /// An interval, with a stroke across each end that is within the axis.
-    fn bar(&self, svg: &mut String, x: f64, ends: [f64; 2], color: &str) {
+    fn bar(&self, svg: &mut Canvas, x: f64, ends: [f64; 2], color: &str) {
         let [low, high] = ends.map(|end| self.costs.y(end));
         let mut path = format!("M{x:.1} {low:.1}V{high:.1}");
         for (end, y) in ends.into_iter().zip([low, high]) {
@@ -249,37 +249,26 @@ impl Panel<'_> {
                 let _ = write!(path, "M{:.1} {y:.1}h7", x - 3.5);
             }
         }
-        let _ = writeln!(svg, "<path class=\"interval\" d=\"{path}\" stroke=\"{color}\" fill=\"none\"/>");
+        let interval = svg.element("path").with("class", "interval").with("d", path);
+        interval.with("stroke", color).with("fill", "none").end();
         if !self.costs.holds(ends[1]) {
-            let _ = writeln!(svg, "{}", arrow(x, color, ""));
+            arrow(svg, x, color, "");
         }
     }
 }
 
 /// An arrowhead at the upper edge.
-fn arrow(x: f64, color: &str, title: &str) -> String {
-    format!("<path class=\"above\" d=\"M{x:.1} {:.1}l5 8h-10z\" fill=\"{color}\">{title}</path>", TOP - 4.0)
+fn arrow(svg: &mut Canvas, x: f64, color: &str, about: &str) {
+    let path = format!("M{x:.1} {:.1}l5 8h-10z", TOP - 4.0);
+    svg.element("path").with("class", "above").with("d", path).with("fill", color).about(about);
 }
 
-fn rule(svg: &mut String, from: (f64, f64), to: (f64, f64), more: &str) {
-    let _ = writeln!(
-        svg,
-        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" class=\"rule\"{more}/>",
-        from.0, from.1, to.0, to.1
-    );
+fn text(svg: &mut Canvas, x: f64, y: f64, anchor: Anchor, words: &str) {
+    svg.element("text").at("x", x).at("y", y).anchor(anchor).words(words);
 }
 
-fn text(svg: &mut String, x: f64, y: f64, anchor: &str, words: &str) {
-    let words = escaped(words);
-    let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>");
-}
-
-fn sideways(svg: &mut String, x: f64, y: f64, anchor: &str, turned: f64, words: &str) {
-    let words = escaped(words);
-    let _ = writeln!(
-        svg,
-        "<text transform=\"translate({x:.1} {y:.1}) rotate({turned})\" text-anchor=\"{anchor}\">{words}</text>"
-    );
+fn sideways(svg: &mut Canvas, x: f64, y: f64, anchor: Anchor, turned: f64, words: &str) {
+    svg.element("text").turned(x, y, turned).anchor(anchor).words(words);
 }
 
 /// So many characters at most.
@@ -288,10 +277,4 @@ fn shortened(text: &str, most: usize) -> String {
         few if few <= most => text.to_owned(),
         _ => text.chars().take(most.saturating_sub(3)).chain("...".chars()).collect(),
     }
-}
-
-/// Text that cannot be taken for markup.
-fn escaped(text: &str) -> String {
-    let plain: String = text.chars().filter(|character| !character.is_control()).collect();
-    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use harmonia_trace::TraceOptions;
 use harmonia_types::{Bytes, SimDuration, units};
 use serde::{Serialize, Serializer};
 
 use crate::Choices;
-use crate::trace::TraceOptions;
 
 /// The `[workload]` table.
 #[derive(Debug, Clone, PartialEq, Serialize)]

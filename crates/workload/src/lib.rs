@@ -4,8 +4,8 @@
 //!   SyntheticConfig ──> Synthetic ───────────────────────────────┐
 //!   StreamsConfig ──> Streams (a Synthetic each, merged) ────────┤
 //!                                                                ├──> Source ──> the simulator
-//!   file ──> Trace (format registry) ──> TraceReader ──> TraceSource
-//!                                             └──> TraceInfo       (`harmonia trace info`)
+//!   Trace ──> Replay ──> TraceSource ────────────────────────────┘
+//!     └──> TraceFit (a StreamsConfig like the trace)
 //! ```
 //!
 //! A source decides *when* a request arrives, *what* it does and *where* on the array's logical space; which member
@@ -15,11 +15,12 @@
 
 mod choices;
 mod config;
+mod fit;
 mod geometry;
+mod replay;
 mod source;
 mod streams;
 mod synthetic;
-pub mod trace;
 
 pub use choices::Choices;
 pub use config::{
@@ -27,11 +28,14 @@ pub use config::{
     SizeDistribution, SkewRest, StreamArrival, StreamConfig, StreamsConfig, SyntheticConfig, TraceConfig,
     Volumes, WorkingSetPattern, WorkloadConfig,
 };
+pub use fit::{Heat, Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
 pub use geometry::ArrayGeometryForLoad;
+pub use replay::{RemapCounts, Replay, TraceAccount, TraceSource};
 pub use source::{Next, Source, SourceError};
 pub use streams::Streams;
 pub use synthetic::Synthetic;
-pub use trace::{Replay, Trace, TraceAccount, TraceError, TraceInfo, TraceOptions, TraceSource};
+
+use harmonia_trace::Trace;
 
 /// A load made ready for an array: checked, and where it is a trace opened and, if need be, read once. Gives any number
 /// of sources, each from the first request on.

@@ -1,8 +1,9 @@
 //! The one interface of everything that issues host requests.
 
+use harmonia_trace::TraceError;
 use harmonia_types::{Completion, HostRequest, SimTime};
 
-use crate::trace::TraceAccount;
+use crate::TraceAccount;
 
 /// What a source answers when asked for its next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,3 +49,9 @@ pub trait Source: Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SourceError(pub String);
+
+impl From<TraceError> for SourceError {
+    fn from(error: TraceError) -> Self {
+        SourceError(error.to_string())
+    }
+}

@@ -2,11 +2,13 @@
 
 use std::io::Write;
 
+use harmonia_trace::Place;
+use harmonia_trace::{Trace, TraceOptions};
 use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
-use harmonia_workload::trace::{Place, RemapCounts};
+use harmonia_workload::RemapCounts;
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Replay, Source, SourceError, Trace, TraceConfig,
-    TraceOptions, TraceSource, Volumes, WorkloadConfig,
+    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Replay, Source, SourceError, TraceConfig, TraceSource,
+    Volumes, WorkloadConfig,
 };
 
 const MIB: u64 = 1 << 20;

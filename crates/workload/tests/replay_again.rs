@@ -3,10 +3,10 @@
 
 use std::io::Write;
 
+use harmonia_trace::{Trace, TraceOptions};
 use harmonia_types::{Completion, HostRequest, Operation, RequestBlame, SimDuration, SimTime};
 use harmonia_workload::{
-    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, Trace, TraceAccount, TraceConfig, TraceOptions,
-    TraceSource, Volumes,
+    ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, TraceAccount, TraceConfig, TraceSource, Volumes,
 };
 
 const MIB: u64 = 1 << 20;

@@ -10,7 +10,8 @@
 //!                               └──► spare: the *twin*, for which the host waits as well
 //! ```
 //!
-//! A step of the copy holds its rows, as a step of a rebuild does. Pages of the member that cannot be read are rebuilt from the
+//! A step of the copy holds its rows, as a step of a rebuild does, and copies with them what of these rows the member holds
+//! elsewhere (in stripes kept free, under `gaftl`). Pages of the member that cannot be read are rebuilt from the
 //! others. What planners see is the member: an operation names the member, and its *slot* says which device has it. Slots behind
 //! the members are spares that are being written, and members that have retired and still answer what they were given.
 //!
@@ -92,13 +93,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A step of a copy: the member is read, then the spare written.
     #[cold]
     pub(super) fn plan_copy(&self, spec: &Transaction, plan: &mut Plan) {
-        let Transaction { offset, length, member: Some(member), .. } = *spec else { return };
-        let parity = self.layout.parity_pages(member, offset, length);
-        let read = PlannedOperation::data(member, Operation::Read, offset, length);
-        let read = PlannedOperation { phase: Phase::Reconstruct, parity, ..read };
-        plan.push(read);
-        plan.barrier();
-        plan.push(PlannedOperation { operation: Operation::Write, ..read });
+        let Transaction { offset, length, rows, member: Some(member), .. } = *spec else { return };
+        let ranges: Vec<(Bytes, Bytes)> =
+            std::iter::once((offset, length)).chain(self.planner.elsewhere(member, rows)).collect();
+        for operation in [Operation::Read, Operation::Write] {
+            plan.barrier();
+            for &(offset, length) in &ranges {
+                let parity = self.layout.parity_pages(member, offset, length);
+                let data = PlannedOperation::data(member, operation, offset, length);
+                plan.push(PlannedOperation { phase: Phase::Reconstruct, parity, ..data });
+            }
+        }
     }
 
     /// The slot of an operation that goes to a spare and nowhere else: the write of a copy.

@@ -16,6 +16,11 @@
 //! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
 //! home when it is next written, or while the array is idle.
 //!
+//! On RAID-6 such a stripe has one unit, its P and its Q on three members, so that two failures lose nothing. P and Q of the old
+//! stripe always have the same units. If the member that collects has either of them, all that is written goes to free stripes. One
+//! 4 KiB write on six members takes 3 reads and 5 writes, instead of 3 and 3. Up to two members that collect are read around.
+//! Parity does not move on RAID-6: the paper defines `migration` for RAID-5.
+//!
 //! With `migration` parity moves, too (`planner::gaftl::migration`). Parity whose member collects is written on the oldest member
 //! instead, or on the second oldest where that is the oldest itself. It takes the place of a stripe unit there, which goes to a
 //! free stripe. The oldest member is the one with the largest share of parity (`array.parity_shares`). With `migration = "away"`
@@ -24,7 +29,7 @@
 //! parity never moves: all that is written goes to free stripes, and the stripe stays as it is.
 //!
 //! With `forced` a whole stripe is written as two random writes under one lock: half of its units and a parity of these, then the
-//! rest and the parity of all. That is one page more, and makes members with more parity wear faster under sequential
+//! rest and the parity of all. That is one page more (on RAID-6 two), and makes members with more parity wear faster under sequential
 //! writes, too. Where a unit of it is in the way a whole stripe takes as many writes anyway. The paper then keeps two units on one
 //! member and two partial parities. Here the unit in the way has a free stripe with a parity of its own, and the other parity
 //! is made without it. These are as many pages, and no member holds two units that need each other.
@@ -44,8 +49,8 @@
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
-//! Leaves out: shares of parity that change as members age and are replaced, and the choice of members for new data by age. RAID-4
-//! and RAID-5 only, no member is copied while it works, power must not be lost, and parity moves on at most 16 members.
+//! Leaves out: shares of parity that change as members age and are replaced, and the choice of members for new data by age. RAID-4,
+//! RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::Entry;
@@ -145,6 +150,12 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         let Config { forced: forces, migration, imbalance, .. } = config;
         if !(0.0..=1.0).contains(&imbalance) {
             return Err(format!("imbalance = {imbalance} is not a share from 0 to 1"));
+        }
+        if migration != Migration::None && parameters.redundancy > 1 {
+            return Err(
+                "migration moves the one parity of a stripe, and these stripes have more; \"none\" works"
+                    .into(),
+            );
         }
         if migration != Migration::None && parameters.devices > MOST_MIGRATING {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! GAFTL's placement on RAID-4 and RAID-5: writes and reads go around the one member that collects.
+//! GAFTL's placement on RAID-4, RAID-5 and RAID-6: writes and reads go around the one member that collects.
 //!
 //! ```text
 //! member      0      1      2      3          unit 1 is written while its member collects:
@@ -34,7 +34,7 @@
 //! * A displaced unit that is written goes home, unless its member or its parity's collects. Old data is read for a
 //!   read-modify-write only where parity has it. A reconstruct-write drops displaced units that it does not write.
 //! * A row written in part is written whole. The rest of it is read where it is: at home, in a slot, or rebuilt from the others.
-//! * A displaced row is read from the one of its two members that has less to do and does not collect (Algorithm 5 otherwise: the
+//! * A displaced row is read from the one of its members that has least to do and does not collect (Algorithm 5 otherwise: the
 //!   others and parity). Reads of displaced rows hold their rows, so that their slots are not given to others meanwhile.
 //! * Where several members collect, or no slot is free, operations go home and wait for members, or to NVRAM if there is any.
 //! * While no request is under way and nobody collects, displaced rows are brought home one at a time: read from the slot, the old
@@ -47,14 +47,17 @@
 //!   of its stripe and keep both partial parities. Here the displaced unit and its parity are one pair of a unit and a partial
 //!   parity, and the units at home and theirs the other.
 //!
-//! Parity may move (`migration`); `stripe_map` says where units lie then.
+//! RAID-6 has a table of its own (`dual`): three members hold a slot, and what is said of parity here goes for P and Q.
+//!
+//! Parity may move on RAID-4 and RAID-5 (`migration`); `stripe_map` says where units lie then.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III, Algorithms 2 to 5. Leaves out: the choice of members for new data by
 //! age. A slot that is free again is not discarded, so its pages count as written until they are written anew. Members may fail and
-//! be rebuilt (`degraded`). They are not copied to spares while they work, and RAID-6 is not planned (scenarios refuse both).
+//! be rebuilt or copied to spares (`degraded`).
 
 mod degraded;
 mod displaced;
+mod dual;
 mod migration;
 mod row;
 mod stripe_map;
@@ -73,6 +76,7 @@ use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
 use degraded::Before;
 use displaced::{Copy, Displaced};
+use dual::{Holders, Parities};
 use migration::Migrating;
 pub(crate) use stripe_map::MOST_MEMBERS;
 
@@ -81,7 +85,7 @@ const HOMECOMING: u64 = 16;
 /// The tag of a write that puts a row back as the layout has it.
 const RETURN: u64 = 17;
 
-/// Plans RAID-4 and RAID-5 with rows of units that may lie away from home.
+/// Plans RAID-4, RAID-5 and RAID-6 with rows of units that may lie away from home.
 pub(super) struct GaftlPlanner {
     inner: ParityPlanner,
     layout: Parity,
@@ -195,7 +199,7 @@ impl GaftlPlanner {
         }
     }
 
-    /// The member that holds the parity of a row.
+    /// The member that holds the (first) parity of a row.
     fn p_member(&self, row: u64) -> DeviceId {
         match &self.migrating {
             Some(migrating) => migrating.map.member(row, migrating.map.parity()),
@@ -283,6 +287,10 @@ impl GaftlPlanner {
         self.writes[0].push(PlannedOperation { operation: Operation::Write, fast_fail: self.parks, ..read });
     }
 
+    fn write_parities(&mut self, parities: Parities, row: u64) {
+        parities.into_iter().flatten().for_each(|parity| self.write_row(parity, row, Phase::Parity));
+    }
+
     /// What has been noted down is written in a step of its own.
     fn write_noted(&mut self, plan: &mut Plan) {
         let mut writes = std::mem::take(&mut self.writes);
@@ -294,11 +302,11 @@ impl GaftlPlanner {
         self.writes = writes;
     }
 
-    /// The one of its two members that a displaced row is read from.
+    /// The one of its members that a displaced row is read from.
     fn holder(&self, copy: &Copy, view: &View<'_>) -> DeviceId {
         let load =
             |&member: &DeviceId| (self.is_busy(member, copy.slot, view), view.outstanding[member.index()]);
-        copy.on.into_iter().min_by_key(load).unwrap_or(copy.on[0])
+        copy.on.iter().copied().min_by_key(load).unwrap_or(copy.on[0])
     }
 
     /// Plans a read of rows of which something lies away from home.
@@ -310,7 +318,7 @@ impl GaftlPlanner {
                 Some(member) => Busy::One(member),
                 None => self.busy(row, view),
             };
-            self.reads.waited_pages += u64::from(busy == Busy::Several);
+            self.reads.waited_pages += u64::from(busy == Busy::Several && !self.is_dual());
             for unit in 0..self.layout.data_units() {
                 // A read of a member was planned for where the layout has it.
                 let home = self.layout.data_member(self.stripe(row), unit);
@@ -334,20 +342,27 @@ impl GaftlPlanner {
             return self.read_copy(&copy, of, view, plan);
         }
         if !self.is_left(of, view, home, row) {
-            return self.read_hurt((row, unit), of, view, plan);
+            return self.read_hurt(row, of, view, plan);
         }
         // While something is missing the others may not be enough.
         let busy = if self.is_hurt(of, view) { Busy::Nobody } else { busy };
-        if !busy.is(home) {
+        // P and Q make up for two members.
+        let is_two = busy == Busy::Several && self.is_dual() && self.is_busy(home, row, view);
+        if !busy.is(home) && !is_two {
             return self.push(self.read_row(home, row, Phase::Data), plan);
         }
         let mut others = std::mem::take(&mut self.scratch);
         others.clear();
-        self.others(row, unit, &mut others);
-        self.reads.rebuilt_pages += 1;
-        self.reads.extra_pages += others.len() as u64;
-        for &member in &others {
-            self.push(self.read_row(member, row, Phase::Reconstruct), plan);
+        let is_out = |member| busy.is(member) || (is_two && self.is_busy(member, row, view));
+        if self.known(row, is_out, &mut others) {
+            self.reads.rebuilt_pages += 1;
+            self.reads.extra_pages += others.len() as u64;
+            for &member in &others {
+                self.push(self.read_row(member, row, Phase::Reconstruct), plan);
+            }
+        } else {
+            self.reads.waited_pages += 1;
+            self.push(self.read_row(home, row, Phase::Data), plan);
         }
         self.scratch = others;
     }
@@ -360,15 +375,17 @@ impl GaftlPlanner {
             return;
         }
         let holder = self.holder(&copy, view);
-        let (home, parity) = (self.data_member(row, unit), self.p_member(row));
+        let (home, parities) = (self.data_member(row, unit), self.parities(row));
         self.begin_step();
         self.push(self.read_row(holder, copy.slot, Phase::Data), plan);
         if copy.in_parity {
             self.push(self.read_row(home, row, Phase::Parity), plan);
         }
-        self.push(self.read_row(parity, row, Phase::Parity), plan);
+        for parity in parities.into_iter().flatten() {
+            self.push(self.read_row(parity, row, Phase::Parity), plan);
+        }
         self.write_row(home, row, Phase::Data);
-        self.write_row(parity, row, Phase::Parity);
+        self.write_parities(parities, row);
         self.write_noted(plan);
         self.displaced.leave(row, unit);
         self.displaced.counters.home_in_idle += 1;
@@ -433,12 +450,16 @@ impl Planner for GaftlPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
+        if GaftlPlanner::copies(transaction, operation, refusal) {
+            self.counting(transaction, |planner| planner.copy_around(transaction, operation, view, patch));
+            return Answer::Patch;
+        }
         let is_missing = matches!(refusal, Refusal::Failed | Refusal::Unreadable);
         if is_missing && self.is_planned_here(transaction, operation) {
             return self.plan_without(transaction, operation, refusal);
         }
         if is_missing && operation.offset >= self.rows * self.row {
-            // A slot is held by two members.
+            // Others hold the slot, too.
             return Answer::Patch;
         }
         self.inner.on_refused(now, transaction, operation, refusal, view, patch)
@@ -473,6 +494,10 @@ impl Planner for GaftlPlanner {
 
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
         self.restoring(member, offset, length)
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
+        self.slots_of(member, rows)
     }
 
     fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {

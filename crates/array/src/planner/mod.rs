@@ -95,6 +95,11 @@ pub trait Planner: Send {
         None
     }
 
+    /// Where else a member holds something of some rows, each a row long: what is copied together with them.
+    fn elsewhere(&self, _member: DeviceId, _rows: Rows) -> Vec<(Bytes, Bytes)> {
+        Vec::new()
+    }
+
     /// A transaction that reads everything that all members hold in a range, to compare it; `repairs` writes parity or copies
     /// anew. `None` where there is nothing to compare.
     fn check(&self, _offset: Bytes, _length: Bytes, _repairs: bool) -> Option<Transaction> {
@@ -177,7 +182,7 @@ pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: D
         Layout::Mirrored(mirrored) => {
             Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone()).dodging(dodge))
         }
-        Layout::Parity(parity) if dodge.free_stripes > 0 && parity.parities() == 1 => {
+        Layout::Parity(parity) if dodge.free_stripes > 0 => {
             let plain = parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge);
             let whole = (layout, parity.clone());
             let displacing = gaftl::GaftlPlanner::new(plain, whole, small_write, dodge.free_stripes);

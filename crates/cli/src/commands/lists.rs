@@ -4,8 +4,8 @@ use harmonia_array::coordination;
 use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::presets::{self, Kind, PresetInfo};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_trace::FORMATS;
 use harmonia_types::registry::Entry;
-use harmonia_workload::trace::FORMATS;
 use serde::Serialize;
 
 use crate::args::ListArguments;
@@ -103,7 +103,7 @@ fn preset_item(preset: &PresetInfo) -> Item {
 
 /// Trace formats.
 pub(crate) fn formats(options: &ListArguments, output: &Output) -> Result<(), Failure> {
-    let item = |format: &harmonia_workload::trace::TraceFormat| Item {
+    let item = |format: &harmonia_trace::TraceFormat| Item {
         name: format.name,
         summary: format.summary,
         source: format.source,

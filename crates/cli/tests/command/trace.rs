@@ -1,4 +1,4 @@
-use harmonia_workload::trace::FORMATS;
+use harmonia_trace::FORMATS;
 
 use super::*;
 

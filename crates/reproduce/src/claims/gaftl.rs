@@ -37,7 +37,7 @@ pub(crate) const GAPS: [&str; 3] = ["1ms", "3ms", "5ms"];
 pub(crate) const READS: [&str; 5] = ["10", "30", "50", "70", "90"];
 pub(crate) const SEQUENTIAL: [&str; 6] = ["0", "20", "40", "60", "80", "100"];
 pub(crate) const REAL: [&str; 2] = ["postmark", "boot"];
-pub(crate) const POLICIES: [&str; 4] = ["unaware", "preemptive", "gaftl", "ideal"];
+pub(crate) const POLICIES: [&str; 5] = ["unaware", "preemptive", "gaftl", "gaftl-migrating", "ideal"];
 /// Where parity goes whose member collects: nowhere, away (the paper's GAFTL), or there and back (with on-line migration).
 pub(crate) const MIGRATIONS: [&str; 3] = ["none", "away", "back"];
 

@@ -7,8 +7,8 @@ use harmonia_metrics::Interval;
 use super::Finding;
 use super::write::Reader;
 use crate::claims::POLICIES;
-use crate::figure::{Grid, Outcome};
 use crate::measure::{Quantity, lowered};
+use harmonia_figure::{Grid, Outcome};
 
 /// Its name in the experiment.
 const SUBJECT: &str = "soft-limit";

@@ -6,10 +6,10 @@ use harmonia_metrics::Interval;
 
 use crate::assessment::{Assessment, shown};
 use crate::claims::Unit;
-use crate::figure::{Chart, Forest, Row, Scale, Series};
 use crate::measure::{Measure, Quantity};
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
+use harmonia_figure::{Chart, Forest, Row, Scale, Series};
 
 /// Reads results for the page.
 pub(super) struct Reader<'a> {

@@ -1,6 +1,8 @@
 //! Lines over a few settings, one or two panels side by side, one legend.
 
-use super::svg::{Anchor, Svg, WIDTH};
+use harmonia_figure::{Anchor, Canvas};
+
+use super::{WIDTH, figure};
 
 /// One panel.
 pub struct Panel<'a> {
@@ -28,14 +30,14 @@ fn pen(policy: &str) -> (&'static str, &'static str, char) {
 
 /// Draws the panels.
 pub fn draw(title: &str, panels: &[Panel<'_>]) -> String {
-    let mut svg = Svg::new(TOP + HEIGHT + 50.0, title);
+    let mut svg = figure(TOP + HEIGHT + 50.0, title);
     let mut left = 16.0;
     let mut named: Vec<&str> = Vec::new();
     for (policy, _) in panels.iter().flat_map(|panel| &panel.lines) {
         if !named.contains(policy) {
             named.push(policy);
             let (class, dashes, shape) = pen(policy);
-            svg.line(&format!("line {class}"), dashes, &[(left, 18.0), (left + 30.0, 18.0)]);
+            svg.trace(&format!("line {class}"), dashes, &[(left, 18.0), (left + 30.0, 18.0)]);
             mark(&mut svg, class, shape, left + 15.0, 18.0);
             svg.text(left + 36.0, 22.0, Anchor::Start, "", policy);
             left += 50.0 + 7.2 * policy.len() as f64;
@@ -48,7 +50,7 @@ pub fn draw(title: &str, panels: &[Panel<'_>]) -> String {
     svg.finish()
 }
 
-fn draw_panel(svg: &mut Svg, left: f64, width: f64, panel: &Panel<'_>) {
+fn draw_panel(svg: &mut Canvas, left: f64, width: f64, panel: &Panel<'_>) {
     let most = panel.lines.iter().flat_map(|(_, values)| values).copied().fold(0.0, f64::max);
     let step = tick_step(most);
     let ticks = (most / step).ceil().max(1.0);
@@ -61,7 +63,7 @@ fn draw_panel(svg: &mut Svg, left: f64, width: f64, panel: &Panel<'_>) {
     svg.text(left, TOP - 12.0, Anchor::Start, "head", panel.title);
     for tick in 0..=ticks as u32 {
         let value = f64::from(tick) * step;
-        svg.line("grid", "", &[(left, y(value)), (left + width, y(value))]);
+        svg.trace("grid", "", &[(left, y(value)), (left + width, y(value))]);
         svg.text(left - 6.0, y(value) + 4.0, Anchor::End, "tick", &grouped(value));
     }
     for (index, setting) in panel.settings.iter().enumerate() {
@@ -71,7 +73,7 @@ fn draw_panel(svg: &mut Svg, left: f64, width: f64, panel: &Panel<'_>) {
     for (policy, values) in &panel.lines {
         let (class, dashes, shape) = pen(policy);
         let points: Vec<_> = values.iter().enumerate().map(|(index, &value)| (x(index), y(value))).collect();
-        svg.line(&format!("line {class}"), dashes, &points);
+        svg.trace(&format!("line {class}"), dashes, &points);
         for (x, y) in points {
             mark(svg, class, shape, x, y);
         }
@@ -79,7 +81,7 @@ fn draw_panel(svg: &mut Svg, left: f64, width: f64, panel: &Panel<'_>) {
 }
 
 /// A point of a line: circle, square, triangle, diamond or cross.
-fn mark(svg: &mut Svg, class: &str, shape: char, x: f64, y: f64) {
+fn mark(svg: &mut Canvas, class: &str, shape: char, x: f64, y: f64) {
     let class = format!("mark {class}");
     let corners: &[(f64, f64)] = match shape {
         'o' => &[
@@ -99,7 +101,7 @@ fn mark(svg: &mut Svg, class: &str, shape: char, x: f64, y: f64) {
     };
     let mut points: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
     points.extend(points.first().copied());
-    svg.line(&class, "", &points);
+    svg.trace(&class, "", &points);
 }
 
 /// 1, 2 or 5 times a power of ten, so that there are four to eight ticks.

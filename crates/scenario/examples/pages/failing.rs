@@ -13,7 +13,9 @@ use harmonia_types::{Completion, DeviceId, Operation, RequestBlame, SimTime};
 
 use super::concepts::{ms, percent};
 use super::runs::{FAILING_POLICIES, Runs};
-use super::svg::{Anchor, Svg, WIDTH};
+use harmonia_figure::{Anchor, Canvas};
+
+use super::{WIDTH, figure};
 
 /// The run whose parts of response times the section shows.
 const RUN: &str = "failing local";
@@ -260,7 +262,7 @@ fn draw(course: &Course) -> String {
     let bottom = TOP + PLOT_HEIGHT;
     let rows_bottom = bottom + GAP + course.collecting.len() as f64 * ROW;
     let x = |ns: u64| LEFT + PLOT_WIDTH * ns as f64 / course.end as f64;
-    let mut svg = Svg::new(
+    let mut svg = figure(
         rows_bottom + 44.0,
         "Response times while an SSD of a RAID-5 is missing, and while a spare is rebuilt",
     );
@@ -276,14 +278,14 @@ fn draw(course: &Course) -> String {
     let most = (most / 1e6).ceil() as u64;
     let y = |ns: f64| bottom - PLOT_HEIGHT * ns / (most as f64 * 1e6);
     for ms in (0..=most).step_by(if most > 8 { 4 } else { 2 }) {
-        svg.line("grid", "", &[(LEFT, y(ms as f64 * 1e6)), (LEFT + PLOT_WIDTH, y(ms as f64 * 1e6))]);
+        svg.trace("grid", "", &[(LEFT, y(ms as f64 * 1e6)), (LEFT + PLOT_WIDTH, y(ms as f64 * 1e6))]);
         svg.text(LEFT - 6.0, y(ms as f64 * 1e6) + 4.0, Anchor::End, "tick", &format!("{ms} ms"));
     }
     let middle = |slice: usize| (slice as u64 * SLICE_NS + SLICE_NS / 2).min(course.end);
     for (class, dashes, means) in &lines {
         let points: Vec<_> =
             means.iter().enumerate().map(|(slice, &mean)| (x(middle(slice)), y(mean))).collect();
-        svg.line(&format!("line {class}"), dashes, &points);
+        svg.trace(&format!("line {class}"), dashes, &points);
     }
     for member in 0..course.collecting.len() {
         let (row, foot) =
@@ -293,7 +295,7 @@ fn draw(course: &Course) -> String {
             let class = if span.ailment == Ailment::Failed { "shade" } else { "tint" };
             svg.rect(class, x(span.start), row, x(span.end) - x(span.start), ROW - 2.0);
         }
-        svg.line("grid", "", &[(LEFT, foot), (LEFT + PLOT_WIDTH, foot)]);
+        svg.trace("grid", "", &[(LEFT, foot), (LEFT + PLOT_WIDTH, foot)]);
         for (slice, share) in course.shares(member).into_iter().enumerate().filter(|&(_, share)| share > 0.0)
         {
             let (from, height) = (slice as u64 * SLICE_NS, (share / FULL).min(1.0) * (ROW - 2.0));
@@ -307,10 +309,10 @@ fn draw(course: &Course) -> String {
     svg.finish()
 }
 
-fn legend(svg: &mut Svg) {
-    svg.line("line blue", "", &[(LEFT, 18.0), (LEFT + 26.0, 18.0)]);
+fn legend(svg: &mut Canvas) {
+    svg.trace("line blue", "", &[(LEFT, 18.0), (LEFT + 26.0, 18.0)]);
     svg.text(LEFT + 32.0, 22.0, Anchor::Start, "", "mean of reads");
-    svg.line("line red", "7 3", &[(LEFT + 132.0, 18.0), (LEFT + 158.0, 18.0)]);
+    svg.trace("line red", "7 3", &[(LEFT + 132.0, 18.0), (LEFT + 158.0, 18.0)]);
     svg.text(LEFT + 164.0, 22.0, Anchor::Start, "", "mean of writes");
     svg.rect("busy", LEFT + 268.0, 13.0, 22.0, 10.0);
     svg.text(LEFT + 296.0, 22.0, Anchor::Start, "", &format!("collects (full height: {})", percent(FULL)));

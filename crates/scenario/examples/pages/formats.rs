@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use harmonia_trace::{FORMATS, Spread, TraceFormat};
 use harmonia_types::SimDuration;
 use harmonia_types::units::{format_bytes, format_duration};
-use harmonia_workload::trace::{FORMATS, Spread, TraceFormat};
 
 use super::GENERATED;
 

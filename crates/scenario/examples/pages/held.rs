@@ -9,8 +9,10 @@
 use harmonia_array::layout::{Layout, Parity};
 use harmonia_types::DeviceId;
 
-use super::svg::{Anchor, Svg, WIDTH};
+use harmonia_figure::{Anchor, Canvas};
+
 use super::timeline::{Beginning, Held};
+use super::{WIDTH, figure};
 
 /// A wait shorter than this could not be seen.
 const LEAST_NS: u64 = 2_000_000;
@@ -76,7 +78,7 @@ pub fn draw(run: &Beginning, shown: &Shown) -> String {
     let (from, until) = (held.arrival.saturating_sub(response / 6), held.finish + response / 10);
     let x = |ns: u64| LEFT + PLOT_WIDTH * (ns.clamp(from, until) - from) as f64 / (until - from) as f64;
     let bottom = TOP + run.collecting.len() as f64 * ROW;
-    let mut svg = Svg::new(bottom + 44.0, "A small write to RAID-5 that waits for collections twice");
+    let mut svg = figure(bottom + 44.0, "A small write to RAID-5 that waits for collections twice");
     legend(&mut svg);
 
     svg.text(LEFT - 8.0, LANE + 14.0, Anchor::End, "", "the write");
@@ -99,13 +101,13 @@ pub fn draw(run: &Beginning, shown: &Shown) -> String {
         };
         let class = if role.is_empty() { "tick" } else { "" };
         svg.text(LEFT - 8.0, row + ROW / 2.0 + 4.0, Anchor::End, class, &format!("SSD {member}{role}"));
-        svg.line("grid", "", &[(LEFT, row + ROW / 2.0), (LEFT + PLOT_WIDTH, row + ROW / 2.0)]);
+        svg.trace("grid", "", &[(LEFT, row + ROW / 2.0), (LEFT + PLOT_WIDTH, row + ROW / 2.0)]);
         for &(start, end) in intervals.iter().filter(|&&(start, end)| start < until && end > from) {
             svg.rect("busy", x(start), row + 2.0, x(end) - x(start), ROW - 4.0);
         }
     }
     for at in [held.arrival, shown.pre_read(), held.finish] {
-        svg.line("axis", "3 3", &[(x(at), LANE), (x(at), bottom + 4.0)]);
+        svg.trace("axis", "3 3", &[(x(at), LANE), (x(at), bottom + 4.0)]);
     }
     for ms in (0..=response / 1_000_000).step_by(5) {
         svg.text(x(held.arrival + ms * 1_000_000), bottom + 18.0, Anchor::Middle, "tick", &ms.to_string());
@@ -114,7 +116,7 @@ pub fn draw(run: &Beginning, shown: &Shown) -> String {
     svg.finish()
 }
 
-fn legend(svg: &mut Svg) {
+fn legend(svg: &mut Canvas) {
     svg.rect("shade", LEFT, 12.0, 26.0, 12.0);
     svg.text(LEFT + 34.0, 22.0, Anchor::Start, "", "waits for collection");
     svg.rect("mark blue", LEFT + 180.0, 13.0, 26.0, 10.0);

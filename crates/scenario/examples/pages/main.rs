@@ -20,11 +20,12 @@ mod policies;
 mod recorder;
 mod rows;
 pub(crate) mod runs;
-mod svg;
 mod terms;
 mod timeline;
 
 use std::path::Path;
+
+use harmonia_figure::{Canvas, sheet};
 
 /// Folders in which every file is generated.
 pub const FOLDERS: [&str; 2] = ["docs/concepts", "docs/policies"];
@@ -41,6 +42,14 @@ fn main() -> std::io::Result<()> {
         std::fs::write(root().join(path), page)?;
     }
     Ok(())
+}
+
+/// Width of every figure, in pixels: what GitHub shows without scaling.
+const WIDTH: f64 = 760.0;
+
+/// A figure of that height to be drawn.
+fn figure(height: f64, title: &str) -> Canvas {
+    Canvas::new(&sheet::CONCEPTS, WIDTH, height, title)
 }
 
 /// The root of the project.

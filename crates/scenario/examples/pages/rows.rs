@@ -10,7 +10,9 @@ use harmonia_array::Level;
 use harmonia_array::layout::{Layout, Parity, Rotation, Unit};
 use harmonia_types::DeviceId;
 
-use super::svg::{Anchor, Svg};
+use harmonia_figure::{Anchor, Canvas};
+
+use super::figure;
 
 /// What is drawn.
 pub const MEMBERS: u16 = 5;
@@ -50,7 +52,7 @@ pub fn draw() -> String {
     let parity = parity();
     let stripes = u64::from(MEMBERS);
     let height = ROWS as f64 * STRIP;
-    let mut svg = Svg::new(
+    let mut svg = figure(
         TOP + stripes as f64 * (height + 8.0) + 8.0,
         "RAID-5, left-symmetric: data units, parity units and their rows",
     );
@@ -70,7 +72,7 @@ pub fn draw() -> String {
     svg.finish()
 }
 
-fn draw_unit(svg: &mut Svg, parity: &Parity, stripe: u64, unit: Unit, (left, top): (f64, f64)) {
+fn draw_unit(svg: &mut Canvas, parity: &Parity, stripe: u64, unit: Unit, (left, top): (f64, f64)) {
     let (width, height) = (COLUMN - 8.0, ROWS as f64 * STRIP);
     let number = |unit| stripe * u64::from(parity.data_units()) + u64::from(unit);
     let (name, is_parity) = match unit {
@@ -85,11 +87,11 @@ fn draw_unit(svg: &mut Svg, parity: &Parity, stripe: u64, unit: Unit, (left, top
     let beside = left + 40.0;
     for row in 1..ROWS {
         let y = top + row as f64 * STRIP;
-        svg.line("grid", "", &[(beside, y), (left + width, y)]);
+        svg.trace("grid", "", &[(beside, y), (left + width, y)]);
     }
     let (right, bottom) = (left + width, top + height);
-    svg.line("axis", "", &[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]);
-    svg.line("axis", "", &[(beside, top), (beside, bottom)]);
+    svg.trace("axis", "", &[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]);
+    svg.trace("axis", "", &[(beside, top), (beside, bottom)]);
     svg.text(left + 20.0, top + height / 2.0 + 4.0, Anchor::Middle, "", &name);
     if stripe == STRIPE {
         let is_written = is_parity || unit == Unit::Data(WRITTEN);
@@ -98,7 +100,7 @@ fn draw_unit(svg: &mut Svg, parity: &Parity, stripe: u64, unit: Unit, (left, top
     }
 }
 
-fn legend(svg: &mut Svg) {
+fn legend(svg: &mut Canvas) {
     svg.rect("busy", LEFT, 12.0, 26.0, STRIP - 3.0);
     let text =
         format!("a row of {} and its parity are written; read-modify-write reads both first", written());

@@ -10,7 +10,9 @@
 use harmonia_metrics::Observer;
 use harmonia_types::{Completion, DeviceId, RequestBlame, SimTime};
 
-use super::svg::{Anchor, Svg, WIDTH};
+use harmonia_figure::{Anchor, Canvas};
+
+use super::{WIDTH, figure};
 
 /// What is drawn: the beginning of the measured window.
 pub const LENGTH_NS: u64 = 300_000_000;
@@ -77,7 +79,7 @@ pub fn draw(title: &str, runs: &[(&str, &Beginning)]) -> String {
     let height: f64 = runs.iter().map(|(_, run)| 26.0 + PLOT_HEIGHT + GAP + rows(run) + 14.0).sum();
     let longest = runs.iter().flat_map(|(_, run)| &run.requests).map(|request| request.1).max().unwrap_or(0);
     let ms_max = (longest / 1_000_000 / MS_STEP + 1) * MS_STEP;
-    let mut svg = Svg::new(40.0 + height + 30.0, title);
+    let mut svg = figure(40.0 + height + 30.0, title);
     legend(&mut svg);
     let mut top = 40.0;
     for (label, run) in runs {
@@ -93,7 +95,7 @@ pub fn draw(title: &str, runs: &[(&str, &Beginning)]) -> String {
     svg.finish()
 }
 
-fn legend(svg: &mut Svg) {
+fn legend(svg: &mut Canvas) {
     svg.dots("free", [(LEFT + 4.0, 18.0)].into_iter());
     svg.text(LEFT + 12.0, 22.0, Anchor::Start, "", "a request");
     svg.dots("hit", [(LEFT + 96.0, 18.0)].into_iter());
@@ -108,7 +110,7 @@ fn x(ns: u64) -> f64 {
     LEFT + PLOT_WIDTH * ns as f64 / LENGTH_NS as f64
 }
 
-fn panel(svg: &mut Svg, top: f64, ms_max: u64, run: &Beginning) {
+fn panel(svg: &mut Canvas, top: f64, ms_max: u64, run: &Beginning) {
     let bottom = top + PLOT_HEIGHT;
     let rows_bottom = bottom + GAP + run.collecting.len() as f64 * ROW;
     for (start, end) in union(&run.collecting) {
@@ -116,7 +118,7 @@ fn panel(svg: &mut Svg, top: f64, ms_max: u64, run: &Beginning) {
     }
     let y = |ns: u64| bottom - PLOT_HEIGHT * ns as f64 / (ms_max * 1_000_000) as f64;
     for ms in (0..=ms_max).step_by(MS_STEP as usize) {
-        svg.line("grid", "", &[(LEFT, y(ms * 1_000_000)), (LEFT + PLOT_WIDTH, y(ms * 1_000_000))]);
+        svg.trace("grid", "", &[(LEFT, y(ms * 1_000_000)), (LEFT + PLOT_WIDTH, y(ms * 1_000_000))]);
         svg.text(LEFT - 6.0, y(ms * 1_000_000) + 4.0, Anchor::End, "tick", &format!("{ms} ms"));
     }
     for (class, affected) in [("free", false), ("hit", true)] {
@@ -126,7 +128,7 @@ fn panel(svg: &mut Svg, top: f64, ms_max: u64, run: &Beginning) {
     for (member, intervals) in run.collecting.iter().enumerate() {
         let row = bottom + GAP + member as f64 * ROW;
         svg.text(LEFT - 6.0, row + ROW / 2.0 + 4.0, Anchor::End, "tick", &format!("SSD {member}"));
-        svg.line("grid", "", &[(LEFT, row + ROW / 2.0), (LEFT + PLOT_WIDTH, row + ROW / 2.0)]);
+        svg.trace("grid", "", &[(LEFT, row + ROW / 2.0), (LEFT + PLOT_WIDTH, row + ROW / 2.0)]);
         for &(start, end) in intervals {
             svg.rect("busy", x(start), row + 2.0, (x(end) - x(start)).max(0.5), ROW - 4.0);
         }

@@ -1,7 +1,5 @@
 //! Measurements to the report, and the engine section about the run itself.
 
-use std::collections::BTreeMap;
-
 use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::Layout;
 use harmonia_array::{
@@ -15,9 +13,9 @@ use harmonia_metrics::{
     WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
+use harmonia_trace::{Action, EventCount, EventsRead};
 use harmonia_types::IoCause;
 use harmonia_workload::TraceAccount;
-use harmonia_workload::trace::{Action, EventCount, EventsRead};
 
 use super::drive::Measured;
 use crate::Variant;
@@ -49,19 +47,19 @@ pub(super) fn build(
     let spares = if faults.is_none() { &[][..] } else { &faults.spares };
     let members = || scenario.array.members.iter().chain(spares).chain(&faults.journal);
     let messages = &measured.messages;
-    let mut counters = BTreeMap::from([
-        ("soft_notices".to_owned(), messages.soft_notices),
-        ("hard_notices".to_owned(), messages.hard_notices),
-        ("forced".to_owned(), messages.forced),
-        ("queries".to_owned(), messages.queries),
-        ("holds".to_owned(), messages.holds),
-        ("releases".to_owned(), messages.releases),
-        ("windows".to_owned(), messages.windows),
-    ]);
-    counters.extend(measured.policy_counters.iter().map(|&(name, count)| (name.to_owned(), count)));
+    let of_messages = [
+        ("soft_notices", messages.soft_notices),
+        ("hard_notices", messages.hard_notices),
+        ("forced", messages.forced),
+        ("queries", messages.queries),
+        ("holds", messages.holds),
+        ("releases", messages.releases),
+        ("windows", messages.windows),
+    ];
     let policy = built(&scenario.array, &scenario.array.coordination.policy).ok();
     let policy = policy.as_deref();
     let name = scenario.array.coordination.policy.clone();
+    let counters = of_messages.iter().chain(&measured.policy_counters).copied();
     let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
     // Requests wait for a member, whatever device is in its place.
     let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
@@ -264,7 +262,7 @@ fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport>
 fn trace(account: TraceAccount) -> TraceReport {
     let TraceAccount { files, format, reason, events, rows, span_ns, time_scale, hash, log, remapped } =
         account;
-    let noted = |list: Vec<harmonia_workload::trace::Noted>| {
+    let noted = |list: Vec<harmonia_trace::Noted>| {
         list.iter().map(|noted| Noted { reason: noted.reason.to_owned(), rows: noted.rows }).collect()
     };
     TraceReport {

@@ -21,8 +21,6 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
     let devices = u64::from(scenario.array.devices);
     let is_redundant = scenario.array.level.redundancy(scenario.array.devices) > 0;
     let page = scenario.array.page_size();
-    // Under it no member is copied, and no power lost.
-    let displaces = scenario.array.coordination.policy == "gaftl";
     let spares = if is_redundant { d.range(0, 3) } else { 0 };
     let mut text = format!("page_errors = {}\n", d.pick(&["0", "0", "0.001", "0.05"]));
     let mut events = Vec::new();
@@ -31,7 +29,7 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
         let device = d.range(0, devices - 1);
         let kind = match d.range(0, 3) {
             0 => format!(", kind = \"slow\", factor = {}", d.pick(&["1", "1.5", "30"])),
-            1 if !displaces && (replaced.len() as u64) < spares && !replaced.contains(&device) => {
+            1 if (replaced.len() as u64) < spares && !replaced.contains(&device) => {
                 replaced.push(device);
                 ", kind = \"replace\"".to_owned()
             }

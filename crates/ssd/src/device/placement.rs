@@ -2,7 +2,7 @@
 //!
 //! The rule, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
-//! round robin.
+//! round robin. Where collection takes no time, dies that are about to collect are as good as others.
 //!
 //! What binds it: operations on one page keep their order, so a write whose page has an operation waiting follows it to
 //! its unit; a write of part of a page goes where the rest of the page lies; and a unit whose live pages have used up
@@ -20,7 +20,7 @@ use harmonia_types::{Lpn, Operation, SimDuration, SimTime};
 
 use super::queue::{OpKind, PageOp, class_of};
 use super::{Device, DeviceFailure, SubRequest};
-use crate::gc::schedule::Class;
+use crate::gc::schedule::{Class, GivesWay};
 use crate::probe::Probe;
 use crate::shape::Shape;
 
@@ -269,13 +269,15 @@ impl<P: Probe> Device<P> {
             unreachable!("asked for with dynamic allocation only")
         };
         let most = shape.most_live.unwrap_or(0);
+        // Nobody waits for a collection that takes no time.
+        let avoids = self.schedule_needs.gives_way != GivesWay::Always;
         let held = |unit: u32| self.ftl.live_pages(unit) + placement.promised[unit as usize];
         let rank = |step: u32| {
             let position = (placement.next + step) % shape.units();
             let unit = shape.unit_at(position);
             let die = shape.die_of(unit);
             let slot = &self.dies[die as usize];
-            let collects = slot.collection.has_turn();
+            let collects = avoids && slot.collection.has_turn();
             (held(unit) < most).then_some((collects, placement.depth[die as usize], step, position))
         };
         match (0..shape.units()).filter_map(rank).min() {

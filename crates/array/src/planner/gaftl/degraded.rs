@@ -94,11 +94,11 @@ impl GaftlPlanner {
         row.is_hurt && self.lacks(row.of, row.view, member, row.row)
     }
 
-    /// The member that a displaced row is read from; `None` if neither of its two can be.
+    /// The member that a displaced row is read from; `None` if none of those that hold it can be.
     pub(super) fn holder_left(&self, copy: &Copy, of: &Transaction, view: &View<'_>) -> Option<DeviceId> {
         let load =
             |&member: &DeviceId| (self.is_busy(member, copy.slot, view), view.outstanding[member.index()]);
-        copy.on.into_iter().filter(|&member| !self.lacks(of, view, member, copy.slot)).min_by_key(load)
+        copy.on.iter().copied().filter(|&member| !self.lacks(of, view, member, copy.slot)).min_by_key(load)
     }
 
     fn pages_of_row(&self) -> u64 {
@@ -113,18 +113,12 @@ impl GaftlPlanner {
     }
 
     /// Reads a unit that is not displaced and cannot be read at home.
-    pub(super) fn read_hurt(
-        &mut self,
-        (row, unit): (u64, u16),
-        of: &Transaction,
-        view: &View<'_>,
-        plan: &mut Plan,
-    ) {
+    pub(super) fn read_hurt(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let mut others = std::mem::take(&mut self.scratch);
         others.clear();
-        self.others(row, unit, &mut others);
+        let is_known = self.known(row, |member| self.lacks(of, view, member, row), &mut others);
         let pages = self.pages_of_row();
-        if others.iter().any(|&member| self.lacks(of, view, member, row)) {
+        if !is_known {
             self.losses.unread_pages += pages;
         } else {
             let extra_pages = others.len() as u64 * pages;
@@ -136,7 +130,7 @@ impl GaftlPlanner {
         self.scratch = others;
     }
 
-    /// A unit that is read from one of its two members, unless both are missing.
+    /// A unit that is read from one of the members that hold it, unless all are missing.
     pub(super) fn read_copy(&mut self, copy: &Copy, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         match self.holder_left(copy, of, view) {
             Some(holder) => self.push(self.read_row(holder, copy.slot, Phase::Data), plan),
@@ -154,6 +148,7 @@ impl GaftlPlanner {
         (row.busy, row.moves) = (Busy::Nobody, None);
         let view = row.view;
         let takes = |member: DeviceId| view.health.takes_writes(member);
+        row.parities = row.parities.map(|parity| parity.filter(|&parity| takes(parity)));
         let (units, pages) = (row.units.0..=row.units.1, self.pages_of_row());
         let Some((way, needs)) = self.way_hurt(&row) else {
             self.losses.unwritten_pages += units.count() as u64 * pages;
@@ -186,7 +181,7 @@ impl GaftlPlanner {
             others.for_each(|unit| self.displaced.drop_from_parity(row.row, unit));
         }
         if way != Way::LeftAlone {
-            self.write_row(row.parity, row.row, Phase::Parity);
+            self.write_parities(row.parities, row.row);
         }
     }
 
@@ -196,7 +191,7 @@ impl GaftlPlanner {
             needs.home.iter().all(|&member| !self.is_gone(row, member))
                 && needs.slots.iter().all(|copy| self.holder_left(copy, row.of, row.view).is_some())
         };
-        if !row.view.health.takes_writes(row.parity) {
+        if row.parities == [None; 2] {
             let mut rest = Needs::default();
             (row.units.0..=row.units.1).for_each(|unit| self.need_rest(row, unit, &mut rest));
             return Some((Way::LeftAlone, rest)).filter(will_do);
@@ -210,7 +205,7 @@ impl GaftlPlanner {
         transaction.offset >= self.rows * self.row || self.is_away(transaction.rows)
     }
 
-    /// A transaction that writes a displaced row anew on one of its two members.
+    /// A transaction that writes a displaced row anew on one of the members that hold it.
     pub(super) fn restore_slot(&self, whole: Transaction, member: DeviceId) -> Option<Transaction> {
         let row = self.displaced.owner(whole.offset / self.row, member)?;
         Some(Transaction { rows: Rows { first: row, count: 1 }, member: Some(member), ..whole })
@@ -244,24 +239,37 @@ impl GaftlPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
+        if self.read_others(row, member, of, view, plan) {
+            self.write_restored(member, row);
+        }
+    }
+
+    /// Reads what the row of a member is rebuilt from. Not if nothing needs it, nor if too much is missing, which is counted.
+    fn read_others(
+        &mut self,
+        row: u64,
+        member: DeviceId,
+        of: &Transaction,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) -> bool {
         let unit = (0..self.layout.data_units()).find(|&unit| self.data_member(row, unit) == member);
         if unit.is_some_and(|unit| !self.is_in_parity(row, unit)) {
-            return;
+            return false;
         }
         let mut others = std::mem::take(&mut self.scratch);
         others.clear();
-        // Of parity that is all that it has, and itself.
-        self.others(row, unit.unwrap_or(u16::MAX), &mut others);
-        others.retain(|&other| other != member);
-        if others.iter().any(|&other| self.lacks(of, view, other, row)) {
-            self.losses.lost_pages += self.pages_of_row();
-        } else {
+        let is_out = |other| other == member || self.lacks(of, view, other, row);
+        let is_known = self.known(row, is_out, &mut others);
+        if is_known {
             for &other in &others {
                 self.push(self.read_row(other, row, Phase::Reconstruct), plan);
             }
-            self.write_restored(member, row);
+        } else {
+            self.losses.lost_pages += self.pages_of_row();
         }
         self.scratch = others;
+        is_known
     }
 
     fn restore_copies(
@@ -273,17 +281,28 @@ impl GaftlPlanner {
         plan: &mut Plan,
     ) {
         for (_, copy) in self.displaced.copies_within(Rows { first: row, count: 1 }) {
-            let Some(other) = copy.on.into_iter().find(|&on| on != member) else { continue };
-            if !copy.on.contains(&member) {
-                continue;
-            }
-            if self.lacks(of, view, other, copy.slot) {
-                self.losses.lost_pages += self.pages_of_row();
-            } else {
-                self.push(self.read_row(other, copy.slot, Phase::Reconstruct), plan);
+            if copy.on.contains(&member) && self.read_other_copy(&copy, member, of, view, plan) {
                 self.write_restored(member, copy.slot);
             }
         }
+    }
+
+    /// Reads a displaced row from another of the members that hold it. Not if all of them are missing, which is counted.
+    fn read_other_copy(
+        &mut self,
+        copy: &Copy,
+        member: DeviceId,
+        of: &Transaction,
+        view: &View<'_>,
+        plan: &mut Plan,
+    ) -> bool {
+        let is_left = |other: &DeviceId| *other != member && !self.lacks(of, view, *other, copy.slot);
+        let Some(other) = copy.on.iter().copied().find(is_left) else {
+            self.losses.lost_pages += self.pages_of_row();
+            return false;
+        };
+        self.push(self.read_row(other, copy.slot, Phase::Reconstruct), plan);
+        true
     }
 
     /// What is restored is not parked: a step of a rebuild is not done before its member has it.
@@ -316,6 +335,43 @@ impl GaftlPlanner {
             _ => false,
         };
         is_read && is_known
+    }
+
+    /// Whether a step of a copy has found pages of its member that it cannot read: a rebuild reads other members only.
+    pub(super) fn copies(transaction: &Transaction, operation: &PlannedOperation, refusal: Refusal) -> bool {
+        refusal == Refusal::Unreadable
+            && operation.operation == Operation::Read
+            && transaction.tag == super::RESTORE
+            && transaction.member == Some(operation.device)
+    }
+
+    /// Reads instead what the pages of a member can be rebuilt from that a copy has found unreadable.
+    #[cold]
+    pub(super) fn copy_around(
+        &mut self,
+        of: &Transaction,
+        operation: &PlannedOperation,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) {
+        let PlannedOperation { device: member, offset, length, .. } = *operation;
+        self.inner.note_unreadable(of, operation);
+        self.begin_step();
+        let (first, end) = (offset / self.row, (offset + length).div_ceil(self.row));
+        for row in first..end {
+            if row < self.rows {
+                self.read_others(row, member, of, view, patch);
+            } else if let Some(copy) = self.displaced.copy_in(row, of.rows) {
+                self.read_other_copy(&copy, member, of, view, patch);
+            }
+        }
+    }
+
+    /// The ranges of a member's slots that hold something of some rows.
+    pub(super) fn slots_of(&self, member: DeviceId, rows: Rows) -> Vec<(u64, u64)> {
+        let copies = self.displaced.copies_within(rows).into_iter();
+        let there = copies.filter(|(_, copy)| copy.on.contains(&member));
+        there.map(|(_, copy)| (copy.slot * self.row, self.row)).collect()
     }
 
     /// As `inner` has it, or of a slot.

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! row r, unit 1  ─►  slot 7: one copy on member a, one on member b        its stripe's parity has the old copy, or nothing
+//!                            on RAID-6 one on member c, too
 //! ```
 //!
-//! A slot is a row of the reserve, at the same place on every member; a displaced row takes it on two of them. The one is the
-//! data, the other the parity of a stripe with one data unit, which equals it.
+//! A slot is a row of the reserve, at the same place on every member; a displaced row takes it on two of them, on RAID-6 on three. The
+//! first is the data, the others are the parities of a stripe with one data unit, which equal it.
 //!
 //! Who changes what lies in a row holds it (`controller::locks`), so that nothing here changes under a transaction. Two things
 //! take effect only when the transaction is done: a unit that goes home is still displaced for those who come meanwhile, and
@@ -16,6 +17,7 @@ use std::ops::RangeInclusive;
 
 use harmonia_types::DeviceId;
 
+use super::dual::Holders;
 use crate::planner::Rows;
 
 /// A row of a unit that lies away from home.
@@ -24,7 +26,7 @@ pub(super) struct Copy {
     /// The row of the reserve.
     pub slot: u64,
     /// The members that hold it there.
-    pub on: [DeviceId; 2],
+    pub on: Holders,
     /// Its stripe's parity still has what lies at home.
     pub in_parity: bool,
     /// It goes home.
@@ -115,6 +117,11 @@ impl Displaced {
         copies.collect()
     }
 
+    /// What of some rows lies in a slot.
+    pub fn copy_in(&self, slot: u64, rows: Rows) -> Option<Copy> {
+        self.within(rows).filter_map(|place| self.copies.get(&place)).find(|copy| copy.slot == slot).copied()
+    }
+
     /// The row whose unit lies in a slot of a member.
     pub fn owner(&self, slot: u64, member: DeviceId) -> Option<u64> {
         let is_there = |copy: &Copy| copy.slot == slot && copy.on.contains(&member);
@@ -144,7 +151,7 @@ impl Displaced {
     }
 
     /// Takes the next slot for a row of a unit. Another one that it had is given up.
-    pub fn take(&mut self, row: u64, unit: u16, on: [DeviceId; 2]) {
+    pub fn take(&mut self, row: u64, unit: u16, on: Holders) {
         let slot = self.next_slot();
         self.free.pop();
         let copy =

@@ -107,7 +107,7 @@ impl GaftlPlanner {
         let is_copied = !row.is_written(unit) && self.displaced.of(row.row, unit).is_none();
         let map = &mut migrating.map;
         map.swap(row.row, unit);
-        row.parity = map.member(row.row, map.parity());
+        row.parities = [Some(map.member(row.row, map.parity())), None];
         map.counters.away += 1;
         map.counters.reads += u64::from(is_copied);
         map.counters.writes += 1 + 2 * u64::from(is_copied);

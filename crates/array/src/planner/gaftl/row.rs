@@ -2,7 +2,7 @@
 
 use harmonia_types::{DeviceId, Phase};
 
-use super::{Busy, Copy, GaftlPlanner};
+use super::{Busy, Copy, GaftlPlanner, Holders, Parities};
 use crate::config::SmallWrite;
 use crate::planner::{Plan, Transaction, View};
 
@@ -10,7 +10,8 @@ use crate::planner::{Plan, Transaction, View};
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
     pub row: u64,
-    pub parity: DeviceId,
+    /// The members of those parities that are made anew.
+    pub parities: Parities,
     /// The unit that gives its place to parity and goes to a slot.
     pub moves: Option<u16>,
     /// First and last unit that are written.
@@ -54,6 +55,11 @@ impl Row<'_> {
     pub(super) fn is_written(&self, unit: u16) -> bool {
         (self.units.0..=self.units.1).contains(&unit)
     }
+
+    /// Whether a member of its parity collects.
+    fn lacks_parity(&self) -> bool {
+        self.parities.into_iter().flatten().any(|parity| self.busy.is(parity))
+    }
 }
 
 impl GaftlPlanner {
@@ -80,9 +86,9 @@ impl GaftlPlanner {
         self.load.fill(0);
         let is_hurt = self.is_hurt(transaction, view);
         for row in rows.first..rows.end() {
-            let (busy, parity) = (self.busy(row, view), self.p_member(row));
-            let moves = self.redirect(row, parity, busy);
-            self.row(Row { row, parity, moves, units, busy, is_hurt, of: transaction, view }, plan);
+            let (busy, parities) = (self.busy(row, view), self.parities(row));
+            let moves = self.redirect(row, self.p_member(row), busy);
+            self.row(Row { row, parities, moves, units, busy, is_hurt, of: transaction, view }, plan);
         }
         self.turn = (self.turn + 1) % self.members;
         self.write_noted(plan);
@@ -120,7 +126,7 @@ impl GaftlPlanner {
         if let Some(begin) = first_half {
             self.force(&row, begin);
         } else if way != Way::LeftAlone {
-            self.write_row(row.parity, row.row, Phase::Parity);
+            self.write_parities(row.parities, row.row);
         }
     }
 
@@ -137,9 +143,10 @@ impl GaftlPlanner {
         let [now, later] = &mut self.writes;
         let half = begin + (now.len() - begin).div_ceil(2);
         later.extend(now.drain(half..));
-        self.write_row(row.parity, row.row, Phase::Parity);
-        let parity = self.writes[0].last().copied();
-        self.writes[1].extend(parity);
+        let data = self.writes[0].len();
+        self.write_parities(row.parities, row.row);
+        let [now, later] = &mut self.writes;
+        later.extend_from_slice(&now[data..]);
         self.displaced.counters.forced += 1;
     }
 
@@ -157,7 +164,7 @@ impl GaftlPlanner {
     fn goes_away(&self, row: &Row<'_>, unit: u16) -> bool {
         match row.moves {
             Some(moves) => unit == moves,
-            None => row.busy.is(row.parity) || row.busy.is(self.data_member(row.row, unit)),
+            None => row.lacks_parity() || row.busy.is(self.data_member(row.row, unit)),
         }
     }
 
@@ -176,32 +183,24 @@ impl GaftlPlanner {
         needed <= self.displaced.room()
     }
 
-    /// The two members that take the next slot: those that do not collect and have least to do, the others in turn.
-    fn pair(&self, slot: u64, view: &View<'_>) -> [DeviceId; 2] {
+    /// The members that take the next slot, one more than there are parities: those that do not collect and have least to do, the others in turn.
+    fn holders(&self, slot: u64, view: &View<'_>) -> Holders {
         let load = |member: DeviceId| {
             let turn = (member.0 + self.members - self.turn) % self.members;
             let bytes = view.outstanding[member.index()] + self.load[member.index()];
             (self.is_busy(member, slot, view), bytes, turn)
         };
-        let least = |but: Option<DeviceId>| {
-            let members = (0..self.members).map(DeviceId).filter(|&member| Some(member) != but);
-            members.min_by_key(|&member| load(member)).expect("such an array has three members and more")
-        };
-        let first = least(None);
-        [first, least(Some(first))]
+        let mut holders = Holders::none();
+        for _ in 0..=self.layout.parities() {
+            let members = (0..self.members).map(DeviceId).filter(|member| !holders.contains(member));
+            holders.add(members.min_by_key(|&member| load(member)).expect("an array has one more member"));
+        }
+        holders
     }
 
     /// Whether parity has what lies at the home of a unit.
     pub(super) fn is_in_parity(&self, row: u64, unit: u16) -> bool {
         self.displaced.of(row, unit).is_none_or(|copy| copy.in_parity)
-    }
-
-    /// The members of everything from which a unit that parity has can be rebuilt.
-    pub(super) fn others(&self, row: u64, unit: u16, into: &mut Vec<DeviceId>) {
-        let others = (0..self.layout.data_units()).filter(|&other| other != unit);
-        let others = others.filter(|&other| self.is_in_parity(row, other));
-        into.extend(others.map(|other| self.data_member(row, other)));
-        into.push(self.p_member(row));
     }
 
     /// How the parity of a row is made, and what is read for it.
@@ -211,7 +210,7 @@ impl GaftlPlanner {
         }
         let units = || row.units.0..=row.units.1;
         let is_dropped = |unit: u16| self.goes_away(row, unit) && !self.is_in_parity(row.row, unit);
-        if row.busy.is(row.parity) || units().all(is_dropped) {
+        if row.lacks_parity() || units().all(is_dropped) {
             let mut rest = Needs::default();
             units().for_each(|unit| self.need_rest(row, unit, &mut rest));
             return (Way::LeftAlone, rest);
@@ -240,7 +239,7 @@ impl GaftlPlanner {
             }
             self.need_rest(row, unit, &mut needs);
         }
-        needs.home(row.parity);
+        row.parities.into_iter().flatten().for_each(|parity| needs.home(parity));
         needs
     }
 
@@ -251,7 +250,13 @@ impl GaftlPlanner {
             if row.is_written(unit) {
                 self.need_rest(row, unit, &mut needs);
             } else if self.displaced.of(row.row, unit).is_none() {
-                self.need_home(row, unit, &mut needs);
+                let home = self.data_member(row.row, unit);
+                if self.is_gone(row, home) {
+                    self.need_others(row, home, &mut needs);
+                } else {
+                    // Even if it collects: `way` looks for that.
+                    needs.home(home);
+                }
             }
         }
         needs
@@ -260,11 +265,20 @@ impl GaftlPlanner {
     /// Where a unit is read that is not displaced: at home, or from what makes up for it.
     fn need_home(&self, row: &Row<'_>, unit: u16, needs: &mut Needs) {
         let home = self.data_member(row.row, unit);
-        if !row.busy.is(home) && !self.is_gone(row, home) {
-            return needs.home(home);
+        if row.busy.is(home) || self.is_gone(row, home) {
+            self.need_others(row, home, needs);
+        } else {
+            needs.home(home);
         }
+    }
+
+    /// All that a unit is rebuilt from; its home, which cannot be read, if that is not enough.
+    fn need_others(&self, row: &Row<'_>, home: DeviceId, needs: &mut Needs) {
         let mut others = Vec::new();
-        self.others(row.row, unit, &mut others);
+        let is_out = |member| row.busy.is(member) || self.is_gone(row, member);
+        if !self.known(row.row, is_out, &mut others) {
+            others.push(home);
+        }
         others.into_iter().for_each(|member| needs.home(member));
     }
 
@@ -306,15 +320,15 @@ impl GaftlPlanner {
     pub(super) fn write_away(&mut self, row: &Row<'_>, unit: u16) {
         if self.in_place(row, unit).is_none() {
             let slot = self.displaced.next_slot();
-            let on = self.pair(slot, row.view);
+            let on = self.holders(slot, row.view);
             self.displaced.take(row.row, unit, on);
         }
-        let Some(&Copy { slot, on: [data, parity], .. }) = self.displaced.of(row.row, unit) else { return };
+        let Some(&Copy { slot, on, .. }) = self.displaced.of(row.row, unit) else { return };
         self.displaced.counters.displaced += 1;
-        for member in [data, parity] {
+        let mut phase = Phase::Data;
+        for &member in on.iter() {
             self.load[member.index()] += self.row;
+            self.write_row(member, slot, std::mem::replace(&mut phase, Phase::Parity));
         }
-        self.write_row(data, slot, Phase::Data);
-        self.write_row(parity, slot, Phase::Parity);
     }
 }

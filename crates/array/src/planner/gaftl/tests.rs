@@ -1,8 +1,12 @@
 //! Plans of rows of which units lie away from home: literal ones, and random histories on symbolic contents (`model`).
 
 mod array;
+mod copies;
+mod drawn;
+mod dual;
 mod model;
 mod moving;
+mod sum;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
@@ -143,6 +147,12 @@ impl GaftlPlanner {
         map.map_or_else(|| self.data_member(row, unit), |map| map.target(row, unit)).0
     }
 
+    /// The members that are to hold the parities of a row then, P first.
+    fn parities_of(&self, row: u64) -> Vec<u16> {
+        let q = self.layout.q_member(self.stripe(row)).map(|member| member.0);
+        [Some(self.parity_of(row)), q].into_iter().flatten().collect()
+    }
+
     /// The member that is to hold the parity of a row then.
     fn parity_of(&self, row: u64) -> u16 {
         let map = self.migrating.as_ref().map(|migrating| &migrating.map);
@@ -244,11 +254,14 @@ fn a_slot_on_the_member_that_collects_is_left_for_another() {
 
 #[test]
 fn a_unit_that_collects_and_is_not_needed_is_left_out_by_read_modify_write() {
-    let mut stage = five();
-    stage.collects(&[3]);
-    // w + 1 reads and writes, where the usual way would read one unit less.
-    assert_eq!(stage.write(0..2), [(); 2].map(|()| vec![(0, 0), (1, 0), (4, 0)]));
-    assert_eq!(stage.write(0..3)[0].len(), 4);
+    for small_write in [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct] {
+        let five = Level::Raid5(Rotation::LeftSymmetric);
+        let mut stage = Stage::preferring(small_write, five, 5, (1, 32, 4));
+        stage.collects(&[3]);
+        // w + 1 reads and writes, where the usual way would read one unit less.
+        assert_eq!(stage.write(0..2), [(); 2].map(|()| vec![(0, 0), (1, 0), (4, 0)]), "{small_write:?}");
+        assert_eq!(stage.write(0..3)[0].len(), 4, "{small_write:?}");
+    }
 }
 
 #[test]
@@ -274,7 +287,8 @@ fn a_displaced_unit_is_read_from_the_member_that_does_not_collect() {
     let mut stage = five();
     stage.collects(&[2]);
     stage.write(2..3);
-    let on = stage.planner.displaced.of(0, 2).expect("it is displaced").on.map(|member| member.0);
+    let on = stage.planner.displaced.of(0, 2).expect("it is displaced").on;
+    let on = [on[0].0, on[1].0];
     for (collects, reads) in [(on[0], on[1]), (on[1], on[0])] {
         stage.collects(&[collects]);
         let split = stage.split(Operation::Read, 2 * PAGE, PAGE);

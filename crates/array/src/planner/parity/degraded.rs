@@ -94,11 +94,8 @@ impl ParityPlanner {
             (Operation::Read, Operation::Read) if !holds_rows => {
                 Answer::Instead(Transaction { tag: WITHOUT, ..self.without(operation) })
             }
-            (Operation::Read, _) if refusal == Refusal::Failed => {
-                // Where nobody told the planner that it failed, a new plan would be the same.
-                let is_known = !view.health.has(device, offset, offset + length);
-                if is_known { Answer::Replan(transaction.rows) } else { Answer::Patch }
-            }
+            // Also where a spare has what is read: it has taken the place of a member that failed while it was copied.
+            (Operation::Read, _) if refusal == Refusal::Failed => Answer::Replan(transaction.rows),
             (Operation::Read, _) => {
                 let before = self.losses;
                 let answer = self.read_in_another_way(transaction, operation, view, patch);

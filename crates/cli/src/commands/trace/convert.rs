@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use harmonia_workload::trace::{self, Conversion, ConvertError, Noted, Target};
+use harmonia_trace::{Conversion, ConvertError, Noted, Target};
 
 use super::{Session, bad_input, log_lines};
 use crate::args::{ConversionArguments, TraceReading};
@@ -26,7 +26,7 @@ pub(super) fn convert(
     let session = Session::open(reading, no_progress, output)?;
     let file = session.create(reading, out, *force)?;
     let handle = file.handle()?;
-    let done = session.reading(|trace, go_on| trace::convert(trace, target, handle, go_on));
+    let done = session.reading(|trace, go_on| harmonia_trace::convert(trace, target, handle, go_on));
     let done = done.map_err(|error| match error {
         ConvertError::Trace(error) => bad_input(error),
         ConvertError::Inexact(error) => Failure::BadInput(format!("{error} (--exact)")),
@@ -78,7 +78,7 @@ fn summary_json(done: &Conversion, target: Target, bytes: u64) -> Result<String,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use harmonia_workload::trace::{FORMATS, ReadLog};
+    use harmonia_trace::{FORMATS, ReadLog};
 
     #[test]
     fn nothing_is_changed_or_dropped_in_silence() {

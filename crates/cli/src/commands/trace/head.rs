@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use harmonia_trace::TraceError;
+use harmonia_trace::TraceRecord;
+use harmonia_trace::{Place, TraceReader};
 use harmonia_types::Operation;
-use harmonia_workload::trace::{Place, TraceReader};
-use harmonia_workload::{TraceError, trace::TraceRecord};
 use serde_json::json;
 
 use super::{Session, bad_input};

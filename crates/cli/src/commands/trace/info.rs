@@ -1,7 +1,7 @@
 //! `harmonia trace info`: what a block trace holds.
 
-use harmonia_workload::TraceInfo;
-use harmonia_workload::trace::{Action, EventsRead};
+use harmonia_trace::TraceInfo;
+use harmonia_trace::{Action, EventsRead};
 
 use super::{Session, bad_input, log_lines};
 use crate::failure::Failure;
@@ -105,8 +105,7 @@ fn bandwidth(info: &TraceInfo) -> String {
 
 /// How many there are and, of several, which have most.
 fn volumes(info: &TraceInfo) -> String {
-    let name =
-        |share: &harmonia_workload::trace::VolumeShare| format!("{} {:.1}%", share.name, share.percent);
+    let name = |share: &harmonia_trace::VolumeShare| format!("{} {:.1}%", share.name, share.percent);
     let names: Vec<String> = info.busiest_volumes.iter().take(VOLUMES_NAMED).map(name).collect();
     let more = if info.volumes > names.len() { ", ..." } else { "" };
     match (&names[..], info.volumes) {
@@ -123,7 +122,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use harmonia_workload::{Trace, TraceOptions};
+    use harmonia_trace::{Trace, TraceOptions};
 
     fn page(text: String, options: &TraceOptions) -> String {
         let trace = Trace::from_bytes("web_3.csv", text.into_bytes(), options).expect("a trace");
@@ -151,7 +150,7 @@ mod tests {
             chosen.contains(line) && chosen.contains("span         900.000 s (15.0 minutes)\n"),
             "{chosen}"
         );
-        let action = Some(harmonia_workload::trace::Action::Issued);
+        let action = Some(harmonia_trace::Action::Issued);
         let asked = page(text, &TraceOptions { action, ..TraceOptions::default() });
         assert!(
             asked.contains("event        D (issued) 1 of 4.00 KiB, read as asked; not read: Q (queued) 10"),

@@ -15,9 +15,9 @@ mod info;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use harmonia_trace::ReadLog;
+use harmonia_trace::{Trace, TraceError};
 use harmonia_types::units::format_duration;
-use harmonia_workload::trace::ReadLog;
-use harmonia_workload::{Trace, TraceError};
 
 use crate::args::{TraceCommand, TraceReading};
 use crate::failure::Failure;
@@ -97,10 +97,8 @@ fn bad_input(error: TraceError) -> Failure {
 
 /// What was done in reading beside reading: one line each, (what, how often and why).
 fn log_lines(log: &ReadLog) -> Vec<(&'static str, String)> {
-    let noted = |name, list: &[harmonia_workload::trace::Noted]| {
-        let line = |noted: &harmonia_workload::trace::Noted| {
-            (name, format!("{}: {}", count(noted.rows), noted.reason))
-        };
+    let noted = |name, list: &[harmonia_trace::Noted]| {
+        let line = |noted: &harmonia_trace::Noted| (name, format!("{}: {}", count(noted.rows), noted.reason));
         list.iter().map(line).collect::<Vec<_>>()
     };
     let mut lines = noted("passed over", &log.skipped);

@@ -11,7 +11,7 @@ use crate::measure::ratio;
 const FILLS: [&str; 4] = ["70", "85", "100", "100-filled"];
 const FILL_SIZES: [&str; 2] = ["4kB", "10kB"];
 const RESERVES: [&str; 4] = ["256", "1024", "4096", "16384"];
-const RESERVE_LOADS: [&str; 3] = ["4kB", "10kB", "postmark"];
+const RESERVE_LOADS: [&str; 4] = ["4kB", "10kB", "10kB-3ms", "postmark"];
 
 pub(super) fn reserves(reader: &Reader<'_>) -> Finding {
     let gain = |load: &str, stripes: &str| unaware_over_gaftl(RESERVES_OF, &format!("{load}/{stripes}"));
@@ -47,18 +47,20 @@ pub(super) fn reserves(reader: &Reader<'_>) -> Finding {
              with them and {} with 16,384, which is 15% of a member. Under the stand-in for Postmark it takes {} and {}. Free \
              stripes are spare space under every policy, so an unaware array gets faster with them, too. A free stripe is taken \
              until its data is written again, or is brought home while no request is under way. This sweep was added after the \
-             claims had been measured; the verdicts are those of 1,024.",
+             claims had been measured; the verdicts are those of 1,024. Where requests of 10 kB come every 3 ms (*10kB-3ms*), {} \
+             rows found no free stripe.",
             reader.say(&gain("10kB", "1024"), Unit::Times),
             reader.say(&gain("10kB", "16384"), Unit::Times),
             reader.say(&gain("postmark", "1024"), Unit::Times),
             reader.say(&gain("postmark", "16384"), Unit::Times),
+            count(reader, &full("10kB-3ms", "1024")),
         ),
         conclusions: vec![(
             reader.above(&full("10kB", "16384"), 0.0)
                 && reader.above(&full("postmark", "16384"), 0.0)
                 && reader.below(&full("4kB", "256"), 1.0),
-            "More free stripes are no way out. With 4 kB, 256 are never all taken. With 10 kB and under Postmark even 16,384 are, \
-             because data does not come home as fast as it is displaced: hardly a moment passes in which no request is under way."
+            "More free stripes are no way out. With 4 kB, 256 are never all taken. With 10 kB every ms and under Postmark even 16,384 \
+             are, because data does not come home as fast as it is displaced: hardly a moment passes in which no request is under way."
                 .into(),
         )],
         figures: vec![reader.chart(

@@ -13,51 +13,23 @@ use harmonia_engine::Rng;
 use harmonia_types::{DeviceId, Operation, SimTime};
 
 use super::super::{HOMECOMING, RETURN};
+use super::sum::{Span, Sum};
 use super::{PAGE, Stage, placing, rows_of};
 use crate::config::SmallWrite;
 use crate::layout::{Level, Rotation};
-use crate::planner::{Plan, Planner, Transaction};
+use crate::planner::{Plan, Planner, Rows, Transaction};
 
 const HALF: u64 = PAGE / 2;
 const STRIPES: u64 = 4;
 
-type Sum = BTreeSet<u32>;
 type Row = [Sum; 2];
-
-fn plus(sum: &Sum, other: &Sum) -> Sum {
-    sum.symmetric_difference(other).copied().collect()
-}
-
-/// Sums of what is known, each with a symbol that no other one has.
-#[derive(Default)]
-struct Span(Vec<(u32, Sum)>);
-
-impl Span {
-    fn rest(&self, sum: &Sum) -> Sum {
-        let has = |(own, known): &&(u32, Sum)| sum.contains(own) && !known.is_empty();
-        self.0.iter().filter(has).fold(sum.clone(), |rest, (_, known)| plus(&rest, known))
-    }
-
-    fn add(&mut self, sum: &Sum) {
-        let rest = self.rest(sum);
-        let Some(&own) = rest.first() else { return };
-        for (_, known) in self.0.iter_mut().filter(|(_, known)| known.contains(&own)) {
-            *known = plus(known, &rest);
-        }
-        self.0.push((own, rest));
-    }
-
-    fn says(&self, sum: &Sum) -> bool {
-        self.rest(sum).is_empty()
-    }
-}
 
 /// What a place is to hold.
 #[derive(Clone, Debug)]
 enum Held {
     Unit(u64, u16),
-    /// The parity of a row, and the units it has.
-    Parity(u64, Vec<u16>),
+    /// A parity of a row by number, and the units it has.
+    Parity(u64, u16, Vec<u16>),
 }
 
 /// Planned, and yet to be carried out.
@@ -154,7 +126,10 @@ impl World {
         }
         match self.stage.planner.unit_of(row, member) {
             Some(unit) => Held::Unit(row, unit),
-            None => Held::Parity(row, self.in_parity(row)),
+            None => {
+                let is_q = self.stage.planner.parities_of(row)[0] != member;
+                Held::Parity(row, u16::from(is_q), self.in_parity(row))
+            }
         }
     }
 
@@ -172,7 +147,7 @@ impl World {
     fn finish(&mut self, index: usize) {
         let Open { transaction, plan, places, fresh } = self.open.swap_remove(index);
         let mut known = [Span::default(), Span::default()];
-        fresh.iter().for_each(|(&(_, _, half), &symbol)| known[half].add(&Sum::from([symbol])));
+        fresh.iter().for_each(|(&(_, _, half), &symbol)| known[half].add(&Sum::of(symbol)));
         let reads = plan.operations().iter().filter(|operation| operation.operation == Operation::Read);
         for place in reads.flat_map(rows_of) {
             let row = self.at(place);
@@ -194,7 +169,7 @@ impl World {
             }
         }
         for (&(row, unit, half), &symbol) in &fresh {
-            self.truth.entry((row, unit)).or_default()[half] = Sum::from([symbol]);
+            self.truth.entry((row, unit)).or_default()[half] = Sum::of(symbol);
         }
         self.write(&transaction, &places, &known);
         if transaction.operation == Operation::Trim {
@@ -218,19 +193,40 @@ impl World {
             }
         }
         for (&place, held) in places {
-            if let Held::Parity(row, units) = held {
-                let parity = self.sum(*row, units);
+            if let Held::Parity(row, number, units) = held {
+                let parity = self.sum(*row, *number, units);
                 assert!((0..2).all(|half| known[half].says(&parity[half])), "{of:?}: {held:?} at {place:?}");
                 self.flash.insert(place, parity);
             }
         }
     }
 
-    fn sum(&self, row: u64, units: &[u16]) -> Row {
-        units.iter().fold(Row::default(), |sum, &unit| {
+    /// What a parity of a row is to have.
+    fn sum(&self, row: u64, parity: u16, units: &[u16]) -> Row {
+        units.iter().fold(Row::default(), |[one, other], &unit| {
             let own = self.at(self.home(row, unit));
-            [plus(&sum[0], &own[0]), plus(&sum[1], &own[1])]
+            [one.with_unit(parity, unit, &own[0]), other.with_unit(parity, unit, &own[1])]
         })
+    }
+
+    /// Without as many members as there are parities, `first` and the one so many behind it, all units of a row are known.
+    fn outlives(&self, row: u64, first: u16, behind: u16) {
+        let planner = &self.stage.planner;
+        let second = (planner.parities_of(row).len() > 1).then_some((first + behind) % planner.members);
+        let is_left = |member: u16| member != first && Some(member) != second;
+        let mut known = [Span::default(), Span::default()];
+        let of_row = (0..planner.members).map(|member| (member, row));
+        let copies = planner.displaced.copies_within(Rows { first: row, count: 1 });
+        let slots = copies.iter().flat_map(|(_, copy)| copy.on.iter().map(|member| (member.0, copy.slot)));
+        for place in of_row.chain(slots).filter(|place| is_left(place.0)) {
+            let held = self.at(place);
+            (0..2).for_each(|half| known[half].add(&held[half]));
+        }
+        for unit in 0..self.stage.layout.data_units() {
+            let truth = self.truth.get(&(row, unit)).cloned().unwrap_or_default();
+            let is_known = (0..2).all(|half| known[half].says(&truth[half]));
+            assert!(is_known, "unit {unit} of row {row} is lost without {first} and {second:?}");
+        }
     }
 
     /// Everything is where the store says, but for what is under way.
@@ -238,14 +234,19 @@ impl World {
         let locked: BTreeSet<u64> =
             self.open.iter().flat_map(|open| self.touched(&open.transaction)).map(|place| place.0).collect();
         for row in (0..self.stage.reserve).filter(|row| !locked.contains(row)) {
-            let parity = self.stage.planner.parity_of(row);
-            assert_eq!(self.at((parity, row)), self.sum(row, &self.in_parity(row)), "parity of row {row}");
+            for (parity, number) in self.stage.planner.parities_of(row).into_iter().zip(0..) {
+                let sum = self.sum(row, number, &self.in_parity(row));
+                assert_eq!(self.at((parity, row)), sum, "parity {number} of row {row}");
+            }
+            // Every pair of members in its turn.
+            let (turn, members) = (u64::from(self.symbols) + row, u64::from(self.stage.planner.members));
+            self.outlives(row, (turn % members) as u16, (1 + turn / members % (members - 1)) as u16);
             for unit in 0..self.stage.layout.data_units() {
                 let truth = self.truth.get(&(row, unit)).cloned().unwrap_or_default();
                 match self.stage.planner.displaced.of(row, unit) {
                     None => assert_eq!(self.at(self.home(row, unit)), truth, "unit {unit} of row {row}"),
                     Some(copy) => {
-                        for member in copy.on {
+                        for member in copy.on.iter() {
                             assert_eq!(
                                 self.at((member.0, copy.slot)),
                                 truth,
@@ -285,7 +286,7 @@ impl World {
     }
 }
 
-fn history(stage: Stage, seed: u64) -> Stage {
+pub(super) fn history(stage: Stage, seed: u64) -> Stage {
     let mut rng = Rng::stream(seed, "gaftl/model");
     let members = stage.members.len() as u64;
     let (flash, truth, open) = (BTreeMap::new(), BTreeMap::new(), Vec::new());

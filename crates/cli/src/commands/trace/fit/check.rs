@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
 use harmonia_scenario::{RunError, RunOptions, Scenario, TraceFile, Unobserved, Variant, compare};
-use harmonia_workload::trace::TraceFit;
+use harmonia_workload::TraceFit;
 use harmonia_workload::{Limit, Pacing, Remap, StreamsConfig, TraceConfig, Volumes, WorkloadConfig};
 
 use crate::args::TraceReading;

@@ -7,7 +7,7 @@
 mod check;
 mod text;
 
-use harmonia_workload::trace::TraceFit;
+use harmonia_workload::TraceFit;
 
 use super::{Session, bad_input};
 use crate::args::{FitArguments, TraceReading};
@@ -31,7 +31,7 @@ pub(super) fn fit(
     let session = Session::open(reading, no_progress, output)?;
     let file =
         arguments.out.as_deref().map(|out| session.create(reading, out, arguments.force)).transpose()?;
-    let fit = session.reading(|trace, go_on| trace.fit_while(arguments.array_bytes, go_on));
+    let fit = session.reading(|trace, go_on| TraceFit::of(trace, arguments.array_bytes, go_on));
     let fit = fit.map_err(bad_input)?.ok_or(Failure::Interrupted)?;
     let checked = if arguments.no_check {
         Checked::Not("as --no-check asks".to_owned())

@@ -1,5 +1,6 @@
 use harmonia_scenario::Scenario;
-use harmonia_workload::{Trace, TraceOptions, WorkloadConfig};
+use harmonia_trace::{Trace, TraceOptions};
+use harmonia_workload::WorkloadConfig;
 
 use super::check::{Check, Means};
 use super::*;
@@ -13,7 +14,7 @@ fn fitted(name: &str, row: impl Fn(u64) -> (u64, u64, u64)) -> TraceFit {
     };
     let text: String = (0..4000).map(line).collect();
     let trace = Trace::from_bytes(name, text.into_bytes(), &TraceOptions::of_format("msr"));
-    trace.expect("a trace").fit_while(None, &mut |_| true).expect("well formed").expect("not stopped")
+    TraceFit::of(&trace.expect("a trace"), None, &mut |_| true).expect("well formed").expect("not stopped")
 }
 
 /// Forty requests 0.1 ms apart, then a second of silence; three in four go to the first of eight MiB.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use harmonia_types::units::{format_bytes, format_duration};
-use harmonia_workload::trace::{Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, SizeDistribution, StreamArrival, StreamConfig, StreamsConfig,
 };
+use harmonia_workload::{Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
 
 use super::super::info::seconds;
 use super::check::{Check, Checked};

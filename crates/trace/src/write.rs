@@ -1,0 +1,45 @@
+//! Writing a trace in another format, so that a workload can be replayed elsewhere.
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+
+use crate::{TraceRecord, VolumeNames};
+
+/// Where a trace is written to: each call may be one of the operating system, so writers gather what they write.
+pub type Out = Box<dyn Write + Send>;
+
+/// Writers hand over line by line; files and packers like more at once.
+const BUFFER: usize = 256 << 10;
+
+/// The buffer of a writer that has none of its own: an output gathers nothing.
+pub(crate) fn buffered(out: Out) -> BufWriter<Out> {
+    BufWriter::with_capacity(BUFFER, out)
+}
+
+/// Writes one trace in one format, from its first record to its last.
+pub trait TraceWriter: Send {
+    /// Writes the next record; its volume is an index into `volumes`, which grows as records come.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    fn write(&mut self, record: &TraceRecord, volumes: &VolumeNames) -> io::Result<Written>;
+
+    /// Writes what is still held back. Without it the output is not whole.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    fn finish(self: Box<Self>) -> io::Result<()>;
+}
+
+/// What became of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "reason", rename_all = "kebab-case")]
+pub enum Written {
+    /// It reads back as it was, but for the number of its volume.
+    Exact,
+    /// It reads back a little different, for this reason.
+    Changed(&'static str),
+    /// The format has no such request.
+    Dropped(&'static str),
+}

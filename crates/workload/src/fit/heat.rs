@@ -1,0 +1,144 @@
+//! How unevenly the starts of requests spread over the places they go to.
+
+use std::collections::BTreeMap;
+
+use harmonia_types::Bytes;
+use serde::Serialize;
+
+use harmonia_trace::PAGE;
+
+/// Extents whose heat is measured.
+const EXTENTS_BYTES: [Bytes; 4] = [PAGE, 64 << 10, 1 << 20, 16 << 20];
+/// With fewer requests an extent, hot ones are hardly known from others.
+const STARTS_ENOUGH: f64 = 8.0;
+
+/// How unevenly the starts of requests spread over the extents they lie in.
+///
+/// Extents are ranked by one half of the requests and their traffic is that of the other half, both ways: ranking and
+/// counting the same requests would find hot extents in any traffic by chance. Where most are touched once or twice the
+/// shares come out too low, down to 0; so the smallest extents are taken in which enough requests start.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Heat {
+    /// Size of an extent, in bytes.
+    pub extent_bytes: Bytes,
+    /// Share of the traffic on the hottest fifth of the extents; 0.2 if it is uniform.
+    pub hottest_fifth: f64,
+    /// Share of the traffic on the hottest 4% of the extents.
+    pub hottest_25th: f64,
+    /// Extents in which a request starts.
+    pub extents: f64,
+    /// Requests that start in such an extent, on average.
+    pub starts_per_extent: f64,
+    /// Share of the extents that were counted: a sample where there are many.
+    pub sampled: f64,
+}
+
+/// Starts counted in extents of every size.
+#[derive(Debug, Default)]
+pub(super) struct Places([Starts; EXTENTS_BYTES.len()]);
+
+impl Places {
+    pub(super) fn add(&mut self, volume: u16, offset: Bytes) {
+        for (starts, extent_bytes) in self.0.iter_mut().zip(EXTENTS_BYTES) {
+            starts.add(volume, offset / extent_bytes);
+        }
+    }
+
+    /// Over the smallest extents in which enough requests start to tell hot ones, or over the largest.
+    pub(super) fn heat(&self) -> Heat {
+        let sizes = self.0.iter().zip(EXTENTS_BYTES);
+        let enough = sizes.clone().find(|(starts, _)| starts.per_extent() >= STARTS_ENOUGH);
+        let largest = || (&self.0[EXTENTS_BYTES.len() - 1], EXTENTS_BYTES[EXTENTS_BYTES.len() - 1]);
+        let (starts, extent_bytes) = enough.unwrap_or_else(largest);
+        starts.heat(extent_bytes)
+    }
+
+    /// Over extents of this size, one of those that are counted.
+    pub(super) fn heat_of(&self, extent_bytes: Bytes) -> Heat {
+        let sizes = self.0.iter().zip(EXTENTS_BYTES);
+        let (starts, _) =
+            sizes.clone().find(|(_, size)| *size == extent_bytes).expect("extents of this size");
+        starts.heat(extent_bytes)
+    }
+}
+
+/// Requests by the extent they start in, for a sample of extents: those whose hash is below a limit that falls as they
+/// become many, so that each is counted from its first request on or not at all.
+#[derive(Debug)]
+struct Starts {
+    /// Requests of either half, by hash, volume and number of the extent.
+    extents: BTreeMap<(u64, u16, u64), [u32; 2]>,
+    limit: u64,
+    requests: u64,
+}
+
+/// Extents that are counted at once: about 10 MB.
+const EXTENTS_MAX: usize = 1 << 17;
+
+impl Default for Starts {
+    fn default() -> Self {
+        Starts { extents: BTreeMap::new(), limit: u64::MAX, requests: 0 }
+    }
+}
+
+impl Starts {
+    fn add(&mut self, volume: u16, extent: u64) {
+        self.requests += 1;
+        let hash = mixed(extent ^ mixed(u64::from(volume) + 1));
+        if hash > self.limit {
+            return;
+        }
+        // By a hash of the request's number: a load that alternates must not fall into two halves of a kind.
+        let half = (mixed(self.requests) & 1) as usize;
+        let counts = self.extents.entry((hash, volume, extent)).or_default();
+        counts[half] = counts[half].saturating_add(1);
+        if self.extents.len() > EXTENTS_MAX {
+            self.limit /= 2;
+            let _ = self.extents.split_off(&(self.limit.saturating_add(1), 0, 0));
+        }
+    }
+
+    /// Requests that start in an extent that has any, on average.
+    fn per_extent(&self) -> f64 {
+        let starts: u64 = self.extents.values().flatten().map(|&count| u64::from(count)).sum();
+        starts as f64 / self.extents.len().max(1) as f64
+    }
+
+    fn heat(&self, extent_bytes: Bytes) -> Heat {
+        let counts: Vec<[u32; 2]> = self.extents.values().copied().collect();
+        let fifth = counts.len().div_ceil(5);
+        let twenty_fifth = counts.len().div_ceil(25);
+        let both = |hottest: usize| {
+            let (by_first, by_second) = (share(&counts, 0, hottest), share(&counts, 1, hottest));
+            (by_first + by_second) / 2.0
+        };
+        let sampled = if self.limit == u64::MAX { 1.0 } else { self.limit as f64 / u64::MAX as f64 };
+        Heat {
+            extent_bytes,
+            hottest_fifth: both(fifth),
+            hottest_25th: both(twenty_fifth),
+            extents: counts.len() as f64 / sampled,
+            starts_per_extent: self.per_extent(),
+            sampled,
+        }
+    }
+}
+
+/// The share of one half's requests on the extents that have the most of the other half's, `ranking`.
+fn share(counts: &[[u32; 2]], ranking: usize, hottest: usize) -> f64 {
+    // Stable: equals stay in the order of their hashes, which says nothing about their traffic.
+    let mut extents: Vec<&[u32; 2]> = counts.iter().collect();
+    extents.sort_by_key(|counts| std::cmp::Reverse(counts[ranking]));
+    let sum =
+        |extents: &[&[u32; 2]]| extents.iter().map(|counts| u64::from(counts[1 - ranking])).sum::<u64>();
+    sum(&extents[..hottest.min(extents.len())]) as f64 / sum(&extents).max(1) as f64
+}
+
+/// Spreads the bits of a number evenly (the finaliser of MurmurHash3).
+fn mixed(mut value: u64) -> u64 {
+    value ^= value >> 33;
+    value = value.wrapping_mul(0xff51_afd7_ed55_8ccd);
+    value ^= value >> 33;
+    value = value.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    value ^ (value >> 33)
+}
