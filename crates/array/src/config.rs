@@ -1,6 +1,7 @@
 //! An array as the scenario describes it, validated.
 
-use harmonia_ssd::SsdConfig;
+use harmonia_ssd::gc::schedule;
+use harmonia_ssd::{BeginsAt, SsdConfig};
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,15 @@ pub struct MemberConfig {
     pub capable: bool,
     /// The device.
     pub ssd: SsdConfig,
+}
+
+impl MemberConfig {
+    /// Whether its collections begin at the soft threshold: `ssd.gc.begins_at` says so, or its schedule does.
+    pub fn begins_at_soft(&self) -> bool {
+        let gc = &self.ssd.gc;
+        gc.begins_at == BeginsAt::Soft
+            || schedule::build(&gc.schedule).is_ok_and(|schedule| schedule.needs().begins_at_soft)
+    }
 }
 
 /// What members reveal of their collection, and what reads and writes make of it.

@@ -2,7 +2,6 @@
 
 use harmonia_array::MemberConfig;
 use harmonia_ssd::BeginsAt;
-use harmonia_ssd::gc::schedule;
 
 use crate::Scenario;
 
@@ -20,7 +19,7 @@ impl Scenario {
         if !coordination.policy.starts_with("reactive-") || fires_at_soft {
             return None;
         }
-        let early = self.array.members.iter().find(|member| member.capable && begins_at_soft(member))?;
+        let early = self.array.members.iter().find(|member| member.capable && member.begins_at_soft())?;
         let begins = match early.ssd.gc.begins_at {
             BeginsAt::Soft => "ssd.gc.begins_at = \"soft\"".to_owned(),
             BeginsAt::Schedule => format!("ssd.gc.schedule = \"{}\"", early.ssd.gc.schedule.policy),
@@ -35,7 +34,7 @@ impl Scenario {
     /// own end, or on purpose none.
     fn collects_for_ever(&self, member: &MemberConfig) -> Option<String> {
         let unlimited = member.ssd.gc.concurrency.policy == "unlimited";
-        let shape = member.ssd.resolve().ok().filter(|_| unlimited && begins_at_soft(member))?;
+        let shape = member.ssd.resolve().ok().filter(|_| unlimited && member.begins_at_soft())?;
         let data = f64::from(shape.blocks_per_unit - shape.reserved_blocks) * self.precondition.fill;
         // One block is always open.
         let most_free = shape.blocks_per_unit - data.ceil() as u32 - 1;
@@ -51,12 +50,6 @@ impl Scenario {
             )
         })
     }
-}
-
-/// Whether a member's collections begin at its soft threshold.
-fn begins_at_soft(member: &MemberConfig) -> bool {
-    let is_said = member.ssd.gc.begins_at == BeginsAt::Soft;
-    is_said || schedule::build(&member.ssd.gc.schedule).is_ok_and(|schedule| schedule.needs().begins_at_soft)
 }
 
 #[cfg(test)]

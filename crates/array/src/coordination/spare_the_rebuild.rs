@@ -9,13 +9,13 @@
 //!
 //! A hold defers collection, it does not save any. Members come out of it closer to their hard threshold, and may collect there
 //! while the host waits. The policy changes nothing for members that collect at their hard threshold anyway, as they do under
-//! `ssd.gc.trigger = "foreground"` with `begins_at = "schedule"` and a schedule that is not preemptive. The run then warns.
+//! `ssd.gc.trigger = "foreground"` with `begins_at = "schedule"` and a schedule that begins at hard. The run then warns.
 //!
 //! Source: ours. It is the question that operators put: should collection wait for the rebuild?
 //!
 //! Leaves out: how far the rebuild has come, and how much room each member has left until then.
 
-use harmonia_ssd::{BeginsAt, Trigger};
+use harmonia_ssd::Trigger;
 use harmonia_types::registry::Entry;
 use harmonia_types::{DeviceId, SimTime};
 use serde::Deserialize;
@@ -56,9 +56,7 @@ impl SpareTheRebuild {
 
 /// Whether a member never collects above its hard threshold, so that a hold changes nothing.
 fn waits_for_hard(member: &MemberConfig) -> bool {
-    let gc = &member.ssd.gc;
-    let begins_at_soft = gc.begins_at == BeginsAt::Soft || gc.schedule.policy.starts_with("preemptive");
-    gc.trigger == Trigger::Foreground && !begins_at_soft
+    member.ssd.gc.trigger == Trigger::Foreground && !member.begins_at_soft()
 }
 
 impl Coordinator for SpareTheRebuild {
@@ -130,6 +128,7 @@ mod tests {
     use super::super::rates;
     use super::super::tests::{built, decisions, failed, hard, rebuilt, replaced};
     use super::*;
+    use harmonia_ssd::BeginsAt;
     use harmonia_types::SimDuration;
 
     const fn hold(member: u16) -> Action {
@@ -186,7 +185,9 @@ mod tests {
             (Trigger::Foreground, BeginsAt::Schedule, "blocking", true),
             (Trigger::Background, BeginsAt::Schedule, "blocking", false),
             (Trigger::Foreground, BeginsAt::Soft, "blocking", false),
+            (Trigger::Foreground, BeginsAt::Schedule, "io-parallel", true),
             (Trigger::Foreground, BeginsAt::Schedule, "preemptive", false),
+            (Trigger::Foreground, BeginsAt::Schedule, "slack", false),
         ] {
             let mut members = rates::tests::members(4, 112);
             members.iter_mut().for_each(|member| {
