@@ -1,9 +1,12 @@
 //! Where text goes: data to stdout, everything else to stderr, colour only where it is wanted.
 //!
-//! The only module that writes to stdout. `print!` panics when the reader of a pipe went away, so nothing uses it.
+//! The only module that writes to stdout. `print!` panics when the reader of a pipe went away, so nothing uses it. What names of
+//! files and volumes hold that cannot be seen is written out, so that none of them commands the terminal.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+
+use harmonia_types::text::visible;
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
@@ -64,7 +67,7 @@ impl Output {
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout
-            .write_all(text.as_bytes())
+            .write_all(visible(text).as_bytes())
             .and_then(|()| stdout.flush())
             .map_err(|error| Failure::stdout(&error))
     }
@@ -156,7 +159,7 @@ impl Output {
     /// A closed stderr leaves nobody to tell.
     fn error_line(&self, text: &str) {
         let mut line = String::new();
-        let _ = writeln!(line, "{text}");
+        let _ = writeln!(line, "{}", visible(text));
         let _ = io::stderr().lock().write_all(line.as_bytes());
     }
 }

@@ -347,6 +347,19 @@ fn the_report_says_what_was_done_to_the_trace() {
     assert!(serde_json::to_value(synthetic).unwrap().get("trace").is_none());
 }
 
+#[test]
+fn a_trace_that_ends_before_the_requests_asked_for_is_told() {
+    let folder = Folder::new();
+    folder.put("t.csv", "1000,h,0,Write,0,4096,1\n1020,h,0,Write,8192,4096,1\n");
+    let told = |requests: u64| {
+        let report =
+            report(&folder.scenario(&format!("path = \"t.csv\"\nformat = \"msr\"\nrequests = {requests}")));
+        report.warnings.into_iter().find(|warning| warning.code == "trace-ended").map(|warning| warning.text)
+    };
+    let text = "the trace ended after 2 of the 5 requests that workload.requests asks for";
+    assert_eq!((told(2), told(5).as_deref()), (None, Some(text)));
+}
+
 /// One more malformed row than is tolerated is an error that names it.
 #[test]
 fn more_malformed_rows_than_allowed_are_an_error() {

@@ -8,6 +8,7 @@ mod levels;
 mod plane;
 pub mod registry;
 mod request;
+pub mod text;
 mod time;
 pub mod units;
 

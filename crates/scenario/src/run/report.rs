@@ -10,12 +10,12 @@ use harmonia_metrics::{
     ArrayReport, BitmapReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport,
     EventsReport, FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport,
     PreconditionReport, ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
-    WriteHoleReport,
+    Warning, WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_trace::{Action, EventCount, EventsRead};
 use harmonia_types::IoCause;
-use harmonia_workload::TraceAccount;
+use harmonia_workload::{Limit, TraceAccount, TraceConfig, WorkloadConfig};
 
 use super::drive::Measured;
 use crate::Variant;
@@ -97,6 +97,7 @@ pub(super) fn build(
     let place_taken_by = |device: u16| failures.as_ref()?.place_taken_by(device);
     let count = measured.devices.len();
     let has_shares = !scenario.array.parity_shares.is_empty();
+    let ended = measured.trace.as_ref().and_then(|trace| ended_early(&scenario.workload, trace.rows));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -138,8 +139,19 @@ pub(super) fn build(
         trace: measured.trace.map(trace),
         warnings: scenario.warnings(),
     };
+    report.warnings.extend(ended.map(|text| Warning::new("trace-ended", text)));
     report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
     report
+}
+
+/// Whether there were more requests to replay than the trace has.
+fn ended_early(workload: &WorkloadConfig, replayed: u64) -> Option<String> {
+    let WorkloadConfig::Trace(TraceConfig { limit: Some(Limit::Requests(asked)), .. }) = workload else {
+        return None;
+    };
+    (replayed < *asked).then(|| {
+        format!("the trace ended after {replayed} of the {asked} requests that workload.requests asks for")
+    })
 }
 
 /// How often a device collected in all of its parts: by how often its dies began to, and, as one event may go on for long
