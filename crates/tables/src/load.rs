@@ -84,7 +84,7 @@ fn event(events: &EventsReport) -> String {
 /// Why, and how often where there is more than one reason.
 fn reasons(list: &[Noted]) -> String {
     match list {
-        [only] => only.reason.clone(),
+        [only] => only.reason.to_string(),
         several => {
             let told = several.iter().map(|noted| format!("{} {}", count(noted.rows), noted.reason));
             told.collect::<Vec<_>>().join(", ")
@@ -121,7 +121,7 @@ mod tests {
     use crate::fixtures::run;
 
     fn noted(reason: &str, rows: u64) -> Noted {
-        Noted { reason: reason.to_owned(), rows }
+        Noted { reason: reason.to_owned().into(), rows }
     }
 
     fn plain() -> Report {

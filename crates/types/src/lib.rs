@@ -4,6 +4,7 @@
 //! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
 //! and the scenario file must read them alike.
 
+mod counters;
 mod levels;
 mod plane;
 pub mod registry;
@@ -11,6 +12,7 @@ mod request;
 mod time;
 pub mod units;
 
+pub use counters::{DeviceCounters, Estimates, Noted, Pairing, QueueDepth};
 pub use levels::Levels;
 pub use plane::PlaneWork;
 pub use request::{

@@ -11,12 +11,12 @@ use std::sync::atomic::Ordering;
 use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
-    AilingSpan, CounterBatches, DeviceCounters, FailureRecorder, FailuresReport, GcOverlap, GcWaits,
-    GcWaitsReport, HostRecorder, InsideCounters, Observer, OverTimeReport, Pairing, WarmupGc, Wear,
+    AilingSpan, CounterBatches, FailureRecorder, FailuresReport, GcOverlap, GcWaits, GcWaitsReport,
+    HostRecorder, Observer, OverTimeReport, WarmupGc, Wear,
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, SimTime};
+use harmonia_types::{Completion, DeviceCounters, DeviceId, HostRequest, SimTime};
 use harmonia_workload::{
     ArrayGeometryForLoad, Limit, Load, Next, SkewRest, Source, TraceAccount, WorkloadConfig,
 };
@@ -45,6 +45,8 @@ pub(super) struct Measured {
     /// By member, and behind them by spare where anything may befall members; over the measured window. The same holds for
     /// all that is told by device.
     pub devices: Vec<DeviceCounters>,
+    /// Whether schedules take host operations along.
+    pub pairs: Vec<bool>,
     pub wear: Vec<Wear>,
     pub over_time: Vec<OverTimeReport>,
     /// By member, who waited for it.
@@ -62,8 +64,6 @@ pub(super) struct Measured {
     pub redundancy: ArrayCounters,
     /// What befell members, where anything may.
     pub failures: Option<FailuresReport>,
-    /// Pages read so that parity could be made.
-    pub parity_pages_read: u64,
     /// The coordination policy's own.
     pub policy_counters: Vec<(&'static str, u64)>,
     pub window_ns: u64,
@@ -178,7 +178,6 @@ struct Window {
     messages: MessageCounters,
     redundancy: ArrayCounters,
     background: BackgroundCounters,
-    parity_pages_read: u64,
     policy_counters: Vec<(&'static str, u64)>,
     gc: GcOverlap,
     warmup_gc: WarmupGc,
@@ -412,7 +411,6 @@ impl<P: Told> Drive<'_, P> {
             messages: *self.array.message_counters(),
             redundancy: self.array.counters(),
             background: self.array.background_counters(from),
-            parity_pages_read: parity_pages_read(&self.array),
             policy_counters: self.array.policy_counters(),
             gc: GcOverlap::new(members, from),
             warmup_gc: WarmupGc::new(warmup_gc, self.warmup_gc_events, from),
@@ -484,6 +482,7 @@ impl<P: Told> Drive<'_, P> {
             gc_intervals: window.gc_intervals,
             counter_batches: window.batches,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
+            pairs: all.iter().map(|device| device.pairs()).collect(),
             wear: all.iter().map(|device| Wear::of(device.ftl().erase_counts().iter().copied())).collect(),
             over_time: all.iter().map(|device| device.probe().over_time(end)).collect(),
             gc_waits: self.gc_waits.report(),
@@ -492,7 +491,6 @@ impl<P: Told> Drive<'_, P> {
             messages: self.array.message_counters().since(&window.messages),
             redundancy,
             failures,
-            parity_pages_read: parity_pages_read(&self.array) - window.parity_pages_read,
             policy_counters: self
                 .array
                 .policy_counters()
@@ -523,48 +521,7 @@ fn out_of_blocks(failure: harmonia_array::ArrayFailure) -> RunError {
     bad_input(failure.to_string(), "more spare, or an earlier start of garbage collection")
 }
 
-/// Pages that devices have read for the array's parity so far.
-fn parity_pages_read<P: Probe>(array: &Array<P>) -> u64 {
-    array.every_device().iter().map(|device| device.counters().parity_pages_read).sum()
-}
-
-/// Every device's counters in the report's terms.
+/// Every device's counters.
 fn counters<P: Probe>(array: &Array<P>) -> Vec<DeviceCounters> {
-    let convert = |device: &harmonia_ssd::Device<P>| {
-        let counters = device.counters();
-        DeviceCounters {
-            host_pages_read: counters.host_pages_read,
-            host_pages_written: counters.programs[IoCause::Host as usize],
-            programs: counters.programs,
-            erases: counters.erases,
-            gc_victims: counters.gc_victims,
-            gc_pages_moved: counters.programs[IoCause::Gc as usize],
-            gc_busy_ns: counters.gc_busy.as_ns(),
-            gc_plane_busy_ns: counters.gc_plane_busy.as_ns(),
-            rmw_reads: counters.read_modify_write_reads,
-            victim_pages: counters.victim_pages,
-            victim_pages_moved: counters.victim_pages_moved,
-            foretold: counters.estimated.events,
-            foretold_ns: counters.estimated.actual.as_ns(),
-            foretold_error_ns: counters.estimated.error.as_ns(),
-            inside: InsideCounters {
-                pairs: device.pairs(),
-                reads: pairing(&counters.paired_reads),
-                writes: pairing(&counters.paired_writes),
-                merged_reads: counters.merged_reads,
-                superseded_moves: counters.superseded,
-                preemptions: counters.preemptions,
-                suspends: counters.suspends,
-                events: counters.depth_at_gc.events,
-                waiting: counters.depth_at_gc.waiting,
-                most_waiting: counters.depth_at_gc.most,
-            },
-        }
-    };
-    array.every_device().into_iter().map(convert).collect()
-}
-
-fn pairing(counted: &harmonia_ssd::Pairing) -> Pairing {
-    let harmonia_ssd::Pairing { offered, matched, none_waiting, other_offset, not_ready } = *counted;
-    Pairing { offered, matched, none_waiting, other_offset, not_ready }
+    array.every_device().into_iter().map(|device| device.counters()).collect()
 }

@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn nothing_is_changed_or_dropped_in_silence() {
-        let noted = |reason, rows| Noted { reason, rows };
+        let noted = |reason: &'static str, rows| Noted { reason: reason.into(), rows };
         let done = Conversion {
             rows: 31_380,
             written: 31_378,
