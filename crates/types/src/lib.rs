@@ -36,10 +36,6 @@ impl DeviceId {
     }
 }
 
-/// Logical block address on the array, in bytes from its start (a trace's sectors are converted by its reader).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lba(pub Bytes);
-
 /// Logical page number on one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Lpn(pub u32);
