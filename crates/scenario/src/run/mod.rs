@@ -1,6 +1,7 @@
 //! Running: age the array once, give every run its own copy of that state, drive it with its load, measure.
 //!
 //! * `cache`: aged states kept from one process to the next;
+//! * `clock`: a load and an array in order of time, and who listens;
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `failures`: spares, and what befalls members in it;
 //! * `probe`: what its devices tell meanwhile;
@@ -13,6 +14,7 @@
 //! shows in a result.
 
 mod cache;
+mod clock;
 mod drive;
 mod failures;
 mod memory;
