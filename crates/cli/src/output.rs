@@ -6,11 +6,11 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+use harmonia_tables::{Color, Emphasis, wrapped};
 use harmonia_types::text::visible;
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
-use crate::tables::wrapped;
 
 /// Columns of a table that goes to a file or pipe.
 const PIPE_COLUMNS: usize = 120;
@@ -22,36 +22,6 @@ pub(crate) struct Output {
     color: ColorChoice,
     quiet: bool,
     verbose: u8,
-}
-
-/// Emphasis of a piece of text; plain text where colour is off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Emphasis {
-    /// Headings.
-    Bold,
-    /// The best of its column.
-    Good,
-    /// Something to look at twice.
-    Warning,
-    /// An error.
-    Error,
-}
-
-/// Whether to emit colour codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Color(pub bool);
-
-impl Color {
-    /// `text` with the codes for `emphasis`, or as it is.
-    pub(crate) fn paint(self, emphasis: Emphasis, text: &str) -> String {
-        let code = match emphasis {
-            Emphasis::Bold => "1",
-            Emphasis::Good => "1;32",
-            Emphasis::Warning => "1;33",
-            Emphasis::Error => "1;31",
-        };
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
 }
 
 impl Output {

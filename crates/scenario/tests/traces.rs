@@ -323,7 +323,7 @@ fn the_report_says_what_was_done_to_the_trace() {
                 remap = \"wrap\"";
     let report = report(&folder.scenario(keys));
     let trace = report.trace.as_ref().unwrap();
-    let noted = |reason: &str, rows| Noted { reason: reason.to_owned(), rows };
+    let noted = |reason: &str, rows| Noted { reason: reason.to_owned().into(), rows };
     assert_eq!((&trace.files, trace.format.as_str(), trace.rows), (&vec![name.clone()], "msr", 3));
     assert!(trace.format_reason.as_ref().unwrap().starts_with("5 of its first 7 lines fit"), "{trace:?}");
     assert_eq!(trace.skipped, [noted("before the start of the window", 1)]);
