@@ -100,9 +100,16 @@ mod tests {
         assert_eq!(made.into_inner(), 4);
     }
 
+    /// The thread that panics is not the caller's, which has an item of its own.
     #[test]
     #[should_panic(expected = "of work")]
     fn a_panic_of_any_thread_is_the_callers() {
-        let _ = each(0..8, 4, |item| if item == 5 { panic!("of work") } else { Ok::<_, ()>(item) });
+        let (caller, meet) = (std::thread::current().id(), Barrier::new(2));
+        let work = |_| {
+            meet.wait();
+            assert!(std::thread::current().id() == caller, "of work");
+            Ok::<_, ()>(())
+        };
+        let _ = each(0..2, 2, work);
     }
 }

@@ -247,7 +247,7 @@ impl UnitMut<'_> {
         Ok(())
     }
 
-    /// Marks a closed block as being collected; its pages then move one by one with [`UnitMut::move_page`].
+    /// Marks a closed block as being collected; its pages then move one by one with `move_page`.
     pub fn begin(&mut self, victim: BlockId) {
         let entry = self.entries[victim.index()];
         assert!(state_of(entry) == BlockState::Closed, "only a closed block can be collected");
@@ -343,7 +343,7 @@ impl UnitMut<'_> {
         }
     }
 
-    /// Makes the host write next at page offset `page`, which [`super::Ftl::host_page_at`] says it can.
+    /// Makes the host write next at page offset `page`, which `Ftl::host_page_at` says it can.
     pub fn align(&mut self, page: u32) {
         if self.state.frontiers[0].is_some_and(|open| open.page == page) {
             return;
