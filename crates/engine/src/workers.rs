@@ -91,7 +91,9 @@ mod tests {
     #[test]
     fn nothing_is_made_before_it_is_taken_nor_after_an_error() {
         let made = AtomicUsize::new(0);
-        let items = (0..10usize).inspect(|_| _ = made.fetch_add(1, Ordering::Relaxed));
+        let items = (0..10usize).inspect(|_| {
+            made.fetch_add(1, Ordering::Relaxed);
+        });
         let work = |item| {
             assert_eq!(made.load(Ordering::Relaxed), item + 1);
             if item == 3 { Err(item) } else { Ok(item) }
