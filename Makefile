@@ -15,8 +15,9 @@ FUZZ_SECONDS ?= 600
 SWARM ?= 100000
 OPERATIONS ?= 1000000000
 SEED ?= 1
+MUTANTS ?= 300
 
-.PHONY: help demo test check bench fuzz swarm torture docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test check bench fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -30,6 +31,7 @@ help:
 	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
 	@echo 'make coverage  how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
+	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make reproduce  run every experiment behind docs/findings.md (twenty minutes on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
@@ -160,6 +162,12 @@ swarm: prerequisites
 
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)
+
+# What is known of a commit and a seed is kept below target/mutants; some hundred mutants take a night.
+mutants: prerequisites prerequisites-python
+	@export PATH="$(TOOLS)/bin:$$PATH"; \
+	command -v cargo-mutants > /dev/null || cargo install cargo-mutants@27.0.0 --locked --quiet --root $(TOOLS); \
+	python3 tests/mutants.py $(TARGET)/mutants --count $(MUTANTS) --seed $(SEED)
 
 # Runs are kept below target/; delete the folder after changing the simulator.
 reproduce: prerequisites

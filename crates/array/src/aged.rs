@@ -15,10 +15,9 @@
 //! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
 
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use harmonia_engine::Rng;
+use harmonia_engine::{Rng, workers};
 use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
@@ -264,36 +263,22 @@ fn age_device(
             Share::new(zones, if has_parity { parity.filter(is_parity).collect() } else { Vec::new() })
         };
         let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
-        let work = Mutex::new(units.into_iter().zip(shares));
-        let worker = || -> Result<Marks, AgeingError> {
-            let mut marks = Marks::default();
-            loop {
-                let next = work.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
-                let Some((mut unit, writes)) = next else { return Ok(marks) };
-                if plan.cancel.load(Ordering::Relaxed) {
-                    return Err(AgeingError::Cancelled);
-                }
-                let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
-                let share = share_of(unit.index());
-                let filled = share.pages();
-                let aged = age_unit(&mut unit, &share, writes, shape.ages_at, goal, &*policy, rng);
-                marks.add(&aged.map_err(|error| AgeingError::OutOfBlocks(device, error))?);
-                plan.pages_done.fetch_add(u64::from(filled) + writes, Ordering::Relaxed);
+        let age = |(mut unit, writes): (UnitMut<'_>, u64)| {
+            if plan.cancel.load(Ordering::Relaxed) {
+                return Err(AgeingError::Cancelled);
             }
+            let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
+            let share = share_of(unit.index());
+            let filled = share.pages();
+            let aged = age_unit(&mut unit, &share, writes, shape.ages_at, goal, &*policy, rng);
+            let aged = aged.map_err(|error| AgeingError::OutOfBlocks(device, error))?;
+            plan.pages_done.fetch_add(u64::from(filled) + writes, Ordering::Relaxed);
+            Ok(aged)
         };
-        std::thread::scope(|scope| {
-            let threads = plan.threads.clamp(1, shape.units() as usize).min(MOST_THREADS);
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-            let mut result = worker();
-            for other in others {
-                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                result = result.and_then(|mut marks| {
-                    marks.add(&other?);
-                    Ok(marks)
-                });
-            }
-            result
-        })
+        let aged = workers::each(units.into_iter().zip(shares), plan.threads.min(MOST_THREADS), age)?;
+        let mut marks = Marks::default();
+        aged.iter().for_each(|of_unit| marks.add(of_unit));
+        Ok(marks)
     })
 }
 

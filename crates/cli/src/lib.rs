@@ -19,16 +19,12 @@
 mod args;
 mod columns;
 mod commands;
-mod cross;
 mod failure;
 mod files;
 mod interrupt;
-mod numbers;
 mod output;
-mod page;
 mod progress;
 mod reading;
-mod tables;
 
 use std::ffi::OsString;
 

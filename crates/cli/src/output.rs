@@ -1,13 +1,16 @@
 //! Where text goes: data to stdout, everything else to stderr, colour only where it is wanted.
 //!
-//! The only module that writes to stdout. `print!` panics when the reader of a pipe went away, so nothing uses it.
+//! The only module that writes to stdout. `print!` panics when the reader of a pipe went away, so nothing uses it. What names of
+//! files and volumes hold that cannot be seen is written out, so that none of them commands the terminal.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+use harmonia_tables::{Color, Emphasis, wrapped};
+use harmonia_types::text::visible;
+
 use crate::args::ColorChoice;
 use crate::failure::Failure;
-use crate::tables::wrapped;
 
 /// Columns of a table that goes to a file or pipe.
 const PIPE_COLUMNS: usize = 120;
@@ -19,36 +22,6 @@ pub(crate) struct Output {
     color: ColorChoice,
     quiet: bool,
     verbose: u8,
-}
-
-/// Emphasis of a piece of text; plain text where colour is off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Emphasis {
-    /// Headings.
-    Bold,
-    /// The best of its column.
-    Good,
-    /// Something to look at twice.
-    Warning,
-    /// An error.
-    Error,
-}
-
-/// Whether to emit colour codes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Color(pub bool);
-
-impl Color {
-    /// `text` with the codes for `emphasis`, or as it is.
-    pub(crate) fn paint(self, emphasis: Emphasis, text: &str) -> String {
-        let code = match emphasis {
-            Emphasis::Bold => "1",
-            Emphasis::Good => "1;32",
-            Emphasis::Warning => "1;33",
-            Emphasis::Error => "1;31",
-        };
-        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
 }
 
 impl Output {
@@ -64,7 +37,7 @@ impl Output {
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout
-            .write_all(text.as_bytes())
+            .write_all(visible(text).as_bytes())
             .and_then(|()| stdout.flush())
             .map_err(|error| Failure::stdout(&error))
     }
@@ -156,7 +129,7 @@ impl Output {
     /// A closed stderr leaves nobody to tell.
     fn error_line(&self, text: &str) {
         let mut line = String::new();
-        let _ = writeln!(line, "{text}");
+        let _ = writeln!(line, "{}", visible(text));
         let _ = io::stderr().lock().write_all(line.as_bytes());
     }
 }

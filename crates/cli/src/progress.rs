@@ -183,7 +183,7 @@ impl Bytes {
 
     /// So many bytes and rows are read.
     pub(crate) fn advance(&self, bytes: u64, rows: u64) {
-        self.0.set_message(format!("{} rows", crate::numbers::count(rows)));
+        self.0.set_message(format!("{} rows", harmonia_tables::numbers::count(rows)));
         self.0.set_position(bytes);
     }
 }

@@ -4,11 +4,14 @@
 //! one pending event (dies, channels), [`EventQueue`] for anything else (messages, timers). Randomness comes from
 //! [`Rng`], one stream per named component, so that adding a component shifts no other's numbers.
 //!
+//! [`workers`] does many things that have nothing to do with one another on a few threads.
+//!
 //! Not here: a global run loop. Devices and arrays are sans-IO and are advanced by whoever owns the clock.
 
 mod events;
 mod rng;
 mod slots;
+pub mod workers;
 
 pub use events::EventQueue;
 pub use rng::Rng;

@@ -52,7 +52,7 @@ mod write_hole;
 
 pub use batches::{BatchReport, CounterBatches};
 pub use blame::{BlamePhases, BlameSum, ResourceSum};
-pub use device::{DeviceCounters, DeviceReport, GcEstimateReport};
+pub use device::{DeviceReport, DieTraits, GcEstimateReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use failures::{
     AilingSpan, Ailment, BackgroundReport, FailureEvent, FailureRecorder, FailuresReport, Happening,
@@ -61,8 +61,9 @@ pub use failures::{
 pub use feasibility::{FeasibilityReport, MeasuredIn, WarmupGc};
 pub use gc_overlap::GcOverlap;
 pub use gc_waits::{GcWaits, GcWaitsReport};
+pub use harmonia_types::Pairing;
 pub use host::{DeadlineReport, HostRecorder, HostReport, ResponseReport};
-pub use inside::{InsideCounters, InsideReport, Pairing, PairingReport, QueueDepthReport};
+pub use inside::{InsideReport, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};

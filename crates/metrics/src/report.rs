@@ -7,10 +7,12 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::IoCause;
+use harmonia_types::{DeviceCounters, IoCause};
 use serde::{Deserialize, Serialize};
 
-use crate::device::{DeviceCounters, DeviceReport, ratio, utilisation};
+use crate::device::{
+    DeviceReport, DieTraits, ratio, utilisation, write_amplification, write_amplification_whole_cycles,
+};
 use crate::failures::FailuresReport;
 use crate::feasibility::FeasibilityReport;
 use crate::host::HostReport;
@@ -204,31 +206,32 @@ impl Comparison {
 }
 
 impl ArrayReport {
-    /// Sums what the devices counted in the measured window; each comes with the planes of one of its dies. Without
+    /// Sums what the devices counted in the measured window; each comes with its dies. Without
     /// capacity and redundancy, of which devices know nothing.
     pub fn new<'a>(
-        devices: impl IntoIterator<Item = (&'a DeviceCounters, u32)> + Clone,
+        devices: impl IntoIterator<Item = (&'a DeviceCounters, DieTraits)> + Clone,
         devices_in_gc_fraction: Vec<f64>,
         coordination: CoordinationReport,
     ) -> Self {
         let sum = DeviceCounters::sum(devices.clone().into_iter().map(|(counters, _)| counters));
+        let pairs = devices.clone().into_iter().any(|(_, dies)| dies.pairs);
         ArrayReport {
-            write_amplification: sum.write_amplification(),
+            write_amplification: write_amplification(&sum),
             erases: sum.erases,
-            gc_pages_moved: sum.gc_pages_moved,
-            host_pages_written: sum.host_pages_written,
+            gc_pages_moved: sum.gc_pages_moved(),
+            host_pages_written: sum.host_pages_written(),
             flash_pages_programmed: sum.data_pages_programmed(),
             parity_pages_written: sum.programmed(IoCause::Parity),
             devices_in_gc_fraction,
             coordination,
             metadata_pages_programmed: sum.programmed(IoCause::Metadata),
-            read_modify_write_reads: sum.rmw_reads,
+            read_modify_write_reads: sum.read_modify_write_reads,
             plane_utilisation_in_gc: utilisation(devices),
-            inside: InsideReport::new(&sum.inside),
+            inside: InsideReport::new(&sum, pairs),
             usable_bytes: 0,
             redundancy: None,
             stripe_cache: None,
-            write_amplification_whole_cycles: sum.write_amplification_whole_cycles(),
+            write_amplification_whole_cycles: write_amplification_whole_cycles(&sum),
             reconstruct: None,
             nvram: None,
             write_hole: None,

@@ -3,6 +3,7 @@
 //! Nothing is dropped, mended or moved in silence: whatever the simulated requests differ in from the rows of the files
 //! is counted here with its reason.
 
+pub use harmonia_types::Noted;
 use serde::{Deserialize, Serialize};
 
 use crate::Warning;
@@ -71,15 +72,6 @@ pub struct EventReport {
     pub requests: u64,
     /// What they ask for. Unit: bytes.
     pub bytes: u64,
-}
-
-/// A reason and how often it applied.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Noted {
-    /// Why.
-    pub reason: String,
-    /// How often. Unit: count.
-    pub rows: u64,
 }
 
 impl TraceReport {

@@ -1,78 +1,72 @@
 //! Does the JSON of a report hold exactly the promised keys, in order, and does it read back unchanged?
 
+use std::borrow::Cow;
+
 use harmonia_metrics::{
-    ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceCounters,
-    DeviceReport, DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport,
-    InsideCounters, Intervals, Noted, OverTimeReport, Pairing, PreconditionReport, RedundancyReport, Report,
-    ResourceSum, ResponseReport, SCHEMA, TraceReport, Wear, Winners,
+    ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceReport, DieTraits,
+    DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport, Intervals,
+    Noted, OverTimeReport, PreconditionReport, RedundancyReport, Report, ResourceSum, ResponseReport, SCHEMA,
+    TraceReport, Wear, Winners,
+};
+use harmonia_types::{DeviceCounters, Estimates, IoCause, Pairing, QueueDepth, SimDuration};
+
+const NOTHING: Pairing = Pairing { offered: 0, matched: 0, none_waiting: 0, other_offset: 0, not_ready: 0 };
+const NO_TIME: SimDuration = SimDuration(0);
+
+/// A schedule that never pairs, and no event.
+const NONE: DeviceCounters = DeviceCounters {
+    host_pages_read: 0,
+    parity_pages_read: 0,
+    read_modify_write_reads: 0,
+    programs: [0; IoCause::COUNT],
+    erases: 0,
+    gc_victims: 0,
+    victim_pages: 0,
+    victim_pages_moved: 0,
+    gc_busy: NO_TIME,
+    gc_plane_busy: NO_TIME,
+    paired_reads: NOTHING,
+    paired_writes: NOTHING,
+    merged_reads: 0,
+    superseded: 0,
+    preemptions: 0,
+    suspends: 0,
+    depth_at_gc: QueueDepth { events: 0, waiting: 0, most: 0 },
+    estimated: Estimates { events: 0, estimated: NO_TIME, actual: NO_TIME, error: NO_TIME },
 };
 
 /// Two devices; the second wrote parity and metadata too.
 const DEVICES: [DeviceCounters; 2] = [
     DeviceCounters {
         host_pages_read: 7,
-        host_pages_written: 4,
         programs: [4, 2, 0, 0],
         erases: 3,
         gc_victims: 2,
-        gc_pages_moved: 2,
-        gc_busy_ns: 100,
-        gc_plane_busy_ns: 50,
-        rmw_reads: 1,
+        gc_busy: SimDuration(100),
+        gc_plane_busy: SimDuration(50),
+        read_modify_write_reads: 1,
         victim_pages: 8,
         victim_pages_moved: 2,
-        foretold: 0,
-        foretold_ns: 0,
-        foretold_error_ns: 0,
-        inside: INSIDE,
+        paired_reads: Pairing { offered: 10, matched: 1, none_waiting: 2, other_offset: 3, not_ready: 4 },
+        paired_writes: Pairing { offered: 26, matched: 5, none_waiting: 6, other_offset: 7, not_ready: 8 },
+        merged_reads: 11,
+        superseded: 12,
+        preemptions: 13,
+        suspends: 14,
+        depth_at_gc: QueueDepth { events: 2, waiting: 5, most: 4 },
+        ..NONE
     },
     DeviceCounters {
         host_pages_read: 9,
-        host_pages_written: 6,
         programs: [6, 3, 5, 11],
         erases: 4,
-        gc_victims: 0,
-        gc_pages_moved: 3,
-        gc_busy_ns: 0,
-        gc_plane_busy_ns: 0,
-        rmw_reads: 2,
-        victim_pages: 0,
-        victim_pages_moved: 0,
-        foretold: 0,
-        foretold_ns: 0,
-        foretold_error_ns: 0,
-        inside: NONE_INSIDE,
+        read_modify_write_reads: 2,
+        ..NONE
     },
 ];
 
-const NOTHING: Pairing = Pairing { offered: 0, matched: 0, none_waiting: 0, other_offset: 0, not_ready: 0 };
-
-const INSIDE: InsideCounters = InsideCounters {
-    pairs: true,
-    reads: Pairing { offered: 10, matched: 1, none_waiting: 2, other_offset: 3, not_ready: 4 },
-    writes: Pairing { offered: 26, matched: 5, none_waiting: 6, other_offset: 7, not_ready: 8 },
-    merged_reads: 11,
-    superseded_moves: 12,
-    preemptions: 13,
-    suspends: 14,
-    events: 2,
-    waiting: 5,
-    most_waiting: 4,
-};
-
-/// A schedule that never pairs, and no event.
-const NONE_INSIDE: InsideCounters = InsideCounters {
-    pairs: false,
-    reads: NOTHING,
-    writes: NOTHING,
-    merged_reads: 0,
-    superseded_moves: 0,
-    preemptions: 0,
-    suspends: 0,
-    events: 0,
-    waiting: 0,
-    most_waiting: 0,
-};
+/// Only the first one's schedule pairs.
+const DIES: [DieTraits; 2] = [DieTraits { planes: 2, pairs: true }, DieTraits { planes: 2, pairs: false }];
 
 fn report() -> Report {
     let counters = [("messages", 12), ("forced", 3)];
@@ -120,7 +114,7 @@ fn report() -> Report {
             deadlines: None,
         },
         array: ArrayReport::new(
-            DEVICES.iter().zip([2, 2]),
+            DEVICES.iter().zip(DIES),
             vec![0.5, 0.25, 0.25],
             CoordinationReport::new("reactive-selective", "command", counters),
         ),
@@ -146,8 +140,11 @@ fn report() -> Report {
 
 /// The first of them was watched over time.
 fn devices(wear: &Wear) -> Vec<DeviceReport> {
-    let mut devices: Vec<DeviceReport> =
-        DEVICES.iter().map(|device| DeviceReport::new(device, wear.clone(), 2)).collect();
+    let mut devices: Vec<DeviceReport> = DEVICES
+        .iter()
+        .zip(DIES)
+        .map(|(device, dies)| DeviceReport::new(device, wear.clone(), dies))
+        .collect();
     devices[0].gc_waits = GcWaitsReport { requests: 3, ns: 700 };
     devices[0].over_time = OverTimeReport {
         bucket_ns: 16_384,
@@ -166,7 +163,7 @@ fn devices(wear: &Wear) -> Vec<DeviceReport> {
 }
 
 fn trace() -> TraceReport {
-    let noted = |reason: &str, rows| Noted { reason: reason.to_owned(), rows };
+    let noted = |reason, rows| Noted { reason: Cow::Borrowed(reason), rows };
     TraceReport {
         files: vec!["a.csv".to_owned()],
         format: "msr".to_owned(),

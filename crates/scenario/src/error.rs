@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use harmonia_types::text::is_invisible;
 
 use crate::tree::Place;
 
@@ -152,7 +153,12 @@ fn boundary(text: &str, at: usize) -> usize {
     (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
 }
 
-/// `text` on one line, control characters escaped, at most about `most` characters.
+/// Whether a character does not belong on one line that somebody reads.
+pub(crate) fn is_hidden(c: char) -> bool {
+    c.is_control() || is_invisible(c)
+}
+
+/// `text` on one line, what is hidden escaped, at most about `most` characters.
 pub(crate) fn printable(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
@@ -160,7 +166,7 @@ pub(crate) fn printable(text: &str, most: usize) -> String {
             out.push_str("...");
             break;
         }
-        if c.is_control() { out.extend(c.escape_debug()) } else { out.push(c) }
+        if is_hidden(c) { out.extend(c.escape_debug()) } else { out.push(c) }
     }
     out
 }

@@ -10,7 +10,7 @@ use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
 use toml::de::DeTable;
 
-use crate::error::{BadInput, Fault, Parsed, Written, nearest, printable};
+use crate::error::{BadInput, Fault, Parsed, Written, is_hidden, nearest, printable};
 use crate::failures::SpareState;
 use crate::presets::builtin;
 use crate::read::Section;
@@ -269,7 +269,7 @@ impl Document {
         let root = Section::root(&table)?;
         let name = match root.field("name") {
             Some(field) => match field.text()? {
-                name if (1..=200).contains(&name.chars().count()) && !name.contains(char::is_control) => {
+                name if (1..=200).contains(&name.chars().count()) && !name.contains(is_hidden) => {
                     name.to_owned()
                 }
                 _ => return Err(field.fault("is not a name")),

@@ -58,6 +58,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("seed = \"one\"", "seed", "a whole number, 0 to 2^64 - 1"),
     ("name = 3", "name", "text"),
     ("name = \"\"", "name", "1 to 200 characters"),
+    ("name = \"a\\u202eb\"", "name", "1 to 200 characters"),
     ("workload = 5", "workload", "requests"),
     ("workload.size = \"4KiB\"", "workload.size", "{ distribution = \"fixed\", mean = \"4KiB\" }"),
     ("ssd.timing.read = 25", "ssd.timing.read", "25us"),

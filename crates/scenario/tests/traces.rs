@@ -323,7 +323,7 @@ fn the_report_says_what_was_done_to_the_trace() {
                 remap = \"wrap\"";
     let report = report(&folder.scenario(keys));
     let trace = report.trace.as_ref().unwrap();
-    let noted = |reason: &str, rows| Noted { reason: reason.to_owned(), rows };
+    let noted = |reason: &str, rows| Noted { reason: reason.to_owned().into(), rows };
     assert_eq!((&trace.files, trace.format.as_str(), trace.rows), (&vec![name.clone()], "msr", 3));
     assert!(trace.format_reason.as_ref().unwrap().starts_with("5 of its first 7 lines fit"), "{trace:?}");
     assert_eq!(trace.skipped, [noted("before the start of the window", 1)]);
@@ -345,6 +345,19 @@ fn the_report_says_what_was_done_to_the_trace() {
     let sets = ["workload.requests=50".to_owned()];
     let synthetic = self::report(&Scenario::load("tiny", &sets, None).unwrap());
     assert!(serde_json::to_value(synthetic).unwrap().get("trace").is_none());
+}
+
+#[test]
+fn a_trace_that_ends_before_the_requests_asked_for_is_told() {
+    let folder = Folder::new();
+    folder.put("t.csv", "1000,h,0,Write,0,4096,1\n1020,h,0,Write,8192,4096,1\n");
+    let told = |requests: u64| {
+        let report =
+            report(&folder.scenario(&format!("path = \"t.csv\"\nformat = \"msr\"\nrequests = {requests}")));
+        report.warnings.into_iter().find(|warning| warning.code == "trace-ended").map(|warning| warning.text)
+    };
+    let text = "the trace ended after 2 of the 5 requests that workload.requests asks for";
+    assert_eq!((told(2), told(5).as_deref()), (None, Some(text)));
 }
 
 /// One more malformed row than is tolerated is an error that names it.

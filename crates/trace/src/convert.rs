@@ -308,12 +308,12 @@ mod tests {
         let file = || tempfile::tempfile().unwrap();
         let original = trace(50);
         let done = convert(&original, target(None, false), file(), &mut |_| true).unwrap();
-        assert_eq!(done.changed, [Noted { reason: "time rounded", rows: 50_000 }]);
+        assert_eq!(done.changed, [Noted { reason: "time rounded".into(), rows: 50_000 }]);
         assert_eq!((done.rows, done.written), (100_000, 100_000));
         let text = b"0,h,0,Read,0,4096,1\n1,h,0,Read,0,512,1\n2,h,0,Read,0,4096,1\n".to_vec();
         let short = Trace::from_bytes("t", text, &TraceOptions::of_format("msr")).unwrap();
         let done = convert(&short, target(None, false), file(), &mut |_| true).unwrap();
-        assert_eq!(done.dropped, [Noted { reason: "half a KiB", rows: 1 }]);
+        assert_eq!(done.dropped, [Noted { reason: "half a KiB".into(), rows: 1 }]);
         assert_eq!((done.rows, done.written), (3, 2));
         let refused = convert(&original, target(None, true), file(), &mut |_| true).unwrap_err();
         assert_eq!(refused.to_string(), "t.csv:2: this request would be changed in format toy: time rounded");

@@ -4,13 +4,16 @@
 //! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
 //! and the scenario file must read them alike.
 
+mod counters;
 mod levels;
 mod plane;
 pub mod registry;
 mod request;
+pub mod text;
 mod time;
 pub mod units;
 
+pub use counters::{DeviceCounters, Estimates, Noted, Pairing, QueueDepth};
 pub use levels::Levels;
 pub use plane::PlaneWork;
 pub use request::{
@@ -33,10 +36,6 @@ impl DeviceId {
         self.0 as usize
     }
 }
-
-/// Logical block address on the array, in bytes from its start (a trace's sectors are converted by its reader).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Lba(pub Bytes);
 
 /// Logical page number on one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

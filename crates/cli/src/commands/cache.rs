@@ -6,11 +6,11 @@
 use std::path::PathBuf;
 
 use harmonia_scenario::{AgedCache, CacheUsage};
+use harmonia_tables::numbers::{bytes, count};
 use serde::Serialize;
 
 use crate::args::{CacheCommand, ListArguments};
 use crate::failure::Failure;
-use crate::numbers::{bytes, count};
 use crate::output::Output;
 
 /// The user's cache; `None` where there is no home to put it.

@@ -1,11 +1,11 @@
 //! `harmonia check`: validate a scenario and print it with every default written out.
 
 use harmonia_scenario::Scenario;
+use harmonia_tables as tables;
 
 use crate::args::ScenarioArguments;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::tables;
 
 /// Prints the resolved scenario, itself a scenario file.
 pub(crate) fn check(arguments: &ScenarioArguments, output: &Output) -> Result<(), Failure> {

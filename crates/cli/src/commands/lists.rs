@@ -4,13 +4,14 @@ use harmonia_array::coordination;
 use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::presets::{self, Kind, PresetInfo};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_tables::{Color, Emphasis};
 use harmonia_trace::FORMATS;
 use harmonia_types::registry::Entry;
 use serde::Serialize;
 
 use crate::args::ListArguments;
 use crate::failure::Failure;
-use crate::output::{Color, Emphasis, Output};
+use crate::output::Output;
 
 /// One line of a list.
 #[derive(Debug, Clone, Default, Serialize)]

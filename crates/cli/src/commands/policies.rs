@@ -3,10 +3,10 @@
 use harmonia_array::coordination;
 use harmonia_scenario::policies::{Choice, IDEAL, all as all_of, choice, sets_of};
 use harmonia_scenario::{Axis, Variant, axes, sweep};
+use harmonia_tables::{Cross, POLICY_KEY, combinations};
 use harmonia_types::registry::names;
 
 use crate::args::ScenarioArguments;
-use crate::cross::{Cross, POLICY_KEY, combinations};
 use crate::failure::Failure;
 
 const SCHEDULE_KEY: &str = "ssd.gc.schedule";

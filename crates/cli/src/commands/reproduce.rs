@@ -12,15 +12,15 @@ use harmonia_reproduce::claims::{Claim, Test, claims};
 use harmonia_reproduce::experiment::{Experiment, Job};
 use harmonia_reproduce::{Results, assess, experiments, findings};
 use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved};
+use harmonia_tables::{Cell, Emphasis, Table};
 
 use super::cache;
 use crate::args::ReproduceArguments;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::interrupt;
-use crate::output::{Emphasis, Output};
+use crate::output::Output;
 use crate::progress::{Bars, Silent};
-use crate::tables::{Cell, Table};
 
 /// Carries out the command.
 ///

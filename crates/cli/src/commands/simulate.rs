@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
+use harmonia_page::{self as page, Recordings};
 use harmonia_scenario::{
     AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
     default_seeds, share_addresses,
 };
+use harmonia_tables::{self as tables, Cross, Rest, Style, numbers};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
 
@@ -18,14 +20,11 @@ use super::policies::{self, Crossed};
 use super::seeds::{Seeds, seeds_of};
 use crate::args::{ScenarioArguments, SimulationArguments};
 use crate::columns::Columns;
-use crate::cross::Cross;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
+use crate::interrupt;
 use crate::output::Output;
-use crate::page::{self, Recordings};
 use crate::progress::{Bars, Silent};
-use crate::tables::{self, Rest, Style};
-use crate::{interrupt, numbers};
 
 /// From so many runs on a comparison says beforehand what it is about to do, and counts them while it does.
 const MANY_RUNS: u64 = 8;

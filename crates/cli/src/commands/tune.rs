@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use harmonia_scenario::{AgedCache, Progress, RunError, RunOptions, Unobserved};
+use harmonia_tables::{self as tables, Style, numbers};
 use harmonia_tune::{Campaign, Request, Space, TuneReport, Watch, objective, picture};
 
 use super::cache;
@@ -13,10 +14,9 @@ use super::simulate::{json, rerunnable};
 use crate::args::{ScenarioArguments, TuneArguments};
 use crate::failure::Failure;
 use crate::files::ResultFolder;
+use crate::interrupt;
 use crate::output::Output;
 use crate::progress::{Bars, Silent};
-use crate::tables::{self, Style};
-use crate::{interrupt, numbers};
 
 /// Where the folder of results keeps finished runs.
 const RUNS: &str = "runs";

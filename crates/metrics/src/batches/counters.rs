@@ -3,8 +3,9 @@
 //! Counters are read when the first request of a batch arrives, so batch k has the work that was done between the arrivals
 //! of its first request and of the next batch's first. Lengths double as those of [`Batches`](super::Batches) do.
 
+use harmonia_types::DeviceCounters;
+
 use super::{BatchReport, MOST, SHORTEST_LOG2};
-use crate::device::DeviceCounters;
 use crate::report::ArrayReport;
 
 /// A reading of all devices together.
@@ -22,7 +23,7 @@ impl Reading {
         Reading {
             erases: sum.erases,
             programmed: sum.data_pages_programmed(),
-            host: sum.host_pages_written,
+            host: sum.host_pages_written(),
             victim_pages: sum.victim_pages,
             victim_pages_moved: sum.victim_pages_moved,
         }
@@ -100,19 +101,7 @@ mod tests {
     use super::*;
 
     fn reading(id: u64) -> DeviceCounters {
-        DeviceCounters {
-            erases: id / 16,
-            host_pages_written: id,
-            programs: [id, 0, 0, 0].map(|n| n * 3)[..1]
-                .iter()
-                .chain(&[0; harmonia_types::IoCause::COUNT])
-                .take(harmonia_types::IoCause::COUNT)
-                .copied()
-                .collect::<Vec<_>>()
-                .try_into()
-                .expect("as many causes"),
-            ..DeviceCounters::default()
-        }
+        DeviceCounters { erases: id / 16, programs: [id, 2 * id, 0, 0], ..DeviceCounters::default() }
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
+use harmonia_figure::{Grid, Outcome};
 use harmonia_metrics::Interval;
 
 use super::Finding;
 use super::write::Reader;
 use crate::claims::POLICIES;
 use crate::measure::{Quantity, lowered};
-use harmonia_figure::{Grid, Outcome};
 
 /// Its name in the experiment.
 const SUBJECT: &str = "soft-limit";

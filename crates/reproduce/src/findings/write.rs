@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use harmonia_figure::{Chart, Forest, Row, Scale, Series};
 use harmonia_metrics::Interval;
 
 use crate::assessment::{Assessment, shown};
@@ -9,7 +10,6 @@ use crate::claims::Unit;
 use crate::measure::{Measure, Quantity};
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
-use harmonia_figure::{Chart, Forest, Row, Scale, Series};
 
 /// Reads results for the page.
 pub(super) struct Reader<'a> {

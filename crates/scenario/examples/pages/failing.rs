@@ -8,12 +8,12 @@
 
 use std::fmt::Write;
 
+use harmonia_figure::{Anchor, Canvas};
 use harmonia_metrics::{AilingSpan, Ailment, Observer, PhaseResponse};
 use harmonia_types::{Completion, DeviceId, Operation, RequestBlame, SimTime};
 
 use super::concepts::{ms, percent};
 use super::runs::{FAILING_POLICIES, Runs};
-use harmonia_figure::{Anchor, Canvas};
 
 use super::{WIDTH, figure};
 

@@ -7,9 +7,8 @@
 //! ```
 
 use harmonia_array::layout::{Layout, Parity};
-use harmonia_types::DeviceId;
-
 use harmonia_figure::{Anchor, Canvas};
+use harmonia_types::DeviceId;
 
 use super::timeline::{Beginning, Held};
 use super::{WIDTH, figure};

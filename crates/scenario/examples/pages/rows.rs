@@ -8,9 +8,8 @@
 
 use harmonia_array::Level;
 use harmonia_array::layout::{Layout, Parity, Rotation, Unit};
-use harmonia_types::DeviceId;
-
 use harmonia_figure::{Anchor, Canvas};
+use harmonia_types::DeviceId;
 
 use super::figure;
 

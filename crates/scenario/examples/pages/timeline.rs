@@ -7,10 +7,9 @@
 //! SSD 1         ▬▬▬
 //! ```
 
+use harmonia_figure::{Anchor, Canvas};
 use harmonia_metrics::Observer;
 use harmonia_types::{Completion, DeviceId, RequestBlame, SimTime};
-
-use harmonia_figure::{Anchor, Canvas};
 
 use super::{WIDTH, figure};
 

@@ -1,6 +1,7 @@
 //! Running: age the array once, give every run its own copy of that state, drive it with its load, measure.
 //!
 //! * `cache`: aged states kept from one process to the next;
+//! * `clock`: a load and an array in order of time, and who listens;
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `failures`: spares, and what befalls members in it;
 //! * `probe`: what its devices tell meanwhile;
@@ -13,6 +14,7 @@
 //! shows in a result.
 
 mod cache;
+mod clock;
 mod drive;
 mod failures;
 mod memory;
@@ -21,10 +23,11 @@ mod report;
 mod seeds;
 mod too_long;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
+use harmonia_engine::workers;
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, PolicyConfig};
@@ -190,7 +193,7 @@ fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunErr
     };
     let mut runs: Vec<Option<Report>> = jobs.iter().map(|_| None).collect();
     for (index, report) in
-        concurrently(&groups, at_once, |alike| age_and_run(alike.as_slice()))?.into_iter().flatten()
+        workers::each(groups.iter(), at_once, |alike| age_and_run(alike.as_slice()))?.into_iter().flatten()
     {
         runs[index] = Some(report);
     }
@@ -262,37 +265,6 @@ fn at_once(jobs: &[Job], groups: &[Vec<usize>], most: usize, threads: usize) -> 
     };
     let wanted = most.min(groups.len()).max(1);
     (2..=wanted).rev().find(|&at_once| fits(at_once).is_ok()).map_or_else(|| fits(1).map(|()| 1), Ok)
-}
-
-/// Does `work` on every item, on so many threads; results in the order of the items, or the first error in that order.
-fn concurrently<I: Sync, T: Send>(
-    items: &[I],
-    threads: usize,
-    work: impl Fn(&I) -> Result<T, RunError> + Sync,
-) -> Result<Vec<T>, RunError> {
-    let next = AtomicUsize::new(0);
-    let failed = AtomicBool::new(false);
-    let worker = || {
-        let mut done = Vec::new();
-        while !failed.load(Ordering::Relaxed) {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { break };
-            let result = work(item);
-            failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            done.push((index, result));
-        }
-        done
-    };
-    let mut done = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(worker)).collect();
-        let mut done = worker();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        done
-    });
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The victim policy by which a device ages.
@@ -484,53 +456,17 @@ impl Group<'_> {
     fn run(&self, aged: AgedState) -> Result<Vec<(usize, Report)>, RunError> {
         let steadiness = aged.steadiness;
         // The last to start takes the state itself instead of a copy.
-        let work = Mutex::new((self.alike.iter(), Some(aged)));
-        let stop = AtomicBool::new(false);
-        let worker = || -> Result<Vec<(usize, Report)>, RunError> {
-            let mut reports = Vec::new();
-            while !stop.load(Ordering::Relaxed) {
-                let (index, states) = {
-                    let mut work = work.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                    let Some(&index) = work.0.next() else { break };
-                    let last = work.0.len() == 0;
-                    let aged = if last { work.1.take() } else { work.1.clone() };
-                    (index, aged.map(|aged| aged.devices).unwrap_or_default())
-                };
-                let Job { id, variant, name, .. } = &self.jobs[index];
-                let run = drive::Run {
-                    index,
-                    id: *id,
-                    name,
-                    variant,
-                    load: &self.loads[index],
-                    options: self.options,
-                };
-                let measured = run.measure(states);
-                match measured {
-                    Ok(measured) => {
-                        let report = report::build(variant, &steadiness, self.ageing_ns, measured);
-                        reports.push((index, report));
-                    }
-                    Err(error) => {
-                        stop.store(true, Ordering::Relaxed);
-                        return Err(error);
-                    }
-                }
-            }
-            Ok(reports)
-        };
-        let threads = self.threads.clamp(1, self.alike.len().max(1));
-        std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-            let mut reports = worker();
-            for other in others {
-                let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                reports = reports.and_then(|mut reports| {
-                    reports.extend(other?);
-                    Ok(reports)
-                });
-            }
-            reports
+        let (mut aged, last) = (Some(aged), self.alike.len().saturating_sub(1));
+        let started = self.alike.iter().enumerate().map(move |(place, &index)| {
+            let aged = if place == last { aged.take() } else { aged.clone() };
+            (index, aged.map(|aged| aged.devices).unwrap_or_default())
+        });
+        workers::each(started, self.threads, |(index, states)| {
+            let Job { id, variant, name, .. } = &self.jobs[index];
+            let (load, options) = (&self.loads[index], self.options);
+            let run = drive::Run { index, id: *id, name, variant, load, options };
+            let measured = run.measure(states)?;
+            Ok((index, report::build(variant, &steadiness, self.ageing_ns, measured)))
         })
     }
 }

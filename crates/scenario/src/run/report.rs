@@ -7,15 +7,15 @@ use harmonia_array::{
     Reads, Steadiness, WriteHole,
 };
 use harmonia_metrics::{
-    ArrayReport, BitmapReport, CoordinationReport, DeviceCounters, DeviceReport, EngineReport, EventReport,
-    EventsReport, FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, Noted, NvramReport,
+    ArrayReport, BitmapReport, CoordinationReport, DeviceReport, DieTraits, EngineReport, EventReport,
+    EventsReport, FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, NvramReport,
     PreconditionReport, ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
-    WriteHoleReport,
+    Warning, WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_trace::{Action, EventCount, EventsRead};
-use harmonia_types::IoCause;
-use harmonia_workload::TraceAccount;
+use harmonia_types::{DeviceCounters, IoCause};
+use harmonia_workload::{Limit, TraceAccount, TraceConfig, WorkloadConfig};
 
 use super::drive::Measured;
 use crate::Variant;
@@ -64,12 +64,18 @@ pub(super) fn build(
     // Requests wait for a member, whatever device is in its place.
     let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
     let watched = measured.over_time.into_iter().zip(gc_waits);
-    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(members());
-    let planes = members().map(|member| member.ssd.geometry.planes_per_die);
+    let dies = members().zip(&measured.pairs);
+    let dies = dies.map(|(member, &pairs)| DieTraits { planes: member.ssd.geometry.planes_per_die, pairs });
+    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(dies.clone());
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
         let programs: u64 = device.programs.iter().sum();
-        programs + device.gc_pages_moved + device.host_pages_read + device.rmw_reads + device.erases
+        programs
+            + device.gc_pages_moved()
+            + device.host_pages_read
+            + device.parity_pages_read
+            + device.read_modify_write_reads
+            + device.erases
     });
     let layout = scenario.array.layout();
     let counted = measured.gc_intervals.iter().zip(&measured.devices).zip(members());
@@ -87,7 +93,7 @@ pub(super) fn build(
         feasibility: policy
             .filter(|policy| policy.keeps_apart())
             .map(|policy| FeasibilityReport::new(policy.at_once(), &measured.warmup_gc, &measured.gc_share)),
-        ..ArrayReport::new(measured.devices.iter().zip(planes), measured.gc_share, coordination)
+        ..ArrayReport::new(measured.devices.iter().zip(dies.clone()), measured.gc_share, coordination)
     }
     .with_copies(copies);
     let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };
@@ -97,6 +103,7 @@ pub(super) fn build(
     let place_taken_by = |device: u16| failures.as_ref()?.place_taken_by(device);
     let count = measured.devices.len();
     let has_shares = !scenario.array.parity_shares.is_empty();
+    let ended = measured.trace.as_ref().and_then(|trace| ended_early(&scenario.workload, trace.rows));
     let mut report = Report {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -108,14 +115,14 @@ pub(super) fn build(
         engine: EngineReport {
             wall_ns: measured.wall_ns,
             events: measured.events,
-            page_operations: page_operations.sum::<u64>() + measured.parity_pages_read,
+            page_operations: page_operations.sum(),
             peak_rss_bytes: peak_rss_bytes(),
             precondition_wall_ns: ageing_ns,
         },
         devices: devices
             .zip(events)
             .zip(0..)
-            .map(|(((((counters, wear), (over_time, gc_waits)), member), gc_events), index)| DeviceReport {
+            .map(|(((((counters, wear), (over_time, gc_waits)), dies), gc_events), index)| DeviceReport {
                 gc_events,
                 parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
                 over_time,
@@ -125,7 +132,7 @@ pub(super) fn build(
                 spare: index >= scenario.array.devices,
                 in_place_of: place_taken_by(index),
                 journal: faults.journal.is_some() && usize::from(index) + 1 == count,
-                ..DeviceReport::new(counters, wear, member.ssd.geometry.planes_per_die)
+                ..DeviceReport::new(counters, wear, dies)
             })
             .collect(),
         precondition: PreconditionReport {
@@ -138,8 +145,19 @@ pub(super) fn build(
         trace: measured.trace.map(trace),
         warnings: scenario.warnings(),
     };
+    report.warnings.extend(ended.map(|text| Warning::new("trace-ended", text)));
     report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
     report
+}
+
+/// Whether there were more requests to replay than the trace has.
+fn ended_early(workload: &WorkloadConfig, replayed: u64) -> Option<String> {
+    let WorkloadConfig::Trace(TraceConfig { limit: Some(Limit::Requests(asked)), .. }) = workload else {
+        return None;
+    };
+    (replayed < *asked).then(|| {
+        format!("the trace ended after {replayed} of the {asked} requests that workload.requests asks for")
+    })
 }
 
 /// How often a device collected in all of its parts: by how often its dies began to, and, as one event may go on for long
@@ -148,7 +166,7 @@ fn rounds(device: &DeviceCounters, ssd: &SsdConfig) -> u64 {
     let dies = u64::from(ssd.geometry.dies());
     let units = ssd.resolve().map_or(dies, |shape| u64::from(shape.units()));
     let victims_a_round = units * u64::from(ssd.gc.min_victims.max(1));
-    (device.inside.events / dies).max(device.gc_victims / victims_a_round)
+    (device.depth_at_gc.events / dies).max(device.gc_victims / victims_a_round)
 }
 
 /// What redundancy made of writes, if the level has any.
@@ -262,17 +280,14 @@ fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport>
 fn trace(account: TraceAccount) -> TraceReport {
     let TraceAccount { files, format, reason, events, rows, span_ns, time_scale, hash, log, remapped } =
         account;
-    let noted = |list: Vec<harmonia_trace::Noted>| {
-        list.iter().map(|noted| Noted { reason: noted.reason.to_owned(), rows: noted.rows }).collect()
-    };
     TraceReport {
         files,
         format: format.to_owned(),
         format_reason: reason,
         rows,
         hash,
-        skipped: noted(log.skipped),
-        repaired: noted(log.repaired),
+        skipped: log.skipped,
+        repaired: log.repaired,
         bad: log.bad,
         bad_examples: log.bad_examples,
         moved: remapped.moved,

@@ -422,11 +422,6 @@ impl<P: Probe> Device<P> {
         &self.probe
     }
 
-    /// The probe, to hand it the bytes of a write before it is submitted or to take those a read returned.
-    pub fn probe_mut(&mut self) -> &mut P {
-        &mut self.probe
-    }
-
     /// A die's queue as policies see it.
     #[inline]
     fn queues(&self, die: u32) -> QueueView<'_> {

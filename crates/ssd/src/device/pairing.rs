@@ -7,34 +7,7 @@ use super::Device;
 use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
 use crate::probe::Probe;
 use harmonia_types::SimTime;
-
-/// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +
-/// none_waiting + other_offset + not_ready.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pairing {
-    /// Places there were.
-    pub offered: u64,
-    /// Taken by a host operation.
-    pub matched: u64,
-    /// No operation of the type waited for the plane.
-    pub none_waiting: u64,
-    /// Some did, but for another page offset (reads), or the plane's open blocks had another (writes); or they stood behind
-    /// an earlier operation on their page.
-    pub other_offset: u64,
-    /// The first that fitted was not there yet.
-    pub not_ready: u64,
-}
-
-/// Host operations waiting at a die when it begins to collect, summed over events.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QueueDepth {
-    /// Events begun.
-    pub events: u64,
-    /// Operations that waited, in all.
-    pub waiting: u64,
-    /// Most that waited at once.
-    pub most: u64,
-}
+pub use harmonia_types::{Pairing, QueueDepth};
 
 impl<P: Probe> Device<P> {
     /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
@@ -82,7 +55,7 @@ impl<P: Probe> Device<P> {
             Class::Read => &mut self.counters.paired_reads,
             Class::Write => &mut self.counters.paired_writes,
         };
-        counter.add(&pairing);
+        *counter = counter.plus(&pairing);
     }
 
     /// A die begins an event.
@@ -92,15 +65,5 @@ impl<P: Probe> Device<P> {
         depth.events += 1;
         depth.waiting += waiting;
         depth.most = depth.most.max(waiting);
-    }
-}
-
-impl Pairing {
-    fn add(&mut self, other: &Pairing) {
-        self.offered += other.offered;
-        self.matched += other.matched;
-        self.none_waiting += other.none_waiting;
-        self.other_offset += other.other_offset;
-        self.not_ready += other.not_ready;
     }
 }

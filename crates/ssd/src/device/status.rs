@@ -1,75 +1,12 @@
 //! What a device tells: the O-SSD status, and counters for the report.
 
-use harmonia_types::{IoCause, SimDuration, SimTime};
+pub use harmonia_types::{DeviceCounters, Estimates};
+use harmonia_types::{IoCause, SimTime};
 
-use super::{Device, Pairing, QueueDepth};
+use super::Device;
 use crate::die::command::NO_OP;
 use crate::interface::Status;
 use crate::probe::Probe;
-
-/// Counts since the device was created; ageing is not included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DeviceCounters {
-    /// Pages read from flash for the host.
-    pub host_pages_read: u64,
-    /// Pages read from flash for the array's parity: old data, old parity, the rest of a stripe.
-    pub parity_pages_read: u64,
-    /// Reads that partial page writes cost.
-    pub read_modify_write_reads: u64,
-    /// Page programs by cause, ageing included: subtract an earlier reading.
-    pub programs: [u64; IoCause::COUNT],
-    /// Block erases, ageing included.
-    pub erases: u64,
-    /// Victims collected, ageing included.
-    pub gc_victims: u64,
-    /// Data pages these hold when full, ageing included.
-    pub victim_pages: u64,
-    /// Pages moved out of them; what has been moved of victims that are not erased yet is left out. Ageing included.
-    pub victim_pages_moved: u64,
-    /// Time dies spent collecting, summed over dies.
-    pub gc_busy: SimDuration,
-    /// How long planes were busy in it, each through its own transfer, summed over planes.
-    pub gc_plane_busy: SimDuration,
-    /// Sibling planes that could have taken a host read along with a page garbage collection read.
-    pub paired_reads: Pairing,
-    /// The same for writes and the pages it programmed.
-    pub paired_writes: Pairing,
-    /// Host reads answered by garbage collection's own read of their page.
-    pub merged_reads: u64,
-    /// Pages read by garbage collection and overwritten by the host before they were programmed.
-    pub superseded: u64,
-    /// Host commands run while an event of their die was under way, those that took part in it left out.
-    pub preemptions: u64,
-    /// Times a program or erase of garbage collection was suspended.
-    pub suspends: u64,
-    /// Host operations waiting at a die when it began an event.
-    pub depth_at_gc: QueueDepth,
-    /// How long events of dies were expected to take, and took.
-    pub estimated: Estimates,
-}
-
-/// How well a device foresees how long the events of its dies take, those that take no time left out. Sums, so that the
-/// reading at the beginning of a window can be subtracted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Estimates {
-    /// Events that have ended.
-    pub events: u64,
-    /// How long they were expected to take when they began.
-    pub estimated: SimDuration,
-    /// From their begin to their end, host operations between their steps included.
-    pub actual: SimDuration,
-    /// The differences of the two, each without its sign.
-    pub error: SimDuration,
-}
-
-impl Estimates {
-    pub(super) fn add(&mut self, estimated: SimDuration, actual: SimDuration) {
-        self.events += 1;
-        self.estimated += estimated;
-        self.actual += actual;
-        self.error += actual.max(estimated) - actual.min(estimated);
-    }
-}
 
 impl<P: Probe> Device<P> {
     /// Counters as of now.

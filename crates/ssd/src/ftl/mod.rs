@@ -263,7 +263,7 @@ impl Ftl {
     }
 
     /// Pages of a unit that hold invalid data: what collecting could win.
-    pub fn invalid_pages(&self, unit: u32) -> u64 {
+    pub(crate) fn invalid_pages(&self, unit: u32) -> u64 {
         let state = &self.units[unit as usize];
         self.written_pages(unit) - u64::from(state.mapped)
     }
@@ -292,7 +292,7 @@ impl Ftl {
 
     /// Whether every LPN of a unit is mapped.
     #[inline]
-    pub fn fully_mapped(&self, unit: u32) -> bool {
+    pub(crate) fn fully_mapped(&self, unit: u32) -> bool {
         self.units[unit as usize].mapped == self.shape.unit_pages
     }
 
@@ -348,7 +348,7 @@ impl Ftl {
     ///
     /// # Errors
     /// If it has nowhere to go.
-    pub fn move_to<P: Probe>(
+    pub(crate) fn move_to<P: Probe>(
         &mut self,
         (unit, victim, page): (u32, BlockId, u32),
         to: u32,
@@ -362,13 +362,13 @@ impl Ftl {
 
     /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.
     #[inline]
-    pub fn prefetch(&self, unit: u32, lpn: u32) {
+    pub(crate) fn prefetch(&self, unit: u32, lpn: u32) {
         unit::prefetch(&self.map, self.map_index(unit, lpn));
     }
 
     /// The same for the pages of a block from `page` on that are looked at next: whether they are live.
     #[inline]
-    pub fn prefetch_pages(&self, unit: u32, block: u32, page: u32) {
+    pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, page: u32) {
         const AHEAD: usize = 4;
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
         let first = unit as usize * flash_pages + (block << self.shape.page_bits | page) as usize;
@@ -399,7 +399,7 @@ impl Ftl {
     }
 
     /// Whether, one more host write taken, a unit surely has room for the live pages of a victim.
-    pub fn has_room_to_collect(&self, unit: u32) -> bool {
+    pub(crate) fn has_room_to_collect(&self, unit: u32) -> bool {
         let state = &self.units[unit as usize];
         let left = |open: &OpenBlock| u64::from(self.shape.data_pages - open.page);
         let mut open: u64 = state.frontiers[self.gc_frontier].iter().map(left).sum();
@@ -414,7 +414,7 @@ impl Ftl {
 
     /// The block to which a host write of a unit can go at page offset `page`: an open one with that offset, or, for page
     /// 0 where no block is open, the next free one.
-    pub fn host_page_at(&self, unit: u32, page: u32) -> Option<u32> {
+    pub(crate) fn host_page_at(&self, unit: u32, page: u32) -> Option<u32> {
         let state = &self.units[unit as usize];
         let mut open = state.frontiers[0].iter().chain(&state.partial);
         match open.find(|open| open.page == page) {
@@ -424,7 +424,7 @@ impl Ftl {
     }
 
     /// The LPN of a unit whose live data a page holds, if it does.
-    pub fn lpn_at(&self, unit: u32, block: u32, page: u32) -> Option<u32> {
+    pub(crate) fn lpn_at(&self, unit: u32, block: u32, page: u32) -> Option<u32> {
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
         let ppn = block << self.shape.page_bits | page;
         let lpn = self.reverse[unit as usize * flash_pages + ppn as usize];
@@ -438,7 +438,7 @@ impl Ftl {
 
     /// The plane of the die in which a block of a unit lies.
     #[inline]
-    pub fn plane_of(&self, unit: u32, block: u32) -> u32 {
+    pub(crate) fn plane_of(&self, unit: u32, block: u32) -> u32 {
         if self.shape.units_per_die == 1 {
             block / (self.shape.blocks_per_unit / self.shape.planes_per_unit)
         } else {

@@ -156,7 +156,7 @@ impl UnitMut<'_> {
     ///
     /// # Errors
     /// If live pages have nowhere to go.
-    pub fn collect_one<P: Probe>(
+    pub(crate) fn collect_one<P: Probe>(
         &mut self,
         victim: BlockId,
         probe: &mut P,
@@ -247,7 +247,7 @@ impl UnitMut<'_> {
         Ok(())
     }
 
-    /// Marks a closed block as being collected; its pages then move one by one with [`UnitMut::move_page`].
+    /// Marks a closed block as being collected; its pages then move one by one with `move_page`.
     pub fn begin(&mut self, victim: BlockId) {
         let entry = self.entries[victim.index()];
         assert!(state_of(entry) == BlockState::Closed, "only a closed block can be collected");
@@ -259,7 +259,7 @@ impl UnitMut<'_> {
     ///
     /// # Errors
     /// If it has nowhere to go.
-    pub fn move_page<P: Probe>(
+    pub(crate) fn move_page<P: Probe>(
         &mut self,
         victim: BlockId,
         page: u32,
@@ -314,7 +314,7 @@ impl UnitMut<'_> {
     /// Garbage collection of the die begins with a new block here, the partly written one set aside, so that the write
     /// offsets of all planes are equal. `collects`: this unit's frontier of garbage collection, otherwise the host's.
     /// At most `most` blocks are set aside; with so many, as where only one block is free, the emptiest takes over.
-    pub fn open_fresh(&mut self, collects: bool, most: usize) {
+    pub(crate) fn open_fresh(&mut self, collects: bool, most: usize) {
         let frontier = if collects { self.gc_frontier } else { 0 };
         if self.state.frontiers[frontier].is_some_and(|open| open.page == 0) {
             return;
@@ -334,7 +334,7 @@ impl UnitMut<'_> {
     }
 
     /// Garbage collection of the die is over: the fullest open block is used up first.
-    pub fn use_up(&mut self) {
+    pub(crate) fn use_up(&mut self) {
         let fullest = (0..self.state.partial.len()).max_by_key(|&i| self.state.partial[i].page);
         if let Some(fullest) = fullest
             && self.state.frontiers[0].is_none_or(|open| open.page < self.state.partial[fullest].page)
@@ -343,7 +343,7 @@ impl UnitMut<'_> {
         }
     }
 
-    /// Makes the host write next at page offset `page`, which [`super::Ftl::host_page_at`] says it can.
+    /// Makes the host write next at page offset `page`, which `Ftl::host_page_at` says it can.
     pub fn align(&mut self, page: u32) {
         if self.state.frontiers[0].is_some_and(|open| open.page == page) {
             return;

@@ -134,7 +134,7 @@ fn reads_what_was_issued_in_either_byte_order() {
         assert_eq!(records, expected);
         assert_eq!(reader.volumes().names(), ["8,16", "259,1048575"]);
         let skipped: Vec<(&str, u64)> =
-            reader.log().skipped.iter().map(|noted| (noted.reason, noted.rows)).collect();
+            reader.log().skipped.iter().map(|noted| (&*noted.reason, noted.rows)).collect();
         assert_eq!(
             skipped,
             [

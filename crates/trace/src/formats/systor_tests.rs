@@ -37,7 +37,7 @@ fn a_row_whose_response_was_lost_is_passed_over_and_counted() {
     // Not even its time counts: what is not known to be a request does not begin the trace.
     assert_eq!(records, [record(0, Read, 0, 512, 0), record(2_000_000_000, Write, 0, 512, 1)]);
     assert_eq!(reader.volumes().names(), ["4", "3"]);
-    let skipped: Vec<_> = reader.log().skipped.iter().map(|noted| (noted.reason, noted.rows)).collect();
+    let skipped: Vec<_> = reader.log().skipped.iter().map(|noted| (&*noted.reason, noted.rows)).collect();
     assert_eq!(skipped, [(UNKNOWN, 2)]);
 }
 

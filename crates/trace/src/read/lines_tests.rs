@@ -51,7 +51,7 @@ fn read(bytes: &[u8]) -> (Vec<Seen>, ReadLog) {
 fn every_line_comes_once_and_the_last_needs_no_newline() {
     let (seen, log) = read(b"1\r\n\n22\n3");
     assert_eq!(seen, [(Place::Line(1), Ok(1)), (Place::Line(3), Ok(22)), (Place::Line(4), Ok(3))]);
-    assert_eq!((log.skipped[0].reason, log.skipped[0].rows), ("blank", 1));
+    assert_eq!((&*log.skipped[0].reason, log.skipped[0].rows), ("blank", 1));
 }
 
 #[test]

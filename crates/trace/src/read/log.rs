@@ -1,5 +1,8 @@
 //! What was not read as it stands: passed over, mended, or tolerated.
 
+use std::borrow::Cow;
+
+pub use harmonia_types::Noted;
 use serde::Serialize;
 
 use super::super::events::EventCounts;
@@ -26,15 +29,6 @@ pub struct ReadLog {
     pub events: EventCounts,
 }
 
-/// A reason and how often it applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Noted {
-    /// Why.
-    pub reason: &'static str,
-    /// How often.
-    pub rows: u64,
-}
-
 impl ReadLog {
     /// Counts a row that was passed over.
     #[inline]
@@ -57,8 +51,8 @@ impl ReadLog {
 
     /// Adds what was done to the rows of another reading.
     pub fn absorb(&mut self, other: &ReadLog) {
-        other.skipped.iter().for_each(|noted| note(&mut self.skipped, noted.reason, noted.rows));
-        other.repaired.iter().for_each(|noted| note(&mut self.repaired, noted.reason, noted.rows));
+        other.skipped.iter().for_each(|noted| add(&mut self.skipped, noted));
+        other.repaired.iter().for_each(|noted| add(&mut self.repaired, noted));
         self.bad += other.bad;
         self.lost += other.lost;
         self.events.absorb(&other.events);
@@ -82,6 +76,14 @@ impl ReadLog {
 pub(crate) fn note(list: &mut Vec<Noted>, reason: &'static str, rows: u64) {
     match list.iter_mut().find(|noted| noted.reason == reason) {
         Some(noted) => noted.rows += rows,
-        None => list.push(Noted { reason, rows }),
+        None => list.push(Noted { reason: Cow::Borrowed(reason), rows }),
+    }
+}
+
+/// Counts what was counted elsewhere.
+fn add(list: &mut Vec<Noted>, other: &Noted) {
+    match list.iter_mut().find(|noted| noted.reason == other.reason) {
+        Some(noted) => noted.rows += other.rows,
+        None => list.push(other.clone()),
     }
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use harmonia_trace::PAGE;
 use harmonia_types::Bytes;
 use serde::Serialize;
-
-use harmonia_trace::PAGE;
 
 /// Extents whose heat is measured.
 const EXTENTS_BYTES: [Bytes; 4] = [PAGE, 64 << 10, 1 << 20, 16 << 20];

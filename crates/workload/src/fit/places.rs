@@ -1,11 +1,11 @@
 //! Where requests of one operation go, as the parameters of a working set.
 
+use harmonia_trace::PAGE;
 use harmonia_types::Bytes;
 
 use super::ruler::{Kind, MeasuredKind};
 use super::sizes::rounded;
 use crate::WorkingSetPattern;
-use harmonia_trace::PAGE;
 
 /// Share of the starts that lie on a unit where all are said to.
 const ON_UNIT: f64 = 0.99;

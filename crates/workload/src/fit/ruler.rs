@@ -1,5 +1,6 @@
 //! What a fit and its trace are compared by: one measure for both.
 
+use harmonia_trace::{Footprint, Moments, PAGE, TraceRecord};
 use harmonia_types::{Bytes, Operation};
 use serde::Serialize;
 
@@ -7,7 +8,6 @@ use super::gaps::GapClasses;
 use super::heat::{Heat, Places};
 use super::phases::Phases;
 use super::sizes::SizeHistogram;
-use harmonia_trace::{Footprint, Moments, PAGE, TraceRecord};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -1,10 +1,10 @@
 use std::fmt::Write as _;
 
+use harmonia_trace::{Trace, TraceOptions};
 use proptest::prelude::*;
 
 use super::*;
 use crate::{Arrival, SizeDistribution};
-use harmonia_trace::{Trace, TraceOptions};
 
 /// Spreads the bits of a number, for rows that look random.
 fn mixed(i: u64) -> u64 {

@@ -29,10 +29,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
+use harmonia_trace::TraceRecord;
 use harmonia_types::{Completion, SimTime};
 
 use crate::Pacing;
-use harmonia_trace::TraceRecord;
 
 /// 2^63 ns, 292 years: beyond it sums of times may overflow.
 const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;

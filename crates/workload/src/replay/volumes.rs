@@ -10,10 +10,10 @@
 //! first appear, whatever they are called, so that a trace converted to a format with other names is the same load. It has to know how long they are,
 //! so the rows to be replayed are read once before the first request. A trace with one volume is the same in both.
 
+use harmonia_trace::TraceRecord;
 use harmonia_types::Bytes;
 
 use crate::Volumes;
-use harmonia_trace::TraceRecord;
 
 /// First byte behind the highest address of each volume.
 #[derive(Debug, Default)]

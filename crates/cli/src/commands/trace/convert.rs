@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use harmonia_tables::numbers::{count, exact_seconds};
 use harmonia_trace::{Conversion, ConvertError, Noted, Target};
 
 use super::{Session, bad_input, log_lines};
@@ -9,7 +10,6 @@ use crate::args::{ConversionArguments, TraceReading};
 use crate::failure::Failure;
 use crate::files;
 use crate::interrupt;
-use crate::numbers::{count, exact_seconds};
 use crate::output::Output;
 
 /// Converts, and says what was written.
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn nothing_is_changed_or_dropped_in_silence() {
-        let noted = |reason, rows| Noted { reason, rows };
+        let noted = |reason: &'static str, rows| Noted { reason: reason.into(), rows };
         let done = Conversion {
             rows: 31_380,
             written: 31_378,

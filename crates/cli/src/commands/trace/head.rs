@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use harmonia_tables::Table;
 use harmonia_trace::TraceError;
 use harmonia_trace::TraceRecord;
 use harmonia_trace::{Place, TraceReader};
@@ -12,7 +13,6 @@ use super::{Session, bad_input};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
-use crate::tables::Table;
 
 /// Prints the first `count` records.
 pub(super) fn head(session: &Session, count: u64, json: bool, output: &Output) -> Result<(), Failure> {
@@ -53,7 +53,7 @@ fn operation(record: &TraceRecord) -> &'static str {
     }
 }
 
-fn row(reader: &TraceReader, record: &TraceRecord, names_file: bool) -> Vec<crate::tables::Cell> {
+fn row(reader: &TraceReader, record: &TraceRecord, names_file: bool) -> Vec<harmonia_tables::Cell> {
     let (file, place) = stand(reader);
     let place = match place {
         Place::File => "-".to_owned(),

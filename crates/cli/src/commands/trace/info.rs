@@ -1,12 +1,15 @@
 //! `harmonia trace info`: what a block trace holds.
 
+use harmonia_tables::{
+    Emphasis,
+    numbers::{bytes, count, or_none},
+};
 use harmonia_trace::TraceInfo;
 use harmonia_trace::{Action, EventsRead};
 
 use super::{Session, bad_input, log_lines};
 use crate::failure::Failure;
-use crate::numbers::{bytes, count, or_none};
-use crate::output::{Emphasis, Output};
+use crate::output::Output;
 
 /// Volumes that are named.
 const VOLUMES_NAMED: usize = 5;

@@ -15,6 +15,7 @@ mod info;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use harmonia_tables::numbers::count;
 use harmonia_trace::ReadLog;
 use harmonia_trace::{Trace, TraceError};
 use harmonia_types::units::format_duration;
@@ -23,7 +24,6 @@ use crate::args::{TraceCommand, TraceReading};
 use crate::failure::Failure;
 use crate::files::{self, ResultFile};
 use crate::interrupt;
-use crate::numbers::count;
 use crate::output::Output;
 use crate::progress::Bytes;
 

@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
 use harmonia_scenario::{RunError, RunOptions, Scenario, TraceFile, Unobserved, Variant, compare};
+use harmonia_tables::numbers::count;
 use harmonia_workload::TraceFit;
 use harmonia_workload::{Limit, Pacing, Remap, StreamsConfig, TraceConfig, Volumes, WorkloadConfig};
 
 use crate::args::TraceReading;
 use crate::failure::Failure;
-use crate::numbers::count;
 use crate::progress::Silent;
 
 /// The built-in array.
@@ -64,7 +64,8 @@ pub(super) fn check(
     };
     let room = of_trace.space.unwrap_or_else(|| of_trace.array.layout().logical_bytes());
     if room < end(&fit.load) {
-        let (footprint, room) = (crate::numbers::bytes(end(&fit.load)), crate::numbers::bytes(room));
+        let (footprint, room) =
+            (harmonia_tables::numbers::bytes(end(&fit.load)), harmonia_tables::numbers::bytes(room));
         return Ok(Checked::Not(format!(
             "the footprint is {footprint} and the array to check on holds {room}; --check names a larger one"
         )));

@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use harmonia_tables::{
+    numbers::{bytes, count, duration, or_none, percent},
+    wrapped,
+};
 use harmonia_types::units::{format_bytes, format_duration};
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, SizeDistribution, StreamArrival, StreamConfig, StreamsConfig,
@@ -10,8 +14,6 @@ use harmonia_workload::{Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
 
 use super::super::info::seconds;
 use super::check::{Check, Checked};
-use crate::numbers::{bytes, count, duration, or_none, percent};
-use crate::tables::wrapped;
 
 /// Characters a line takes, the `# ` of a comment apart.
 const COLUMNS: usize = 100;

@@ -1,0 +1,213 @@
+//! What the runs show, in plain words: rules from the numbers of the report, and nothing else.
+//!
+//! ```text
+//!   loads --> parts --> pair: who is held against whom --> headline, lead, why, titles
+//!                          \-- asks verdicts: who wins, who ties, who keeps up
+//! ```
+//!
+//! Runs are compared within one load only. The first run of a load is the baseline, *best* the run with the lowest mean
+//! among those one could build (garbage collection that takes no time is a bound). No file here judges for itself
+//! whether a difference is one: [`verdicts`] says it, so that the page cannot contradict the tables. Cautions say what a
+//! reader must know before believing any of it.
+
+mod advice;
+mod cautions;
+mod headline;
+mod lead;
+mod pair;
+mod several;
+mod titles;
+mod verdicts;
+mod why;
+
+use harmonia_metrics::{Comparison, Report};
+use harmonia_tables::{self as tables, capital, label, numbers};
+
+use super::html::named;
+use super::loads::Part;
+use pair::Pair;
+
+/// Changes below this share are called none where no test of a difference exists, as of counts.
+const ALIKE: f64 = 0.01;
+/// Changes of a percentile below this share are called none: a tail is known less well than a mean.
+const ALIKE_TAIL: f64 = 0.02;
+
+/// All that is said on the page.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Words {
+    /// The finding in a line.
+    pub headline: String,
+    /// What to know before believing it.
+    pub cautions: Vec<String>,
+    /// The finding in two or three sentences: by how much, what of the tail, what to do.
+    pub lead: Vec<String>,
+    /// What was run, how the difference comes about and what it costs.
+    pub why: Vec<String>,
+    /// What the charts show.
+    pub titles: Titles,
+    /// The runs that headline and titles speak of, by their positions.
+    pub spoken_of: Vec<usize>,
+}
+
+/// A finding for each chart, or its plain name where there is none.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Titles {
+    pub responses: String,
+    pub overlap: String,
+    pub blame: String,
+    pub wear: String,
+}
+
+impl Default for Titles {
+    fn default() -> Self {
+        Titles {
+            responses: "Distribution of response times".to_owned(),
+            overlap: "How many SSDs collect at once".to_owned(),
+            blame: "Where the response time goes".to_owned(),
+            wear: "Erased blocks of each SSD".to_owned(),
+        }
+    }
+}
+
+/// What to say of these runs, load by load.
+pub(super) fn of(comparison: &Comparison, runs: &[Report], parts: &[Part<'_>]) -> Words {
+    let cautions = cautions::cautions(comparison, runs);
+    let said = match parts {
+        [only] => of_one(only),
+        several => several::of(several),
+    };
+    match said {
+        Some(words) => Words { cautions, ..words },
+        None => Words {
+            headline: "No request completed".to_owned(),
+            lead: vec!["There is nothing to say: no request completed in the measured part.".to_owned()],
+            ..Words::default()
+        },
+    }
+}
+
+/// One load; none if no request completed.
+fn of_one(part: &Part<'_>) -> Option<Words> {
+    let pair = Pair::of(part)?;
+    if let Some(code) = verdicts::void(part) {
+        return Some(of_nobody(&pair, code));
+    }
+    let advice = advice::advice(&pair);
+    Some(Words {
+        headline: headline::headline(&pair),
+        cautions: Vec::new(),
+        lead: lead::sentences(&pair).into_iter().chain(advice.clone()).collect(),
+        why: why::paragraph(&pair, advice.is_some()),
+        titles: titles::titles(&pair),
+        spoken_of: pair.spoken_of(),
+    })
+}
+
+/// A load whose figures name nobody: what was run, and nothing about who is better.
+fn of_nobody(pair: &Pair<'_>, code: &str) -> Words {
+    Words {
+        headline: format!("No choice can be named: {}", tables::in_words(code)),
+        lead: vec!["The figures below stand as measured. They do not rank the choices.".to_owned()],
+        spoken_of: pair.spoken_of(),
+        ..Words::default()
+    }
+}
+
+fn name(run: &Report) -> String {
+    named(label(run))
+}
+
+fn mean(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.mean
+}
+
+fn mean_ns(run: &Report) -> f64 {
+    mean(run).unwrap_or_default()
+}
+
+fn p99(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.p99.map(|ns| ns as f64)
+}
+
+fn p999(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.p999.map(|ns| ns as f64)
+}
+
+/// Share of the response time that was waiting behind garbage collection.
+fn gc_share(run: &Report) -> f64 {
+    match run.host.blame_ns.total() {
+        0 => 0.0,
+        total => run.host.blame_ns.queue_gc as f64 / total as f64,
+    }
+}
+
+/// Share of the requests that met garbage collection.
+fn met_gc(run: &Report) -> f64 {
+    let response = &run.host.response_ns;
+    let met = response.gc_affected_read.count + response.gc_affected_write.count;
+    if run.host.requests == 0 { 0.0 } else { met as f64 / run.host.requests as f64 }
+}
+
+/// Share of time with at least one member collecting.
+fn any_collecting(run: &Report) -> f64 {
+    1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)
+}
+
+fn collected(run: &Report) -> bool {
+    run.array.erases > 0 || run.devices.iter().any(|device| device.gc_busy_ns > 0)
+}
+
+/// Whether two runs differ in policy alone.
+fn alike(run: &Report, other: &Report) -> bool {
+    let bare = |run: &Report| {
+        let mut scenario = run.scenario.clone();
+        for path in ["/array/coordination", "/ssd/gc/schedule", "/name"] {
+            if let Some(value) = scenario.pointer_mut(path) {
+                *value = serde_json::Value::Null;
+            }
+        }
+        (scenario, run.seed, run.host.requests, run.devices.len())
+    };
+    bare(run) == bare(other)
+}
+
+fn change(value: f64, base: f64) -> f64 {
+    if base > 0.0 { value / base - 1.0 } else { 0.0 }
+}
+
+fn ms(ns: f64) -> String {
+    format!("{} ms", numbers::ms(ns))
+}
+
+/// A share as a whole percentage, with a decimal where it is small.
+fn percent(share: f64) -> String {
+    match share.abs() * 100.0 {
+        0.0 => "0%".to_owned(),
+        size if size < 0.05 => "under 0.1%".to_owned(),
+        size if size < 10.0 => format!("{size:.1}%"),
+        size if size < 100.0 && size.round() == 100.0 => ">99%".to_owned(),
+        size => format!("{size:.0}%"),
+    }
+}
+
+/// "2.4 times as many erased blocks as" or "37% more erased blocks than", whichever reads better.
+fn more_than(ratio: f64, what: &str) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("{ratio:.1} times as many {what} as"),
+        ratio => format!("{} more {what} than", percent(ratio - 1.0)),
+    }
+}
+
+/// "a", "a and b", "a, b and c", "a, b and 3 more".
+pub(super) fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        few if few.len() <= SHOWN => {
+            let (last, others) = (&few[few.len() - 1], &few[..few.len() - 1]);
+            format!("{} and {last}", others.join(", "))
+        }
+        many => format!("{} and {} more", many[..SHOWN - 1].join(", "), many.len() - (SHOWN - 1)),
+    }
+}

@@ -1,0 +1,307 @@
+//! The clock of a run: pulls requests from a source, hands them to the array in order of time, and tells a listener what
+//! comes of them.
+//!
+//! ```text
+//!   source --next--> Clock --submit, advance--> array
+//!                      |  <--completions, collections--
+//!                      v
+//!                  Listener    measures, watches, stops
+//! ```
+//!
+//! What is measured is the listener's business, so whoever measures something else, or nothing, drives the same clock.
+//!
+//! A run ends as bad input as soon as anything would happen after [`SimTime::LATEST`].
+
+use harmonia_array::Array;
+use harmonia_engine::EventQueue;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{Completion, DeviceId, HostRequest, SimTime};
+use harmonia_workload::{Next, Source};
+
+use super::{RunError, bad_input, too_long};
+use crate::Scenario;
+
+/// More page operations waiting at once than an array catches up with: 32 GiB of 4 KiB pages, half a gigabyte of
+/// bookkeeping.
+const MOST_OUTSTANDING_PAGES: u64 = 1 << 23;
+
+/// What a clock tells while it runs.
+pub(super) trait Listener<P: Probe> {
+    /// A request is about to be submitted, behind so many others.
+    ///
+    /// # Errors
+    /// If a time has become too long to be told.
+    fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest, before: u64) -> Result<(), TooLong>;
+
+    /// The array has gone on: what befell its members is known. What completed and who collected is told next.
+    fn went_on(&mut self, array: &Array<P>);
+
+    /// A request is known to complete, maybe at a time to come.
+    fn completes(&mut self, completion: &Completion);
+
+    /// A member began to collect, and was done.
+    fn collected(&mut self, member: DeviceId, start: SimTime, end: SimTime);
+
+    /// Time to fold what lies in the past, and to say how far things are: every few hundred requests.
+    fn settles(&mut self, array: &Array<P>, now: SimTime, submitted: u64);
+
+    /// Whether the run is to stop.
+    fn stops(&self) -> bool;
+}
+
+/// A time is too long to be told.
+pub(super) struct TooLong;
+
+/// A load, an array, and who listens to what comes of them.
+pub(super) struct Clock<'a, P: Probe, L> {
+    scenario: &'a Scenario,
+    pub source: Box<dyn Source>,
+    /// Whether the source sees completions at their time.
+    pub is_closed: bool,
+    pub array: Array<P>,
+    pub listener: L,
+    outstanding: u64,
+    /// Pages of the requests outstanding.
+    outstanding_pages: u64,
+    page_size: u64,
+    /// Completions a closed loop has yet to see, by the time they happen.
+    completed: EventQueue<Completion>,
+    pub submitted: u64,
+    /// The last completion that is known.
+    latest: SimTime,
+}
+
+impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
+    /// At the beginning of time. The scenario says what is to be changed where time runs out.
+    pub fn new(scenario: &'a Scenario, source: Box<dyn Source>, array: Array<P>, listener: L) -> Self {
+        Clock {
+            scenario,
+            is_closed: source.wants_completions(),
+            source,
+            array,
+            listener,
+            outstanding: 0,
+            outstanding_pages: 0,
+            page_size: scenario.array.page_size(),
+            completed: EventQueue::default(),
+            submitted: 0,
+            latest: SimTime::ZERO,
+        }
+    }
+
+    /// Simulates the whole load: until nothing is outstanding behind its last request.
+    ///
+    /// # Errors
+    /// If the load cannot be read, the array cannot keep up or has no blocks left, time runs out, or the listener stops it.
+    pub fn run(&mut self) -> Result<(), RunError> {
+        let mut now = SimTime::ZERO;
+        let mut seen: Vec<Completion> = Vec::new();
+        loop {
+            let next = self.source.next(now, &seen);
+            seen.clear();
+            match next.map_err(|error| bad_input(error.0, ""))? {
+                Next::At(request) => {
+                    self.advance_to(request.arrival, &mut seen)?;
+                    now = request.arrival;
+                    self.submit(request)?;
+                }
+                Next::AfterCompletion => match self.next_completion(SimTime::NEVER)? {
+                    Some(completion) => {
+                        now = now.max(completion.finish);
+                        seen.push(completion);
+                    }
+                    None => {
+                        return Err(RunError::Internal("the load waits for a request that is lost".into()));
+                    }
+                },
+                Next::Until(time) if time <= now => {
+                    return Err(RunError::Internal("the load waits for a time that has passed".into()));
+                }
+                Next::Until(time) => match self.next_completion(time)? {
+                    Some(completion) => {
+                        now = now.max(completion.finish);
+                        seen.push(completion);
+                    }
+                    None => now = time,
+                },
+                Next::End => break,
+            }
+        }
+        while self.outstanding > 0 {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Lets time pass up to an arrival; a closed loop's completions up to then are gathered for the source.
+    fn advance_to(&mut self, arrival: SimTime, seen: &mut Vec<Completion>) -> Result<(), RunError> {
+        if too_long::is_too_late(arrival) {
+            return Err(self.too_long());
+        }
+        let advanced = self.array.advance_until(arrival);
+        advanced.map_err(out_of_blocks)?;
+        self.record()?;
+        while let Some((_, completion)) = self.completed.pop_due(arrival) {
+            seen.push(completion);
+        }
+        Ok(())
+    }
+
+    /// The next completion in order of time, if it comes by `until`.
+    fn next_completion(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
+        // What is known is final as soon as nothing can happen before it.
+        while self.completed.next_time().min(until) > self.array.next_wakeup() {
+            self.step()?;
+        }
+        Ok(self.completed.pop_due(until.min(SimTime(u64::MAX - 1))).map(|(_, completion)| completion))
+    }
+
+    /// Lets the next event happen.
+    fn step(&mut self) -> Result<(), RunError> {
+        let wakeup = self.array.next_wakeup();
+        if wakeup == SimTime::NEVER {
+            return Err(RunError::Internal(format!("{} requests never completed", self.outstanding)));
+        }
+        if too_long::is_too_late(wakeup) {
+            return Err(self.too_long());
+        }
+        self.array.advance_until(wakeup).map_err(out_of_blocks)?;
+        self.record()?;
+        if self.listener.stops() {
+            return Err(RunError::Cancelled);
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
+        let told = self.listener.arrives(&mut self.array, &request, self.submitted);
+        told.map_err(|TooLong| self.too_long())?;
+        self.submitted += 1;
+        self.outstanding += 1;
+        self.outstanding_pages += request.length / self.page_size + 1;
+        if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
+            return Err(self.overloaded(request.arrival));
+        }
+        self.array.submit(request).map_err(out_of_blocks)?;
+        self.record()?;
+        if self.submitted.is_multiple_of(256) {
+            self.listener.settles(&self.array, request.arrival, self.submitted);
+            if self.listener.stops() {
+                return Err(RunError::Cancelled);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what completed and who collected. A completion may be known before it happens, so that the clock alone would
+    /// not show that one comes too late.
+    fn record(&mut self) -> Result<(), RunError> {
+        self.listener.went_on(&self.array);
+        let mut completions = std::mem::take(self.array.completions());
+        for completion in &completions {
+            self.outstanding -= 1;
+            self.outstanding_pages -= completion.length / self.page_size + 1;
+            self.latest = self.latest.max(completion.finish);
+            self.listener.completes(completion);
+            if self.is_closed {
+                self.completed.push(completion.finish, *completion);
+            }
+        }
+        completions.clear();
+        *self.array.completions() = completions;
+        let mut intervals = std::mem::take(self.array.gc_intervals());
+        for (device, start, end) in intervals.drain(..) {
+            self.listener.collected(device, start, end);
+        }
+        *self.array.gc_intervals() = intervals;
+        if too_long::is_too_late(self.latest) { Err(self.too_long()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn overloaded(&self, at: SimTime) -> RunError {
+        bad_input(
+            format!(
+                "at {at} of simulated time {} requests ({} pages) wait: the array cannot keep up with the load",
+                self.outstanding, self.outstanding_pages
+            ),
+            "a lower arrival rate, a larger time_scale of a trace, or arrival = { process = \"closed\" } (a trace: replay = \"closed\")",
+        )
+    }
+
+    #[cold]
+    pub fn too_long(&self) -> RunError {
+        too_long::refuse(self.scenario, self.submitted, self.outstanding)
+    }
+}
+
+fn out_of_blocks(failure: harmonia_array::ArrayFailure) -> RunError {
+    bad_input(failure.to_string(), "more spare, or an earlier start of garbage collection")
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_ssd::Ftl;
+    use harmonia_ssd::probe::NoProbe;
+
+    use super::*;
+
+    /// Counts, measures nothing, and stops once so many requests have been submitted.
+    struct Counts {
+        submitted: u64,
+        completed: u64,
+        most: u64,
+    }
+
+    impl Listener<NoProbe> for Counts {
+        fn arrives(&mut self, _: &mut Array<NoProbe>, _: &HostRequest, before: u64) -> Result<(), TooLong> {
+            assert_eq!(before, self.submitted);
+            self.submitted += 1;
+            Ok(())
+        }
+
+        fn went_on(&mut self, _: &Array<NoProbe>) {}
+
+        fn completes(&mut self, completion: &Completion) {
+            assert!(completion.id < self.submitted && completion.finish >= completion.arrival);
+            self.completed += 1;
+        }
+
+        fn collected(&mut self, _: DeviceId, start: SimTime, end: SimTime) {
+            assert!(start <= end);
+        }
+
+        fn settles(&mut self, _: &Array<NoProbe>, _: SimTime, _: u64) {}
+
+        fn stops(&self) -> bool {
+            self.submitted >= self.most
+        }
+    }
+
+    /// Runs 1000 requests of `tiny` on new members; how it ended, and what was submitted and completed.
+    fn run(most: u64) -> (Result<(), RunError>, u64, u64) {
+        let sets = ["workload.requests=1000".to_owned(), "workload.warmup=0".to_owned()];
+        let scenario = Scenario::load("tiny", &sets, None).expect("a scenario");
+        let array = &scenario.array;
+        let states = array.members.iter().map(|member| Ftl::new(&member.ssd, 1, "new").expect("a device"));
+        let array = Array::new(array, states.collect(), None, |_| NoProbe).expect("an array");
+        let load = scenario.workload.prepare(&super::super::drive::geometry(&scenario)).expect("a load");
+        let listener = Counts { submitted: 0, completed: 0, most };
+        let mut clock = Clock::new(&scenario, load.source(1).expect("a source"), array, listener);
+        let result = clock.run();
+        (result, clock.listener.submitted, clock.listener.completed)
+    }
+
+    #[test]
+    fn whoever_listens_hears_of_every_request_twice() {
+        let (result, submitted, completed) = run(u64::MAX);
+        assert!(result.is_ok());
+        assert_eq!((submitted, completed), (1000, 1000));
+    }
+
+    #[test]
+    fn the_listener_stops_the_run() {
+        let (result, submitted, completed) = run(256);
+        assert!(matches!(result, Err(RunError::Cancelled)));
+        assert!((256..1000).contains(&submitted) && completed <= submitted, "{submitted}");
+    }
+}

@@ -1,0 +1,207 @@
+//! What a person reads on stdout: the comparison of runs, or one run with its devices. The page of results says much of it
+//! in the same words.
+//!
+//! Pure functions from reports to text; a fixed width and no colour give the same text everywhere.
+
+mod around;
+mod blame;
+mod color;
+mod cross;
+mod devices;
+pub mod failures;
+mod inside;
+mod layout;
+mod load;
+mod matrix;
+pub mod numbers;
+mod over_time;
+mod overlap;
+mod phases;
+mod response;
+mod rest;
+mod seeds;
+mod tuned;
+mod uneven;
+mod verdict;
+mod warnings;
+mod winners;
+
+/// Reports made for tests, of this crate and of the page.
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+#[cfg(test)]
+mod tests;
+
+use harmonia_metrics::{Comparison, Report};
+
+pub use around::sentences as kept_away;
+pub use blame::PARTS;
+pub use color::{Color, Emphasis};
+pub use cross::{Cross, POLICY_KEY, Point, combinations};
+pub use layout::{Cell, Table, wrapped};
+pub use load::notes;
+pub use matrix::{Field, Matrix, matrices, sentence as interaction};
+pub use rest::{Rest, left_out};
+pub use seeds::{change, heading, means};
+pub use tuned::tuned;
+pub use warnings::warned;
+pub use winners::{footnotes, in_words, lines as winner_lines};
+
+/// Space and colour a table may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    /// Characters a line.
+    pub columns: usize,
+    /// Colour codes or none.
+    pub color: Color,
+}
+
+/// All that is to be said about these runs, the first variant being the baseline: the answer first, then the figures.
+pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
+    let all = &seeds::means(of);
+    let heading = cross.heading();
+    let mut sections = vec![seeds::heading(of, all)];
+    sections.extend(warnings::section(of, style));
+    sections.extend(winners::section(of, all, style));
+    sections.extend(matrix::section(of, cross, all, style));
+    let (comparison, others) = &rest::split(of, all, rest, style);
+    let runs = &seeds::means(comparison);
+    sections.push(response::section(runs, comparison, heading.as_deref(), style));
+    sections.extend(others.clone());
+    sections.extend(seeds::changes(comparison, style));
+    sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(phases::section(runs, style));
+    sections.extend(failures::section(runs, style));
+    sections.extend(around::section(runs, style));
+    sections.extend(inside::section(runs, style));
+    sections.extend(over_time::section(comparison, runs, style));
+    sections.extend(load::section(runs, style));
+    sections.push(ending(runs, comparison, style));
+    sections.join("\n")
+}
+
+/// All that is to be said about one scenario; device by device if it ran with one seed.
+pub fn single(comparison: &Comparison, style: Style) -> String {
+    let runs = &seeds::means(comparison);
+    let response = response::section(runs, comparison, None, style);
+    let mut sections = vec![seeds::heading(comparison, runs)];
+    sections.extend(warnings::section(comparison, style));
+    sections.push(response);
+    sections.extend([overlap::section(runs, style), blame::section(runs, style)]);
+    sections.extend(phases::section(runs, style));
+    sections.extend(failures::section(runs, style));
+    sections.extend(around::section(runs, style));
+    sections.extend(inside::section(runs, style));
+    sections.extend(over_time::section(comparison, runs, style));
+    if let [run] = &comparison.runs[..] {
+        sections.push(devices::section(run, style));
+    }
+    sections.extend(load::section(runs, style));
+    sections.push(ending(runs, comparison, style));
+    sections.join("\n")
+}
+
+/// How far the runs can be trusted, and what else they show.
+fn ending(runs: &[Report], comparison: &Comparison, style: Style) -> String {
+    let sentence = verdict::sentence(runs, &comparison.intervals);
+    verdict::steadiness(runs, style.columns)
+        + &addressed(runs, style.columns)
+        + &layout::wrapped(&sentence, style.columns)
+}
+
+/// The code of the warning that a load leaves a part of the array alone.
+pub const ADDRESS_SPACE: &str = "address-space";
+
+/// Which runs leave a part of their array alone: one line for all that leave the same.
+fn addressed(runs: &[Report], columns: usize) -> String {
+    let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
+    for run in runs {
+        for warning in run.warnings.iter().filter(|warning| warning.code == ADDRESS_SPACE) {
+            match alike.iter_mut().find(|(text, _)| *text == warning.text) {
+                Some((_, labels)) => labels.push(label(run)),
+                None => alike.push((&warning.text, vec![label(run)])),
+            }
+        }
+    }
+    let line = |(text, labels): (&str, Vec<&str>)| match &labels[..] {
+        labels if labels.len() == runs.len() => format!("note: {text}"),
+        [first] => format!("note: under {first} {text}"),
+        [first, more @ ..] => format!("note: under {first} and {} more {text}", more.len()),
+        [] => String::new(),
+    };
+    alike.into_iter().map(|entry| layout::wrapped(&line(entry), columns)).collect()
+}
+
+/// A text that begins a sentence.
+pub fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+}
+
+/// What a run is called: its label, or the policy of a run that has none.
+pub fn label(run: &Report) -> &str {
+    if run.label.is_empty() { &run.array.coordination.policy } else { &run.label }
+}
+
+/// The name of the scenario all runs share.
+pub fn scenario_name(runs: &[Report]) -> &str {
+    let name = runs.first().and_then(|run| run.scenario.get("name")).and_then(serde_json::Value::as_str);
+    name.unwrap_or("scenario")
+}
+
+/// What all runs have in common: "hpc-w: 8 devices, 100,000 requests, 209.9 s simulated, seed 1".
+/// Arrays with redundancy have their level and what the host can use of them beside the devices.
+pub fn headline(runs: &[Report]) -> String {
+    headline_with(runs, |run| format!("seed {}", run.seed))
+}
+
+fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
+    let mut facts = Vec::new();
+    let mut fact = |show: &dyn Fn(&Report) -> String| {
+        if let Some(first) = runs.first().map(show)
+            && runs.iter().all(|run| show(run) == first)
+        {
+            facts.push(first);
+        }
+    };
+    fact(&|run| match run.members() {
+        1 => "1 device".to_owned(),
+        devices => format!("{devices} devices"),
+    });
+    // Without redundancy the host can use what the members hold.
+    if runs.iter().any(|run| run.array.redundancy.is_some() && run.array.usable_bytes > 0) {
+        fact(&|run| level(run).to_owned());
+        fact(&|run| format!("{} usable", numbers::bytes(run.array.usable_bytes)));
+    }
+    fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
+    // Runs of one load end within a response time of one another; more digits would only tell them apart.
+    fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
+    fact(&seed);
+    format!("{}: {}", scenario_name(runs), facts.join(", "))
+}
+
+/// Whether the runs that one could build need their SSDs to reveal unlike much.
+pub fn needs_differ(runs: &[Report]) -> bool {
+    let mut needs = runs.iter().filter(|run| !run.is_ideal()).map(needs);
+    let first = needs.next();
+    needs.any(|needs| Some(needs) != first)
+}
+
+/// What a run needs its SSDs to reveal and accept: a rung of `array.interface`.
+pub fn needs(run: &Report) -> &str {
+    match run.array.coordination.interface.as_str() {
+        "" => numbers::NONE,
+        _ if run.is_ideal() => numbers::NONE,
+        rung => rung,
+    }
+}
+
+/// The RAID level of a run.
+fn level(run: &Report) -> &str {
+    run.scenario.pointer("/array/level").and_then(serde_json::Value::as_str).unwrap_or("raid0")
+}
+
+/// A section: a title, then its table.
+fn titled(title: &str, table: &Table, style: Style) -> String {
+    format!("{}\n{}", style.color.paint(Emphasis::Bold, title), table.render(style.columns, style.color))
+}

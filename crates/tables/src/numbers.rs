@@ -1,0 +1,157 @@
+//! Numbers as people read them: milliseconds, percentages, counts with separators.
+
+/// Written where a number cannot be given.
+pub const NONE: &str = "-";
+
+/// Nanoseconds as milliseconds with about four digits: 0.1234, 1.234, 12.34, 123.4, 1,234.
+pub fn ms(ns: f64) -> String {
+    four_digits(ns / 1e6)
+}
+
+/// The `±` of a number: half the width of its interval, with as many decimals as the number is shown with.
+pub fn plus_minus(half_width: f64, shown: &str) -> String {
+    let decimals = shown.split_once('.').map_or(0, |(_, decimals)| decimals.trim_end_matches('%').len());
+    format!("±{half_width:.decimals$}")
+}
+
+/// Nanoseconds as whole microseconds, with one decimal where there are few.
+pub fn us(ns: f64) -> String {
+    match ns / 1e3 {
+        us if us == 0.0 || us >= 9.95 => count(us.round() as u64),
+        us => format!("{us:.1}"),
+    }
+}
+
+/// A figure that may be missing.
+pub fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NONE.to_owned(), show)
+}
+
+/// A share of one as a percentage with one decimal.
+pub fn percent(share: f64) -> String {
+    format!("{:.1}%", share * 100.0)
+}
+
+/// A change relative to `base`, signed; missing where the base is zero.
+pub fn change(value: f64, base: f64) -> Option<String> {
+    (base > 0.0).then(|| {
+        let change = (value / base - 1.0) * 100.0;
+        // "-0.0%" would claim a direction.
+        if change.abs() < 0.05 { "0.0%".to_owned() } else { format!("{change:+.1}%") }
+    })
+}
+
+/// A count with thousands separators.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Bytes in binary units, as scenarios are written and traces described.
+pub fn bytes(value: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 1023.5 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{value} B") } else { format!("{} {}", three_digits(scaled), UNITS[unit]) }
+}
+
+/// A duration in the unit that suits it.
+pub fn duration(ns: u64) -> String {
+    let ns = ns as f64;
+    let (value, unit) = match ns {
+        ns if ns < 1e6 => (ns / 1e3, "us"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", four_digits(value))
+}
+
+fn four_digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size >= 999.95 => count(value.round() as u64),
+        size if size >= 99.995 => format!("{value:.1}"),
+        size if size >= 9.9995 => format!("{value:.2}"),
+        size if size >= 0.99995 => format!("{value:.3}"),
+        _ => format!("{value:.4}"),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        size if size >= 99.95 => format!("{value:.0}"),
+        size if size >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Nanoseconds as seconds, to the last one that counts.
+pub fn exact_seconds(ns: u64) -> String {
+    let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_keep_what_counts() {
+        assert_eq!(
+            [0, 5, 1_500_000_000, 10_000_000_000].map(exact_seconds),
+            ["0", "0.000000005", "1.5", "10"]
+        );
+    }
+
+    #[test]
+    fn milliseconds_keep_four_digits() {
+        let shown =
+            [123_400.0, 1_234_000.0, 12_340_000.0, 123_400_000.0, 1_234_000_000.0, 9_999_960.0].map(ms);
+        assert_eq!(shown, ["0.1234", "1.234", "12.34", "123.4", "1,234", "10.00"]);
+    }
+
+    #[test]
+    fn nothing_is_zero_and_microseconds_are_whole() {
+        assert_eq!([0.0, 1_234.0, 9_960.0, 1_234_567.0].map(us), ["0", "1.2", "10", "1,235"]);
+        assert_eq!((ms(0.0).as_str(), duration(0).as_str()), ("0", "0 us"));
+    }
+
+    #[test]
+    fn a_half_width_is_as_precise_as_its_number() {
+        assert_eq!(
+            [plus_minus(0.314, "12.49"), plus_minus(2.06, "-68.0%"), plus_minus(12.3, "1,234")],
+            ["±0.31", "±2.1", "±12"]
+        );
+    }
+
+    #[test]
+    fn counts_are_grouped_from_the_right() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_change_has_a_sign_unless_there_is_none() {
+        assert_eq!(change(29.0, 100.0).as_deref(), Some("-71.0%"));
+        assert_eq!(change(101.5, 100.0).as_deref(), Some("+1.5%"));
+        assert_eq!(change(99.99, 100.0).as_deref(), Some("0.0%"));
+        assert_eq!(change(1.0, 0.0), None);
+    }
+
+    #[test]
+    fn bytes_and_durations_choose_their_unit() {
+        let sizes = [0, 1_000, 4_096, 634_000_000, (1 << 20) - 1];
+        assert_eq!(sizes.map(bytes), ["0 B", "1000 B", "4.00 KiB", "605 MiB", "1.00 MiB"]);
+        assert_eq!([1_500, 2_500_000, 90_000_000_000].map(duration), ["1.500 us", "2.500 ms", "90.00 s"]);
+    }
+}

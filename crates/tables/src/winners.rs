@@ -1,0 +1,268 @@
+//! Who has the lowest of each figure, and at what price, in words: what a table begins with, and a list on the page.
+//!
+//! Every percentage is held against the baseline, the first variant.
+
+use harmonia_metrics::{Against, Comparison, Report, Versus, Winner};
+
+use crate::Emphasis;
+use crate::numbers;
+use crate::{Style, capital, label, layout};
+
+const TITLE: &str = "Who is best";
+/// Of a longer tie the rest is counted.
+const TIED_SHOWN: usize = 3;
+/// The code of the warning about erases, and of that about the only seed.
+const FOOTNOTES: [&str; 2] =
+    [harmonia_metrics::judgement::WEAR_AT_THE_EDGE, harmonia_metrics::judgement::ONE_SEED];
+
+/// How a name is shown: as it is, or made to stand out.
+pub type Name = fn(&str) -> String;
+
+/// What there is to say of one figure.
+pub struct Line {
+    /// The figure.
+    pub what: &'static str,
+    /// Who has the lowest, and by how much.
+    pub text: String,
+}
+
+/// One line a figure, then what the winners cost; none where there is no choice. `runs` holds one report a variant.
+pub fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec<Line> {
+    let said = Said { comparison, runs, name };
+    let winners = &comparison.winners;
+    // Without writes a percentile of the reads is that of all requests.
+    let mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
+    let figures: [(&str, &Option<Winner>, Show); 5] = [
+        ("mean", &winners.mean, milliseconds),
+        ("p99", &winners.p99, milliseconds),
+        ("p99 of reads", if mixed { &winners.read_p99 } else { &None }, milliseconds),
+        ("p99.9 of reads", &winners.read_p999, milliseconds),
+        ("erases", &winners.erases, erases),
+    ];
+    let known: Vec<(&str, &Winner, Show)> =
+        figures.into_iter().filter_map(|(what, winner, show)| Some((what, winner.as_ref()?, show))).collect();
+    if let Some(code) = void_of_all(&known) {
+        let text = format!("no winner can be named: {}", in_words(code));
+        return vec![Line { what: "nobody", text }];
+    }
+    let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| Line {
+        what,
+        text: said.winner(winner, show),
+    };
+    known.iter().map(winner).chain(said.prices()).collect()
+}
+
+/// Why nobody wins anything, if it is the same for all figures.
+fn void_of_all<'a>(known: &[(&str, &'a Winner, Show)]) -> Option<&'a str> {
+    let (_, first, _) = known.first()?;
+    let code = first.void.as_deref()?;
+    known.iter().all(|(_, winner, _)| winner.void.as_deref() == Some(code)).then_some(code)
+}
+
+/// What a tie is, how sure all this is, and what one seed cannot know.
+pub fn footnotes(comparison: &Comparison) -> Vec<String> {
+    let winners = &comparison.winners;
+    let all = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999, &winners.erases];
+    let ties = all.into_iter().flatten().any(Winner::is_tie);
+    let tie = ties.then(|| {
+        "Tie: the interval of the difference holds zero, or the difference is below 0.1%. All intervals of differences \
+         together hold with 95% confidence."
+            .to_owned()
+    });
+    let warned = comparison.warnings.iter().filter(|warning| FOOTNOTES.contains(&warning.code.as_str()));
+    tie.into_iter().chain(warned.map(|warning| capital(&warning.text) + ".")).collect()
+}
+
+/// Whether a warning stands among the footnotes.
+pub(crate) fn is_footnote(code: &str) -> bool {
+    FOOTNOTES.contains(&code)
+}
+
+/// The lines under one another, the figures in a column of their own; `None` where there is no choice.
+pub(crate) fn section(comparison: &Comparison, runs: &[Report], style: Style) -> Option<String> {
+    let lines = lines(comparison, runs, str::to_owned);
+    let width = lines.iter().map(|line| line.what.chars().count()).max()? + 2;
+    let mut text = style.color.paint(Emphasis::Bold, TITLE) + "\n";
+    for Line { what, text: said } in lines {
+        let wrapped = layout::wrapped(&said, style.columns - width);
+        let mut first = what;
+        for line in wrapped.lines() {
+            text.push_str(&format!("{first:<width$}{line}\n"));
+            first = "";
+        }
+    }
+    footnotes(comparison).iter().for_each(|note| text.push_str(&layout::wrapped(note, style.columns)));
+    Some(text)
+}
+
+type Show = fn(f64) -> String;
+
+fn milliseconds(ns: f64) -> String {
+    format!("{} ms", numbers::ms(ns))
+}
+
+fn erases(count: f64) -> String {
+    numbers::count(count.round() as u64)
+}
+
+/// A comparison, about to be put into words.
+struct Said<'a> {
+    comparison: &'a Comparison,
+    runs: &'a [Report],
+    name: Name,
+}
+
+impl Said<'_> {
+    fn baseline(&self) -> &str {
+        self.runs.first().map(label).unwrap_or_default()
+    }
+
+    fn winner(&self, winner: &Winner, show: Show) -> String {
+        if let Some(code) = &winner.void {
+            return format!("no winner can be named: {}", in_words(code));
+        }
+        let name = |at: usize| (self.name)(&winner.labels[at]);
+        let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
+        let mut text = match winner.labels.len() {
+            1 if winner.labels[0] == self.baseline() => {
+                format!("{}, the baseline, is lowest: {}", name(0), show(winner.values[0]))
+            }
+            1 => format!("{} is lowest: {}", name(0), show(winner.values[0])),
+            all if all == buildable => format!("no difference beyond chance: {}", self.tied(winner, show)),
+            _ => format!("{} tie for the lowest", self.tied(winner, show)),
+        };
+        if let Some(against) = winner.baseline.as_ref().filter(|base| !winner.labels.contains(&base.label)) {
+            text.push_str(&format!(", {} {}", below(&against.versus), (self.name)(&against.label)));
+        }
+        if let Some(next) = winner.next.as_ref().filter(|next| next.label != self.baseline()) {
+            text.push_str(&self.next(next, winner));
+        }
+        if !winner.unknown.is_empty() {
+            let names: Vec<String> = winner.unknown.iter().map(|label| (self.name)(label)).collect();
+            text.push_str(&format!(" (left out: {})", names.join(", ")));
+        }
+        text
+    }
+
+    /// The best of those that do not tie: how much it has, or how much more than the baseline where that is the lowest.
+    fn next(&self, next: &Against, winner: &Winner) -> String {
+        let of_baseline = self.versus_baseline(&next.label, winner);
+        let name = (self.name)(&next.label);
+        match of_baseline {
+            Some(versus) if winner.labels[0] == self.baseline() => match times(&versus) {
+                Some(times) => format!("; the next, {name}, has {times} times that"),
+                None => format!("; the next, {name}, has {} more", size(&versus)),
+            },
+            _ => format!("; the next is {name}"),
+        }
+    }
+
+    /// A figure of a variant held against the baseline's.
+    fn versus_baseline(&self, of: &str, winner: &Winner) -> Option<Versus> {
+        let winners = &self.comparison.winners;
+        let variant = self.comparison.intervals.variants.iter().find(|variant| variant.label == of)?;
+        let versus = variant.versus_baseline.as_ref()?;
+        let is = |one: &Option<Winner>| one.as_ref().is_some_and(|one| std::ptr::eq(one, winner));
+        match winners {
+            winners if is(&winners.mean) => versus.mean,
+            winners if is(&winners.p99) => versus.p99,
+            winners if is(&winners.read_p99) => versus.read_p99,
+            winners if is(&winners.read_p999) => versus.read_p999,
+            _ => versus.erases,
+        }
+    }
+
+    /// "a (1.2 ms), b (1.3 ms) and 2 more".
+    fn tied(&self, winner: &Winner, show: Show) -> String {
+        let Winner { labels, values, .. } = winner;
+        let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
+        let shown: Vec<String> = labels.iter().zip(values).take(TIED_SHOWN).map(one).collect();
+        match (labels.len() - shown.len(), shown.split_last()) {
+            (0, Some((last, others))) => format!("{} and {last}", others.join(", ")),
+            (more, _) => format!("{} and {more} more", shown.join(", ")),
+        }
+    }
+
+    /// What each that is faster than the baseline on some figure costs in erases and write amplification.
+    fn prices(&self) -> Vec<Line> {
+        let winners = &self.comparison.winners;
+        let mut faster: Vec<&str> = Vec::new();
+        let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
+        for winner in figures.into_iter().flatten() {
+            let gains = winner.baseline.as_ref().is_some_and(|base| !winner.labels.contains(&base.label));
+            if let Some(best) = winner.labels.first().filter(|best| gains && !faster.contains(&best.as_str()))
+            {
+                faster.push(best);
+            }
+        }
+        let mut what = "price";
+        let lines = faster.into_iter().filter_map(|of| self.price(of));
+        lines.map(|text| Line { what: std::mem::take(&mut what), text }).collect()
+    }
+
+    fn price(&self, of: &str) -> Option<String> {
+        let at = self.runs.iter().position(|run| label(run) == of)?;
+        let versus = self.comparison.intervals.variants.get(at)?.versus_baseline.as_ref()?;
+        let baseline = (self.name)(self.baseline());
+        let erases = match versus.erases {
+            Some(versus) if !versus.is_clear() => {
+                format!("no measurable difference in erases from {baseline}")
+            }
+            Some(versus) if versus.difference.mean > 0.0 => match times(&versus) {
+                Some(times) => format!("{times} times the erases of {baseline}"),
+                None => format!("{} more erases than {baseline}", size(&versus)),
+            },
+            Some(versus) => format!("{} fewer erases than {baseline}", size(&versus)),
+            None => return None,
+        };
+        let cycles = |run: &Report| run.array.write_amplification_whole_cycles;
+        let amplification = cycles(&self.runs[at]).zip(cycles(&self.runs[0])).map(|(ours, theirs)| {
+            format!(", write amplification {ours:.2} ({} {theirs:.2})", self.baseline())
+        });
+        Some(format!("{}: {erases}{}", (self.name)(of), amplification.unwrap_or_default()))
+    }
+}
+
+/// Why no winner is named, in a few words; the warning says more.
+pub fn in_words(code: &str) -> &str {
+    use harmonia_metrics::judgement::{
+        ALL_AT_ONCE, FEW_COLLECTIONS, FEW_REQUESTS, NOT_SETTLED, OVERLOAD, SHORT_WINDOW,
+    };
+    match code {
+        OVERLOAD => "the array does not keep up with the load",
+        FEW_REQUESTS => "too few requests",
+        FEW_COLLECTIONS => "too few collections",
+        SHORT_WINDOW => "the run is shorter than the time between collections",
+        NOT_SETTLED => "the array was not settled",
+        ALL_AT_ONCE => "all requests arrive at once",
+        code => code,
+    }
+}
+
+/// "49.9% ±3.6 below".
+fn below(versus: &Versus) -> String {
+    let word = if versus.difference.mean <= 0.0 { "below" } else { "above" };
+    format!("{} {word}", size(versus))
+}
+
+/// How many times as large a figure is, where that is the plainer word.
+fn times(versus: &Versus) -> Option<String> {
+    let relative = versus.relative.filter(|relative| relative.mean >= 1.0)?;
+    let text = format!("{:.1}", 1.0 + relative.mean);
+    let behind = relative.half_width.map(|half| format!(" {}", numbers::plus_minus(half, &text)));
+    Some(text + &behind.unwrap_or_default())
+}
+
+/// The size of a change, without its direction: "49.9% ±3.6".
+fn size(versus: &Versus) -> String {
+    let Some(relative) = versus.relative else { return numbers::count(versus.difference.mean.abs() as u64) };
+    match relative.mean {
+        mean if mean <= -0.9995 => ">99.9%".to_owned(),
+        mean => {
+            let text = format!("{:.1}%", mean.abs() * 100.0);
+            let half_width = relative.half_width.filter(|half| *half < 100.0);
+            let behind = half_width.map(|half| format!(" {}", numbers::plus_minus(half * 100.0, &text)));
+            text + &behind.unwrap_or_default()
+        }
+    }
+}
