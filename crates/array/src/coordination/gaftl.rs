@@ -16,7 +16,7 @@
 //! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
 //! home when it is next written, or while the array is idle.
 //!
-//! On RAID-6 such a stripe has one unit, its P and its Q on three members, so that two failures lose nothing. P and Q of the old
+//! On RAID-6 such a stripe has one stripe unit, its P and its Q on three members: two failures lose nothing. P and Q of the old
 //! stripe always have the same units. If the member that collects has either of them, all that is written goes to free stripes. One
 //! 4 KiB write on six members takes 3 reads and 5 writes, instead of 3 and 3. Up to two members that collect are read around.
 //! Parity does not move on RAID-6: the paper defines `migration` for RAID-5.
