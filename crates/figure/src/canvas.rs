@@ -1,7 +1,7 @@
 //! The few SVG elements a picture needs, written by hand. Places have at most one decimal, so that bytes do not depend on
 //! a machine.
 //!
-//! What is drawn gets its look from a class of the [`Sheet`], or from a colour of the [palette](crate::palette).
+//! What is drawn gets its look from a class of the [`Sheet`], or from a colour of the [`crate::palette`].
 //! Whatever is neither has an [`Element`] made attribute by attribute.
 
 use std::fmt::{Display, Write as _};
