@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import shutil
 import signal
 import threading
 import time
@@ -179,6 +180,8 @@ def test_aged_arrays_are_kept_where_the_command_line_keeps_them(own_cache: Path)
         "precondition.overwrite": 0,
         "ssd.geometry.blocks_per_plane": 64,
     }
+    if shutil.disk_usage(own_cache).free < 3 << 30:
+        pytest.skip("the disk is so full that nothing is kept")
     without = harmonia.run("hpc-w", sets=sets, cache=False)
     assert not list(own_cache.iterdir())
     first, second = (harmonia.run("hpc-w", sets=sets) for _ in range(2))
