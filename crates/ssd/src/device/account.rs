@@ -1,4 +1,6 @@
 //! Blame and completion: where the time of a page operation went, and when a sub-request is done.
+//!
+//! Waiting for the host is what no other cause explains; [`waiting`](super::waiting) checks that the host explains it.
 
 use harmonia_types::{Blame, IoCause, ParityPages, SimDuration, SimTime};
 
@@ -116,6 +118,15 @@ impl<P: Probe> Device<P> {
         // A suspended command waits between its start and its end, too; one of the background is not suspended.
         let until = if command.background { start } else { now };
         let queue_rebuild = self.background_between(die, op.ready, until);
+        if P::AUDIT {
+            let before = self.background_between(die, op.ready, start);
+            self.audit_waiting(
+                die,
+                (op.ready, start),
+                (queue_gc - command.bus_wait_gc - share.gc_ahead, before),
+            );
+            self.audit_command(die, now);
+        }
         let finish = if op.kind == OpKind::Read { self.link.take(now, self.rules.link_page) } else { now };
         let blame = Blame {
             service: array.0,

@@ -92,8 +92,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// How long a die served background work, and did not collect, between two moments: what its log holds, and the
-    /// command that runs.
+    /// How long a die served background work between two moments: what its log holds, and the command that runs.
     #[inline]
     pub(super) fn background_between(&self, die: u32, after: SimTime, until: SimTime) -> SimDuration {
         match &self.background {
@@ -115,10 +114,6 @@ impl<P: Probe> Device<P> {
         let running = runs.then_some((slot.command.start, until));
         let logged = background.logs[die as usize].iter().rev().copied().take_while(|&(_, end)| end > after);
         let met = logged.chain(running).map(|(from, end)| (from.max(after), end.min(until)));
-        // A die that holds writes back until its turn to collect may serve reads meanwhile.
-        let waited = met
-            .filter(|(from, end)| from < end)
-            .map(|(from, end)| (end - from) - self.collected_between(die, from, end));
-        waited.sum()
+        met.filter(|(from, end)| from < end).map(|(from, end)| end - from).sum()
     }
 }

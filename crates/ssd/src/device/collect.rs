@@ -6,6 +6,7 @@
 use harmonia_flash::Copyback;
 use harmonia_types::{SimDuration, SimTime};
 
+use super::waiting::Doing;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::Activity;
@@ -180,6 +181,20 @@ impl<P: Probe> Device<P> {
             self.registered = (0..self.rules.shape.units()).any(|unit| self.ftl.free_blocks(unit) <= soft);
             self.notices.push((now, Notice::GcEnded { registered: self.registered }));
         }
+    }
+
+    /// A die rests from now on although operations wait: collection, of this die or of another, holds them back.
+    pub(super) fn hold(&mut self, die: u32, now: SimTime) {
+        self.dies[die as usize].held_since = now;
+        self.note_doing(die, Doing::Collection, now);
+    }
+
+    /// A die that rested although operations waited is asked again: they waited for collection.
+    #[cold]
+    pub(super) fn end_hold(&mut self, die: u32, now: SimTime) {
+        let since = std::mem::replace(&mut self.dies[die as usize].held_since, SimTime::NEVER);
+        self.log_collecting(die, since, now);
+        self.note_rest(die, now);
     }
 
     /// Remembers that a die collected, for the blame of what waited. A job the host interrupts is logged step by step.

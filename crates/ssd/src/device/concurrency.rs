@@ -203,11 +203,7 @@ impl<P: Probe> Device<P> {
             slot.collection.want(Event::turn());
         }
         slot.collection.admit();
-        if let Some(since) = slot.stalled.take() {
-            // What it held back waited for garbage collection, if that of another die.
-            let from = since.max(slot.gc_last_end);
-            self.log_collecting(die, from.min(now), now);
-        }
+        slot.stalled = false;
         if self.dies[die as usize].is_idle() {
             self.wakes.set(die as usize, now);
         }

@@ -31,6 +31,7 @@ impl<P: Probe> Device<P> {
             return Ok(());
         }
         self.watch_end(die, now);
+        self.note_rest(die, now);
         match activity {
             Activity::Idle | Activity::Suspending => {}
             Activity::Host(op) => {
@@ -62,6 +63,9 @@ impl<P: Probe> Device<P> {
 
     /// Starts something on an idle die, or leaves it waiting.
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.dies[die as usize].held_since != SimTime::NEVER {
+            self.end_hold(die, now);
+        }
         // 1. Tell if a unit has come down to its hard threshold while an event goes on that began above it.
         self.report_hard(die, now);
         let mut looks = true;
@@ -104,7 +108,12 @@ impl<P: Probe> Device<P> {
     fn carry_out(&mut self, die: u32, decision: &Decision, now: SimTime) -> Result<Outcome, DeviceFailure> {
         let has_guests = |device: &Self| device.rules.global && !device.dies[die as usize].guests.is_empty();
         match *decision {
-            Decision::Wait(SimTime::NEVER) => self.wakes.clear(die as usize),
+            Decision::Wait(SimTime::NEVER) => {
+                self.wakes.clear(die as usize);
+                if self.waits_for_page(die) {
+                    self.hold(die, now);
+                }
+            }
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {
                 self.unlink(die, op);

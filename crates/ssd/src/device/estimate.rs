@@ -61,7 +61,7 @@ impl<P: Probe> Device<P> {
                 self.command_left(die, now) + self.job_left(die, stepwise, interrupted)
             }
             Collection::Admitted(event) => self.event_from_start(die, event),
-            Collection::Waiting(event) if slot.stalled.is_some() => self.event_from_start(die, event),
+            Collection::Waiting(event) if slot.stalled => self.event_from_start(die, event),
             Collection::Waiting(_) | Collection::Rest => return None,
         };
         Some(left)

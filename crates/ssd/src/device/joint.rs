@@ -42,13 +42,11 @@ impl<P: Probe> Device<P> {
             _ => (Class::Write, self.ftl.next_host_page(op.unit).map(|place| place.1)),
         };
         self.dies[die as usize].parts.clear();
-        let background = command.hosts().all(|HostToken(op)| self.is_background(self.ops[op].sub));
-        if !background {
+        if !command.hosts().all(|HostToken(op)| self.is_background(self.ops[op].sub)) {
             self.last_activity = now;
         }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
         self.begin_parts(die, class, (SimDuration::ZERO, summaries), now);
-        self.dies[die as usize].command.background = background;
         Ok(())
     }
 
@@ -173,7 +171,9 @@ impl<P: Probe> Device<P> {
             (Class::Write, 0) => Command::new(now, &[Step::Array(timing.program + extra.0)]),
             (Class::Write, _) => Command::new(now, &[bus, Step::Array(timing.program + extra.0)]),
         };
-        self.begin(die, Activity::Joint(class), Command { summaries: extra.1, ..command }, now);
+        let is_background = |part: &Part| part.op != NO_OP && self.is_background(self.ops[part.op].sub);
+        let background = slot.parts.iter().all(is_background);
+        self.begin(die, Activity::Joint(class), Command { summaries: extra.1, background, ..command }, now);
     }
 
     /// Something of a joint read has ended: the parts whose pages are over are done.
@@ -284,6 +284,7 @@ impl<P: Probe> Device<P> {
         slot.command = Command::default();
         self.end_gc_command(die, now + cost);
         self.watch_suspended(die, now + cost);
+        self.note_suspended(die, now);
         self.wakes.set(die as usize, now + cost);
     }
 
@@ -296,6 +297,7 @@ impl<P: Probe> Device<P> {
         command.set_last_step(rest);
         (slot.activity, slot.command, slot.parts, slot.command_began) = (activity, command, parts, now);
         self.watch_begin(die, now);
+        self.note_resumed(die, self.rules.timing.resume, now);
         self.wakes.set(die as usize, now + rest);
     }
 

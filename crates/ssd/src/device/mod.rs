@@ -62,6 +62,7 @@ mod steps;
 mod trigger;
 mod turns;
 mod view;
+mod waiting;
 mod watch;
 mod windows;
 
@@ -92,6 +93,7 @@ use placement::Placement;
 use queue::PageOp;
 use rules::Rules;
 use view::QueueView;
+use waiting::Diaries;
 
 pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
 pub use pairing::{Pairing, QueueDepth};
@@ -160,6 +162,8 @@ pub struct Device<P: Probe = NoProbe> {
     events: u64,
     /// As last told to a probe that asks for it.
     standing: Standing,
+    /// What its dies did, where that is checked.
+    diaries: Diaries,
     probe: P,
 }
 
@@ -269,6 +273,7 @@ impl<P: Probe> Device<P> {
             counters: DeviceCounters::default(),
             events: 0,
             standing,
+            diaries: Diaries::new(if P::AUDIT { dies } else { 0 }),
             probe,
         })
     }

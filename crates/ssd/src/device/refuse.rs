@@ -37,7 +37,7 @@ impl<P: Probe> Device<P> {
         let slot = &self.dies[die as usize];
         // One that gives way to the host is off as soon as an operation enters.
         let is_due = matches!(&slot.collection, Collection::Admitted(event) if !event.yields());
-        let stalls = slot.stalled.is_some() && class == Class::Write;
+        let stalls = slot.stalled && class == Class::Write;
         if !(slot.collects() || is_due || stalls) {
             return None;
         }
@@ -166,6 +166,9 @@ impl<P: Probe> Device<P> {
             let ready = op.ready.min(now);
             let queue_gc = self.collected_between(die, ready, now);
             let queue_rebuild = self.background_between(die, ready, now);
+            if P::AUDIT {
+                self.audit_waiting(die, (ready, now), (queue_gc, queue_rebuild));
+            }
             let blame = Blame {
                 link: (ready - self.subs[op.sub].issued).0,
                 queue_gc: queue_gc.0,
@@ -215,7 +218,8 @@ impl<P: Probe> Device<P> {
         let logged = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > from);
         // The end of a suspended command is logged already.
         let runs = slot.runs_collection() && slot.activity != Activity::Suspending;
-        let running = if runs { overlap(slot.command_began, until) } else { SimDuration::ZERO };
+        let since = if runs { slot.command_began } else { slot.held_since };
+        let running = overlap(since, until);
         logged.map(|&(begin, end)| overlap(begin, end)).sum::<SimDuration>() + running
     }
 
@@ -224,8 +228,12 @@ impl<P: Probe> Device<P> {
         self.watch_queue(die, now);
         let slot = &mut self.dies[die as usize];
         if slot.head == NO_OP {
-            slot.stalled = None;
+            slot.stalled = false;
+            if std::mem::replace(&mut slot.held_since, SimTime::NEVER) != SimTime::NEVER {
+                self.note_rest(die, now);
+            }
         }
+        let slot = &self.dies[die as usize];
         if slot.is_idle() && slot.head != NO_OP && now < self.wakes.time_of(die as usize) {
             self.wakes.set(die as usize, now);
         }

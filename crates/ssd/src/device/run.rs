@@ -127,6 +127,7 @@ impl<P: Probe> Device<P> {
         slot.command = command;
         slot.command_began = now;
         self.watch_begin(die, now);
+        self.note_command(die, now);
         let going = self.run_steps(die, now);
         debug_assert!(going, "a command takes time");
     }
@@ -210,7 +211,8 @@ impl<P: Probe> Device<P> {
             self.log_background(die, start, now + time);
         }
         if summaries > 0 {
-            self.begin(die, Activity::Summary, Command::new(now, &[Step::Array(time)]), now);
+            let command = Command { background, ..Command::new(now, &[Step::Array(time)]) };
+            self.begin(die, Activity::Summary, command, now);
         }
         summaries > 0
     }

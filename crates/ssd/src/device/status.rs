@@ -120,7 +120,7 @@ impl<P: Probe> Device<P> {
             let for_bus = self.rules.reads_first && self.buses[channel].is_awaited();
             let is_away = die.collection.is_away();
             die.audit(index as u32);
-            let stalls = die.stalled.is_some() && self.is_pressed(index as u32);
+            let stalls = die.stalled && self.is_pressed(index as u32);
             let due = self.wakes.time_of(index) != SimTime::NEVER || for_bus || is_away || stalls;
             assert!(die.is_idle() || due, "die {index} works but will never finish");
             assert!(

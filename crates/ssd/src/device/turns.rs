@@ -67,8 +67,9 @@ impl<P: Probe> Device<P> {
 
     /// A die serves no host write until its turn.
     pub(super) fn stall(&mut self, die: u32, now: SimTime) {
-        self.dies[die as usize].stalled.get_or_insert(now);
+        self.dies[die as usize].stalled = true;
         self.wakes.clear(die as usize);
+        self.hold(die, now);
     }
 
     fn has_no_room(&self, die: u32, handle: u32) -> bool {

@@ -51,6 +51,8 @@ pub(crate) struct Die {
     pub command_began: SimTime,
     /// End of the last interval of `gc_log`.
     pub gc_last_end: SimTime,
+    /// Since when it rests although operations wait, because collection holds them back; [`SimTime::NEVER`]: it does not.
+    pub held_since: SimTime,
     pub collection: Collection,
     pub command: Command,
     /// A command of garbage collection that is suspended.
@@ -72,8 +74,8 @@ pub(crate) struct Die {
     pub hosting: Option<Guest>,
     /// Of those that wait, how many ask to fail fast.
     pub fast_waiting: u32,
-    /// Since when it has held back host writes until its turn to collect.
-    pub stalled: Option<SimTime>,
+    /// It holds back host writes until its turn to collect.
+    pub stalled: bool,
     /// Time its commands of garbage collection took.
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
@@ -120,7 +122,7 @@ impl Default for Die {
             activity: Activity::Idle,
             collection: Collection::Rest,
             fast_waiting: 0,
-            stalled: None,
+            stalled: false,
             exhausted: false,
             command: Command::default(),
             parts: Vec::new(),
@@ -132,6 +134,7 @@ impl Default for Die {
             gc_part_until: SimTime::ZERO,
             gc_log: VecDeque::new(),
             gc_last_end: SimTime::ZERO,
+            held_since: SimTime::NEVER,
             gc_busy: SimDuration::ZERO,
             gc_plane_busy: SimDuration::ZERO,
             job_busy: SimDuration::ZERO,
@@ -232,7 +235,7 @@ impl Die {
             }
             Some(what) => assert!(has_victim, "die {index}: {what:?} of no victim, with {collection:?}"),
         }
-        let held_back = self.stalled.is_none() || !collection.has_turn();
+        let held_back = !self.stalled || !collection.has_turn();
         assert!(held_back, "die {index} holds writes back until its turn, and has one: {collection:?}");
     }
 
