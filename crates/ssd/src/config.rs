@@ -6,7 +6,7 @@
 use std::fmt;
 
 use harmonia_flash::{Geometry, LinkConfig, Timing};
-use harmonia_types::registry::OwnKeys;
+use harmonia_types::registry::PolicyConfig;
 use serde::{Serialize, Serializer};
 
 use crate::gc::{schedule, victim};
@@ -174,36 +174,6 @@ pub struct GcConfig {
     pub destination: Destination,
     /// `[ssd.gc.concurrency]`
     pub concurrency: PolicyConfig,
-}
-
-/// A policy and its own keys.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PolicyConfig {
-    /// A name in the registry of its kind.
-    pub policy: String,
-    /// The policy's own keys; its `Config` reads them.
-    #[serde(flatten)]
-    pub own: OwnKeys,
-}
-
-impl PolicyConfig {
-    /// A policy whose own keys have their defaults.
-    pub fn named(policy: &str) -> Self {
-        PolicyConfig { policy: policy.to_owned(), own: OwnKeys::new() }
-    }
-
-    /// The same with one of its own keys written.
-    #[must_use]
-    pub fn with(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
-        self.own.insert(key.to_owned(), value.into());
-        self
-    }
-}
-
-impl From<&str> for PolicyConfig {
-    fn from(policy: &str) -> Self {
-        PolicyConfig::named(policy)
-    }
 }
 
 /// A name alone where no key of the policy is written.

@@ -19,13 +19,14 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    Infeasible, PolicyConfig, Priority, SsdConfig, Trigger,
+    Infeasible, Priority, SsdConfig, Trigger,
 };
 pub use device::{
     Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, SubCompletion,
     SubRefusal, SubRequest,
 };
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
+pub use harmonia_types::registry::PolicyConfig;
 pub use order::{Order, Part};
 pub use shape::Shape;
 pub use slab::Slab;

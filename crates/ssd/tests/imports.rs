@@ -1,15 +1,15 @@
-//! Which file of this crate may know which: read from the sources, so that a circle is seen when it is made.
+//! Which file of this crate names which, read from the sources: a circle is seen when it is made.
+//!
+//! A registry's lines do not count: `gc/victim/mod.rs` has the trait, which each policy names, and the list, which names
+//! the entries of each policy, which are constants. That is how a policy is one file and one line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Who names whom.
+/// Which file names which. `device` counts as one file: its files are chapters of one object, whose methods call one
+/// another wherever they stand.
 type Graph = BTreeMap<String, BTreeSet<String>>;
-
-/// Rooms that still name one another: the keys of a policy stand in `config`, and a policy is built from them. The list
-/// may only become shorter.
-const CIRCLE: [&str; 2] = ["config", "gc"];
 
 /// A source without its comments, and without its tests: they come last and may name what they like.
 fn code(source: &str) -> String {
@@ -57,38 +57,99 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Which room names which. A room is a file beside `lib.rs`, or a folder with all that is in it. What `lib.rs` exports
-/// belongs to the room that it comes from.
-fn rooms() -> Graph {
+/// A module by the path of its file: `die/mod.rs` is `die`, and all of `device` is one.
+fn module(file: &Path) -> String {
+    let path = file.with_extension("");
+    let mut parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts[0] == "device" {
+        parts.truncate(1);
+    }
+    if parts.last().is_some_and(|last| last == "mod" || last == "lib") {
+        parts.pop();
+    }
+    parts.join("/")
+}
+
+/// The names that follow `root` in `code`, each with those that follow it in turn: the module that they come to.
+fn modules_named(
+    code: &str,
+    root: &str,
+    at: &str,
+    all: &BTreeSet<String>,
+    exports: &Exports,
+) -> BTreeSet<String> {
+    let inside = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
+    let mut found = BTreeSet::new();
+    for name in named(code, root) {
+        let module = inside(&name);
+        if all.contains(&module) {
+            let deeper = modules_named(code, &format!("{root}{name}::"), &module, all, exports);
+            found.extend(if deeper.is_empty() { BTreeSet::from([module]) } else { deeper });
+        } else if let Some(from) = exports.get(&module) {
+            found.insert(from.clone());
+        } else {
+            // Something of the module itself.
+            found.insert(at.to_owned());
+        }
+    }
+    found
+}
+
+/// What a `mod.rs` exports from the modules below it, by the path at which others find it.
+type Exports = BTreeMap<String, String>;
+
+/// Which module names which. What a folder exports belongs to the file that it comes from.
+fn modules() -> Graph {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
-    let within: Vec<_> = files.iter().map(|file| file.strip_prefix(&root).expect("below src")).collect();
-    let room = |file: &Path| -> String {
-        let first = file.iter().next().expect("a file has a name");
-        Path::new(first).with_extension("").to_string_lossy().into_owned()
+    let read = |file: &PathBuf| -> (PathBuf, String) {
+        let text = fs::read_to_string(file).expect("a source can be read");
+        (file.strip_prefix(&root).expect("below src").to_path_buf(), code(&text))
     };
-    let names: BTreeSet<_> = within.iter().map(|file| room(file)).filter(|name| name != "lib").collect();
-    let lib = code(&fs::read_to_string(root.join("lib.rs")).expect("a source can be read"));
-    let exports: BTreeMap<_, _> = names
-        .iter()
-        .flat_map(|room| named(&lib, &format!("{room}::")).into_iter().map(|export| (export, room.clone())))
-        .collect();
-    let mut graph: Graph = names.iter().map(|name| (name.clone(), BTreeSet::new())).collect();
-    for file in within.iter().filter(|file| *file != &Path::new("lib.rs")) {
-        let code = code(&fs::read_to_string(root.join(file)).expect("a source can be read"));
-        // From a file of a room, so many `super` lead out of it.
-        let is_top = file.file_name().is_some_and(|name| name == "mod.rs");
-        let out = "super::".repeat(file.iter().count() - usize::from(is_top));
-        let from = room(file);
-        let to: BTreeSet<_> = named(&code, "crate::").union(&named(&code, &out)).cloned().collect();
-        for to in to {
-            let to = exports.get(&to).unwrap_or(&to);
-            assert!(names.contains(to), "{}: {to} is no room", file.display());
-            if *to != from {
-                graph.get_mut(&from).expect("every room is there").insert(to.clone());
+    let files: Vec<_> = files.iter().map(read).collect();
+    let all: BTreeSet<_> = files.iter().map(|(file, _)| module(file)).collect();
+    let mut exports = Exports::new();
+    for (file, code) in files.iter().filter(|(file, _)| file.ends_with("mod.rs") || file.ends_with("lib.rs"))
+    {
+        let at = module(file);
+        let inside = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
+        for below in all.iter().filter(|below| below.rsplit_once('/').map_or("", |(parent, _)| parent) == at)
+        {
+            let name = below.rsplit('/').next().unwrap_or_default();
+            for export in named(code, &format!("pub use {name}::")) {
+                exports.insert(inside(&export), below.clone());
             }
         }
+    }
+    // What `lib.rs` exports may be exported by the folder from one of its files.
+    let direct = exports.clone();
+    for (export, from) in &mut exports {
+        let name = export.rsplit('/').next().unwrap_or_default();
+        if let Some(file) = direct.get(&format!("{from}/{name}")) {
+            from.clone_from(file);
+        }
+    }
+    let mut graph: Graph = all.iter().map(|name| (name.clone(), BTreeSet::new())).collect();
+    for (file, code) in files.iter().filter(|(file, _)| !file.ends_with("lib.rs")) {
+        let from = module(file);
+        let parent = from.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
+        let is_folder = file.ends_with("mod.rs");
+        let to = modules_named(code, "crate::", "", &all, &exports);
+        let beside = match (from == "device", is_folder) {
+            (true, _) => BTreeSet::new(),
+            (false, true) => modules_named(code, "use self::", &from, &all, &exports),
+            (false, false) => modules_named(code, "super::", &parent, &all, &exports),
+        };
+        // A folder names the files below it by their bare names.
+        let below = all.iter().filter(|name| is_folder && name.starts_with(&format!("{from}/")));
+        let is_named = |name: &&String| {
+            let start = format!("{}::", name.rsplit('/').next().unwrap_or_default());
+            named(code, &start).iter().any(|what| what.contains(char::is_lowercase))
+        };
+        let bare = below.filter(is_named);
+        let to = to.iter().chain(&beside).chain(bare).filter(|to| **to != from && !to.is_empty());
+        graph.get_mut(&from).expect("every module is there").extend(to.cloned());
     }
     graph
 }
@@ -107,17 +168,19 @@ fn reached<'a>(graph: &'a Graph, from: &str) -> BTreeSet<&'a str> {
 
 #[test]
 fn a_die_reaches_no_device() {
-    let graph = rooms();
-    assert!(graph["device"].contains("die"), "nothing was read: {graph:?}");
-    let reached = reached(&graph, "die");
-    assert!(!reached.contains("device"), "a die reaches {reached:?}");
+    let graph = modules();
+    assert!(graph["device"].contains("die"), "nothing was read: {graph:#?}");
+    for die in graph.keys().filter(|module| module.starts_with("die")) {
+        let reached = reached(&graph, die);
+        assert!(!reached.contains("device"), "{die} reaches {reached:?}");
+    }
 }
 
 #[test]
-fn rooms_that_name_one_another_are_on_the_list() {
-    let graph = rooms();
-    let circles: Vec<_> = graph.keys().filter(|room| reached(&graph, room).contains(room.as_str())).collect();
-    assert_eq!(circles, CIRCLE, "{graph:#?}");
+fn no_files_name_one_another_in_a_circle() {
+    let graph = modules();
+    let circles: Vec<_> = graph.keys().filter(|name| reached(&graph, name).contains(name.as_str())).collect();
+    assert!(circles.is_empty(), "{circles:?} in {graph:#?}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! The command line, the docs, the golden table and the invariant suites iterate these tables, so a policy that has
 //! its line is everywhere at once.
 
+use serde::Serialize;
+
 /// One line of a registry.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<F: 'static> {
@@ -20,6 +22,36 @@ pub struct Entry<F: 'static> {
 
 /// A policy's own keys as written: text (a time is text), numbers, true or false.
 pub type OwnKeys = serde_json::Map<String, serde_json::Value>;
+
+/// A policy and its own keys.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PolicyConfig {
+    /// A name in the registry of its kind.
+    pub policy: String,
+    /// The policy's own keys; its `Config` reads them.
+    #[serde(flatten)]
+    pub own: OwnKeys,
+}
+
+impl PolicyConfig {
+    /// A policy whose own keys have their defaults.
+    pub fn named(policy: &str) -> Self {
+        PolicyConfig { policy: policy.to_owned(), own: OwnKeys::new() }
+    }
+
+    /// The same with one of its own keys written.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.own.insert(key.to_owned(), value.into());
+        self
+    }
+}
+
+impl From<&str> for PolicyConfig {
+    fn from(policy: &str) -> Self {
+        PolicyConfig::named(policy)
+    }
+}
 
 /// Reads a policy's `Config` from its own keys; missing keys take its defaults.
 ///

@@ -20,7 +20,8 @@ use std::collections::VecDeque;
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
-use crate::die::{Activity, Die};
+use crate::die::Die;
+use crate::die::command::Activity;
 use crate::probe::Probe;
 
 /// What a device knows of background work.

@@ -9,9 +9,9 @@ use harmonia_types::{SimDuration, SimTime};
 use super::waiting::Doing;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
-use crate::die::Activity;
 use crate::die::collection::{Atomic, Collection, Course};
-use crate::die::command::{Command, NO_OP, Step};
+use crate::die::command::{Activity, Command, NO_OP, Step};
+
 use crate::die::event::{Event, Units};
 use crate::ftl::{Collected, Ftl};
 use crate::gc::schedule::Pace;

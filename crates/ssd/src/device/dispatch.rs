@@ -7,8 +7,8 @@ use harmonia_types::SimTime;
 
 use super::account::Share;
 use super::{Device, DeviceFailure};
-use crate::die::Activity;
 use crate::die::collection::Collection;
+use crate::die::command::Activity;
 use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
 use crate::probe::Probe;
 

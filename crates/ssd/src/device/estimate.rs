@@ -21,9 +21,9 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
 use crate::block::{BlockId, valid_of};
-use crate::die::Activity;
 use crate::die::collection::{Atomic, Collection, Course, Job, Place, Stepwise};
-use crate::die::command::Step;
+use crate::die::command::{Activity, Step};
+
 use crate::die::event::{Event, UnitSet};
 use crate::ftl::Goal;
 use crate::gc::schedule::GivesWay;

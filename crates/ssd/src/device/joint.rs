@@ -19,9 +19,8 @@ use super::account::Share;
 use super::queue::OpKind;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
-use crate::die::Activity;
 use crate::die::collection::{Held, Place};
-use crate::die::command::{Command, NO_OP, Part, Paused, Step};
+use crate::die::command::{Activity, Command, NO_OP, Part, Paused, Step};
 use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
 use crate::probe::Probe;
 

@@ -24,9 +24,8 @@ use harmonia_types::{Blame, Bytes, SimDuration, SimTime};
 
 use super::Device;
 use super::queue::{OpKind, PageOp};
-use crate::die::Activity;
 use crate::die::collection::Collection;
-use crate::die::command::NO_OP;
+use crate::die::command::{Activity, NO_OP};
 use crate::gc::schedule::{Class, GivesWay};
 use crate::probe::Probe;
 

@@ -3,9 +3,8 @@
 use harmonia_types::SimTime;
 
 use super::{Device, DeviceFailure};
-use crate::die::Activity;
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
-use crate::die::command::{Command, Step};
+use crate::die::command::{Activity, Command, Step};
 use crate::gc::schedule::{GcJob, GcPhase, Token};
 use crate::probe::Probe;
 use crate::shape::UnitOfDie;

@@ -17,7 +17,7 @@ use harmonia_types::SimTime;
 use super::Device;
 use super::collect::DieUnits;
 use super::concurrency::LAST_BLOCK;
-use crate::die::Activity;
+use crate::die::command::Activity;
 use crate::die::event::{Event, UnitSet};
 use crate::gc::victim::NoReads;
 use crate::probe::Probe;

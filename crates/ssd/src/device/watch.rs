@@ -12,8 +12,7 @@ use harmonia_types::{PlaneWork, SimTime};
 
 use super::Device;
 use super::queue::OpKind;
-use crate::die::Activity;
-use crate::die::command::NO_OP;
+use crate::die::command::{Activity, NO_OP};
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 

@@ -8,7 +8,27 @@
 
 use harmonia_types::{SimDuration, SimTime};
 
-use super::Activity;
+use crate::gc::schedule::Class;
+
+/// What a die is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Activity {
+    Idle,
+    /// A host operation.
+    Host(u32),
+    /// The summary page of a block that a host operation filled.
+    Summary,
+    /// A garbage-collection event, or a turn of it, as one command.
+    Event,
+    /// A whole page move of a job.
+    Move,
+    /// The erase of a job's victim.
+    Erase,
+    /// Reads or programs of the die's parts: several planes, or half of a page move.
+    Joint(Class),
+    /// Stops a command of garbage collection.
+    Suspending,
+}
 
 /// No operation.
 pub(crate) const NO_OP: u32 = u32::MAX;

@@ -33,7 +33,7 @@ use harmonia_types::{SimDuration, SimTime};
 use crate::block::BlockId;
 use crate::gc::schedule::Class;
 use collection::Collection;
-use command::{Command, NO_OP, Part, Paused, Step};
+use command::{Activity, Command, NO_OP, Part, Paused, Step};
 
 /// One die. Its fields stand in the order of their use: what every host operation looks at shares a cache line, and what
 /// belongs to collection alone is not touched by it.
@@ -80,26 +80,6 @@ pub(crate) struct Die {
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
     pub gc_plane_busy: SimDuration,
-}
-
-/// What a die is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Activity {
-    Idle,
-    /// A host operation.
-    Host(u32),
-    /// The summary page of a block that a host operation filled.
-    Summary,
-    /// A garbage-collection event, or a turn of it, as one command.
-    Event,
-    /// A whole page move of a job.
-    Move,
-    /// The erase of a job's victim.
-    Erase,
-    /// Reads or programs of the die's parts: several planes, or half of a page move.
-    Joint(Class),
-    /// Stops a command of garbage collection.
-    Suspending,
 }
 
 /// A page on its way to another unit.

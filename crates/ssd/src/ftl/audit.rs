@@ -2,7 +2,8 @@
 //!
 //! Does not verify: that data content is right (a content probe does), nor anything about time.
 
-use super::{Ftl, NONE};
+use super::mapping::Ftl;
+use super::state::NONE;
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
 use harmonia_types::IoCause;
 

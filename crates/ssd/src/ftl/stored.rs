@@ -16,7 +16,8 @@ use std::io::{self, Read, Write};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::{Ftl, NONE, OpenBlock, UnitState};
+use super::mapping::Ftl;
+use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
 use crate::config::{Frontiers, SsdConfig};
 use crate::shape::Shape;

@@ -2,7 +2,7 @@
 
 use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
-use super::{NONE, OpenBlock, UnitState};
+use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, state_of, valid_of};
 use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, Origin, Probe};

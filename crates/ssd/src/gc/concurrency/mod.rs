@@ -21,9 +21,7 @@ mod rotation;
 mod unlimited;
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::{self, Entry, OwnKeys, chosen};
-
-use crate::config::PolicyConfig;
+use harmonia_types::registry::{self, Entry, OwnKeys, PolicyConfig, chosen};
 
 /// Says how many channels may collect, and which of them goes first.
 pub trait Concurrency: Send {

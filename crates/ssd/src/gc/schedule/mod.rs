@@ -12,10 +12,8 @@ mod preemptive;
 mod preemptive_io_parallel;
 mod slack;
 
-use harmonia_types::registry::{Entry, Parameters, chosen};
+use harmonia_types::registry::{Entry, Parameters, PolicyConfig, chosen};
 use harmonia_types::{SimDuration, SimTime};
-
-use crate::config::PolicyConfig;
 
 /// Decides what a die does next.
 pub trait Schedule: Send + Sync {

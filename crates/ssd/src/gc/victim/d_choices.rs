@@ -68,7 +68,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 mod tests {
     use super::super::build;
     use super::super::tests::choose_often;
-    use crate::config::PolicyConfig;
+    use harmonia_types::registry::PolicyConfig;
     use serde_json::json;
 
     /// With d = 3 and one best block of two, the other is taken only if drawn three times: 1/8.

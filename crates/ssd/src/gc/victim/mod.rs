@@ -9,10 +9,9 @@ mod read_match;
 
 use harmonia_engine::Rng;
 use harmonia_types::SimTime;
-use harmonia_types::registry::{Entry, Parameters, chosen};
+use harmonia_types::registry::{Entry, Parameters, PolicyConfig, chosen};
 
 use crate::block::{BlockId, BlockTable};
-use crate::config::PolicyConfig;
 
 /// Chooses the block to collect. Pure: the same view and random stream give the same answer, nothing is changed.
 pub trait Victim: Send + Sync {

@@ -1,0 +1,395 @@
+//! The mapping state of a device: its tables, and its units as parts of them.
+
+use harmonia_engine::Rng;
+use harmonia_types::{IoCause, Lpn};
+
+use super::state::{NONE, OpenBlock, Tally, UnitState};
+use super::unit::{OutOfBlocks, UnitMut, prefetch};
+use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
+use crate::config::{Frontiers, Infeasible, SsdConfig};
+use crate::probe::{Origin, Probe};
+use crate::shape::Shape;
+use crate::table::HugeTable;
+
+/// The mapping state of one device. Cloning it is how an aged device is shared by runs.
+#[derive(Debug, Clone)]
+pub struct Ftl {
+    pub(super) shape: Shape,
+    /// Index of the frontier garbage collection writes to.
+    pub(super) gc_frontier: usize,
+    pub(super) map: HugeTable,
+    pub(super) reverse: HugeTable,
+    pub(super) entries: Vec<u16>,
+    /// Best block of each group of blocks of a unit.
+    pub(super) best: Vec<GroupKey>,
+    pub(super) erases: Vec<u32>,
+    pub(super) closed_at: Vec<u32>,
+    pub(super) free_ring: Vec<u32>,
+    pub(crate) units: Vec<UnitState>,
+    /// Reused by relocation: the live LPNs of a victim.
+    pub(super) scratch: Vec<u32>,
+}
+
+impl Ftl {
+    /// An empty device. `name` (such as `device/3`) keys its random streams under `seed`.
+    ///
+    /// # Errors
+    /// If the configuration cannot work.
+    pub fn new(config: &SsdConfig, seed: u64, name: &str) -> Result<Self, Infeasible> {
+        let shape = config.resolve()?;
+        let units = shape.units() as usize;
+        let blocks = shape.blocks_per_unit as usize;
+        let unit_state = |unit| UnitState {
+            frontiers: [None; 2],
+            partial: Vec::new(),
+            free_head: 0,
+            free: shape.blocks_per_unit,
+            hidden: 0,
+            closings: 0,
+            mapped: 0,
+            rng: Rng::stream(seed, &format!("{name}/unit/{unit}/victim")),
+            tally: Tally::default(),
+        };
+        Ok(Ftl {
+            gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
+            map: HugeTable::new(shape.logical_pages as usize, NONE),
+            reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
+            entries: vec![encode(BlockState::Free, 0); units * blocks],
+            best: vec![GroupKey::NONE; units * blocks.div_ceil(GROUP)],
+            erases: vec![0; units * blocks],
+            closed_at: vec![0; units * blocks],
+            free_ring: (0..units).flat_map(|_| 0..shape.blocks_per_unit).collect(),
+            units: (0..units).map(unit_state).collect(),
+            scratch: Vec::new(),
+            shape,
+        })
+    }
+
+    /// The device's whole numbers.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// One allocation unit, to be read or changed.
+    #[inline(always)]
+    pub fn unit(&mut self, unit: u32) -> UnitMut<'_> {
+        let shape = &self.shape;
+        let u = unit as usize;
+        let blocks = shape.blocks_per_unit as usize;
+        let groups = blocks.div_ceil(GROUP);
+        let flash_pages = blocks << shape.page_bits;
+        UnitMut {
+            unit,
+            gc_frontier: self.gc_frontier,
+            state: &mut self.units[u],
+            base: shape.ppn_base(unit),
+            map: &mut self.map[shape.map_range(unit)],
+            reverse: &mut self.reverse[u * flash_pages..][..flash_pages],
+            entries: &mut self.entries[u * blocks..][..blocks],
+            best: &mut self.best[u * groups..][..groups],
+            erases: &mut self.erases[u * blocks..][..blocks],
+            closed_at: &mut self.closed_at[u * blocks..][..blocks],
+            free_ring: &mut self.free_ring[u * blocks..][..blocks],
+            scratch: &mut self.scratch,
+            shape,
+        }
+    }
+
+    /// Calls `work` on every unit in order, each with a scratch buffer of its own, so that callers may hand units to
+    /// threads. `work` receives the units as an iterator of independent views.
+    ///
+    /// # Panics
+    /// If the allocation is dynamic: then units share their map.
+    pub fn with_units<R>(&mut self, work: impl FnOnce(Vec<UnitMut<'_>>, &Shape) -> R) -> R {
+        let shape = &self.shape;
+        assert!(!shape.is_dynamic(), "units that share their map are not independent");
+        let pages = shape.unit_pages as usize;
+        let blocks = shape.blocks_per_unit as usize;
+        let mut scratches: Vec<Vec<u32>> = vec![Vec::new(); self.units.len()];
+        let mut map = self.map.chunks_mut(pages);
+        let mut reverse = self.reverse.chunks_mut(blocks << shape.page_bits);
+        let mut entries = self.entries.chunks_mut(blocks);
+        let mut best = self.best.chunks_mut(blocks.div_ceil(GROUP));
+        let mut erases = self.erases.chunks_mut(blocks);
+        let mut closed_at = self.closed_at.chunks_mut(blocks);
+        let mut free_ring = self.free_ring.chunks_mut(blocks);
+        let mut units = Vec::with_capacity(self.units.len());
+        for (unit, (state, scratch)) in self.units.iter_mut().zip(&mut scratches).enumerate() {
+            let (
+                Some(map),
+                Some(reverse),
+                Some(entries),
+                Some(best),
+                Some(erases),
+                Some(closed_at),
+                Some(free_ring),
+            ) = (
+                map.next(),
+                reverse.next(),
+                entries.next(),
+                best.next(),
+                erases.next(),
+                closed_at.next(),
+                free_ring.next(),
+            )
+            else {
+                unreachable!("every table has one chunk per unit");
+            };
+            units.push(UnitMut {
+                unit: unit as u32,
+                gc_frontier: self.gc_frontier,
+                state,
+                base: 0,
+                map,
+                reverse,
+                entries,
+                best,
+                erases,
+                closed_at,
+                free_ring,
+                scratch,
+                shape,
+            });
+        }
+        work(units, shape)
+    }
+
+    /// Free blocks of a unit, as thresholds count them: erased ones, and those set aside partly written, which stand in
+    /// for the erased ones that were opened in their place. Other open blocks do not count.
+    #[inline]
+    pub fn free_blocks(&self, unit: u32) -> u32 {
+        self.units[unit as usize].free_or_aside()
+    }
+
+    /// Pages of a unit that hold invalid data: what collecting could win.
+    pub(crate) fn invalid_pages(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        self.written_pages(unit) - u64::from(state.mapped)
+    }
+
+    /// Data pages of a unit written since their blocks were last erased.
+    pub fn written_pages(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        let data_pages = u64::from(self.shape.data_pages);
+        let used = u64::from(self.shape.blocks_per_unit - state.free) * data_pages;
+        let open = state.frontiers.iter().flatten().chain(&state.partial);
+        used - open.map(|open| data_pages - u64::from(open.page)).sum::<u64>()
+    }
+
+    /// Page writes a unit can take before its free blocks reach the hard threshold: the write after them opens the
+    /// block that makes it low. 0 if it is low already.
+    pub fn writes_until_hard(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        let data_pages = u64::from(self.shape.data_pages);
+        let free = state.free_or_aside() - state.hidden.min(state.free);
+        let Some(blocks) = free.checked_sub(self.shape.hard + 1) else { return 0 };
+        let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
+        // Those set aside are used up first.
+        let written: u64 = state.partial.iter().take(blocks as usize).map(|open| u64::from(open.page)).sum();
+        u64::from(blocks) * data_pages + room - written
+    }
+
+    /// Whether every LPN of a unit is mapped.
+    #[inline]
+    pub(crate) fn fully_mapped(&self, unit: u32) -> bool {
+        self.units[unit as usize].mapped == self.shape.unit_pages
+    }
+
+    /// Block and page offset that hold an LPN of a unit, if it is mapped; where the allocation is dynamic, if the unit
+    /// holds it.
+    #[inline]
+    pub fn lookup(&self, unit: u32, lpn: u32) -> Option<(u32, u32)> {
+        let ppn = self.map[self.map_index(unit, lpn)].wrapping_sub(self.shape.ppn_base(unit));
+        (ppn < self.shape.flash_pages())
+            .then(|| (ppn >> self.shape.page_bits, ppn & ((1 << self.shape.page_bits) - 1)))
+    }
+
+    #[inline]
+    fn map_index(&self, unit: u32, lpn: u32) -> usize {
+        self.shape.map_range(unit).start + lpn as usize
+    }
+
+    /// Where the allocation is dynamic: the unit that holds an LPN, if it is mapped.
+    pub fn home(&self, lpn: u32) -> Option<u32> {
+        let ppn = self.map[lpn as usize];
+        (ppn != NONE).then(|| ppn / self.shape.flash_pages())
+    }
+
+    /// Live pages of a unit.
+    #[inline]
+    pub fn live_pages(&self, unit: u32) -> u32 {
+        self.units[unit as usize].mapped
+    }
+
+    /// Writes an LPN to a unit; returns how many summary pages closing its block cost.
+    ///
+    /// # Errors
+    /// If a block must be opened and none is free.
+    #[inline]
+    pub fn program<P: Probe>(
+        &mut self,
+        unit: u32,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        if self.shape.is_dynamic()
+            && let Some(home) = self.home(lpn).filter(|&home| home != unit)
+        {
+            self.unit(home).forget(lpn);
+        }
+        self.unit(unit).program(lpn, cause, origin, probe)
+    }
+
+    /// Moves a live page of a block being collected to another unit, where any unit may hold any page; returns the summary
+    /// pages that costs.
+    ///
+    /// # Errors
+    /// If it has nowhere to go.
+    pub(crate) fn move_to<P: Probe>(
+        &mut self,
+        (unit, victim, page): (u32, BlockId, u32),
+        to: u32,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        let (from, lpn) = self.unit(unit).give_up(victim, page);
+        let (now_at, summaries) = self.unit(to).take_over_page(lpn)?;
+        probe.copy(from, now_at, self.device_lpn(to, lpn));
+        Ok(summaries)
+    }
+
+    /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.
+    #[inline]
+    pub(crate) fn prefetch(&self, unit: u32, lpn: u32) {
+        prefetch(&self.map, self.map_index(unit, lpn));
+    }
+
+    /// The same for the pages of a block from `page` on that are looked at next: whether they are live.
+    #[inline]
+    pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, page: u32) {
+        const AHEAD: usize = 4;
+        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
+        let first = unit as usize * flash_pages + (block << self.shape.page_bits | page) as usize;
+        let pages = AHEAD.min((self.shape.data_pages - page.min(self.shape.data_pages)) as usize);
+        for &lpn in self.reverse.get(first..first + pages).unwrap_or_default() {
+            // Of a page never written there is none; the prefetch ignores it.
+            prefetch(&self.map, self.shape.map_range(unit).start.saturating_add(lpn as usize));
+        }
+    }
+
+    /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.
+    pub fn next_host_page(&self, unit: u32) -> Option<(u32, u32)> {
+        self.next_page(unit, 0)
+    }
+
+    /// Block and page offset the next moved page goes to; `None` if a block must be opened and none is free.
+    pub fn next_gc_page(&self, unit: u32) -> Option<(u32, u32)> {
+        self.next_page(unit, self.gc_frontier)
+    }
+
+    fn next_page(&self, unit: u32, frontier: usize) -> Option<(u32, u32)> {
+        let state = &self.units[unit as usize];
+        if let Some(open) = state.frontiers[frontier].or_else(|| state.partial.last().copied()) {
+            return Some((open.block, open.page));
+        }
+        let first_free = unit * self.shape.blocks_per_unit + state.free_head;
+        (state.free > 0).then(|| (self.free_ring[first_free as usize], 0))
+    }
+
+    /// Whether, one more host write taken, a unit surely has room for the live pages of a victim.
+    pub(crate) fn has_room_to_collect(&self, unit: u32) -> bool {
+        let state = &self.units[unit as usize];
+        let left = |open: &OpenBlock| u64::from(self.shape.data_pages - open.page);
+        let mut open: u64 = state.frontiers[self.gc_frontier].iter().map(left).sum();
+        let mut free = state.free;
+        if self.gc_frontier == 0 {
+            open += state.partial.iter().map(left).sum::<u64>();
+        } else if state.frontiers[0].is_none() {
+            free = free.saturating_sub(1);
+        }
+        u64::from(free) * u64::from(self.shape.data_pages) + open > u64::from(self.shape.data_pages)
+    }
+
+    /// The block to which a host write of a unit can go at page offset `page`: an open one with that offset, or, for page
+    /// 0 where no block is open, the next free one.
+    pub(crate) fn host_page_at(&self, unit: u32, page: u32) -> Option<u32> {
+        let state = &self.units[unit as usize];
+        let mut open = state.frontiers[0].iter().chain(&state.partial);
+        match open.find(|open| open.page == page) {
+            Some(open) => Some(open.block),
+            None => self.next_host_page(unit).filter(|next| next.1 == page).map(|next| next.0),
+        }
+    }
+
+    /// The LPN of a unit whose live data a page holds, if it does.
+    pub(crate) fn lpn_at(&self, unit: u32, block: u32, page: u32) -> Option<u32> {
+        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
+        let ppn = block << self.shape.page_bits | page;
+        let lpn = self.reverse[unit as usize * flash_pages + ppn as usize];
+        (lpn != NONE && self.lookup(unit, lpn) == Some((block, page))).then_some(lpn)
+    }
+
+    /// Page offset of the first live page of a block at or after `cursor`, if there is one.
+    pub fn next_live(&self, unit: u32, block: u32, cursor: u32) -> Option<u32> {
+        (cursor..self.shape.data_pages).find(|&page| self.lpn_at(unit, block, page).is_some())
+    }
+
+    /// The plane of the die in which a block of a unit lies.
+    #[inline]
+    pub(crate) fn plane_of(&self, unit: u32, block: u32) -> u32 {
+        if self.shape.units_per_die == 1 {
+            block / (self.shape.blocks_per_unit / self.shape.planes_per_unit)
+        } else {
+            unit % self.shape.units_per_die
+        }
+    }
+
+    /// The LPN on the device of an LPN of a unit: the inverse of [`Shape::locate`].
+    #[inline]
+    pub fn device_lpn(&self, unit: u32, lpn: u32) -> Lpn {
+        self.shape.device_lpn(unit, lpn)
+    }
+
+    /// The blocks of a unit.
+    pub fn blocks(&self, unit: u32) -> BlockTable<'_> {
+        let blocks = self.shape.blocks_per_unit as usize;
+        let range = unit as usize * blocks..(unit as usize + 1) * blocks;
+        let groups = blocks.div_ceil(GROUP);
+        BlockTable {
+            entries: &self.entries[range.clone()],
+            best: &self.best[unit as usize * groups..][..groups],
+            erases: &self.erases[range.clone()],
+            closed_at: &self.closed_at[range],
+            data_pages: self.shape.data_pages,
+        }
+    }
+
+    /// Of some units, the one whose best block as greedy sees it has the most invalid pages (ties: the lowest): how many,
+    /// and the unit.
+    pub(crate) fn most_invalid(&self, units: std::ops::Range<u32>) -> (u32, u32) {
+        let mut most = (0, units.start);
+        for unit in units {
+            let table = self.blocks(unit);
+            let invalid = table.fewest_valid().map_or(0, |(_, valid)| table.data_pages - valid);
+            if invalid > most.0 {
+                most = (invalid, unit);
+            }
+        }
+        most
+    }
+
+    /// Erases so far of every block of the device.
+    pub fn erase_counts(&self) -> &[u32] {
+        &self.erases
+    }
+
+    /// Counts since the device was empty.
+    pub fn tally(&self) -> Tally {
+        let mut sum = Tally::default();
+        for unit in &self.units {
+            sum.add(&unit.tally);
+        }
+        sum
+    }
+}

@@ -1,0 +1,83 @@
+//! What a unit keeps besides the tables of its device.
+
+use harmonia_engine::Rng;
+use harmonia_types::IoCause;
+use serde::{Deserialize, Serialize};
+
+/// No page, no block.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Counts of what happened to a unit or a device since it was empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tally {
+    /// Page programs by cause.
+    pub programs: [u64; IoCause::COUNT],
+    /// Block erases.
+    pub erases: u64,
+    /// Victims collected.
+    pub victims: u64,
+}
+
+impl Tally {
+    /// Adds `other`.
+    pub fn add(&mut self, other: &Tally) {
+        for (sum, n) in self.programs.iter_mut().zip(other.programs) {
+            *sum += n;
+        }
+        self.erases += other.erases;
+        self.victims += other.victims;
+    }
+
+    /// Flash data pages programmed: host, GC and parity, without metadata.
+    pub fn data_programs(&self) -> u64 {
+        self.programs[IoCause::Host as usize]
+            + self.programs[IoCause::Gc as usize]
+            + self.programs[IoCause::Parity as usize]
+    }
+}
+
+/// A partly written block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OpenBlock {
+    pub(super) block: u32,
+    pub(super) page: u32,
+}
+
+/// What one allocation unit keeps besides the big tables; opaque outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitState {
+    /// Write frontiers: host and, if separate, garbage collection.
+    pub(super) frontiers: [Option<OpenBlock>; 2],
+    /// Partly written blocks set aside; used up before a new one is opened.
+    pub(super) partial: Vec<OpenBlock>,
+    /// Ring of free blocks, first erased first used: position of the first, and how many.
+    pub(super) free_head: u32,
+    pub(super) free: u32,
+    /// Blocks erased by an event that is not over: free, but not yet visible to status.
+    pub(crate) hidden: u32,
+    /// Blocks closed so far.
+    pub(super) closings: u32,
+    /// LPNs mapped.
+    pub(super) mapped: u32,
+    /// Stream of the victim policy.
+    pub(super) rng: Rng,
+    /// Counts since the unit was empty.
+    pub(crate) tally: Tally,
+}
+
+impl UnitState {
+    #[inline]
+    pub(super) fn free_or_aside(&self) -> u32 {
+        self.free + self.partial.len() as u32
+    }
+
+    /// Free blocks without those an unfinished event has erased.
+    #[inline]
+    pub(crate) fn visible_free(&self) -> u32 {
+        let free = self.free_or_aside();
+        free - self.hidden.min(free)
+    }
+}
