@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Does CONTRIBUTING.md still lead a newcomer to a working coordinator with one file and one line?
+"""Does CONTRIBUTING.md still lead a newcomer to a working policy of every kind with one file and one line?
 
-Copies the tree, adds the policy printed in CONTRIBUTING.md exactly as told, and asserts that it builds, passes its
-own tests and the invariant suite, and is listed by the command and in the generated docs page.
+Copies the tree, adds the coordinator printed in CONTRIBUTING.md exactly as told and the small policies of tests/newcomer,
+and asserts that they build, pass their own tests and the invariant suites, run with a key of their own, and that the
+command, the schema for editors and the generated docs pages say what their keys are.
 
     python3 tests/newcomer.py            # the build goes to target/, the copy to target/newcomer
 """
@@ -16,33 +17,64 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 COPY = TARGET / "newcomer"
+TEMPLATES = ROOT / "tests/newcomer"
 FOLDER = Path("crates/array/src/coordination")
 POLICY = "example-policy"
+#: Of each other kind: its folder, the table that names it, its key, and what the docs say of that.
+OTHERS = {
+    "victim": ("crates/ssd/src/gc/victim", "ssd.gc.victim", "looks=9", "| a whole number, 1 to 100 | 4 |"),
+    "schedule": ("crates/ssd/src/gc/schedule", "ssd.gc.schedule", "polite=true", "| true or false | false |"),
+    "concurrency": ("crates/ssd/src/gc/concurrency", "ssd.gc.concurrency", "from=0.3", "| a number, 0 to 1 | 0.5 |"),
+}
 KEPT_OUT = {"target", ".git", ".venv", "demo", "__pycache__", "corpus", "artifacts"}
 
 
 def main() -> None:
     copy_tree()
     file, line = printed_policy()
-    add(file, line)
+    add(FOLDER, file, line)
+    for kind, (folder, *_) in OTHERS.items():
+        add(Path(folder), (TEMPLATES / f"example_{kind}.rs").read_text(), f"example_{kind}")
     # Dependencies come from the target folder of the project itself, so little is built anew.
-    tests = cargo("test", "-p", "harmonia-array", "--lib", "--test", "registry", "--", "--nocapture")
+    tests = cargo("test", "-p", "harmonia-array", "-p", "harmonia-ssd", "--lib", "--test", "registry", "--", "--nocapture")
     check("coordination::example_policy::tests" in tests, "its own tests did not run")
     check(f"policy {POLICY}\n" in tests, "the invariant suite did not run it")
-    listed = json.loads(cargo("run", "--quiet", "-p", "harmonia-cli", "--", "policies", "--json"))
-    check(POLICY in [entry["name"] for entry in listed["coordination"]], "`harmonia policies` does not list it")
-    cargo("run", "--quiet", "-p", "harmonia-cli", "--", "compare", "tiny", "--policies", f"local,{POLICY}", "--json")
+    harmonia = ("run", "--quiet", "-p", "harmonia-cli", "--")
+    listed = json.loads(cargo(*harmonia, "policies", "--json"))
+    schema = json.loads(cargo(*harmonia, "schema"))
     cargo("run", "--quiet", "-p", "harmonia-scenario", "--example", "pages")
-    page = f"policies/coordination-{POLICY}.md"
-    check(f"({page})" in (COPY / "docs/policies.md").read_text(), "docs/policies.md does not list it")
-    check("| `array.coordination.neighbours` | a whole number | 1 |" in (COPY / "docs" / page).read_text(),
-          "its page does not say what its key is")
+    cargo(*harmonia, "compare", "tiny", "--policies", f"local,{POLICY}", "--json")
+    told(listed, schema, "coordination", POLICY, "array.coordination", "neighbours", "| a whole number, 0 to 65535 | 1 |")
+    for kind, (_, table, pair, said) in OTHERS.items():
+        key, value = pair.split("=")
+        name = f"example-{kind}"
+        check(f"{kind} {name}" in tests, f"the invariant suite did not run {name}")
+        told(listed, schema, kind, name, table, key, said)
+        sets = ["--set", f"{table}.policy={name}", "--set", f"{table}.{pair}"]
+        report = json.loads(cargo(*harmonia, "run", "tiny", "--checked", "--json", *sets))
+        held = report["scenario"]["ssd"]["gc"][kind]
+        check(held == {"policy": name, key: json.loads(value)}, f"{name} ran as {held}")
     shutil.rmtree(COPY)
-    print(f"newcomer: {POLICY} builds, is tested, listed and documented with one file and one line")
+    print("newcomer: a policy of every kind builds, is tested, runs and is documented with one file and one line")
+
+
+def told(
+    listed: dict[str, Any], schema: dict[str, Any], kind: str, policy: str, table: str, key: str, said: str
+) -> None:
+    """A policy's key is in the lists, the schema and the docs."""
+    keys = [known["name"] for entry in listed[kind] if entry["name"] == policy for known in entry["keys"]]
+    check(keys == [key], f"`harmonia policies` says of {policy}: {keys}")
+    text = json.dumps(schema)
+    check(f"{policy}: " in text and f'"{key}"' in text, f"`harmonia schema` does not know {key} of {policy}")
+    page = f"policies/{kind}-{policy}.md"
+    check(f"({page})" in (COPY / "docs/policies.md").read_text(), f"docs/policies.md does not list {policy}")
+    row = f"| `{table}.{key}` {said}"
+    check(row in (COPY / "docs" / page).read_text(), f"{page} does not say what its key is: {row}")
 
 
 def copy_tree() -> None:
@@ -60,17 +92,17 @@ def printed_policy() -> tuple[str, str]:
     return block[1], entry[1]
 
 
-def add(file: str, module: str) -> None:
-    path = COPY / FOLDER / f"{module}.rs"
+def add(folder: Path, file: str, module: str) -> None:
+    path = COPY / folder / f"{module}.rs"
     check(not path.exists(), f"{path.name} is in the tree already")
     path.write_text(file)
-    registry = COPY / FOLDER / "mod.rs"
+    registry = COPY / folder / "mod.rs"
     text = registry.read_text()
-    text, modules = re.subn(r"^mod local;$", f"mod {module};\nmod local;", text, count=1, flags=re.MULTILINE)
+    text, modules = re.subn(r"^mod ", f"mod {module};\nmod ", text, count=1, flags=re.MULTILINE)
     text, entries = re.subn(
-        r"(pub const REGISTRY: &\[Entry<Build>\] = &\[[^\]]*)\]", rf"\g<1>    {module}::ENTRY,\n]", text, count=1
+        r"(pub const REGISTRY: &\[Entry<Build>\] =\s*&\[[^\]]*?),?\s*\]", rf"\g<1>, {module}::ENTRY]", text, count=1
     )
-    check(modules == 1 and entries == 1, "coordination/mod.rs has no place for the line")
+    check(modules == 1 and entries == 1, f"{folder}/mod.rs has no place for the line")
     registry.write_text(text)
 
 

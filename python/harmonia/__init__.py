@@ -20,7 +20,7 @@ from typing import Any
 from . import _native
 from ._native import BadInput
 
-__all__ = ["BadInput", "Comparison", "Report", "Trace", "check", "compare", "policies", "replicate", "run", "version"]
+__all__ = ["BadInput", "Comparison", "Report", "Trace", "check", "compare", "policies", "replicate", "run", "schema", "version"]
 
 #: A report as printed by ``harmonia run --json``.
 Report = dict[str, Any]
@@ -164,11 +164,22 @@ def check(
 def policies() -> list[dict[str, Any]]:
     """Every registered policy: its ``kind``, ``name``, ``summary``, ``source`` and own ``keys``.
 
+    Of a key there are ``name``, ``takes`` and ``meaning`` in words, its ``default``, and its JSON ``schema``.
+
     Coordination policies have ``needs``: the lowest ``interface`` they work with (``array.interface``), and whether they
     need ``redundancy``.
     """
     listed: list[dict[str, Any]] = json.loads(_native.policies_json())
     return listed
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 7) of scenario files: which keys there are, and what each takes and means.
+
+    It knows the form of every value. ``check`` also knows which values go together.
+    """
+    described: dict[str, Any] = json.loads(_native.schema_json())
+    return described
 
 
 def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, bool]:

@@ -1,6 +1,6 @@
 # What crates/py exports; `python -m mypy.stubtest harmonia` compares it with the built module.
 
-__all__ = ["BadInput", "check", "compare", "policies_json", "run", "version"]
+__all__ = ["BadInput", "check", "compare", "policies_json", "run", "schema_json", "version"]
 
 version: str
 
@@ -33,3 +33,4 @@ def check(
     scenario: tuple[str, bool], sets: list[str], trace: tuple[list[str], str | None] | None
 ) -> str: ...
 def policies_json() -> str: ...
+def schema_json() -> str: ...

@@ -5,13 +5,20 @@ from __future__ import annotations
 import _thread
 import shutil
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import harmonia
+import jsonschema
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 TINY = {"workload.requests": 2000}
 
@@ -213,3 +220,51 @@ def test_what_befell_members_stands_in_the_report() -> None:
     assert report["devices"][4]["spare"] and report["devices"][4]["in_place_of"] == 1
     with pytest.raises(harmonia.BadInput, match="nothing to rebuild a spare from"):
         harmonia.check("tiny", sets=["array.spares=1"])
+
+
+def examples() -> list[dict[str, Any]]:
+    """All scenarios of this repository, read as TOML."""
+    files = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+    assert len(files) > 10
+    return [tomllib.loads(file.read_text()) for file in files]
+
+
+def test_the_schema_accepts_every_example() -> None:
+    schema = harmonia.schema()
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    for example in examples():
+        assert [error.message for error in validator.iter_errors(example)] == []
+
+
+def test_the_schema_accepts_what_check_prints() -> None:
+    validator = jsonschema.Draft7Validator(harmonia.schema())
+    sets = {"array.coordination.policy": "serial", "array.coordination.patience": "5ms", "ssd.gc.victim": "d-choices"}
+    for scenario in ("hpc-w", "raid5-hpc-w", "mongodb-like"):
+        resolved = tomllib.loads(harmonia.check(scenario, sets=sets if scenario == "raid5-hpc-w" else {}))
+        assert [error.message for error in validator.iter_errors(resolved)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "array.devises = 4",
+        "array.devices = 0",
+        "array.devices = '4'",
+        "array.stripe_unit = '4 kib'",
+        "array.coordination = { policy = 'seriall' }",
+        "array.coordination = { policy = 'serial', window = '5ms' }",
+        "array.coordination = { policy = 'serial', patience = 5 }",
+        "array.coordination = { policy = 'reactive-inclusive', fire_at = 'sofd' }",
+        "ssd.gc.victim = { policy = 'd-choices', d = 0 }",
+        "ssd.preset = 'msr'",
+        "workload.read_fraction = 1.5",
+        "workload.stream.a.arrival = { proces = 'fixed' }",
+        "array.member = [{ index = 1, gc = { domain = 'plan' } }]",
+    ],
+)
+def test_the_schema_refuses_what_check_refuses(text: str) -> None:
+    validator = jsonschema.Draft7Validator(harmonia.schema())
+    assert list(validator.iter_errors(tomllib.loads(text))), text
+    with pytest.raises(harmonia.BadInput):
+        harmonia.check(text + "\n")

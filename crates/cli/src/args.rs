@@ -52,6 +52,13 @@ coordination with ssd.gc.schedule=ideal: garbage collection takes no time. It is
 With --seeds each seed has an aged array of its own, which all runs of that seed start from. Differences are judged seed \
 by seed.";
 
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  harmonia schema > harmonia.schema.json
+
+An editor with Taplo, such as VS Code with Even Better TOML, reads it for a file that begins with
+  #:schema ./harmonia.schema.json";
+
 const CHECK_EXAMPLES: &str = "\
 Examples:
   harmonia check my-array.toml
@@ -229,6 +236,9 @@ pub(crate) enum Command {
     /// List the trace formats that can be read
     #[command(after_help = "Examples:\n  harmonia formats\n  harmonia formats --json")]
     Formats(ListArguments),
+    /// Print a JSON Schema of scenarios, for an editor that completes and checks keys
+    #[command(after_help = SCHEMA_EXAMPLES)]
+    Schema,
     /// Validate a scenario and print it with every key, without running it
     #[command(after_help = CHECK_EXAMPLES)]
     Check {

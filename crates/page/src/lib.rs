@@ -36,7 +36,6 @@ use std::fmt::Write as _;
 use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
-use harmonia_types::registry::find;
 
 use harmonia_tables::{self as tables, Cross, numbers};
 use html::escaped;
@@ -164,7 +163,7 @@ fn policies(runs: &[Report]) -> String {
             true => {
                 ("ideal", "collecting takes no time: a bound to compare with, not something one can build")
             }
-            false => (policy, find(coordination::REGISTRY, policy).map_or("", |entry| entry.summary)),
+            false => (policy, coordination::POLICIES.find(policy).map_or("", |entry| entry.summary)),
         };
         if !entry.1.is_empty() && !told.contains(&entry) {
             told.push(entry);

@@ -156,6 +156,11 @@ mod native {
     }
 
     #[pyfunction]
+    fn schema_json() -> String {
+        harmonia_scenario::schema::json_schema().to_string()
+    }
+
+    #[pyfunction]
     fn policies_json() -> PyResult<String> {
         errors::json(&policies::list())
     }

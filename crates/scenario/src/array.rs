@@ -150,7 +150,7 @@ fn coordination(
         schema: "array.coordination",
         common: &["policy", "message_latency"],
     };
-    let (section, entry) = table.open(array, coordination::REGISTRY, "local")?;
+    let (section, entry) = table.open(array, &coordination::POLICIES, "local")?;
     let message_latency = match section.field("message_latency") {
         Some(field) => field.duration(false)?,
         None => SimDuration::ZERO,

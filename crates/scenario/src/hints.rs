@@ -14,19 +14,17 @@ impl Scenario {
 
     /// A coordinator that waits for members to be at hard, where collections begin long before.
     fn never_fires(&self) -> Option<String> {
-        let coordination = &self.array.coordination;
-        let fires_at_soft = coordination.own.get("fire_at").is_some_and(|at| at == "soft");
-        if !coordination.policy.starts_with("reactive-") || fires_at_soft {
-            return None;
-        }
+        let keys = self.policy_keys();
+        keys.iter().find(|key| key.path == "array.coordination.fire_at" && key.value == "hard")?;
         let early = self.array.members.iter().find(|member| member.capable && member.begins_at_soft())?;
         let begins = match early.ssd.gc.begins_at {
             BeginsAt::Soft => "ssd.gc.begins_at = \"soft\"".to_owned(),
             BeginsAt::Schedule => format!("ssd.gc.schedule = \"{}\"", early.ssd.gc.schedule.policy),
         };
         Some(format!(
-            "hint: reactive policies wake when a member reaches its hard threshold. Under {begins} members start to collect \
-             at soft and hardly ever reach hard. Set array.coordination.fire_at = \"soft\" to coordinate them"
+            "hint: {} fires when a member reaches its hard threshold. Under {begins} members start to collect at soft and \
+             hardly ever reach hard. Set array.coordination.fire_at = \"soft\" to coordinate them",
+            self.array.coordination.policy
         ))
     }
 

@@ -143,7 +143,8 @@ fn able(offered: Interface, parameters: &Parameters<'_>) -> String {
     let works = |entry: &&Entry<coordination::Build>| {
         unable(entry, &Parameters { own, ..*parameters }, offered).is_none()
     };
-    let names: Vec<&str> = coordination::REGISTRY.iter().filter(works).map(|entry| entry.name).collect();
+    let names: Vec<&str> =
+        coordination::POLICIES.entries().into_iter().filter(works).map(|entry| entry.name).collect();
     names.join(", ")
 }
 

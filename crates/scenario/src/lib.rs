@@ -7,7 +7,7 @@
 //! 3. *built and run*: devices, array and load.
 //!
 //! Whatever a person wrote either becomes a [`Scenario`] that can run or a [`BadInput`] that says where, which key,
-//! which value, and what is allowed. [`schema::KEYS`] lists every key; [`presets`] and [`policies`] what can
+//! which value, and what is allowed. [`schema::keys`] lists every key; [`presets`] and [`policies`] what can
 //! be named.
 
 mod addresses;
@@ -45,6 +45,7 @@ pub use error::BadInput;
 pub use failures::SpareState;
 pub use harmonia_metrics::Warning;
 pub use kept::{Outcome, Store, VERSION, outcomes};
+pub use own::PolicyKey;
 pub use run::{
     AgedCache, CHEAP_SEEDS, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunId, RunOptions, Silent,
     Stage, Unobserved, aged_arrays, compare, compare_seeds, compare_while, default_seeds, peak_rss_bytes,

@@ -1,10 +1,18 @@
 //! Keys of a policy's own, in the table that names it: which there are and what they take is for the policy to say.
 
-use harmonia_types::registry::{Entry, find, names};
+use harmonia_array::coordination;
+use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_types::registry::{Entry, OwnKey, Registry, no_keys};
 
+use crate::Scenario;
 use crate::error::{Fault, Parsed, printable};
 use crate::read::{Field, Section};
 use crate::tree::{Node, Value};
+
+/// The names of a policy's own keys.
+pub(crate) fn known(keys: &[OwnKey]) -> Vec<&str> {
+    keys.iter().map(|key| &*key.name).collect()
+}
 
 /// A policy's own keys as written.
 pub(crate) type Keys = serde_json::Map<String, serde_json::Value>;
@@ -24,7 +32,7 @@ impl PolicyTable {
     pub fn open<'a, F>(
         &self,
         around: &Section<'a>,
-        registry: &'static [Entry<F>],
+        registry: &'static Registry<F>,
         default: &str,
     ) -> Parsed<(Section<'a>, &'static Entry<F>)> {
         // The policy decides which other keys there are, so it is read before the table is checked.
@@ -36,9 +44,9 @@ impl PolicyTable {
         let (path, schema) =
             (format!("{}.policy", around.below(self.name)), format!("{}.policy", self.schema));
         let field = policy.map(|node| Field { node, path, schema });
-        let name = field.as_ref().map(|field| field.name(names(registry))).transpose()?.unwrap_or(default);
-        let entry = find(registry, name).expect("just checked");
-        Ok((around.child_with(self.name, self.schema, entry.keys)?, entry))
+        let name = field.as_ref().map(|field| field.name(registry.names())).transpose()?.unwrap_or(default);
+        let entry = registry.find(name).expect("just checked");
+        Ok((around.child_with(self.name, self.schema, &known(&(entry.keys)()))?, entry))
     }
 
     /// The policy's own keys of an open table.
@@ -113,4 +121,46 @@ pub(crate) fn said(why: &str) -> (String, String) {
         None => (&*why, "what the policy takes"),
     };
     (format!("the policy refuses it: {problem}"), allowed.to_owned())
+}
+
+/// A key of a policy that a scenario runs with, and what holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PolicyKey {
+    /// From the root, such as `array.coordination.patience`.
+    pub path: String,
+    /// What holds: what is written, or the default.
+    pub value: serde_json::Value,
+    /// Whether it is written.
+    pub is_written: bool,
+    /// What the key takes and means.
+    pub key: OwnKey,
+}
+
+impl Scenario {
+    /// The own keys of its policies: of coordination, then of the common device's.
+    pub fn policy_keys(&self) -> Vec<PolicyKey> {
+        let coordination = &self.array.coordination;
+        let mut keys =
+            held("array.coordination", &coordination::POLICIES, &coordination.policy, &coordination.own);
+        let gc = &self.array.members[0].ssd.gc;
+        keys.extend(held("ssd.gc.victim", &victim::POLICIES, &gc.victim.policy, &gc.victim.own));
+        keys.extend(held("ssd.gc.schedule", &schedule::POLICIES, &gc.schedule.policy, &gc.schedule.own));
+        let axis = &gc.concurrency;
+        keys.extend(held("ssd.gc.concurrency", &concurrency::POLICIES, &axis.policy, &axis.own));
+        keys
+    }
+}
+
+fn held<F>(table: &str, registry: &'static Registry<F>, policy: &str, own: &Keys) -> Vec<PolicyKey> {
+    let keys = registry.find(policy).map_or_else(no_keys, |entry| (entry.keys)());
+    let held = |key: OwnKey| {
+        let written = own.get(&key.name).cloned();
+        PolicyKey {
+            path: format!("{table}.{}", key.name),
+            is_written: written.is_some(),
+            value: written.unwrap_or_else(|| key.default.clone()),
+            key,
+        }
+    };
+    keys.into_iter().map(held).collect()
 }

@@ -3,7 +3,7 @@
 use harmonia_array::coordination::{self, Coordinator, Parameters};
 use harmonia_array::{ArrayConfig, Befalls, Fault, Interface, Level};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_types::registry::{Entry, find, names};
+use harmonia_types::registry::{Entry, OwnKey, Registry};
 use serde::Serialize;
 
 use crate::Scenario;
@@ -12,7 +12,7 @@ use crate::own::Keys;
 use crate::reserve;
 
 /// One registered policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PolicyInfo {
     /// What it decides.
     pub kind: Kind,
@@ -23,7 +23,7 @@ pub struct PolicyInfo {
     /// Where it comes from: paper and section.
     pub source: &'static str,
     /// Keys of its own besides the common ones.
-    pub keys: &'static [&'static str],
+    pub keys: Vec<OwnKey>,
     /// What it needs of an array; coordination only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<Needs>,
@@ -46,27 +46,27 @@ pub enum Kind {
 /// All policies, kind by kind, in the order of their registries.
 pub fn list() -> Vec<PolicyInfo> {
     let mut list = Vec::new();
-    add(&mut list, Kind::Coordination, coordination::REGISTRY);
+    add(&mut list, Kind::Coordination, &coordination::POLICIES);
     for (policy, (name, needs)) in list.iter_mut().zip(needs()) {
         debug_assert_eq!(policy.name, name, "every policy works on some array");
         policy.needs = Some(needs);
     }
-    add(&mut list, Kind::Victim, victim::REGISTRY);
-    add(&mut list, Kind::Schedule, schedule::REGISTRY);
-    add(&mut list, Kind::Concurrency, concurrency::REGISTRY);
+    add(&mut list, Kind::Victim, &victim::POLICIES);
+    add(&mut list, Kind::Schedule, &schedule::POLICIES);
+    add(&mut list, Kind::Concurrency, &concurrency::POLICIES);
     list
 }
 
-fn add<F>(list: &mut Vec<PolicyInfo>, kind: Kind, registry: &[Entry<F>]) {
-    let info = |&Entry { name, summary, source, keys, .. }: &Entry<F>| PolicyInfo {
+fn add<F>(list: &mut Vec<PolicyInfo>, kind: Kind, registry: &Registry<F>) {
+    let info = |&Entry { name, summary, source, keys, .. }: &'static Entry<F>| PolicyInfo {
         kind,
         name,
         summary,
         source,
-        keys,
+        keys: keys(),
         needs: None,
     };
-    list.extend(registry.iter().map(info));
+    list.extend(registry.entries().into_iter().map(info));
 }
 
 /// A coordination policy as the array of a scenario would have it; another policy's own keys are not for it.
@@ -79,7 +79,7 @@ pub(crate) fn built(array: &ArrayConfig, policy: &str) -> Result<Box<dyn Coordin
 }
 
 fn entry(policy: &str) -> Result<&'static Entry<coordination::Build>, String> {
-    find(coordination::REGISTRY, policy).ok_or_else(|| format!("there is no policy `{policy}`"))
+    coordination::POLICIES.find(policy).ok_or_else(|| format!("there is no policy `{policy}`"))
 }
 
 fn parameters<'a>(array: &'a ArrayConfig, policy: &str, none: &'a Keys) -> Parameters<'a> {
@@ -106,7 +106,7 @@ pub fn needs() -> Vec<(&'static str, Needs)> {
         let policy = built(&scenario.array, name).ok()?;
         Some((name, Needs { interface: policy.interface(), redundancy: policy.reads().is_some() }))
     };
-    names(coordination::REGISTRY).filter_map(of).collect()
+    coordination::POLICIES.names().filter_map(of).collect()
 }
 
 /// What a comparison tries where nobody names policies.
@@ -127,7 +127,7 @@ pub struct Choice {
 pub fn choice(scenario: &Scenario) -> Choice {
     let mut choice = Choice::default();
     let mut rungs: Vec<Interface> = Vec::new();
-    for name in names(coordination::REGISTRY) {
+    for name in coordination::POLICIES.names() {
         match able(scenario, name) {
             Err(why) => choice.unable.push((name, why)),
             Ok(policy) => match why_lost(scenario, name, &*policy) {
@@ -148,7 +148,7 @@ pub fn choice(scenario: &Scenario) -> Choice {
 /// Every policy that can work on the array of this scenario, beside [`IDEAL`].
 pub fn all(scenario: &Scenario) -> Choice {
     let mut choice = Choice::default();
-    for name in names(coordination::REGISTRY) {
+    for name in coordination::POLICIES.names() {
         match able(scenario, name) {
             Err(why) => choice.unable.push((name, why)),
             Ok(_) => choice.names.push(name),

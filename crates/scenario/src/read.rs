@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
             let mut problem = "there is no such key".to_owned();
             if let Some(near) = nearest(&entry.name, all()) {
                 problem.push_str(&format!("; did you mean `{near}`?"));
-            } else if let Some(elsewhere) = schema::KEYS.iter().find(|key| {
+            } else if let Some(elsewhere) = schema::keys().find(|key| {
                 key.path.rsplit('.').next() == Some(entry.name.as_str())
                     && key.path != self.below(&entry.name)
                     && !key.is_old()
@@ -103,7 +103,7 @@ impl<'a> Section<'a> {
     /// The value of `name`, if written.
     pub fn field(&self, name: &str) -> Option<Field<'a>> {
         let schema = if self.schema.is_empty() { name.to_owned() } else { format!("{}.{name}", self.schema) };
-        debug_assert!(schema::find(&schema).is_some(), "{schema} is missing in schema.rs");
+        debug_assert!(schema::find(&schema).is_some(), "{schema} is missing in the schema");
         let node = &self.table.get(name)?.node;
         Some(Field { node, path: self.below(name), schema })
     }

@@ -4,10 +4,11 @@
 
 use harmonia_array::coordination::{self, Coordinator};
 use harmonia_array::{ArrayConfig, Level, WriteHole};
-use harmonia_types::registry::find;
+use harmonia_types::registry::no_keys;
 use harmonia_types::{Bytes, units};
 
 use crate::error::Parsed;
+use crate::own::known;
 use crate::policies;
 use crate::read::Section;
 
@@ -62,8 +63,8 @@ pub(crate) fn allows(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
     let name = &config.coordination.policy;
     let Some(policy) = policies::built(config, name).ok() else { return Ok(()) };
     let Some((problem, allowed)) = unable(config, &*policy) else { return Ok(()) };
-    let own = find(coordination::REGISTRY, name).map_or(&[][..], |entry| entry.keys);
-    let section = array.child_with("coordination", "array.coordination", own)?;
+    let own = coordination::POLICIES.find(name).map_or_else(no_keys, |entry| (entry.keys)());
+    let section = array.child_with("coordination", "array.coordination", &known(&own))?;
     let field = section.require("policy", "the default works on every array")?;
     Err(field.fault_allowing(problem, format!("{allowed}; or another policy")))
 }

@@ -23,25 +23,25 @@ const DEFAULT_PRESET: &str = "msr-slc-32g";
 /// A kind of policies of a device.
 struct Axis<F: 'static> {
     table: PolicyTable,
-    registry: &'static [registry::Entry<F>],
+    registry: &'static registry::Registry<F>,
     config: fn(&mut SsdConfig) -> &mut PolicyConfig,
 }
 
 const VICTIM: Axis<victim::Build> = Axis {
     table: PolicyTable { name: "victim", schema: "ssd.gc.victim", common: &["policy"] },
-    registry: victim::REGISTRY,
+    registry: &victim::POLICIES,
     config: |config| &mut config.gc.victim,
 };
 
 const SCHEDULE: Axis<schedule::Build> = Axis {
     table: PolicyTable { name: "schedule", schema: "ssd.gc.schedule", common: &["policy"] },
-    registry: schedule::REGISTRY,
+    registry: &schedule::POLICIES,
     config: |config| &mut config.gc.schedule,
 };
 
 const CONCURRENCY: Axis<concurrency::Build> = Axis {
     table: PolicyTable { name: "concurrency", schema: "ssd.gc.concurrency", common: &["policy"] },
-    registry: concurrency::REGISTRY,
+    registry: &concurrency::POLICIES,
     config: |config| &mut config.gc.concurrency,
 };
 
@@ -229,7 +229,7 @@ impl Draft {
         let schema = axis.table.schema;
         let config = (axis.config)(&mut self.config);
         if !matches!(written.node.value, Value::Table(_)) {
-            let name = written.name(registry::names(axis.registry))?;
+            let name = written.name(axis.registry.names())?;
             if config.policy != name {
                 *config = name.into();
                 self.forget(schema);

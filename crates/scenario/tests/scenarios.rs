@@ -473,7 +473,7 @@ fn the_largest_seed_survives_printing() {
 /// The converse, that no other key is read, is asserted by the reader itself.
 #[test]
 fn the_parser_reads_exactly_the_keys_of_the_schema() {
-    for key in schema::KEYS {
+    for key in schema::keys() {
         let mut flags = vec!["workload.preset=hpc-w".to_owned()];
         match key.path {
             _ if key.meaning.starts_with("trace") => {

@@ -5,12 +5,14 @@
 //! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
 //! seed.
 //!
-//! `faults` draws failures into the same scenarios.
+//! `faults` draws failures into the same scenarios, and `own_keys` those keys of policies that nothing here knows.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
 
 #[path = "swarm/faults.rs"]
 mod faults;
+#[path = "swarm/own_keys.rs"]
+mod own_keys;
 
 use std::fmt::Write as _;
 use std::sync::Mutex;
@@ -588,7 +590,8 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
         // The load's table is the last of a scenario with a trace.
         writeln!(toml, "path = {:?}", path.display().to_string()).expect("text grows");
     }
-    let scenario = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let plain = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = own_keys::drawn(seed, &toml, plain);
     let options = RunOptions {
         threads: 1,
         checked: true,

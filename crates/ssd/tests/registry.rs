@@ -189,7 +189,7 @@ fn every_combination_of_concurrency_and_schedule_keeps_all_data() {
                     }
                     config.ftl.allocation = allocation;
                     let what = format!("{} {} {domain:?} {allocation:?}", policy.name, schedule.name);
-                    println!("{what}");
+                    println!("concurrency {what}");
                     let first = exercise(&config, &what);
                     assert_eq!(first, exercise(&config, &what), "{what}: the same run twice");
                 }

@@ -6,6 +6,7 @@
 
 mod counters;
 mod levels;
+mod own_keys;
 mod plane;
 pub mod registry;
 mod request;

@@ -4,10 +4,12 @@
 //! later still has to compare as later, so sums and products stop at the end of their range instead of starting anew at
 //! zero; a sum that may have done so must not be reported.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units;
@@ -145,9 +147,19 @@ impl Serialize for SimDuration {
     }
 }
 
+impl JsonSchema for SimDuration {
+    fn schema_name() -> Cow<'static, str> {
+        "duration".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "duration", "pattern": units::DURATION_PATTERN })
+    }
+}
+
 impl<'de> Deserialize<'de> for SimDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let text = <Cow<'de, str>>::deserialize(deserializer)?;
         units::parse_duration(&text).map_err(serde::de::Error::custom)
     }
 }

@@ -21,6 +21,13 @@ const SIZES: &[(&str, f64)] = &[
     ("TiB", 1099511627776.0),
 ];
 
+/// What [`parse_duration`] reads, as a regular expression; so close that only strange numbers (`1.2.3s`) are let through.
+pub const DURATION_PATTERN: &str = r"^\s*[0-9._]+\s*(ns|us|ms|s|min|h)\s*$";
+/// What [`parse_bytes`] reads, likewise.
+pub const SIZE_PATTERN: &str = r"^\s*[0-9._]+\s*([KMGT]i?)?B\s*$";
+/// What [`parse_bandwidth`] reads, likewise.
+pub const RATE_PATTERN: &str = r"^\s*[0-9._]+\s*([KMGT]i?)?B\s*/s\s*$";
+
 /// Splits `text` into a finite number >= 0 and its unit; `what` and `units` word the error.
 fn parse(text: &str, what: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let trimmed = text.trim();

@@ -82,7 +82,6 @@ use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
-use harmonia_types::registry::find;
 use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime};
 
 use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
@@ -341,7 +340,8 @@ fn laid_out(config: &ArrayConfig, excluded: Option<DeviceId>) -> Layout {
 /// Builds the coordinator an array is configured with.
 fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
     let policy = &config.coordination.policy;
-    let entry = find(coordination::REGISTRY, policy)
+    let entry = coordination::POLICIES
+        .find(policy)
         .ok_or_else(|| format!("unknown coordination policy `{policy}`"))?;
     (entry.build)(&Parameters {
         devices: config.devices,

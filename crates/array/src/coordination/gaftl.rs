@@ -53,9 +53,10 @@
 //! RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::pools::Rule;
 use super::serial::{self, Serial};
@@ -64,7 +65,7 @@ use crate::config::{Interface, Reads};
 use crate::planner::{MOST_MIGRATING, Placing};
 
 /// Keys of `[array.coordination]` with `policy = "gaftl"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How long a grant lasts at most.
@@ -80,7 +81,7 @@ struct Config {
 }
 
 /// What becomes of parity whose member collects when it is to be written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Migration {
     /// It stays as it is, and all that is written is displaced.
@@ -144,8 +145,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gaftl",
     summary: "one SSD at a time collects as in serial, and its writes go to stripes kept free on the others",
     source: "GAFTL, IEEE Access 2019",
-    keys: &["patience", "literal", "forced", "migration", "imbalance"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         let Config { forced: forces, migration, imbalance, .. } = config;
         if !(0.0..=1.0).contains(&imbalance) {

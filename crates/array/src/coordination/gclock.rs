@@ -16,15 +16,16 @@
 use std::collections::VecDeque;
 
 use harmonia_ssd::interface::Stop;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "gclock"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How long the token stays unused after its holder's collection has ended.
@@ -116,8 +117,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gclock",
     summary: "members at their soft threshold collect one at a time: the one that holds the token",
     source: "GCLock; rule from the IODA artifact, SOSP 2021",
-    keys: &["grace"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let Config { grace } = parameters.config()?;
         if grace < SimDuration::from_us(1) {
             return Err("grace is too short, expected a time such as \"1ms\", at least 1us".into());

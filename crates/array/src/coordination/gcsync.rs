@@ -20,16 +20,17 @@
 //! Leaves out: holding background collection outside the window, fast failure of requests, and reconstruction.
 
 use harmonia_ssd::interface::Stop;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "gcsync"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Time within a slot in which the member may start to collect.
@@ -147,8 +148,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gcsync",
     summary: "members at their soft threshold collect one at a time, each in its own time slot",
     source: "GCSync; rule from the IODA artifact, SOSP 2021",
-    keys: &["window", "buffer"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.window < SimDuration::from_us(10) {
             return Err("window is too short, expected a time such as \"100ms\", at least 10us".into());

@@ -14,15 +14,16 @@
 //!
 //! Leaves out: a delay that follows the measured percentile, and the cancelling of the slower request.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::{Interface, Reads};
 
 /// Keys of `[array.coordination]` with `policy = "hedge"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How long a member may take for a read before the data is also read a second way.
@@ -60,8 +61,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "hedge",
     summary: "a read that waits too long is answered a second way too; the first answer wins",
     source: "hedged requests, CACM 2013 (The Tail at Scale)",
-    keys: &["delay"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let Config { delay } = parameters.config()?;
         if delay < SimDuration::from_us(1) {
             return Err("delay is too short, expected a time such as \"1ms\", at least 1us".into());

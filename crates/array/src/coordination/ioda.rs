@@ -43,9 +43,10 @@
 //! Leaves out: the least share of invalid pages (a quarter of a line) below which IODA's device does not collect unless
 //! forced, and windows that a device computes and changes by itself.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::rates::Rates;
 use super::redundancy::Redundancy;
@@ -53,7 +54,7 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests, Paramet
 use crate::config::{Avoid, Interface, Reads};
 
 /// Keys of `[array.coordination]` with `policy = "ioda"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// What is on.
@@ -70,7 +71,7 @@ impl Default for Config {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Mode {
     FastFail,
@@ -237,8 +238,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ioda",
     summary: "members collect in time windows of their own, and reads rebuild what a busy member refuses",
     source: "IODA, SOSP 2021",
-    keys: &["mode", "window", "buffer"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.window < SimDuration::from_us(10) {
             return Err("window is too short, expected a time such as \"100ms\", at least 10us".into());

@@ -5,7 +5,7 @@
 //! Leaves out: all coordination. Members never interact, so the simulator runs each as far ahead as it likes.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
@@ -28,8 +28,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "local",
     summary: "every member collects on its own (baseline)",
     source: "IEEE TC 2012, 3; MSST 2011, II",
-    keys: &[],
-    build: |parameters| {
+    keys: no_keys,
+    build: &|parameters| {
         parameters.config::<Config>()?;
         Ok(Box::new(Local))
     },

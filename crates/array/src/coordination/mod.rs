@@ -27,7 +27,7 @@ mod trigger;
 mod ttflash;
 
 use harmonia_ssd::interface::{Status, Stop};
-use harmonia_types::registry::{self, Entry, OwnKeys};
+use harmonia_types::registry::{self, Entry, OwnKeys, Registry};
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +236,7 @@ impl Parameters<'_> {
 }
 
 /// Builds a coordinator, or says which of its keys is wrong.
-pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Coordinator>, String>;
+pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Result<Box<dyn Coordinator>, String> + Send + Sync);
 
 /// All coordination policies. (`ideal` in a comparison is `local` with the ideal schedule.)
 pub const REGISTRY: &[Entry<Build>] = &[
@@ -256,6 +256,9 @@ pub const REGISTRY: &[Entry<Build>] = &[
     spare_the_rebuild::ENTRY,
     gaftl::ENTRY,
 ];
+
+/// Those, and what a program has added.
+pub static POLICIES: Registry<Build> = Registry::new("coordination policy", REGISTRY);
 
 #[cfg(test)]
 mod tests {

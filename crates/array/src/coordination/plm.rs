@@ -27,9 +27,10 @@
 
 use std::collections::VecDeque;
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::rates::Rates;
 use super::redundancy::Redundancy;
@@ -40,7 +41,7 @@ use crate::config::{Avoid, Interface, Reads};
 const TURN: u64 = 1 << 16;
 
 /// Keys of `[array.coordination]` with `policy = "plm"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Members that may be non-deterministic at once; at most as many as redundancy can replace.
@@ -256,8 +257,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "plm",
     summary: "members collect in turn, in NVMe's non-deterministic windows, and are not read for that time",
     source: "NVMe predictable-latency mode; rotation ours",
-    keys: &["members", "non_deterministic", "deterministic"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         let redundancy = parameters.redundancy;
         if config.members == 0 {

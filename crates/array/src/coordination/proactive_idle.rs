@@ -25,16 +25,17 @@
 //! Leaves out: any prediction of how long idleness will last. (The paper's reference for one cannot be identified.)
 
 use harmonia_ssd::interface::Stop;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "proactive-idle"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How idleness is detected.
@@ -55,7 +56,7 @@ impl Default for Config {
     }
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Detect {
     #[default]
@@ -168,8 +169,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-idle",
     summary: "as reactive-selective; in idle time the registered members also collect, until the host is back",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C",
-    keys: &["detect", "poll", "idle_threshold"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.poll == SimDuration::ZERO {
             return Err("poll must be above 0, expected a time such as \"1ms\"".into());

@@ -35,16 +35,17 @@
 //! Leaves out: a prediction of how long a gap lasts, and collecting in long idle time (proactive-idle does that).
 
 use harmonia_ssd::interface::{Status, Stop};
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "proactive-soft-limit"`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How the members' state becomes known.
@@ -57,7 +58,8 @@ struct Config {
     memory: SimDuration,
     /// A moment is quiet with at most this many host requests outstanding.
     quiet: u64,
-    /// Share of invalid pages among the written ones from which collecting pays, 0..=1.
+    /// Share of invalid pages among the written ones from which collecting pays.
+    #[schemars(range(min = 0, max = 1))]
     min_fragmentation: f64,
     /// Correctable errors per page read from which a member takes part in every collection, so that its pages are rewritten.
     max_error_rate: f64,
@@ -77,7 +79,7 @@ impl Default for Config {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Collect {
     Pull,
@@ -331,8 +333,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-soft-limit",
     summary: "members near their hard threshold collect together, at a quiet moment before the first one reaches it",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C; the rule is ours",
-    keys: &["collect", "poll", "horizon", "memory", "quiet", "min_fragmentation", "max_error_rate"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.poll < SimDuration::from_us(10) {
             return Err("poll is too short, expected a time such as \"5ms\", at least 10us".into());

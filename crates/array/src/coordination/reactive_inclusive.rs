@@ -18,7 +18,7 @@
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 
 use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
@@ -52,8 +52,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-inclusive",
     summary: "the first member at its threshold makes all members collect",
     source: "IEEE TC 2012, 4.3.1; MSST 2011, IV-C",
-    keys: trigger::KEYS,
-    build: |parameters| Ok(Box::new(ReactiveInclusive { trigger: Trigger::new(parameters.config()?)? })),
+    keys: own_keys::<trigger::Config>,
+    build: &|parameters| Ok(Box::new(ReactiveInclusive { trigger: Trigger::new(parameters.config()?)? })),
 };
 
 #[cfg(test)]

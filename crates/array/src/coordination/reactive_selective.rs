@@ -15,7 +15,7 @@
 
 use harmonia_ssd::interface::Stop;
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 
 use super::participants::Participants;
 use super::trigger::{self, Trigger};
@@ -53,8 +53,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-selective",
     summary: "the first member at its hard threshold makes those at their soft threshold collect",
     source: "IEEE TC 2012, 4.3.1",
-    keys: trigger::KEYS,
-    build: |parameters| {
+    keys: own_keys::<trigger::Config>,
+    build: &|parameters| {
         let trigger = Trigger::new(parameters.config()?)?;
         Ok(Box::new(ReactiveSelective { trigger, participants: Participants::new(parameters.devices) }))
     },

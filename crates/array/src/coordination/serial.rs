@@ -35,9 +35,10 @@ use std::collections::VecDeque;
 
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::Stop;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::pools::{Rule, State};
 use super::redundancy::Redundancy;
@@ -55,7 +56,7 @@ enum Grant {
 }
 
 /// Keys of `[array.coordination]` with `policy = "serial"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How long a grant lasts at most.
@@ -301,8 +302,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "serial",
     summary: "one member at a time is kept free of new operations, drained, and collects",
     source: "serialised GC, IEEE Access 2019",
-    keys: &["patience"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let Config { patience } = parameters.config()?;
         Ok(Box::new(with_patience(parameters, patience)?))
     },

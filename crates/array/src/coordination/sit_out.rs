@@ -36,9 +36,10 @@
 //! a read of a whole stripe ends; here it is the read of a member. It does so for RAID-Z and dRAID only; here for every level
 //! with redundancy.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, Operation, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::{Avoid, Interface, Reads};
@@ -49,7 +50,7 @@ const FEWEST_MEMBERS: u16 = 5;
 const LARGEST_POWER: u32 = 36;
 
 /// Keys of `[array.coordination]` with `policy = "sit-out"`.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Time between two looks, at least.
@@ -244,8 +245,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "sit-out",
     summary: "a member that answers reads far more slowly than the others is not read for ten minutes",
     source: "OpenZFS, autosit",
-    keys: &["interval", "insensitivity", "outliers", "sit_out"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.interval < SimDuration::from_us(1) {
             return Err("interval is too short, expected a time such as \"1s\", at least 1us".into());

@@ -16,22 +16,23 @@
 //! Leaves out: how far the rebuild has come, and how much room each member has left until then.
 
 use harmonia_ssd::Trigger;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{DeviceId, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::{Interface, MemberConfig};
 
 /// Keys of `[array.coordination]` with `policy = "spare-the-rebuild"`.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// When members are held: from a failure on, or from a replacement on.
     r#while: While,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum While {
     #[default]
@@ -107,8 +108,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "spare-the-rebuild",
     summary: "while a member is missing or rebuilt, members collect at their hard threshold only",
     source: "ours",
-    keys: &["while"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let config: Config = parameters.config()?;
         let mut policy = SpareTheRebuild::new(config.r#while, parameters.devices);
         if !parameters.members.is_empty() && parameters.members.iter().all(waits_for_hard) {

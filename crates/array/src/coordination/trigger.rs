@@ -19,7 +19,8 @@
 //! of IEEE TC 2012 fire at hard.
 
 use harmonia_types::{DeviceId, SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Action, DeliveredView, Event};
 
@@ -27,7 +28,7 @@ use super::{Action, DeliveredView, Event};
 const LOOKS: u64 = 4;
 
 /// Keys of `[array.coordination]` that both reactive policies have.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Config {
     /// Which threshold makes the array fire.
@@ -36,16 +37,13 @@ pub(super) struct Config {
     delay: SimDuration,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum FireAt {
     Soft,
     #[default]
     Hard,
 }
-
-/// The keys' names.
-pub(super) const KEYS: &[&str] = &["fire_at", "delay"];
 
 pub(super) struct Trigger {
     config: Config,

@@ -17,7 +17,7 @@
 //! member does. The artifact also lets a chip above hard wait while its channel is in use.
 
 use harmonia_ssd::interface::Stop;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 
 use super::participants::Participants;
@@ -106,8 +106,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ttflash",
     summary: "members at their soft threshold collect in turn; reads go around the one that collects if that is quicker",
     source: "TTFLASH, FAST 2017 (from chips to SSDs)",
-    keys: &[],
-    build: |parameters| {
+    keys: no_keys,
+    build: &|parameters| {
         parameters.config::<Config>()?;
         let &super::Parameters { devices, redundancy, message_latency, .. } = parameters;
         Ok(Box::new(TtFlash::new(devices, redundancy, message_latency)))

@@ -1,12 +1,13 @@
-//! `harmonia policies`, `presets` and `formats`: what the registries hold.
+//! `harmonia policies`, `presets`, `formats` and `schema`: what the registries hold, and what scenarios may say.
 
 use harmonia_array::coordination;
 use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::presets::{self, Kind, PresetInfo};
+use harmonia_scenario::schema::json_schema;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_tables::{Color, Emphasis};
 use harmonia_trace::FORMATS;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, OwnKey, Registry};
 use serde::Serialize;
 
 use crate::args::ListArguments;
@@ -25,8 +26,8 @@ struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     needs: Option<Needs>,
     /// Keys of its own that a scenario may give.
-    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
-    keys: &'static [&'static str],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    keys: Vec<OwnKey>,
     /// What it sets, each with its source; in the JSON only, for they are many.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     figures: Vec<Figure>,
@@ -54,7 +55,7 @@ struct List {
 /// The four registries of policies.
 pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), Failure> {
     let list = |name, title, items| List { name, title, items };
-    let mut coordination = registered(coordination::REGISTRY);
+    let mut coordination = registered(&coordination::POLICIES);
     for (name, needs) in needs() {
         coordination.iter_mut().filter(|item| item.name == name).for_each(|item| item.needs = Some(needs));
     }
@@ -66,12 +67,12 @@ pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), F
     });
     let lists = Lists(vec![
         list("coordination", "Coordination: who collects when (array.coordination.policy)", coordination),
-        list("victim", "Victim: which block to collect (ssd.gc.victim)", registered(victim::REGISTRY)),
-        list("schedule", "Schedule: when among host work (ssd.gc.schedule)", registered(schedule::REGISTRY)),
+        list("victim", "Victim: which block to collect (ssd.gc.victim)", registered(&victim::POLICIES)),
+        list("schedule", "Schedule: when among host work (ssd.gc.schedule)", registered(&schedule::POLICIES)),
         list(
             "concurrency",
             "Concurrency: how many channels of a device at once (ssd.gc.concurrency.policy)",
-            registered(concurrency::REGISTRY),
+            registered(&concurrency::POLICIES),
         ),
     ]);
     lists.print(options, output)
@@ -115,15 +116,22 @@ pub(crate) fn formats(options: &ListArguments, output: &Output) -> Result<(), Fa
     Lists(vec![List { name: "trace", title, items }]).print(options, output)
 }
 
-fn registered<F>(registry: &'static [Entry<F>]) -> Vec<Item> {
-    let item = |entry: &Entry<F>| Item {
+/// The JSON Schema of scenarios.
+pub(crate) fn schema(output: &Output) -> Result<(), Failure> {
+    let text =
+        serde_json::to_string_pretty(&json_schema()).map_err(|error| Failure::Internal(error.to_string()))?;
+    output.data(&(text + "\n"))
+}
+
+fn registered<F>(registry: &'static Registry<F>) -> Vec<Item> {
+    let item = |entry: &'static Entry<F>| Item {
         name: entry.name,
         summary: entry.summary,
         source: entry.source,
-        keys: entry.keys,
+        keys: (entry.keys)(),
         ..Item::default()
     };
-    registry.iter().map(item).collect()
+    registry.entries().into_iter().map(item).collect()
 }
 
 impl Lists {
@@ -160,8 +168,10 @@ impl List {
                 let level = if redundancy { ", and a level that keeps data more than once" } else { "" };
                 text.push_str(&format!("{indent}needs: array.interface = \"{interface}\"{level}\n"));
             }
-            if !item.keys.is_empty() {
-                text.push_str(&format!("{indent}keys: {}\n", item.keys.join(", ")));
+            for key in &item.keys {
+                let OwnKey { name, takes, meaning, .. } = key;
+                let default = key.default_text();
+                text.push_str(&format!("{indent}key {name} = {default}: {meaning} Takes {takes}.\n"));
             }
         }
         text
@@ -187,13 +197,19 @@ mod tests {
 
     #[test]
     fn a_list_names_each_item_with_its_source_and_keys() {
+        let k = OwnKey {
+            name: "k".into(),
+            takes: "a whole number".into(),
+            default: 4.into(),
+            meaning: "How many.".into(),
+            schema: true.into(),
+        };
         let items = vec![
             Item { name: "local", summary: "Each alone.", source: "paper A", ..Item::default() },
-            Item { name: "fixed", summary: "k at once.", keys: &["k"], ..Item::default() },
+            Item { name: "fixed", summary: "k at once.", keys: vec![k], ..Item::default() },
         ];
         let lists = Lists(vec![List { name: "x", title: "Title", items }]);
-        let expected =
-            "Title\n  local  Each alone.\n         from: paper A\n  fixed  k at once.\n         keys: k\n";
+        let expected = "Title\n  local  Each alone.\n         from: paper A\n  fixed  k at once.\n         key k = 4: How many. Takes a whole number.\n";
         assert_eq!(lists.text(Color(false)), expected);
     }
 }

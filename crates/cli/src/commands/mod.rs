@@ -33,6 +33,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),
         Command::Formats(options) => lists::formats(&options, output),
+        Command::Schema => lists::schema(output),
         Command::Check { scenario } => check::check(&scenario, output),
         Command::Completions { shell } => shell::completions(shell, output),
         Command::Man { out } => shell::man(out.as_deref(), output),

@@ -4,7 +4,6 @@ use harmonia_array::coordination;
 use harmonia_scenario::policies::{Choice, IDEAL, all as all_of, choice, sets_of};
 use harmonia_scenario::{Axis, Variant, axes, sweep};
 use harmonia_tables::{Cross, POLICY_KEY, combinations};
-use harmonia_types::registry::names;
 
 use crate::args::ScenarioArguments;
 use crate::failure::Failure;
@@ -139,10 +138,10 @@ fn named(mut variants: Vec<Variant>, cross: &Cross) -> Vec<Variant> {
 
 /// The `--set` pairs that make a policy; they come after the user's own and so have the last word.
 fn pairs(policy: &str) -> Result<Vec<String>, Failure> {
-    if policy == IDEAL || names(coordination::REGISTRY).any(|name| name == policy) {
+    if policy == IDEAL || coordination::POLICIES.names().any(|name| name == policy) {
         return Ok(sets_of(policy));
     }
-    let known: Vec<&str> = names(coordination::REGISTRY).chain([IDEAL]).collect();
+    let known: Vec<&str> = coordination::POLICIES.names().chain([IDEAL]).collect();
     let nearest = known
         .iter()
         .max_by(|a, b| strsim::jaro_winkler(policy, a).total_cmp(&strsim::jaro_winkler(policy, b)));
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn every_registered_coordination_policy_can_be_compared() {
-        for name in names(coordination::REGISTRY) {
+        for name in coordination::POLICIES.names() {
             assert_eq!(pairs(name).expect("known"), [format!("array.coordination.policy={name}")]);
         }
     }
@@ -248,7 +247,7 @@ mod tests {
         assert_eq!(labels(&[], &[]), can_win, "RAID-0");
         assert_eq!(labels(&[], &["array.devices=1"]), ["local", "ideal"]);
         // Of those that read around members one a rung is tried; sit-out needs five members, spare-the-rebuild a failure.
-        let all: Vec<&str> = names(coordination::REGISTRY).chain([IDEAL]).collect();
+        let all: Vec<&str> = coordination::POLICIES.names().chain([IDEAL]).collect();
         let without = |names: &[&str]| -> Vec<&str> {
             all.iter().copied().filter(|name| !names.contains(name)).collect()
         };

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use harmonia_scenario::presets;
-use harmonia_scenario::schema::KEYS;
+use harmonia_scenario::schema::keys;
 
 use super::GENERATED;
 
@@ -54,13 +54,15 @@ pub fn scenario() -> String {
     page.push_str(
         "This page lists the keys of a scenario, each with its values, its default and its meaning. A scenario is a TOML \
          file. `harmonia presets` lists the built-in ones, and `harmonia check FILE` prints any \
-         scenario with every key written out. `--set key=value` changes a key. Quantities carry their unit: `25us`, \
+         scenario with every key written out. `harmonia schema > harmonia.schema.json` prints a JSON Schema, with which editors \
+         complete and check keys; with Taplo (Even Better TOML in VS Code) a file names it in its first line: \
+         `#:schema ./harmonia.schema.json`. `--set key=value` changes a key. Quantities carry their unit: `25us`, \
          `4KiB` (1024), `510.53KB` (1000), `300MB/s`, `5%`. An unknown key is an error that names the nearest known \
          one. Where the default is `preset`, the value comes from the [device preset](presets.md). The \
          [glossary](glossary.md) explains the terms.\n",
     );
     let mut table = None;
-    for key in KEYS {
+    for key in keys() {
         let here = key.path.split('.').next().filter(|_| key.path.contains('.'));
         if table != Some(here) {
             table = Some(here);

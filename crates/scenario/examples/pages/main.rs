@@ -4,7 +4,7 @@
 //! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`; its section on
 //!   parity is `parity`, drawn by `rows` and `held`, and the one on failures `failing`;
 //! * `formats`: trace formats, from their registry;
-//! * `keys`: tables from `schema::KEYS` and the presets.
+//! * `keys`: tables from `schema::keys` and the presets.
 //!
 //! A test (`tests/pages.rs`) fails when a committed page is stale.
 
@@ -14,7 +14,6 @@ mod failing;
 mod formats;
 mod held;
 mod keys;
-mod own_keys;
 mod parity;
 mod policies;
 mod recorder;

@@ -5,9 +5,8 @@ use std::fmt::Write;
 use harmonia_array::coordination::{self, Coordinator, Parameters};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::SimDuration;
-use harmonia_types::registry::{Entry, find};
+use harmonia_types::registry::{Entry, OwnKey, find};
 
-use super::own_keys::{own_keys, shared_modules};
 use super::terms::linked;
 use super::{GENERATED, root};
 
@@ -27,12 +26,16 @@ struct Policy {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    keys: &'static [&'static str],
+    keys: Vec<OwnKey>,
 }
 
 fn policies<F>(registry: &[Entry<F>]) -> Vec<Policy> {
-    let policy =
-        |&Entry { name, summary, source, keys, .. }: &Entry<F>| Policy { name, summary, source, keys };
+    let policy = |&Entry { name, summary, source, keys, .. }: &Entry<F>| Policy {
+        name,
+        summary,
+        source,
+        keys: keys(),
+    };
     registry.iter().map(policy).collect()
 }
 
@@ -130,11 +133,9 @@ fn page(kind: &Kind, policy: &Policy) -> String {
         page.push_str("| key | takes | default | meaning |\n|---|---|---|---|\n");
     }
     let table = kind.key.strip_suffix(".policy").unwrap_or(kind.key);
-    let sources: Vec<_> =
-        std::iter::once(source.clone()).chain(shared.iter().map(|file| read(file))).collect();
-    for key in own_keys(&sources, policy.keys) {
+    for key in &policy.keys {
         let cell = |text: &str| text.replace('|', "\\|");
-        let (name, takes, default) = (key.name, cell(&key.takes), cell(&key.default));
+        let (name, takes, default) = (&key.name, cell(&key.takes), cell(&key.default_text()));
         let _ = writeln!(page, "| `{table}.{name}` | {takes} | {default} | {} |", cell(&key.meaning));
     }
     let _ = write!(page, "\n## Use\n\n```sh\n{}\n```\n", example(kind, policy));
@@ -195,6 +196,12 @@ fn built(policy: &str) -> Option<Box<dyn Coordinator>> {
     let (message_latency, own) = (SimDuration::ZERO, serde_json::Map::new());
     let parameters = Parameters { devices: 8, redundancy: 1, members: &[], message_latency, own: &own };
     find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok())
+}
+
+/// Modules beside it that a policy uses: `trigger` for `use super::trigger::{Config, Trigger};`.
+fn shared_modules(source: &str) -> impl Iterator<Item = &str> {
+    let used = source.lines().filter_map(|line| line.strip_prefix("use super::"));
+    used.filter_map(|path| path.split_once("::")).map(|(module, _)| module)
 }
 
 /// The comment a file opens with; links in it are relative to `docs`.

@@ -23,18 +23,21 @@
 //! Leaves out: how urgent a single channel is, and the host's activity.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
-use serde::Deserialize;
+use harmonia_types::registry::{Entry, own_keys};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters, whole};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "adaptive"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Utilisation below which nothing is collected.
+    #[schemars(range(min = 0, max = 1))]
     low: f64,
     /// Utilisation from which `max_channels` collect.
+    #[schemars(range(min = 0, max = 1))]
     high: f64,
     /// Channels that collect at once, at most; half of the channels by default.
     max_channels: Option<u32>,
@@ -51,7 +54,7 @@ impl Default for Config {
 }
 
 /// How the share of the ramp becomes a number of channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Ramp {
     Floor,
@@ -60,7 +63,7 @@ enum Ramp {
 }
 
 /// Who starts of channels with equal victims.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Ties {
     Lowest,
@@ -108,8 +111,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "adaptive",
     summary: "the fuller the device, the more channels collect at once, up to a half",
     source: "Electronics 2025, 4.1",
-    keys: &["low", "high", "max_channels", "ramp", "ties"],
-    build: |parameters: &Parameters<'_>| {
+    keys: own_keys::<Config>,
+    build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         Ok(Box::new(Adaptive {
             band: Band::new(config.low, config.high)?,

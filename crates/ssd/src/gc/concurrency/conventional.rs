@@ -14,7 +14,7 @@
 //!
 //! Leaves out: nothing else that the text names.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::fixed::Fixed;
 use super::{Build, Concurrency};
@@ -29,24 +29,24 @@ pub(super) const FROM_THE_START: Entry<Build> = Entry {
     name: "conv-0-allch",
     summary: "all channels collect whenever any block has an invalid page",
     source: SOURCE,
-    keys: &[],
-    build: |parameters| scheme(0.0, parameters.channels),
+    keys: no_keys,
+    build: &|parameters| scheme(0.0, parameters.channels),
 };
 
 pub(super) const ALL_CHANNELS: Entry<Build> = Entry {
     name: "conv-0.7-allch",
     summary: "from utilisation 0.7 on all channels collect",
     source: SOURCE,
-    keys: &[],
-    build: |parameters| scheme(0.7, parameters.channels),
+    keys: no_keys,
+    build: &|parameters| scheme(0.7, parameters.channels),
 };
 
 pub(super) const HALF_THE_CHANNELS: Entry<Build> = Entry {
     name: "conv-0.7-halfch",
     summary: "from utilisation 0.7 on half of the channels collect at once",
     source: SOURCE,
-    keys: &[],
-    build: |parameters| scheme(0.7, parameters.half()),
+    keys: no_keys,
+    build: &|parameters| scheme(0.7, parameters.half()),
 };
 
 #[cfg(test)]

@@ -15,16 +15,18 @@
 //! Leaves out: any response to utilisation other than `start`.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
-use serde::Deserialize;
+use harmonia_types::registry::{Entry, own_keys};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Build, Concurrency, Limit, Load, Parameters, utilisation};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "fixed"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Utilisation from which dies start on their own.
+    #[schemars(range(min = 0, max = 1))]
     start: f64,
     /// Channels that collect at once; all of them by default.
     channels: Option<u32>,
@@ -52,8 +54,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "fixed",
     summary: "a fixed limit on the channels that collect at once; from a given utilisation on dies start on their own",
     source: "Electronics 2025, 4.3, its conventional schemes",
-    keys: &["start", "channels"],
-    build: |parameters: &Parameters<'_>| {
+    keys: own_keys::<Config>,
+    build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         let channels = parameters.channels("channels", config.channels, parameters.channels)?;
         Ok(Box::new(Fixed { start: utilisation("start", config.start)?, channels }))

@@ -14,19 +14,22 @@
 //!
 //! Leaves out: any prediction of how long the host stays away.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "idle-time"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Utilisation below which nothing is collected.
+    #[schemars(range(min = 0, max = 1))]
     low: f64,
     /// Utilisation from which idleness does not matter.
+    #[schemars(range(min = 0, max = 1))]
     high: f64,
     /// Channels that collect at once, at most; half of the channels by default.
     max_channels: Option<u32>,
@@ -48,7 +51,7 @@ impl Default for Config {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Scope {
     Device,
@@ -106,8 +109,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "idle-time",
     summary: "channels collect when the host has left them alone for a time, until the device fills up",
     source: "ours, against the utilisation of Electronics 2025, 4.1",
-    keys: &["low", "high", "max_channels", "idle", "scope"],
-    build: |parameters: &Parameters<'_>| {
+    keys: own_keys::<Config>,
+    build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         if config.idle == SimDuration::ZERO || config.idle > SimDuration(3_600_000_000_000) {
             return Err("idle must be above 0 and at most 1h, expected a time such as \"1ms\"".into());

@@ -21,7 +21,7 @@ mod rotation;
 mod unlimited;
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::{self, Entry, OwnKeys, PolicyConfig, chosen};
+use harmonia_types::registry::{self, Entry, OwnKeys, PolicyConfig, Registry};
 
 /// Says how many channels may collect, and which of them goes first.
 pub trait Concurrency: Send {
@@ -174,7 +174,7 @@ fn whole(channels: u32, share: f64) -> u32 {
 }
 
 /// Builds a concurrency policy, or says which of its keys is wrong.
-pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Concurrency>, String>;
+pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Result<Box<dyn Concurrency>, String> + Send + Sync);
 
 /// All concurrency policies.
 pub const REGISTRY: &[Entry<Build>] = &[
@@ -189,12 +189,15 @@ pub const REGISTRY: &[Entry<Build>] = &[
     rotation::ENTRY,
 ];
 
+/// Those, and what a program has added.
+pub static POLICIES: Registry<Build> = Registry::new("concurrency policy", REGISTRY);
+
 /// Builds the policy of a device with so many channels.
 ///
 /// # Errors
 /// If there is no such policy, or it refuses one of its keys.
 pub fn build(config: &PolicyConfig, channels: u32) -> Result<Box<dyn Concurrency>, String> {
-    let entry = chosen(REGISTRY, "concurrency policy", &config.policy, &config.own)?;
+    let entry = POLICIES.chosen(&config.policy, &config.own)?;
     (entry.build)(&Parameters { channels, own: &config.own })
 }
 

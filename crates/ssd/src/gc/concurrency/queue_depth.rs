@@ -15,18 +15,21 @@
 //! Leaves out: on which channels the operations are.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
-use serde::Deserialize;
+use harmonia_types::registry::{Entry, own_keys};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Band, Build, Concurrency, Limit, Load, Parameters};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "queue-depth"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Utilisation below which nothing is collected.
+    #[schemars(range(min = 0, max = 1))]
     low: f64,
     /// Utilisation from which the queue does not matter.
+    #[schemars(range(min = 0, max = 1))]
     high: f64,
     /// Channels that collect at once, at most; half of the channels by default.
     max_channels: Option<u32>,
@@ -66,8 +69,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "queue-depth",
     summary: "the more host operations are at the device, the fewer channels collect, until it fills up",
     source: "ours, against the utilisation of Electronics 2025, 4.1",
-    keys: &["low", "high", "max_channels", "depth"],
-    build: |parameters: &Parameters<'_>| {
+    keys: own_keys::<Config>,
+    build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         if config.depth == 0 {
             return Err("depth is out of range, expected a whole number, 1 or more".into());

@@ -17,16 +17,18 @@
 //! Leaves out: parity, and with it the rebuilding. The paper's planes are dies here.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
-use serde::Deserialize;
+use harmonia_types::registry::{Entry, own_keys};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Build, Candidate, Concurrency, Limit, Load, Parameters, utilisation};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "rotation"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Utilisation from which dies start on their own.
+    #[schemars(range(min = 0, max = 1))]
     start: f64,
     /// Whether one die of the device, or one die of every channel, collects at a time.
     group: Group,
@@ -38,7 +40,7 @@ impl Default for Config {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Group {
     Device,
@@ -82,8 +84,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "rotation",
     summary: "one die of the device, or of each channel, collects at a time, in turn",
     source: "TTFLASH (FAST 2017), rotating garbage collection, without parity",
-    keys: &["start", "group"],
-    build: |parameters: &Parameters<'_>| {
+    keys: own_keys::<Config>,
+    build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         let groups = if config.group == Group::Device { 1 } else { parameters.channels };
         let start = utilisation("start", config.start)?;

@@ -5,7 +5,7 @@
 //! Leaves out: any limit.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Concurrency, Limit, Load};
 
@@ -25,6 +25,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "unlimited",
     summary: "every die that wants to collect may do so",
     source: "MSR SSD model",
-    keys: &[],
-    build: |_| Ok(Box::new(Unlimited)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Unlimited)),
 };

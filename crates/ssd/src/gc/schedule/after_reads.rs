@@ -17,7 +17,7 @@
 //! Leaves out: reads between page moves, which `preemptive` has.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::blocking::Blocking;
 use super::{Build, Class, Decision, DieView, Gc, GcJob, GcPhase, GivesWay, Needs, Schedule, Token};
@@ -47,6 +47,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "after-reads",
     summary: "as blocking, but waiting reads go before an event starts, until a unit reaches its hard threshold",
     source: "Electronics 2025, 4.3: the switch between collection ahead of user reads and behind them",
-    keys: &[],
-    build: |_| Ok(Box::new(AfterReads)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(AfterReads)),
 };

@@ -7,7 +7,7 @@
 //! Leaves out: any use of the idle planes, and any way for the host to go first.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Decision, DieView, Gc, GcPhase, Pace, Schedule, Token};
 
@@ -31,6 +31,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "blocking",
     summary: "an event runs to its end before the die serves the host again",
     source: "MSR SSD model; IEEE TC 2012, 3.1",
-    keys: &[],
-    build: |_| Ok(Box::new(Blocking)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Blocking)),
 };

@@ -8,7 +8,7 @@
 //! Leaves out: all of garbage collection's time.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Decision, DieView, Gc, GivesWay, Needs, Pace, Schedule};
 
@@ -32,6 +32,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ideal",
     summary: "garbage collection takes no time: the lower bound",
     source: "IEEE TC 2012, 5.2",
-    keys: &[],
-    build: |_| Ok(Box::new(Ideal)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Ideal)),
 };

@@ -21,7 +21,7 @@
 //! Leaves out: the time the search takes in firmware (4.1 puts it at hundreds of nanoseconds).
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Class, Decision, DieView, Gc, GcPhase, MultiPlane, Needs, Schedule, Token};
 
@@ -56,6 +56,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "io-parallel",
     summary: "while one plane collects, its siblings serve matching host operations in the same commands (GC-PAR)",
     source: "HPDC 2018, 4.1 (Algorithm 2), 4.2",
-    keys: &[],
-    build: |_| Ok(Box::new(IoParallel)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(IoParallel)),
 };

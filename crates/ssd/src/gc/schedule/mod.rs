@@ -12,7 +12,7 @@ mod preemptive;
 mod preemptive_io_parallel;
 mod slack;
 
-use harmonia_types::registry::{Entry, Parameters, PolicyConfig, chosen};
+use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
 use harmonia_types::{SimDuration, SimTime};
 
 /// Decides what a die does next.
@@ -379,7 +379,7 @@ impl DieView<'_> {
 }
 
 /// Builds a schedule, or says which of its keys is wrong.
-pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Schedule>, String>;
+pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Result<Box<dyn Schedule>, String> + Send + Sync);
 
 /// All schedules.
 pub const REGISTRY: &[Entry<Build>] = &[
@@ -392,11 +392,14 @@ pub const REGISTRY: &[Entry<Build>] = &[
     ideal::ENTRY,
 ];
 
+/// Those, and what a program has added.
+pub static POLICIES: Registry<Build> = Registry::new("schedule", REGISTRY);
+
 /// Builds the schedule of a device.
 ///
 /// # Errors
 /// If there is no such schedule, or it refuses one of its keys.
 pub fn build(config: &PolicyConfig) -> Result<Box<dyn Schedule>, String> {
-    let entry = chosen(REGISTRY, "schedule", &config.policy, &config.own)?;
+    let entry = POLICIES.chosen(&config.policy, &config.own)?;
     (entry.build)(&Parameters { own: &config.own })
 }

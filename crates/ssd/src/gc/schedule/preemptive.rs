@@ -21,7 +21,7 @@
 //! goes to flash, at the price of a read and a transfer. It also leaves out choosing among waiting operations by size or kind.
 
 use harmonia_types::SimTime;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::blocking::Blocking;
 use super::{
@@ -118,6 +118,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive",
     summary: "host operations go between the steps of a collection, until a unit reaches its hard threshold",
     source: "Lee et al., ISPASS 2011; IEEE Access 2019, VI; HPDC 2018, 3.3",
-    keys: &[],
-    build: |_| Ok(Box::new(Preemptive { inner: Blocking })),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Preemptive { inner: Blocking })),
 };

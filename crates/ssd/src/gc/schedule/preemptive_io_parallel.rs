@@ -8,7 +8,7 @@
 //!
 //! Leaves out: waiting a little for a partner before the host goes first.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::Build;
 use super::io_parallel::IoParallel;
@@ -18,6 +18,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive-io-parallel",
     summary: "io-parallel; host operations without a partner go between its steps, until a unit reaches its hard threshold",
     source: "HPDC 2018, 4.4",
-    keys: &[],
-    build: |_| Ok(Box::new(Preemptive { inner: IoParallel })),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Preemptive { inner: IoParallel })),
 };

@@ -31,9 +31,10 @@
 //! several pages are late as soon as one page is. [estimate.rs](../crates/ssd/src/device/estimate.rs) says which delays the
 //! estimate does not see.
 
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, own_keys};
 use harmonia_types::{SimDuration, SimTime};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::blocking::Blocking;
 use super::preemptive::Preemptive;
@@ -41,7 +42,7 @@ use super::{Build, Class, Decision, DieView, Gc, GcPhase, Needs, Schedule, Token
 
 /// Steps of collection within the slack of what waits.
 /// Keys of `[ssd.gc.schedule]` with `policy = "slack"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Deadline of requests without one, counted from their arrival; at most 1 hour.
@@ -137,8 +138,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "slack",
     summary: "a step of a collection waits if it would make a host operation miss its deadline (HIOS)",
     source: "Jung et al., ISCA 2014 (abstract)",
-    keys: &["slack"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let Config { slack } = parameters.config()?;
         if slack > HOUR {
             return Err("slack is out of range, expected a time of at most 1h".to_owned());

@@ -18,7 +18,7 @@
 use std::cmp::Ordering;
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
@@ -69,8 +69,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "cost-benefit",
     summary: "the most space gained, for the longest time, at the least cost: age x (1 - u) / 2u",
     source: "Kawaguchi et al., USENIX 1995; Rosenblum and Ousterhout, SOSP 1991",
-    keys: &[],
-    build: |_| Ok(Box::new(CostBenefit)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(CostBenefit)),
 };
 
 #[cfg(test)]

@@ -9,17 +9,19 @@
 //! Leaves out: wear.
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
-use serde::Deserialize;
+use harmonia_types::registry::{Entry, own_keys};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
 
 /// Keys of `[ssd.gc.victim]` with `policy = "d-choices"`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Number of candidates, 1 to 1000.
+    /// Number of candidates.
+    #[schemars(range(min = 1, max = 1000))]
     d: u32,
 }
 
@@ -54,8 +56,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "d-choices",
     summary: "the fewest valid pages among `d` random blocks",
     source: "Van Houdt, SIGMETRICS 2013",
-    keys: &["d"],
-    build: |parameters| {
+    keys: own_keys::<Config>,
+    build: &|parameters| {
         let Config { d } = parameters.config()?;
         if !(1..=1000).contains(&d) {
             return Err("d is out of range, expected 1 to 1000".to_owned());

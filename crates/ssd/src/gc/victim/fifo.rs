@@ -9,7 +9,7 @@
 //! Leaves out: everything but age.
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
@@ -29,8 +29,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "fifo",
     summary: "the block closed first",
     source: "Desnoyers, SYSTOR 2012, 3",
-    keys: &[],
-    build: |_| Ok(Box::new(Fifo)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Fifo)),
 };
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! Leaves out: the age of the data, and the load on the block's plane.
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
@@ -24,8 +24,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "greedy",
     summary: "fewest valid pages; ties to the least worn, then the lowest index",
     source: "Agrawal et al., USENIX ATC 2008, 3.4; HPDC 2018, Table 1 (ties)",
-    keys: &[],
-    build: |_| Ok(Box::new(Greedy)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Greedy)),
 };
 
 #[cfg(test)]

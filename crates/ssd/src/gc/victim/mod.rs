@@ -9,7 +9,7 @@ mod read_match;
 
 use harmonia_engine::Rng;
 use harmonia_types::SimTime;
-use harmonia_types::registry::{Entry, Parameters, PolicyConfig, chosen};
+use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
 
 use crate::block::{BlockId, BlockTable};
 
@@ -86,18 +86,21 @@ impl QueuedReads for NoReads {
 }
 
 /// Builds a victim policy, or says which of its keys is wrong.
-pub type Build = fn(&Parameters<'_>) -> Result<Box<dyn Victim>, String>;
+pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Result<Box<dyn Victim>, String> + Send + Sync);
 
 /// All victim policies.
 pub const REGISTRY: &[Entry<Build>] =
     &[greedy::ENTRY, cost_benefit::ENTRY, fifo::ENTRY, random::ENTRY, d_choices::ENTRY, read_match::ENTRY];
+
+/// Those, and what a program has added.
+pub static POLICIES: Registry<Build> = Registry::new("victim policy", REGISTRY);
 
 /// Builds the victim policy of a device.
 ///
 /// # Errors
 /// If there is no such policy, or it refuses one of its keys.
 pub fn build(config: &PolicyConfig) -> Result<Box<dyn Victim>, String> {
-    let entry = chosen(REGISTRY, "victim policy", &config.policy, &config.own)?;
+    let entry = POLICIES.chosen(&config.policy, &config.own)?;
     (entry.build)(&Parameters { own: &config.own })
 }
 

@@ -8,7 +8,7 @@
 //! Leaves out: everything that distinguishes blocks.
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
@@ -29,8 +29,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "random",
     summary: "any closed block",
     source: "Van Houdt, SIGMETRICS 2013 (d = 1)",
-    keys: &[],
-    build: |_| Ok(Box::new(Random)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(Random)),
 };
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 use std::cmp::Reverse;
 
 use harmonia_engine::Rng;
-use harmonia_types::registry::Entry;
+use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
@@ -62,6 +62,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "read-match",
     summary: "of the blocks with the fewest valid pages, the one that can be paired with the most waiting reads (GC-VIC)",
     source: "HPDC 2018, 4.3 (Algorithm 3)",
-    keys: &[],
-    build: |_| Ok(Box::new(ReadMatch)),
+    keys: no_keys,
+    build: &|_| Ok(Box::new(ReadMatch)),
 };

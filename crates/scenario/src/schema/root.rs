@@ -1,0 +1,24 @@
+//! Keys of no table, and of `[precondition]`.
+
+use super::Form::{Number, Text, Whole};
+use super::{Key, MOST, key};
+
+/// In the order in which they are documented.
+pub(super) const KEYS: &[Key] = &[
+    key("name", Text, "text of 1 to 200 characters", "the file's name", "names the scenario in reports"),
+    key("seed", Whole(0, MOST), "a whole number, 0 to 2^64 - 1", "1", "seed of all random numbers"),
+    key(
+        "precondition.fill",
+        Number(0.0, 1.0),
+        "a number from 0 to 1",
+        "1.0",
+        "share of the logical space mapped before the run; 0: an empty device that was never written",
+    ),
+    key(
+        "precondition.overwrite",
+        Number(0.0, 1000.0),
+        "a number from 0 to 1000; with `fill` = 0 only 0",
+        "3.0; 0 with `fill` = 0",
+        "random overwrites of the mapped space before the run, in multiples of its size",
+    ),
+];
