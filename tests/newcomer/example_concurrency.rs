@@ -24,6 +24,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct ExampleConcurrency {
     from: f64,
 }

@@ -18,6 +18,7 @@ struct Config {
     polite: bool,
 }
 
+#[derive(Clone)]
 struct ExampleSchedule {
     polite: bool,
 }

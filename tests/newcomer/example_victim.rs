@@ -25,6 +25,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct ExampleVictim {
     looks: u32,
 }

@@ -29,7 +29,7 @@ use crate::planner::Rows;
 const IN_USE: u64 = u64::MAX;
 
 /// Entries by row.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StripeCache {
     size: usize,
     /// Words of an entry in `kept`.

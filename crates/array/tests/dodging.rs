@@ -245,6 +245,7 @@ fn a_write_to_a_member_that_collects_is_parked_and_goes_back() {
 }
 
 /// Reserves member 1 at 10 us, forces it when it is drained, and returns it 1 ms after that.
+#[derive(Clone)]
 struct Reserves(Arc<Mutex<Vec<SimTime>>>);
 
 impl Coordinator for Reserves {

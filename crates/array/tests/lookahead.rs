@@ -24,6 +24,7 @@ const PAGES: u64 = 48;
 const REQUESTS: u64 = 150;
 
 /// Plans that depend on nothing but the transaction, the time, and what the members have to do.
+#[derive(Clone)]
 struct Wild {
     seed: u64,
     /// Some operations fail fast.
@@ -109,6 +110,7 @@ impl Planner for Wild {
 }
 
 /// Acts as `Forces` does, and listens to everything if it should.
+#[derive(Clone)]
 struct Ears {
     forces: Forces,
     listens: bool,

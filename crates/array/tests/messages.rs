@@ -23,6 +23,7 @@ const COLLECT: u64 = 1_500;
 type Heard = (SimTime, Event, Option<(Status, SimTime)>);
 
 /// Acts at given times, in us, and writes down what it hears.
+#[derive(Clone)]
 struct Ear {
     acts: Vec<(u64, Action)>,
     heard: Arc<Mutex<Vec<Heard>>>,

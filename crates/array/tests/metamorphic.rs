@@ -610,6 +610,7 @@ fn local_is_n_devices_fed_the_split_load() {
 }
 
 /// Sees everything, does nothing.
+#[derive(Clone)]
 struct Watcher;
 
 impl Coordinator for Watcher {

@@ -33,6 +33,7 @@ const UNEVEN: usize = 1;
 const SECOND: u64 = 1_000_000_000;
 
 /// Takes note of who is to be avoided.
+#[derive(Clone)]
 struct Watched {
     policy: Box<dyn Coordinator>,
     avoided: Arc<Mutex<Vec<DeviceId>>>,

@@ -40,7 +40,7 @@ struct Log {
 }
 
 /// Plans what its script says; requests without an entry become no transaction at all, flushes go to every member.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Script {
     scripted: Vec<Scripted>,
     answers: VecDeque<(Answer, Vec<PlannedOperation>)>,

@@ -49,7 +49,7 @@ pub use own::PolicyKey;
 pub use run::{
     AgedCache, CHEAP_SEEDS, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunId, RunOptions, Silent,
     Stage, Unobserved, aged_arrays, compare, compare_seeds, compare_while, default_seeds, peak_rss_bytes,
-    preflight, run, run_aged,
+    preflight, run, run_aged, run_forked,
 };
 pub use scenario::{FlagValue, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant, sweep};
 pub use set::{Axis, axes, values_of};

@@ -23,6 +23,7 @@ struct Config {
 }
 
 /// Counts what it hears of one member.
+#[derive(Clone)]
 struct Listener {
     member: DeviceId,
     heard: Arc<AtomicU64>,
@@ -45,6 +46,7 @@ impl Coordinator for Listener {
 }
 
 /// Any closed block, and counts how often it was asked.
+#[derive(Clone)]
 struct Counting(Arc<AtomicU64>);
 
 impl Victim for Counting {

@@ -6,11 +6,14 @@
 //! seed.
 //!
 //! `faults` draws failures into the same scenarios, and `own_keys` those keys of policies that nothing here knows.
+//! `forks` cuts runs in two.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
 
 #[path = "swarm/faults.rs"]
 mod faults;
+#[path = "swarm/forks.rs"]
+mod forks;
 #[path = "swarm/own_keys.rs"]
 mod own_keys;
 

@@ -28,6 +28,7 @@ struct Asked {
 }
 
 /// G(u): none below `low`, `most` channels from `high` on, a ramp between.
+#[derive(Clone)]
 struct Adaptive {
     low: f64,
     high: f64,
@@ -122,6 +123,7 @@ fn no_more_channels_collect_than_the_ramp_allows_and_the_best_victim_goes_first(
 }
 
 /// Never lets anything start.
+#[derive(Clone)]
 struct Never;
 impl Concurrency for Never {
     fn limit(&self, _: SimTime, _: &Load<'_>) -> Limit {

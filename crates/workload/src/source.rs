@@ -39,6 +39,13 @@ pub trait Source: Send {
         false
     }
 
+    /// Another source that goes on from here as this one does. One over a file opens the file again and reads up to where
+    /// this one stands.
+    ///
+    /// # Errors
+    /// When the file cannot be read again.
+    fn fork(&self) -> Result<Box<dyn Source>, SourceError>;
+
     /// What was done so far to the trace behind it, if there is one.
     fn trace(&self) -> Option<TraceAccount> {
         None

@@ -138,6 +138,10 @@ impl Streams {
 }
 
 impl Source for Streams {
+    fn fork(&self) -> Result<Box<dyn Source>, SourceError> {
+        Ok(Box::new(self.clone()))
+    }
+
     fn next(&mut self, _: SimTime, _: &[Completion]) -> Result<Next, SourceError> {
         if matches!(self.limit, Limit::Requests(all) if self.issued >= all) {
             return Ok(Next::End);

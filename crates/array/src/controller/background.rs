@@ -129,7 +129,7 @@ impl Work {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Job {
     work: Work,
     /// First byte of a member that no step has begun with, and where the next step ends at the latest.
@@ -159,7 +159,7 @@ struct Step {
 }
 
 /// Jobs, and how fast they may go.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Background {
     rates: Rebuild,
     /// Bytes of a member to go through.

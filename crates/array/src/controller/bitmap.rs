@@ -98,7 +98,7 @@ pub(super) enum Mark {
 }
 
 /// The bitmap of an array.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Bitmap {
     chunk: Bytes,
     pub delay: SimDuration,

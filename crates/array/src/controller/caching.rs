@@ -99,7 +99,7 @@ struct Part {
 }
 
 /// The table, and the writes that hold or wait for entries.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Caching {
     pub table: StripeCache,
     /// Reads that the entries answer, of the plan that is being made.

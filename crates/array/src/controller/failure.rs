@@ -70,6 +70,7 @@ pub enum MishapKind {
 }
 
 /// What is left to happen, and what stands by.
+#[derive(Clone)]
 pub(super) struct Fate<P: Probe> {
     pub config: Faults,
     /// Requests that have arrived.

@@ -28,7 +28,7 @@ const BUCKET_ROWS: u64 = 1 << BUCKET_BITS;
 pub(super) type Ticket = u32;
 
 /// All tickets that are held or waited for.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct RowLocks {
     tickets: Slab<TicketState>,
     edges: Slab<Edge>,
@@ -48,13 +48,13 @@ struct TicketState {
     last_edge: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Edge {
     to: Ticket,
     next: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Bucket {
     busy: u64,
     /// The last ticket of each busy row.

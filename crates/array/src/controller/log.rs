@@ -78,7 +78,7 @@ impl LogCounters {
 }
 
 /// A range of bytes that is written around and around. Positions count on and on.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Ring {
     size: Bytes,
     head: Bytes,
@@ -120,7 +120,7 @@ impl Ring {
 }
 
 /// A transaction in the log.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub spec: Transaction,
     /// What it writes to members.
@@ -145,7 +145,7 @@ impl Entry {
 }
 
 /// The log of an array.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Log {
     layout: Parity,
     /// The journal's number among the devices; `None` if members keep the log.

@@ -112,6 +112,7 @@ use tokens::Nodes;
 use transactions::{Chain, Running};
 
 /// A whole array of simulated SSDs.
+#[derive(Clone)]
 pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     /// The members, then whatever takes their places or has left them (`copying`).
     devices: Vec<Device<P>>,

@@ -57,7 +57,7 @@ impl NvramCounters {
 const DEPTH: u64 = 32;
 
 /// The table.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Nvram {
     page: Bytes,
     /// Changes so far.
@@ -69,7 +69,7 @@ pub(super) struct Nvram {
 }
 
 /// What is parked for one member.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Parked {
     pages: BTreeMap<u64, Entry>,
     /// Pages on their way back.

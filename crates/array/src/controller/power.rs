@@ -43,7 +43,7 @@ use crate::planner::LossCounters;
 const CLEAN_AFTER: SimDuration = SimDuration::from_us(200_000);
 
 /// Whether the array takes requests, or recovers.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) enum Power {
     /// It takes them.
     #[default]

@@ -23,7 +23,7 @@ use crate::planner::View;
 pub(super) const TIDYING: u64 = u64::MAX - 1;
 
 /// What has been promised, and what goes on in idle time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Tidying {
     /// By member: operations of plans under way that are yet to begin.
     promised: Vec<u32>,

@@ -55,7 +55,7 @@ impl Node {
 }
 
 /// Operations by token.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Nodes {
     slab: Slab<Node>,
     generations: Vec<u32>,

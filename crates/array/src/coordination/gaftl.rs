@@ -105,6 +105,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct Gaftl(Serial, Placing);
 
 impl Coordinator for Gaftl {

@@ -48,6 +48,7 @@ enum Token {
     Resting,
 }
 
+#[derive(Clone)]
 struct GcLock {
     grace: SimDuration,
     token: Token,

@@ -45,6 +45,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct GcSync {
     config: Config,
     message_latency: SimDuration,

@@ -36,6 +36,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct Hedge {
     /// `None` without redundancy.
     delay: Option<SimDuration>,

@@ -114,6 +114,7 @@ impl Rotation {
     }
 }
 
+#[derive(Clone)]
 struct Ioda {
     reads: Option<Reads>,
     /// With all members whole.

@@ -10,6 +10,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
+#[derive(Clone)]
 struct Local;
 
 impl Coordinator for Local {

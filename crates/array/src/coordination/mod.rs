@@ -26,6 +26,7 @@ mod spare_the_rebuild;
 mod trigger;
 mod ttflash;
 
+use dyn_clone::DynClone;
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::{self, Entry, OwnKeys, Registry};
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -36,7 +37,7 @@ use crate::planner::Placing;
 pub use gaftl::Migration;
 
 /// Decides which members collect, and when.
-pub trait Coordinator: Send {
+pub trait Coordinator: Send + DynClone {
     /// Which kinds of events it wants; others are never delivered to it. Asked once, when the array is built.
     fn interests(&self) -> Interests;
 
@@ -88,6 +89,8 @@ pub trait Coordinator: Send {
         Vec::new()
     }
 }
+
+dyn_clone::clone_trait_object!(Coordinator);
 
 /// Kinds of events a coordinator wants to see. The fewer, the further the simulator may look ahead.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

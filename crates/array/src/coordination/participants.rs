@@ -8,6 +8,7 @@ use harmonia_types::DeviceId;
 
 use super::Event;
 
+#[derive(Clone)]
 pub(super) struct Participants {
     /// By member.
     registered: Vec<bool>,

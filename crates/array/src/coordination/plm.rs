@@ -58,6 +58,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct Plm {
     is_on: bool,
     /// The turns go round: somebody was there to be told when the run began.

@@ -35,7 +35,7 @@ use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
 /// Keys of `[array.coordination]` with `policy = "proactive-idle"`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// How idleness is detected.
@@ -64,6 +64,7 @@ enum Detect {
     Event,
 }
 
+#[derive(Clone)]
 struct ProactiveIdle {
     config: Config,
     participants: Participants,

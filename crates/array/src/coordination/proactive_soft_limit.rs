@@ -122,6 +122,7 @@ impl Pace {
     }
 }
 
+#[derive(Clone)]
 struct ProactiveSoftLimit {
     config: Config,
     message_latency: SimDuration,

@@ -24,6 +24,7 @@ use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
+#[derive(Clone)]
 struct ReactiveInclusive {
     trigger: Trigger,
 }

@@ -22,6 +22,7 @@ use super::trigger::{self, Trigger};
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::Interface;
 
+#[derive(Clone)]
 struct ReactiveSelective {
     trigger: Trigger,
     participants: Participants,

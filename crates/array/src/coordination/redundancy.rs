@@ -5,6 +5,7 @@
 
 use super::Event;
 
+#[derive(Clone)]
 pub(super) struct Redundancy {
     /// With all members whole.
     most: u16,

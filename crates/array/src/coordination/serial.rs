@@ -69,6 +69,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 pub(super) struct Serial {
     has_redundancy: bool,
     redundancy: Redundancy,

@@ -96,6 +96,7 @@ impl Member {
     }
 }
 
+#[derive(Clone)]
 struct SitOut {
     config: Config,
     redundancy: usize,

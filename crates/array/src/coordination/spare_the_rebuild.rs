@@ -40,6 +40,7 @@ enum While {
     Rebuild,
 }
 
+#[derive(Clone)]
 struct SpareTheRebuild {
     holds: While,
     /// By member: whether it is a reason to hold all.

@@ -45,6 +45,7 @@ enum FireAt {
     Hard,
 }
 
+#[derive(Clone)]
 pub(super) struct Trigger {
     config: Config,
     wait: Option<Wait>,

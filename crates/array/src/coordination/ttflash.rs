@@ -24,6 +24,7 @@ use super::participants::Participants;
 use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
 use crate::config::{Avoid, Interface, Reads};
 
+#[derive(Clone)]
 struct TtFlash {
     reads: Option<Reads>,
     /// Until an order is carried out and its result is known.

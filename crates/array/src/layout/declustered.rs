@@ -77,7 +77,7 @@ pub enum Held {
 }
 
 /// Which member each slot of each row is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declustered {
     members: u64,
     /// Groups of a row.

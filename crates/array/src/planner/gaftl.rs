@@ -86,6 +86,7 @@ const HOMECOMING: u64 = 16;
 const RETURN: u64 = 17;
 
 /// Plans RAID-4, RAID-5 and RAID-6 with rows of units that may lie away from home.
+#[derive(Clone)]
 pub(super) struct GaftlPlanner {
     inner: ParityPlanner,
     layout: Parity,

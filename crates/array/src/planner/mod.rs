@@ -27,6 +27,7 @@ pub mod parity;
 mod resync;
 pub mod striped;
 
+use dyn_clone::DynClone;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use crate::config::{Avoid, Reads, SmallWrite};
@@ -38,7 +39,7 @@ pub use around::ReadCounters;
 pub(crate) use gaftl::MOST_MEMBERS as MOST_MIGRATING;
 
 /// Turns host requests into transactions, and transactions into member operations.
-pub trait Planner: Send {
+pub trait Planner: Send + DynClone {
     /// Cuts `request` into transactions, appended to the empty `into`. None at all completes the request at once.
     fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>);
 
@@ -172,6 +173,8 @@ pub trait Planner: Send {
         false
     }
 }
+
+dyn_clone::clone_trait_object!(Planner);
 
 /// The planner of a layout's level.
 pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: Dodge) -> Box<dyn Planner> {

@@ -24,6 +24,7 @@ use harmonia_types::{Bytes, DeviceId, SimDuration};
 use super::{Look, Rows};
 
 /// Sees nobody collect: for rows of which parity is not to be relied on.
+#[derive(Clone)]
 pub(super) struct Blind;
 
 impl Look for Blind {

@@ -134,6 +134,7 @@ pub fn drain<P: Probe, C: Payload>(array: &mut Array<P, C>) -> Vec<Completion> {
 }
 
 /// Forces members to collect, each at its time; otherwise nothing.
+#[derive(Clone)]
 pub struct Forces(pub Vec<(SimTime, u16)>);
 
 impl Coordinator for Forces {

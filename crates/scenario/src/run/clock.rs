@@ -69,6 +69,11 @@ pub(super) struct Clock<'a, P: Probe, L> {
     pub submitted: u64,
     /// The last completion that is known.
     latest: SimTime,
+    /// When the source was last asked, and what has completed since.
+    now: SimTime,
+    seen: Vec<Completion>,
+    /// The source has no more.
+    has_ended: bool,
 }
 
 impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
@@ -86,7 +91,37 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             completed: EventQueue::default(),
             submitted: 0,
             latest: SimTime::ZERO,
+            now: SimTime::ZERO,
+            seen: Vec::new(),
+            has_ended: false,
         }
+    }
+
+    /// The same once more: both go on from here, and neither knows of the other.
+    ///
+    /// # Errors
+    /// If the load cannot be read a second time.
+    pub fn fork(&self) -> Result<Self, RunError>
+    where
+        P: Clone,
+        L: Clone,
+    {
+        Ok(Clock {
+            scenario: self.scenario,
+            source: self.source.fork().map_err(|error| bad_input(error.0, ""))?,
+            is_closed: self.is_closed,
+            array: self.array.clone(),
+            listener: self.listener.clone(),
+            outstanding: self.outstanding,
+            outstanding_pages: self.outstanding_pages,
+            page_size: self.page_size,
+            completed: self.completed.clone(),
+            submitted: self.submitted,
+            latest: self.latest,
+            now: self.now,
+            seen: self.seen.clone(),
+            has_ended: self.has_ended,
+        })
     }
 
     /// Simulates the whole load: until nothing is outstanding behind its last request.
@@ -94,47 +129,54 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     /// # Errors
     /// If the load cannot be read, the array cannot keep up or has no blocks left, time runs out, or the listener stops it.
     pub fn run(&mut self) -> Result<(), RunError> {
-        let mut now = SimTime::ZERO;
-        let mut seen: Vec<Completion> = Vec::new();
-        loop {
-            let next = self.source.next(now, &seen);
-            seen.clear();
-            match next.map_err(|error| bad_input(error.0, ""))? {
-                Next::At(request) => {
-                    self.advance_to(request.arrival, &mut seen)?;
-                    now = request.arrival;
-                    self.submit(request)?;
-                }
-                Next::AfterCompletion => match self.next_completion(SimTime::NEVER)? {
-                    Some(completion) => {
-                        now = now.max(completion.finish);
-                        seen.push(completion);
-                    }
-                    None => {
-                        return Err(RunError::Internal("the load waits for a request that is lost".into()));
-                    }
-                },
-                Next::Until(time) if time <= now => {
-                    return Err(RunError::Internal("the load waits for a time that has passed".into()));
-                }
-                Next::Until(time) => match self.next_completion(time)? {
-                    Some(completion) => {
-                        now = now.max(completion.finish);
-                        seen.push(completion);
-                    }
-                    None => now = time,
-                },
-                Next::End => break,
-            }
-        }
+        self.run_until(u64::MAX)?;
         while self.outstanding > 0 {
             self.step()?;
         }
         Ok(())
     }
 
+    /// Goes on until so many requests have been submitted, or the load has no more.
+    ///
+    /// # Errors
+    /// As [`Clock::run`].
+    pub fn run_until(&mut self, submitted: u64) -> Result<(), RunError> {
+        while self.submitted < submitted && !self.has_ended {
+            let next = self.source.next(self.now, &self.seen);
+            self.seen.clear();
+            match next.map_err(|error| bad_input(error.0, ""))? {
+                Next::At(request) => {
+                    self.advance_to(request.arrival)?;
+                    self.now = request.arrival;
+                    self.submit(request)?;
+                }
+                Next::AfterCompletion => match self.next_completion(SimTime::NEVER)? {
+                    Some(completion) => self.see(completion),
+                    None => {
+                        return Err(RunError::Internal("the load waits for a request that is lost".into()));
+                    }
+                },
+                Next::Until(time) if time <= self.now => {
+                    return Err(RunError::Internal("the load waits for a time that has passed".into()));
+                }
+                Next::Until(time) => match self.next_completion(time)? {
+                    Some(completion) => self.see(completion),
+                    None => self.now = time,
+                },
+                Next::End => self.has_ended = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// A completion comes that the source waits for.
+    fn see(&mut self, completion: Completion) {
+        self.now = self.now.max(completion.finish);
+        self.seen.push(completion);
+    }
+
     /// Lets time pass up to an arrival; a closed loop's completions up to then are gathered for the source.
-    fn advance_to(&mut self, arrival: SimTime, seen: &mut Vec<Completion>) -> Result<(), RunError> {
+    fn advance_to(&mut self, arrival: SimTime) -> Result<(), RunError> {
         if too_long::is_too_late(arrival) {
             return Err(self.too_long());
         }
@@ -142,7 +184,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         advanced.map_err(out_of_blocks)?;
         self.record()?;
         while let Some((_, completion)) = self.completed.pop_due(arrival) {
-            seen.push(completion);
+            self.seen.push(completion);
         }
         Ok(())
     }

@@ -88,12 +88,39 @@ impl Run<'_> {
         members.iter().any(|member| member.ssd.gc.concurrency.policy != "unlimited")
     }
 
+    /// Simulates it up to the arrival of request `at`, clones it, and lets both go on. Nobody observes them.
+    pub fn measure_twice(&self, states: Vec<Ftl>, at: u64) -> Result<[Measured; 2], RunError> {
+        let wanted = Wanted { levels: self.limits_channels(), planes: false };
+        let began = Stopwatch::start();
+        let mut clock = self.clock::<RunProbe<true, true>>(wanted, states, None)?;
+        clock.run_until(at)?;
+        let mut second = clock.fork()?;
+        clock.run()?;
+        second.run()?;
+        Ok([Meter::finish(clock, began)?, Meter::finish(second, Stopwatch::start())?])
+    }
+
     fn simulate<P: Told>(
         &self,
         wanted: Wanted,
         states: Vec<Ftl>,
         observer: Option<Box<dyn Observer + '_>>,
     ) -> Result<Measured, RunError> {
+        let began = Stopwatch::start();
+        let mut clock = self.clock::<P>(wanted, states, observer)?;
+        let result = clock.run();
+        self.options.progress.end(self.index);
+        result?;
+        Meter::finish(clock, began)
+    }
+
+    /// The run at its beginning.
+    fn clock<'b, P: Told>(
+        &'b self,
+        wanted: Wanted,
+        states: Vec<Ftl>,
+        observer: Option<Box<dyn Observer + 'b>>,
+    ) -> Result<Clock<'b, P, Meter<'b>>, RunError> {
         let scenario = &self.variant.scenario;
         let (warmup, total, excluded) = match &scenario.workload {
             WorkloadConfig::Synthetic(load) => {
@@ -104,7 +131,6 @@ impl Run<'_> {
             WorkloadConfig::Streams(load) => (load.warmup, Some(load.limit), None),
             WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
         };
-        let began = Stopwatch::start();
         let array = &scenario.array;
         let members: Vec<_> =
             array.members.iter().chain(&array.faults.spares).chain(&array.faults.journal).collect();
@@ -132,11 +158,7 @@ impl Run<'_> {
             observer,
             last_finish: SimTime::ZERO,
         };
-        let mut clock = Clock::new(scenario, source, array, meter);
-        let result = clock.run();
-        self.options.progress.end(self.index);
-        result?;
-        Meter::finish(clock, began)
+        Ok(Clock::new(scenario, source, array, meter))
     }
 }
 
@@ -156,6 +178,7 @@ pub(super) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
 }
 
 /// The state of counters when the measured window began.
+#[derive(Clone)]
 struct Window {
     from: SimTime,
     devices: Vec<DeviceCounters>,
@@ -187,6 +210,27 @@ struct Meter<'a> {
     observer: Option<Box<dyn Observer + 'a>>,
     /// Of the requests that count.
     last_finish: SimTime,
+}
+
+/// What it has measured so far, once more; whoever observes a run observes one.
+impl Clone for Meter<'_> {
+    fn clone(&self) -> Self {
+        let Meter { run, warmup, warmup_gc, warmup_gc_events, window, first_measured, .. } = self;
+        let Meter { host, gc_waits, failures, observer: _, last_finish, .. } = self;
+        Meter {
+            run,
+            warmup: *warmup,
+            warmup_gc: warmup_gc.clone(),
+            warmup_gc_events: *warmup_gc_events,
+            window: window.clone(),
+            first_measured: *first_measured,
+            host: host.clone(),
+            gc_waits: gc_waits.clone(),
+            failures: failures.clone(),
+            observer: None,
+            last_finish: *last_finish,
+        }
+    }
 }
 
 impl<P: Told> Listener<P> for Meter<'_> {

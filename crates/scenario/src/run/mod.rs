@@ -154,6 +154,21 @@ pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) 
     reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
 }
 
+/// Runs a scenario up to the arrival of its request `at`, clones the run, and lets both go on: the two reports, which are
+/// those of the run that is not cut. Checks all invariants; nobody observes it, and nothing is kept.
+///
+/// # Errors
+/// As [`run`], and if the load cannot be read a second time.
+pub fn run_forked(scenario: &Scenario, at: u64, options: &RunOptions<'_>) -> Result<[Report; 2], RunError> {
+    let job = Job::only(0, Variant { label: String::new(), scenario: scenario.clone() });
+    let load = Arc::new(prepare(scenario, options.cancel)?);
+    let AgedState { devices, steadiness, .. } = precondition(0, &job, options.threads, options)?;
+    let Job { id, variant, name, .. } = &job;
+    let run = drive::Run { index: 0, id: *id, name, variant, load: &load, options };
+    let measured = run.measure_twice(devices, at)?;
+    Ok(measured.map(|measured| report::build(variant, &steadiness, 0, measured)))
+}
+
 fn no_report() -> RunError {
     RunError::Internal("a run left no report".into())
 }

@@ -110,7 +110,7 @@ fn parsed(toml: &str) -> Scenario {
 }
 
 /// The scenario of a seed with faults; none where its load is a trace.
-fn failing(seed: u64) -> Option<(String, Scenario)> {
+pub fn failing(seed: u64) -> Option<(String, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
     let plain = parsed(&toml);
     let (keys, hole) = (keys(seed, &plain), write_hole(seed, &plain));

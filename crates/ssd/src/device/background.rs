@@ -25,7 +25,7 @@ use crate::die::command::Activity;
 use crate::probe::Probe;
 
 /// What a device knows of background work.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Background {
     /// Sub-requests that are not done.
     open: usize,

@@ -26,6 +26,7 @@ use crate::probe::Probe;
 pub(super) const LAST_BLOCK: u32 = 1;
 
 /// A policy that limits, and what a device keeps for it.
+#[derive(Clone)]
 pub(super) struct Governor {
     policy: Box<dyn Concurrency>,
     channels: Vec<Channel>,

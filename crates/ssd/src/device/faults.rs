@@ -30,7 +30,7 @@ use crate::slab::Slab;
 const SLOWEST: f64 = 1e6;
 
 /// What is left of a device that has failed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Remains {
     /// Its last status.
     pub status: Status,

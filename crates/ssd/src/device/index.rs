@@ -24,7 +24,7 @@ pub(super) const LONGEST_WALK: u32 = 64;
 const FEWEST_BUCKETS: usize = 4096;
 
 /// All operations that wait at the dies.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Index {
     /// The newest operation of each bucket, by a hash of its page. Their number is a power of two.
     newest: Vec<u32>,

@@ -19,7 +19,7 @@ use crate::probe::Probe;
 use crate::slab::Slab;
 
 /// The waiting reads and the waiting writes (trims among them) of every allocation unit, in order of readiness.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Lanes {
     /// By unit and class.
     lanes: Vec<[Lane; 2]>,

@@ -100,6 +100,7 @@ pub use pairing::{Pairing, QueueDepth};
 pub use status::{DeviceCounters, Estimates};
 
 /// One simulated SSD.
+#[derive(Clone)]
 pub struct Device<P: Probe = NoProbe> {
     rules: Rules,
     ftl: Ftl,

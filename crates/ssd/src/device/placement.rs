@@ -28,7 +28,7 @@ use crate::shape::Shape;
 const UNBOUND: u32 = u32::MAX;
 
 /// What a device with dynamic allocation remembers.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Placement {
     /// Operations whose data is not over the link, and those behind them on the same page; in order of readiness.
     landing: EventQueue<PageOp>,

@@ -9,6 +9,7 @@ use crate::gc::schedule::{GcJob, GcPhase, Work};
 use crate::shape::Shape;
 
 /// Constants of a device, looked up at every operation.
+#[derive(Clone)]
 pub(super) struct Rules {
     pub shape: Shape,
     pub geometry: Geometry,

@@ -56,7 +56,7 @@ impl Entry {
 }
 
 /// What a die did, as long ago as an operation there has waited.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Diary {
     entries: VecDeque<Entry>,
     /// Entries at which the old ones are looked for.
@@ -104,7 +104,7 @@ impl Diary {
 }
 
 /// The diaries of a device's dies; empty unless the run is checked.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Diaries(Vec<Diary>);
 
 impl Diaries {

@@ -287,6 +287,26 @@ impl TraceSource {
 }
 
 impl Source for TraceSource {
+    fn fork(&self) -> Result<Box<dyn Source>, SourceError> {
+        Ok(Box::new(TraceSource {
+            trace: self.trace.clone(),
+            records: self.records.fork()?,
+            pacing: self.pacing,
+            pace: self.pace.clone(),
+            ahead: self.ahead,
+            regions: Arc::clone(&self.regions),
+            align: self.align,
+            remapper: self.remapper,
+            limit: self.limit,
+            issued: self.issued,
+            span: self.span,
+            time_scale: self.time_scale,
+            hash: self.hash.clone(),
+            counts: self.counts,
+            finished: self.finished.clone(),
+        }))
+    }
+
     fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
         self.pace.complete(completed);
         if let Some(answer) = &self.finished {

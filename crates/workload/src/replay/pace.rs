@@ -41,6 +41,7 @@ const LATEST_NS: f64 = 9_223_372_036_854_775_808.0;
 const OUT_MAX: usize = 65_536;
 
 /// When the next request arrives.
+#[derive(Clone)]
 pub(super) enum Pace {
     Open(f64),
     Closed(Closed),
@@ -104,6 +105,7 @@ fn scaled_or_words(time_ns: u64, time_scale: f64) -> Result<SimTime, String> {
 }
 
 /// So many requests outstanding.
+#[derive(Clone)]
 pub(super) struct Closed {
     /// Requests to issue before any has completed.
     initial: u32,
@@ -130,6 +132,7 @@ impl Closed {
 }
 
 /// Time to think between requests.
+#[derive(Clone)]
 pub(super) struct ThinkTimes {
     time_scale: f64,
     /// By volume.
@@ -144,7 +147,7 @@ pub(super) struct ThinkTimes {
 }
 
 /// Who issues the requests of a volume.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Host {
     /// Its requests that have not completed yet in the recording: when they do, in ns, and their ids.
     out: BinaryHeap<Reverse<(u64, u64)>>,

@@ -27,7 +27,7 @@ pub(super) struct Repeated {
 }
 
 /// What was read of a copy so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Copy {
     rows: u64,
     first_ns: u64,
@@ -62,6 +62,17 @@ impl Repeated {
             copy: Copy::default(),
             log: ReadLog::default(),
         })
+    }
+
+    /// The same again, its file read up to where this one stands.
+    pub(super) fn fork(&self) -> Result<Self, TraceError> {
+        let mut reader = self.trace.records()?;
+        for _ in 0..self.copy.rows {
+            reader.next_record()?;
+        }
+        let Repeated { trace, left, shift_ns, copy, log, .. } = self;
+        let (trace, copy, log) = (trace.clone(), copy.clone(), log.clone());
+        Ok(Repeated { trace, reader, left: *left, shift_ns: *shift_ns, copy, log })
     }
 
     /// The next record, its time counted from the first record of the first copy; `None` behind the last copy.

@@ -65,6 +65,10 @@ impl Synthetic {
 }
 
 impl Source for Synthetic {
+    fn fork(&self) -> Result<Box<dyn Source>, SourceError> {
+        Ok(Box::new(self.clone()))
+    }
+
     fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
         self.clock.complete(completed);
         if self.finished.is_none() && self.past_limit(SimTime::ZERO) {

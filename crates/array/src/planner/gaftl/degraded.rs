@@ -37,7 +37,7 @@ use crate::planner::{
 };
 
 /// What lay where before a transaction was planned.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Before {
     rows: Rows,
     copies: Vec<((u64, u16), Copy)>,

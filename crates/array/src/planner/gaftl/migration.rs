@@ -44,6 +44,7 @@ use crate::layout::Parity;
 use crate::planner::{Placing, Plan, Rows, Transaction, View};
 
 /// Where parity has gone, and where it goes.
+#[derive(Clone)]
 pub(super) struct Migrating {
     pub map: StripeMap,
     placing: Placing,

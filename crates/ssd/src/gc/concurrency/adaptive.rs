@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters, whole};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "adaptive"`.
-#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
     /// Utilisation below which nothing is collected.
@@ -70,6 +70,7 @@ enum Ties {
     Turn,
 }
 
+#[derive(Clone)]
 struct Adaptive {
     band: Band,
     channels: u32,

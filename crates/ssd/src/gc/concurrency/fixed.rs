@@ -39,6 +39,7 @@ impl Default for Config {
 }
 
 /// The policy.
+#[derive(Clone)]
 pub(super) struct Fixed {
     pub start: f64,
     pub channels: u32,

@@ -61,6 +61,7 @@ enum Scope {
 /// What is busy is looked at again no sooner than after this, however short `idle` is: about what an operation takes.
 const LEAST_LOOK: SimDuration = SimDuration::from_us(10);
 
+#[derive(Clone)]
 struct IdleTime {
     band: Band,
     most: u32,

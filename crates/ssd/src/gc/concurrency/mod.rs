@@ -20,11 +20,12 @@ mod queue_depth;
 mod rotation;
 mod unlimited;
 
+use dyn_clone::DynClone;
 use harmonia_types::SimTime;
 use harmonia_types::registry::{self, Entry, OwnKeys, PolicyConfig, Registry};
 
 /// Says how many channels may collect, and which of them goes first.
-pub trait Concurrency: Send {
+pub trait Concurrency: Send + DynClone {
     /// Whether every wanted event may start at once, whole; the device then asks nothing else.
     fn admits_all(&self) -> bool {
         false
@@ -55,6 +56,8 @@ pub trait Concurrency: Send {
         false
     }
 }
+
+dyn_clone::clone_trait_object!(Concurrency);
 
 /// What a policy allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -43,6 +43,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct QueueDepth {
     band: Band,
     most: u32,

@@ -47,6 +47,7 @@ enum Group {
     Channel,
 }
 
+#[derive(Clone)]
 struct Rotation {
     start: f64,
     group: Group,

@@ -9,6 +9,7 @@ use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Concurrency, Limit, Load};
 
+#[derive(Clone)]
 struct Unlimited;
 
 impl Concurrency for Unlimited {

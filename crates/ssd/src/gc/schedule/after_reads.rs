@@ -22,6 +22,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::blocking::Blocking;
 use super::{Build, Class, Decision, DieView, Gc, GcJob, GcPhase, GivesWay, Needs, Schedule, Token};
 
+#[derive(Clone)]
 struct AfterReads;
 
 impl Schedule for AfterReads {

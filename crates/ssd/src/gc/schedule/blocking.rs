@@ -12,6 +12,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Build, Decision, DieView, Gc, GcPhase, Pace, Schedule, Token};
 
 /// Garbage collection first.
+#[derive(Clone)]
 pub(super) struct Blocking;
 
 impl Schedule for Blocking {

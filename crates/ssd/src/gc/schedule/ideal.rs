@@ -12,6 +12,7 @@ use harmonia_types::registry::{Entry, no_keys};
 
 use super::{Build, Decision, DieView, Gc, GivesWay, Needs, Pace, Schedule};
 
+#[derive(Clone)]
 struct Ideal;
 
 impl Schedule for Ideal {

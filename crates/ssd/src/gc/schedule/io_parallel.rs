@@ -26,6 +26,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Build, Class, Decision, DieView, Gc, GcPhase, MultiPlane, Needs, Schedule, Token};
 
 /// Pairs garbage collection with host operations.
+#[derive(Clone)]
 pub(super) struct IoParallel;
 
 impl Schedule for IoParallel {

@@ -12,11 +12,12 @@ mod preemptive;
 mod preemptive_io_parallel;
 mod slack;
 
+use dyn_clone::DynClone;
 use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
 use harmonia_types::{SimDuration, SimTime};
 
 /// Decides what a die does next.
-pub trait Schedule: Send + Sync {
+pub trait Schedule: Send + Sync + DynClone {
     /// What to do at `now`. Asked when the die is idle, and, for schedules that suspend, when work arrives while a
     /// program or erase of garbage collection runs.
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision;
@@ -27,7 +28,9 @@ pub trait Schedule: Send + Sync {
     }
 }
 
-impl<S: Schedule + ?Sized> Schedule for Box<S> {
+dyn_clone::clone_trait_object!(Schedule);
+
+impl Schedule for Box<dyn Schedule> {
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
         (**self).next(now, view)
     }

@@ -30,6 +30,7 @@ use super::{
 };
 
 /// Host operations go between the steps of `inner`'s collection.
+#[derive(Clone)]
 pub(super) struct Preemptive<S> {
     pub inner: S,
 }
@@ -81,7 +82,7 @@ impl<S: Schedule> Preemptive<S> {
     }
 }
 
-impl<S: Schedule> Schedule for Preemptive<S> {
+impl<S: Schedule + Clone> Schedule for Preemptive<S> {
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
         self.decide(now, view, false)
     }

@@ -57,6 +57,7 @@ impl Default for Config {
 
 const HOUR: SimDuration = SimDuration::from_us(3_600_000_000);
 
+#[derive(Clone)]
 struct Slack {
     slack: SimDuration,
     inner: Preemptive<Blocking>,

@@ -23,6 +23,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
 
+#[derive(Clone)]
 struct CostBenefit;
 
 /// A block that could be collected.

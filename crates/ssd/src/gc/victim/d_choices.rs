@@ -31,6 +31,7 @@ impl Default for Config {
     }
 }
 
+#[derive(Clone)]
 struct DChoices {
     d: u32,
 }

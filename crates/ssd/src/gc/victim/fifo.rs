@@ -14,6 +14,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
 
+#[derive(Clone)]
 struct Fifo;
 
 impl Victim for Fifo {

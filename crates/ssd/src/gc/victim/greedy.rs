@@ -11,6 +11,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
 
+#[derive(Clone)]
 struct Greedy;
 
 impl Victim for Greedy {

@@ -7,6 +7,7 @@ mod greedy;
 mod random;
 mod read_match;
 
+use dyn_clone::DynClone;
 use harmonia_engine::Rng;
 use harmonia_types::SimTime;
 use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
@@ -14,7 +15,7 @@ use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
 use crate::block::{BlockId, BlockTable};
 
 /// Chooses the block to collect. Pure: the same view and random stream give the same answer, nothing is changed.
-pub trait Victim: Send + Sync {
+pub trait Victim: Send + Sync + DynClone {
     /// The closed block to collect in this allocation unit, or `None` if collecting none would free a page.
     fn choose(&self, view: &VictimView<'_>, rng: &mut Rng) -> Option<BlockId>;
 
@@ -34,6 +35,8 @@ pub trait Victim: Send + Sync {
         None
     }
 }
+
+dyn_clone::clone_trait_object!(Victim);
 
 /// What a victim policy may look at: one allocation unit.
 pub struct VictimView<'a> {

@@ -13,6 +13,7 @@ use harmonia_types::registry::{Entry, no_keys};
 use super::{Build, Victim, VictimView};
 use crate::block::BlockId;
 
+#[derive(Clone)]
 struct Random;
 
 impl Victim for Random {

@@ -20,6 +20,7 @@ use crate::block::BlockId;
 /// Blocks looked at.
 const CANDIDATES: usize = 10;
 
+#[derive(Clone)]
 struct ReadMatch;
 
 impl Victim for ReadMatch {
