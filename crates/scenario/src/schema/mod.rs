@@ -1,7 +1,7 @@
 //! Every key a scenario may have: what it takes, its default, what it means.
 //!
 //! One table for the parser (unknown keys, what a message says is allowed), the documentation, the schema for editors
-//! ([`json`]) and the tests. A key that is not here cannot be read: the reader refuses to look for it.
+//! ([`json_schema`]) and the tests. A key that is not here cannot be read: the reader refuses to look for it.
 
 mod array;
 mod json;
