@@ -57,7 +57,7 @@ impl<P: Probe> Device<P> {
             Activity::Move => self.end_move(die, now),
             Activity::Erase => self.end_erase(die, now),
         }
-        self.dies[die as usize].activity = Activity::Idle;
+        self.dies[die as usize].rest();
         self.dispatch(die, now)
     }
 

@@ -272,15 +272,7 @@ impl<P: Probe> Device<P> {
         let planes = slot.parts.len().max(1) as u64;
         let lead = std::mem::take(&mut slot.command.lead);
         slot.job_plane_busy += (now + cost - slot.command_began) * planes - lead;
-        slot.paused = Some(Box::new(Paused {
-            activity: slot.activity,
-            command: slot.command,
-            parts: std::mem::take(&mut slot.parts),
-            remaining,
-            moves: if slot.activity == Activity::Erase { None } else { slot.moving },
-        }));
-        slot.activity = Activity::Suspending;
-        slot.command = Command::default();
+        slot.suspend(remaining);
         self.end_gc_command(die, now + cost);
         self.watch_suspended(die, now + cost);
         self.note_suspended(die, now);
@@ -289,14 +281,10 @@ impl<P: Probe> Device<P> {
 
     /// What was suspended goes on.
     pub(super) fn resume(&mut self, die: u32, now: SimTime) {
-        let slot = &mut self.dies[die as usize];
-        let Some(paused) = slot.paused.take() else { unreachable!("nothing is suspended") };
-        let Paused { activity, mut command, parts, remaining, .. } = *paused;
-        let rest = remaining + self.rules.timing.resume;
-        command.set_last_step(rest);
-        (slot.activity, slot.command, slot.parts, slot.command_began) = (activity, command, parts, now);
+        let cost = self.rules.timing.resume;
+        let rest = self.dies[die as usize].resume(cost, now);
         self.watch_begin(die, now);
-        self.note_resumed(die, self.rules.timing.resume, now);
+        self.note_resumed(die, cost, now);
         self.wakes.set(die as usize, now + rest);
     }
 

@@ -122,10 +122,7 @@ impl<P: Probe> Device<P> {
 
     /// Puts a die to work on a command.
     pub(super) fn begin(&mut self, die: u32, activity: Activity, command: Command, now: SimTime) {
-        let slot = &mut self.dies[die as usize];
-        slot.activity = activity;
-        slot.command = command;
-        slot.command_began = now;
+        self.dies[die as usize].begin(activity, command, now);
         self.watch_begin(die, now);
         self.note_command(die, now);
         let going = self.run_steps(die, now);

@@ -17,7 +17,6 @@ use harmonia_types::SimTime;
 use super::Device;
 use super::collect::DieUnits;
 use super::concurrency::LAST_BLOCK;
-use crate::die::command::Activity;
 use crate::die::event::{Event, UnitSet};
 use crate::gc::victim::NoReads;
 use crate::probe::Probe;
@@ -40,7 +39,7 @@ impl<P: Probe> Device<P> {
     /// The turn of a die is over: what remains of its event waits for the next one.
     pub(super) fn settle(&mut self, die: u32, mut event: Event, victims: u32, now: SimTime) {
         let slot = &mut self.dies[die as usize];
-        slot.activity = Activity::Idle;
+        slot.rest();
         // An idle-time event may end though there is more to win.
         slot.exhausted &= !event.yields();
         let is_off = victims == 0 || self.is_off(die, &event);

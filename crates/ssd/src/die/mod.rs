@@ -2,28 +2,17 @@
 //!
 //! A die is three machines. Each can be understood alone:
 //!
-//! * [`Activity`]: what its flash array does now, one [`command`] at a time.
-//! * [`Collection`]: what it has to collect and how far that is ([`collection`] has the picture). [`event`] says which
+//! * [`Activity`]: what its flash array does now, one [`command`] at a time. `work` has the picture.
+//! * [`Collection`]: what it has to collect and how far that is. [`collection`] has the picture, and [`event`] says which
 //!   victims an event takes.
 //! * [`Die::hosting`]: the page of another die's victim that it programs.
-//!
-//! ```text
-//!           serve                 command ends
-//!   Idle ───────────► Host, Joint ────────────► Idle, or Summary ───► Idle
-//!   Idle ───────────► Event                     the collection is Atomic
-//!   Idle ───────────► Move, Erase, Joint        the collection is Stepwise and has a victim, or the die is host of a page
-//!                        │ suspend
-//!                        ▼              serve reads
-//!                     Suspending ───► Idle ◄─────► Host, Joint of the host
-//!                                       │ resume
-//!                                       └────────► what was suspended
-//! ```
 //!
 //! [`Die::audit`] checks which states of these machines go together.
 
 pub(crate) mod collection;
 pub(crate) mod command;
 pub(crate) mod event;
+mod work;
 
 use std::collections::VecDeque;
 

@@ -1,0 +1,218 @@
+//! What a die does, and what it may do next.
+//!
+//! ```text
+//!          begin                            rest
+//!   Idle ─────────► Host ──────────┐ ────────────────► Idle
+//!     │ ├─────────► Joint, host ───┤ begin
+//!     │ ├─────────► Joint, GC ─────┴──────► Summary ─► Idle
+//!     │ ├─────────► Event ─┐ begin: the next victim of an event that gives way to the host
+//!     │ │             ▲────┘
+//!     │ ├─────────► Move
+//!     │ └─────────► Erase, Joint write of GC ───────► Suspending ─► Idle, with a command that is suspended
+//!     │   resume            suspend                                       begin: Host, or Joint of the host
+//!     └─────────────► what was suspended
+//! ```
+//!
+//! While a command is suspended the die serves the host, and begins no other command of collection. Every command may end:
+//! `rest` is legal from each state. Any other transition is refused, by an assertion in builds that have them.
+
+use harmonia_types::{SimDuration, SimTime};
+
+use super::Die;
+use super::command::{Activity, Command, Paused};
+use crate::gc::schedule::Class;
+
+impl Die {
+    /// Begins a command.
+    #[inline]
+    pub fn begin(&mut self, activity: Activity, command: Command, now: SimTime) {
+        debug_assert!(self.may_begin(activity), "{activity:?} after {:?}", self.activity);
+        self.activity = activity;
+        self.command = command;
+        self.command_began = now;
+    }
+
+    /// Whether a command may begin; what is to be a joint one has its parts already.
+    fn may_begin(&self, next: Activity) -> bool {
+        match (self.activity, next) {
+            (Activity::Idle, Activity::Host(_)) => true,
+            (Activity::Idle, Activity::Event | Activity::Move | Activity::Erase) => self.paused.is_none(),
+            (Activity::Idle, Activity::Joint(_)) => self.paused.is_none() || !self.has_gc_part(),
+            (Activity::Host(_) | Activity::Joint(_), Activity::Summary) => true,
+            (Activity::Event, Activity::Event) => true,
+            _ => false,
+        }
+    }
+
+    /// Its command has ended.
+    #[inline]
+    pub fn rest(&mut self) {
+        self.activity = Activity::Idle;
+    }
+
+    /// Stops a program or an erase of garbage collection, whose array still needs so long.
+    ///
+    /// # Panics
+    /// If anything else runs, or something is suspended already.
+    pub fn suspend(&mut self, remaining: SimDuration) {
+        let is_suspendable = match self.activity {
+            Activity::Erase => true,
+            Activity::Joint(Class::Write) => self.has_gc_part(),
+            _ => false,
+        };
+        assert!(is_suspendable && self.paused.is_none(), "{:?} cannot be suspended", self.activity);
+        self.paused = Some(Box::new(Paused {
+            activity: self.activity,
+            command: self.command,
+            parts: std::mem::take(&mut self.parts),
+            remaining,
+            moves: if self.activity == Activity::Erase { None } else { self.moving },
+        }));
+        self.activity = Activity::Suspending;
+        self.command = Command::default();
+    }
+
+    /// Goes on with what was suspended, which takes longer by `cost`. Returns how long its array still needs.
+    ///
+    /// # Panics
+    /// If nothing is suspended, or something runs.
+    pub fn resume(&mut self, cost: SimDuration, now: SimTime) -> SimDuration {
+        assert!(self.is_idle(), "{:?} has not ended", self.activity);
+        let Some(paused) = self.paused.take() else { panic!("nothing is suspended") };
+        let Paused { activity, mut command, parts, remaining, .. } = *paused;
+        let rest = remaining + cost;
+        command.set_last_step(rest);
+        (self.activity, self.command, self.parts, self.command_began) = (activity, command, parts, now);
+        rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::super::command::{NO_OP, Part, Step};
+    use super::*;
+    use harmonia_engine::Rng;
+
+    /// What may be tried, and the state that it leads to. `joint` is one of the host, `half` one of garbage collection.
+    const TRIES: [&str; 12] = [
+        "host",
+        "joint",
+        "summary",
+        "event",
+        "move",
+        "erase",
+        "half read",
+        "half write",
+        "idle",
+        "rest",
+        "suspend",
+        "resume",
+    ];
+
+    /// Every legal transition but `rest`: from, whether something is suspended (`None`: either way), name, to.
+    const LEGAL: [(&str, Option<bool>, &str, &str); 15] = [
+        ("idle", None, "host", "host"),
+        ("idle", None, "joint", "joint"),
+        ("idle", Some(false), "event", "event"),
+        ("idle", Some(false), "move", "move"),
+        ("idle", Some(false), "erase", "erase"),
+        ("idle", Some(false), "half read", "half read"),
+        ("idle", Some(false), "half write", "half write"),
+        ("idle", Some(true), "resume", "what was suspended"),
+        ("host", None, "summary", "summary"),
+        ("joint", None, "summary", "summary"),
+        ("half read", None, "summary", "summary"),
+        ("half write", None, "summary", "summary"),
+        ("event", None, "event", "event"),
+        ("erase", Some(false), "suspend", "suspending"),
+        ("half write", Some(false), "suspend", "suspending"),
+    ];
+
+    fn part(op: u32) -> Part {
+        Part { op, transfers: true, rides: false }
+    }
+
+    fn name(die: &Die) -> &'static str {
+        match die.activity {
+            Activity::Idle => "idle",
+            Activity::Host(_) => "host",
+            Activity::Summary => "summary",
+            Activity::Event => "event",
+            Activity::Move => "move",
+            Activity::Erase => "erase",
+            Activity::Joint(Class::Read) if die.has_gc_part() => "half read",
+            Activity::Joint(Class::Write) if die.has_gc_part() => "half write",
+            Activity::Joint(_) => "joint",
+            Activity::Suspending => "suspending",
+        }
+    }
+
+    fn attempt(die: &mut Die, what: &str, now: SimTime) {
+        let command = Command::new(now, &[Step::Array(SimDuration(5))]);
+        let mut parts = |op| die.parts = vec![part(op)];
+        let activity = match what {
+            "host" => Activity::Host(1),
+            "joint" => {
+                parts(1);
+                Activity::Joint(Class::Write)
+            }
+            "half read" | "half write" => {
+                parts(NO_OP);
+                Activity::Joint(if what == "half read" { Class::Read } else { Class::Write })
+            }
+            "summary" => Activity::Summary,
+            "event" => Activity::Event,
+            "move" => Activity::Move,
+            "erase" => Activity::Erase,
+            "idle" => Activity::Idle,
+            "rest" => return die.rest(),
+            "suspend" => return die.suspend(SimDuration(3)),
+            _ => return assert_eq!(die.resume(SimDuration(2), now), SimDuration(5)),
+        };
+        die.begin(activity, command, now);
+    }
+
+    /// A lone die, driven at random: each transition goes where the picture says, or is refused.
+    #[test]
+    fn a_die_does_what_its_picture_says_and_nothing_else() {
+        let mut rng = Rng::stream(1, "die");
+        let (mut die, mut seen) = (Die::default(), BTreeSet::new());
+        for step in 0..6_000 {
+            let what = TRIES[rng.below(TRIES.len() as u64) as usize];
+            let (from, is_paused) = (name(&die), die.paused.is_some());
+            let suspended = die.paused.as_deref().map(|paused| paused.activity);
+            let before = die.clone();
+            let tried = catch_unwind(AssertUnwindSafe(|| attempt(&mut die, what, SimTime(step))));
+            seen.insert((from, is_paused, what));
+            let legal = LEGAL
+                .iter()
+                .find(|legal| (legal.0, legal.2) == (from, what) && legal.1.is_none_or(|is| is == is_paused));
+            match legal {
+                _ if what == "rest" => assert!(tried.is_ok() && die.is_idle()),
+                Some(&(.., to)) => {
+                    assert!(tried.is_ok(), "{from}: {what} is legal");
+                    match suspended.filter(|_| what == "resume") {
+                        Some(activity) => assert_eq!(die.activity, activity),
+                        None => assert_eq!(name(&die), to, "{from}: {what}"),
+                    }
+                }
+                None => {
+                    assert!(tried.is_err(), "{from}, suspended: {is_paused}: {what} is not refused");
+                    die = before;
+                }
+            }
+            let is_paused_now = die.paused.is_some();
+            let expected = match what {
+                "suspend" if legal.is_some() => true,
+                "resume" if legal.is_some() => false,
+                _ => is_paused,
+            };
+            assert_eq!(is_paused_now, expected, "{from}: {what}");
+        }
+        // Idle, host, joint and summary with and without a suspended command; suspending with one, the others without.
+        assert_eq!(seen.len(), TRIES.len() * 14, "{seen:?}");
+    }
+}
