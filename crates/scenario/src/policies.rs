@@ -47,9 +47,9 @@ pub enum Kind {
 pub fn list() -> Vec<PolicyInfo> {
     let mut list = Vec::new();
     add(&mut list, Kind::Coordination, &coordination::POLICIES);
-    for (policy, (name, needs)) in list.iter_mut().zip(needs()) {
-        debug_assert_eq!(policy.name, name, "every policy works on some array");
-        policy.needs = Some(needs);
+    let needs = needs();
+    for policy in &mut list {
+        policy.needs = needs.iter().find(|(name, _)| *name == policy.name).map(|(_, needs)| *needs);
     }
     add(&mut list, Kind::Victim, &victim::POLICIES);
     add(&mut list, Kind::Schedule, &schedule::POLICIES);
