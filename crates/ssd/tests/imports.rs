@@ -80,7 +80,7 @@ fn modules_named(
 ) -> BTreeSet<String> {
     let inside = |name: &str| if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
     let mut found = BTreeSet::new();
-    for name in named(code, root) {
+    for name in named(code, root).into_iter().filter(|name| name != "super") {
         let module = inside(&name);
         if all.contains(&module) {
             let deeper = modules_named(code, &format!("{root}{name}::"), &module, all, exports);
@@ -133,14 +133,16 @@ fn modules() -> Graph {
     let mut graph: Graph = all.iter().map(|name| (name.clone(), BTreeSet::new())).collect();
     for (file, code) in files.iter().filter(|(file, _)| !file.ends_with("lib.rs")) {
         let from = module(file);
-        let parent = from.rsplit_once('/').map_or("", |(parent, _)| parent).to_owned();
         let is_folder = file.ends_with("mod.rs");
         let to = modules_named(code, "crate::", "", &all, &exports);
-        let beside = match (from == "device", is_folder) {
-            (true, _) => BTreeSet::new(),
-            (false, true) => modules_named(code, "use self::", &from, &all, &exports),
-            (false, false) => modules_named(code, "super::", &parent, &all, &exports),
-        };
+        // From a file each `super` leads to the folder around it; a folder's own file is that folder.
+        let own = file.with_extension("");
+        let own = if is_folder { own.parent().unwrap_or(Path::new("")) } else { &own };
+        let around = own.ancestors().skip(1).zip(1..).map(|(folder, steps)| {
+            let at = if folder.starts_with("device") { "device".into() } else { folder.to_string_lossy() };
+            modules_named(code, &"super::".repeat(steps), &at, &all, &exports)
+        });
+        let beside: BTreeSet<String> = around.flatten().collect();
         // A folder names the files below it by their bare names.
         let below = all.iter().filter(|name| is_folder && name.starts_with(&format!("{from}/")));
         let is_named = |name: &&String| {
