@@ -164,11 +164,12 @@ swarm: prerequisites
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)
 
-# What is known of a commit and a seed is kept below target/mutants; some hundred mutants take a night.
-mutants: prerequisites prerequisites-python
+# What is known of a commit and a seed is kept below target/mutants; 300 mutants take two hours on two cores.
+mutants: prerequisites prerequisites-python $(VENV)/ready
 	@export PATH="$(TOOLS)/bin:$$PATH"; \
 	command -v cargo-mutants > /dev/null || cargo install cargo-mutants@27.0.0 --locked --quiet --root $(TOOLS); \
-	python3 tests/mutants.py $(TARGET)/mutants --count $(MUTANTS) --seed $(SEED)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'tree-sitter==0.26.*' 'tree-sitter-rust==0.24.*'; \
+	$(VENV)/bin/python tests/mutants $(TARGET)/mutants --count $(MUTANTS) --seed $(SEED)
 
 # Runs are kept below target/; delete the folder after changing the simulator.
 reproduce: prerequisites

@@ -51,5 +51,7 @@ pub use run::{
     Stage, Unobserved, aged_arrays, compare, compare_seeds, compare_while, default_seeds, peak_rss_bytes,
     preflight, run, run_aged, run_forked,
 };
-pub use scenario::{FlagValue, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant, sweep};
+pub use scenario::{
+    FlagValue, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant, WarmupPolicy, sweep,
+};
 pub use set::{Axis, axes, values_of};

@@ -50,6 +50,30 @@ pub struct Precondition {
     pub fill: f64,
     /// Random single-page overwrites of what is mapped, in multiples of it; 0 to 1000, and 0 if nothing is mapped.
     pub overwrite: f64,
+    /// Who coordinates while the load warms up.
+    #[serde(skip_serializing_if = "WarmupPolicy::is_own")]
+    pub warmup_policy: WarmupPolicy,
+}
+
+/// Which coordination policy the warm-up of the load runs under.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmupPolicy {
+    /// The scenario's: the measured window goes on from it.
+    #[default]
+    Own,
+    /// `local`. Then the members come to rest, and the measured window begins on an array of its own with them.
+    Local,
+}
+
+impl WarmupPolicy {
+    /// What a scenario may call it.
+    pub(crate) const NAMES: [(&str, WarmupPolicy); 2] =
+        [("own", WarmupPolicy::Own), ("local", WarmupPolicy::Local)];
+
+    fn is_own(&self) -> bool {
+        *self == WarmupPolicy::Own
+    }
 }
 
 /// One point of a sweep.
@@ -280,6 +304,7 @@ impl Document {
         let precondition = precondition(&root)?;
         let (mut array, states, mut room) = array::read(&root)?;
         array.faults.seed = seed;
+        may_rest(&root, precondition, &array)?;
         let space = room.limit(&root.child("workload", "workload")?)?;
         let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
@@ -330,7 +355,23 @@ fn precondition(root: &Section<'_>) -> Parsed<Precondition> {
             let problem = "finds nothing to overwrite: with `fill` = 0 the device is empty";
             Err(field.fault_allowing(problem, "0 (or leave it out) with `fill` = 0; a `fill` above 0"))
         }
-        _ => Ok(Precondition { fill, overwrite: overwrite.unwrap_or(if fill == 0.0 { 0.0 } else { 3.0 }) }),
+        _ => {
+            let overwrite = overwrite.unwrap_or(if fill == 0.0 { 0.0 } else { 3.0 });
+            let named = section.field("warmup_policy").map(|field| field.choice(&WarmupPolicy::NAMES));
+            Ok(Precondition { fill, overwrite, warmup_policy: named.transpose()?.unwrap_or_default() })
+        }
+    }
+}
+
+/// Behind a warm-up of another policy members come to rest: what befalls them before and after would not fit together.
+fn may_rest(root: &Section<'_>, precondition: Precondition, array: &ArrayConfig) -> Parsed<()> {
+    match root.child("precondition", "precondition")?.field("warmup_policy") {
+        Some(field) if precondition.warmup_policy == WarmupPolicy::Local && !array.faults.is_none() => {
+            let problem = "does not go with failures, replacements, losses of power, scrubbing, a log or a bitmap: \
+                           their times count from before the warm-up";
+            Err(field.fault_allowing(problem, "\"own\" beside them"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -48,6 +48,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload.kind = \"synthetc\"", "workload.kind", "synthetic, trace"),
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
+    ("precondition.warmup_policy = \"own \"", "precondition.warmup_policy", "own, local"),
+    ("array = { level = \"raid5\", devices = 4, scrub.at = \"1s\" }\nprecondition.warmup_policy = \"local\"", "precondition.warmup_policy", "own"),
     ("array.level = \"raid7\"", "array.level", "raid0, raid1, raid10, raid4, raid5, raid6"),
     // Wrong types and units.
     ("workload.deadline = 5", "workload.deadline", "\"5ms\""),

@@ -74,6 +74,7 @@ fn generate(seed: u64) -> Generated {
     // A stream of its own, so that the scenarios of old seeds differ in nothing else.
     let mut inside = Draw(Rng::stream(seed, "swarm/die"));
     let mut hurry = Draw(Rng::stream(seed, "swarm/deadlines"));
+    let mut warms = Draw(Rng::stream(seed, "swarm/warmup"));
     let mut deletes = Draw(Rng::stream(seed, "swarm/deletes"));
     let mut begins = Draw(Rng::stream(seed, "swarm/begins"));
     let (channels, chips, dies) = (d.range(1, 3), d.range(1, 2), d.range(1, 2));
@@ -257,6 +258,9 @@ fn generate(seed: u64) -> Generated {
     let overwrite = if d.0.chance(0.3) { 0.0 } else { 3.0 * d.share() };
     let (fill, overwrite) = if deletes.0.chance(0.2) { (0.0, 0.0) } else { (fill, overwrite) };
     put(format_args!("[precondition]\nfill = {fill}\noverwrite = {overwrite}"));
+    if warms.0.chance(0.2) {
+        put(format_args!("warmup_policy = \"local\""));
+    }
     let requests = d.range(20, 300);
     let warmup = if d.0.chance(0.5) { 0 } else { d.range(0, requests / 2) };
     // About what the dies can take, from idle to hopelessly overloaded.

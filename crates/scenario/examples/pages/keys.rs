@@ -45,6 +45,11 @@ to written and unwritten places.
 A device that starts empty fills as the load writes. The share of blocks that are not empty rises to the level at which
 collection holds it, however little of the data is live. `precondition.fill` above 0 maps the first part of the space before the
 run. Where the load does not address that part, it stays mapped.
+
+Each variant of a comparison warms up under its own coordination policy. With `precondition.warmup_policy = "local"` all that
+differ in coordination alone warm up once, under `local`. Then the SSDs complete what is under way, collections included, and each
+variant goes on with copies of them and the rest of the load. This saves the time of the other warm-ups, and all variants
+begin with the same SSDs. In exchange the measured window begins with SSDs at rest, and with no policy in its steady state.
 "#;
 
 /// `docs/scenario.md`.

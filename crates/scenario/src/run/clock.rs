@@ -65,13 +65,13 @@ pub(super) struct Clock<'a, P: Probe, L> {
     outstanding_pages: u64,
     page_size: u64,
     /// Completions a closed loop has yet to see, by the time they happen.
-    completed: EventQueue<Completion>,
+    pub completed: EventQueue<Completion>,
     pub submitted: u64,
     /// The last completion that is known.
     latest: SimTime,
     /// When the source was last asked, and what has completed since.
     now: SimTime,
-    seen: Vec<Completion>,
+    pub seen: Vec<Completion>,
     /// The source has no more.
     has_ended: bool,
 }
@@ -141,14 +141,46 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     /// # Errors
     /// As [`Clock::run`].
     pub fn run_until(&mut self, submitted: u64) -> Result<(), RunError> {
-        while self.submitted < submitted && !self.has_ended {
+        while self.submitted < submitted {
+            let Some(request) = self.next_request()? else { break };
+            self.submit(request)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on to the first request that `stops` says is not to be submitted, given how many have been, and returns it;
+    /// `None` if the load has no more. Then lets everything that is under way come to its end: no member works or collects.
+    ///
+    /// # Errors
+    /// As [`Clock::run`].
+    pub fn come_to_rest(
+        &mut self,
+        stops: impl Fn(u64, &HostRequest) -> bool,
+    ) -> Result<Option<HostRequest>, RunError> {
+        let mut first = None;
+        while let Some(request) = self.next_request()? {
+            if stops(self.submitted, &request) {
+                first = Some(request);
+                break;
+            }
+            self.submit(request)?;
+        }
+        while self.outstanding > 0 || self.array.devices().iter().any(|device| !device.is_quiet()) {
+            self.step()?;
+        }
+        Ok(first)
+    }
+
+    /// The load's next request, at its arrival; `None` if there are no more.
+    fn next_request(&mut self) -> Result<Option<HostRequest>, RunError> {
+        while !self.has_ended {
             let next = self.source.next(self.now, &self.seen);
             self.seen.clear();
             match next.map_err(|error| bad_input(error.0, ""))? {
                 Next::At(request) => {
                     self.advance_to(request.arrival)?;
                     self.now = request.arrival;
-                    self.submit(request)?;
+                    return Ok(Some(request));
                 }
                 Next::AfterCompletion => match self.next_completion(SimTime::NEVER)? {
                     Some(completion) => self.see(completion),
@@ -166,7 +198,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
                 Next::End => self.has_ended = true,
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A completion comes that the source waits for.

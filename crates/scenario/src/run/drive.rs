@@ -7,6 +7,7 @@
 use std::sync::atomic::Ordering;
 
 use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
+use harmonia_engine::EventQueue;
 use harmonia_metrics::{
     AilingSpan, CounterBatches, FailureRecorder, FailuresReport, GcOverlap, GcWaits, GcWaitsReport,
     HostRecorder, Observer, OverTimeReport, WarmupGc, Wear,
@@ -20,6 +21,7 @@ use super::clock::{Clock, Listener, TooLong};
 use super::failures::{self, Ending};
 use super::probe::{RunProbe, Told, Wanted};
 use super::report::Stopwatch;
+use super::warmup::{self, Rest, Start, Warm};
 use super::{RunError, RunId, RunOptions, Stage, bad_input, is_over, too_long, too_short};
 use crate::{Scenario, Variant};
 
@@ -71,14 +73,14 @@ pub(super) struct Measured {
 
 impl Run<'_> {
     /// Simulates the whole workload on members in the given states; only what somebody looks at is looked up.
-    pub fn measure(&self, states: Vec<Ftl>) -> Result<Measured, RunError> {
+    pub fn measure(&self, start: Start) -> Result<Measured, RunError> {
         let observer = self.options.observe.observer(self.id);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
         let wanted = Wanted { levels: planes || self.limits_channels(), planes };
         match (wanted.levels, self.options.checked) {
-            (false, false) => self.simulate::<RunProbe<false, false>>(wanted, states, observer),
-            (true, false) => self.simulate::<RunProbe<true, false>>(wanted, states, observer),
-            (_, true) => self.simulate::<RunProbe<true, true>>(wanted, states, observer),
+            (false, false) => self.simulate::<RunProbe<false, false>>(wanted, start, observer),
+            (true, false) => self.simulate::<RunProbe<true, false>>(wanted, start, observer),
+            (_, true) => self.simulate::<RunProbe<true, true>>(wanted, start, observer),
         }
     }
 
@@ -89,10 +91,10 @@ impl Run<'_> {
     }
 
     /// Simulates it up to the arrival of request `at`, clones it, and lets both go on. Nobody observes them.
-    pub fn measure_twice(&self, states: Vec<Ftl>, at: u64) -> Result<[Measured; 2], RunError> {
+    pub fn measure_twice(&self, start: Start, at: u64) -> Result<[Measured; 2], RunError> {
         let wanted = Wanted { levels: self.limits_channels(), planes: false };
         let began = Stopwatch::start();
-        let mut clock = self.clock::<RunProbe<true, true>>(wanted, states, None)?;
+        let mut clock = self.clock::<RunProbe<true, true>>(wanted, start, None)?;
         clock.run_until(at)?;
         let mut second = clock.fork()?;
         clock.run()?;
@@ -103,22 +105,52 @@ impl Run<'_> {
     fn simulate<P: Told>(
         &self,
         wanted: Wanted,
-        states: Vec<Ftl>,
+        start: Start,
         observer: Option<Box<dyn Observer + '_>>,
     ) -> Result<Measured, RunError> {
         let began = Stopwatch::start();
-        let mut clock = self.clock::<P>(wanted, states, observer)?;
+        let mut clock = self.clock::<P>(wanted, start, observer)?;
         let result = clock.run();
         self.options.progress.end(self.index);
         result?;
         Meter::finish(clock, began)
     }
 
+    /// Simulates the warm-up alone, and lets the members come to rest behind it.
+    pub fn warm_up(&self, states: Vec<Ftl>) -> Result<Start, RunError> {
+        let wanted = Wanted { levels: false, planes: false };
+        let start = Start::aged(states);
+        let warmed = match self.options.checked {
+            false => self.come_to_rest::<RunProbe<false, false>>(wanted, start),
+            true => self.come_to_rest::<RunProbe<true, true>>(wanted, start),
+        };
+        self.options.progress.end(self.index);
+        warmed
+    }
+
+    fn come_to_rest<P: Told>(&self, wanted: Wanted, start: Start) -> Result<Start, RunError> {
+        let mut clock = self.clock::<P>(wanted, start, None)?;
+        let warmup = clock.listener.warmup;
+        let first = clock.come_to_rest(|submitted, request| is_over(warmup, submitted, request.arrival))?;
+        let Clock { array, source, submitted, seen, mut completed, listener: mut meter, .. } = clock;
+        let Some(first) = first else { return Err(too_short(submitted)) };
+        let begins = first.arrival;
+        let mut later = EventQueue::default();
+        while let Some((_, completion)) = completed.pop_due(SimTime::NEVER) {
+            let completion = warmup::later(completion, begins);
+            later.push(completion.finish, completion);
+        }
+        let gc = meter.warmed_up(&array, begins);
+        let states = array.devices().iter().map(|device| device.ftl().clone()).collect();
+        let source = Box::new(Rest::new(source, first, seen));
+        Ok(Start { states, warm: Some(Warm { source, submitted, completed: later, gc }) })
+    }
+
     /// The run at its beginning.
     fn clock<'b, P: Told>(
         &'b self,
         wanted: Wanted,
-        states: Vec<Ftl>,
+        Start { states, warm }: Start,
         observer: Option<Box<dyn Observer + 'b>>,
     ) -> Result<Clock<'b, P, Meter<'b>>, RunError> {
         let scenario = &self.variant.scenario;
@@ -139,7 +171,12 @@ impl Run<'_> {
         let mut array = Array::new(array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
         array.set_deadlines(scenario.deadlines);
-        let source = self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?;
+        let (source, begun, warmed) = match warm {
+            Some(Warm { source, submitted, completed, gc }) => {
+                (source, Some((submitted, completed)), Some(gc))
+            }
+            None => (self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?, None, None),
+        };
         let total = match total {
             Some(Limit::Requests(requests)) => requests,
             _ => 0,
@@ -147,7 +184,8 @@ impl Run<'_> {
         self.options.progress.begin(self.index, self.name, Stage::Simulate, total);
         let meter = Meter {
             run: self,
-            warmup,
+            warmup: if warmed.is_some() { Limit::Requests(0) } else { warmup },
+            warmed,
             warmup_gc: GcOverlap::new(scenario.array.members.len(), SimTime::ZERO),
             warmup_gc_events: 0,
             window: None,
@@ -158,7 +196,11 @@ impl Run<'_> {
             observer,
             last_finish: SimTime::ZERO,
         };
-        Ok(Clock::new(scenario, source, array, meter))
+        let mut clock = Clock::new(scenario, source, array, meter);
+        if let Some((submitted, completed)) = begun {
+            (clock.submitted, clock.completed) = (submitted, completed);
+        }
+        Ok(clock)
     }
 }
 
@@ -197,6 +239,8 @@ struct Window {
 struct Meter<'a> {
     run: &'a Run<'a>,
     warmup: Limit,
+    /// Of a warm-up that is over when this run begins.
+    warmed: Option<WarmupGc>,
     /// Until the window opens.
     warmup_gc: GcOverlap,
     warmup_gc_events: u64,
@@ -215,11 +259,12 @@ struct Meter<'a> {
 /// What it has measured so far, once more; whoever observes a run observes one.
 impl Clone for Meter<'_> {
     fn clone(&self) -> Self {
-        let Meter { run, warmup, warmup_gc, warmup_gc_events, window, first_measured, .. } = self;
+        let Meter { run, warmup, warmed, warmup_gc, warmup_gc_events, window, first_measured, .. } = self;
         let Meter { host, gc_waits, failures, observer: _, last_finish, .. } = self;
         Meter {
             run,
             warmup: *warmup,
+            warmed: warmed.clone(),
             warmup_gc: warmup_gc.clone(),
             warmup_gc_events: *warmup_gc_events,
             window: window.clone(),
@@ -295,6 +340,19 @@ impl<P: Told> Listener<P> for Meter<'_> {
 }
 
 impl Meter<'_> {
+    /// Who collected up to a time, where the warm-up ends.
+    fn warmed_up<P: Probe>(&mut self, array: &Array<P>, end: SimTime) -> WarmupGc {
+        let members = array.devices().len();
+        let mut gc = std::mem::replace(&mut self.warmup_gc, GcOverlap::new(members, end));
+        for (index, device) in array.devices().iter().enumerate() {
+            if let Some(since) = device.collecting_since() {
+                gc.interval(DeviceId(index as u16), since, SimTime::NEVER);
+                self.warmup_gc_events += 1;
+            }
+        }
+        WarmupGc::new(gc, self.warmup_gc_events, end)
+    }
+
     fn open_window<P: Told>(
         &mut self,
         array: &mut Array<P>,
@@ -305,13 +363,7 @@ impl Meter<'_> {
             observer.begin(from, array.devices().len());
         }
         let (members, devices) = (array.devices().len(), array.every_device().len());
-        let mut warmup_gc = std::mem::replace(&mut self.warmup_gc, GcOverlap::new(members, from));
-        for (index, device) in array.devices().iter().enumerate() {
-            if let Some(since) = device.collecting_since() {
-                warmup_gc.interval(DeviceId(index as u16), since, SimTime::NEVER);
-                self.warmup_gc_events += 1;
-            }
-        }
+        let warmup_gc = self.warmed.take().unwrap_or_else(|| self.warmed_up(array, from));
         array.begin_window(from);
         self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
@@ -322,7 +374,7 @@ impl Meter<'_> {
             background: array.background_counters(from),
             policy_counters: array.policy_counters(),
             gc: GcOverlap::new(members, from),
-            warmup_gc: WarmupGc::new(warmup_gc, self.warmup_gc_events, from),
+            warmup_gc,
             gc_intervals: vec![0; devices],
             batches: CounterBatches::starting_at(first),
             events: events(array),

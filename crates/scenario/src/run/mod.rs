@@ -8,6 +8,7 @@
 //! * `report`: measurements to the report;
 //! * `seeds`: every variant with every seed, or with seeds until somebody has seen enough;
 //! * `too_long`: what to say where simulated time runs out;
+//! * `warmup`: a warm-up under `local` that several runs begin with;
 //! * here: which runs share an aged state, and which thread does what.
 //!
 //! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
@@ -22,11 +23,12 @@ mod probe;
 mod report;
 mod seeds;
 mod too_long;
+mod warmup;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, age, ageing_pages};
+use harmonia_array::{AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 use harmonia_engine::workers;
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
@@ -34,7 +36,8 @@ use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, PolicyConfig};
 use harmonia_types::SimTime;
 use harmonia_workload::{Limit, Load, Next, WorkloadConfig};
 
-use crate::{BadInput, Scenario, Variant};
+use crate::{BadInput, Precondition, Scenario, Variant};
+use warmup::Start;
 
 pub use cache::{AgedCache, CacheUsage};
 pub use report::peak_rss_bytes;
@@ -165,7 +168,11 @@ pub fn run_forked(scenario: &Scenario, at: u64, options: &RunOptions<'_>) -> Res
     let AgedState { devices, steadiness, .. } = precondition(0, &job, options.threads, options)?;
     let Job { id, variant, name, .. } = &job;
     let run = drive::Run { index: 0, id: *id, name, variant, load: &load, options };
-    let measured = run.measure_twice(devices, at)?;
+    let start = match warmup::warms_up_as(scenario) {
+        Some(local) => drive::Run { variant: &local, ..run }.warm_up(devices)?,
+        None => Start::aged(devices),
+    };
+    let measured = run.measure_twice(start, at)?;
     Ok(measured.map(|measured| report::build(variant, &steadiness, 0, measured)))
 }
 
@@ -323,7 +330,9 @@ fn ageing_key(scenario: &Scenario) -> String {
         )
     });
     let members: Vec<String> = members.collect();
-    format!("{} {:?} {} {members:?}", scenario.seed, scenario.precondition, filled(scenario))
+    let Precondition { fill, overwrite, warmup_policy: _ } = scenario.precondition;
+    let aged = format!("Precondition {{ fill: {fill:?}, overwrite: {overwrite:?} }}");
+    format!("{} {aged} {} {members:?}", scenario.seed, filled(scenario))
 }
 
 /// What ageing fills of each member, and what it writes once behind that. A layout has no other part in it, so that levels
@@ -469,19 +478,56 @@ struct Group<'a> {
 impl Group<'_> {
     /// Runs all of them, as many at once as there are threads.
     fn run(&self, aged: AgedState) -> Result<Vec<(usize, Report)>, RunError> {
-        let steadiness = aged.steadiness;
+        let AgedState { devices, steadiness } = aged;
+        let warmups = self.warmups();
+        let (mut devices, last) = (Some(devices), warmups.len().saturating_sub(1));
+        let mut reports = Vec::new();
+        for (place, (under, alike)) in warmups.iter().enumerate() {
+            let states = if place == last { devices.take() } else { devices.clone() }.unwrap_or_default();
+            let start = match under {
+                Some(variant) => self.job(alike[0], "warming up", variant).warm_up(states)?,
+                None => Start::aged(states),
+            };
+            reports.extend(self.run_from(start, alike, &steadiness)?);
+        }
+        Ok(reports)
+    }
+
+    /// The runs by the warm-up that they begin with, if it is not their own.
+    fn warmups(&self) -> Vec<(Option<Variant>, Vec<usize>)> {
+        let mut warmups: Vec<(Option<Variant>, Vec<usize>)> = Vec::new();
+        for &index in self.alike {
+            let under = warmup::warms_up_as(&self.jobs[index].variant.scenario);
+            match warmups.iter_mut().find(|(known, _)| *known == under) {
+                Some((_, alike)) => alike.push(index),
+                None => warmups.push((under, vec![index])),
+            }
+        }
+        warmups
+    }
+
+    /// Runs some of them, which begin alike.
+    fn run_from(
+        &self,
+        start: Start,
+        alike: &[usize],
+        steadiness: &Steadiness,
+    ) -> Result<Vec<(usize, Report)>, RunError> {
         // The last to start takes the state itself instead of a copy.
-        let (mut aged, last) = (Some(aged), self.alike.len().saturating_sub(1));
-        let started = self.alike.iter().enumerate().map(move |(place, &index)| {
-            let aged = if place == last { aged.take() } else { aged.clone() };
-            (index, aged.map(|aged| aged.devices).unwrap_or_default())
+        let (mut start, last) = (Some(start), alike.len().saturating_sub(1));
+        let started = alike.iter().enumerate().map(move |(place, &index)| {
+            let own = if place == last { start.take().map(Ok) } else { start.as_ref().map(Start::fork) };
+            (index, own.unwrap_or_else(|| Ok(Start::aged(Vec::new()))))
         });
-        workers::each(started, self.threads, |(index, states)| {
-            let Job { id, variant, name, .. } = &self.jobs[index];
-            let (load, options) = (&self.loads[index], self.options);
-            let run = drive::Run { index, id: *id, name, variant, load, options };
-            let measured = run.measure(states)?;
-            Ok((index, report::build(variant, &steadiness, self.ageing_ns, measured)))
+        workers::each(started, self.threads, |(index, start)| {
+            let Job { variant, name, .. } = &self.jobs[index];
+            let measured = self.job(index, name, variant).measure(start?)?;
+            Ok((index, report::build(variant, steadiness, self.ageing_ns, measured)))
         })
+    }
+
+    fn job<'b>(&'b self, index: usize, name: &'b str, variant: &'b Variant) -> drive::Run<'b> {
+        let (load, options) = (&self.loads[index], self.options);
+        drive::Run { index, id: self.jobs[index].id, name, variant, load, options }
     }
 }

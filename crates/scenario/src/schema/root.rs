@@ -1,6 +1,6 @@
 //! Keys of no table, and of `[precondition]`.
 
-use super::Form::{Number, Text, Whole};
+use super::Form::{Number, OneOf, Text, Whole};
 use super::{Key, MOST, key};
 
 /// In the order in which they are documented.
@@ -20,5 +20,13 @@ pub(super) const KEYS: &[Key] = &[
         "a number from 0 to 1000; with `fill` = 0 only 0",
         "3.0; 0 with `fill` = 0",
         "random overwrites of the mapped space before the run, in multiples of its size",
+    ),
+    key(
+        "precondition.warmup_policy",
+        OneOf(&["own", "local"]),
+        "\"own\" or \"local\"",
+        "\"own\"",
+        "coordination policy under which the load's warm-up runs; \"local\": variants of a comparison that differ in \
+         coordination alone warm up once, then members come to rest, and each goes on from there",
     ),
 ];

@@ -112,6 +112,7 @@ fn parsed(toml: &str) -> Scenario {
 /// The scenario of a seed with faults; none where its load is a trace.
 pub fn failing(seed: u64) -> Option<(String, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
+    let toml = toml.replace("warmup_policy = \"local\"\n", "");
     let plain = parsed(&toml);
     let (keys, hole) = (keys(seed, &plain), write_hole(seed, &plain));
     let with =

@@ -94,6 +94,11 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// Whether nothing is under way or waits to be: no operation of the host, no collection, no work in the background.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting_or_running() == 0 && self.collecting == 0 && self.dies.iter().all(|die| die.is_idle())
+    }
+
     /// Checks what must hold after every event: block counts each time, every page now and then.
     ///
     /// # Panics

@@ -1,0 +1,227 @@
+"""How many planted bugs do the tests let live? A random sample of mutants, each tested by its own crate alone.
+
+    python3 tests/mutants FOLDER [--count 300] [--seed 1] [--at-most N]
+
+Takes the last commit, not what is changed since. FOLDER keeps what is known of this commit and seed, so that a run that was
+stopped goes on; --at-most ends it after so many mutants more. `make mutants` calls it.
+
+cargo-mutants (https://mutants.rs) says which mutants there are. Most are planted behind a switch and built at once (planting.py),
+and tested by unit and integration tests, the quick ones first. The rest cargo-mutants plants, builds and tests one by one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planting import VARIABLE, Mutant, Planted
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ROOMS = {
+    "harmonia-array": "crates/array/src/controller/**/*.rs",
+    "harmonia-ssd": "crates/ssd/src/die/**/*.rs",
+    "harmonia-metrics": "crates/metrics/src/**/*.rs",
+}
+OUTCOMES = {"CaughtMutant": "caught", "MissedMutant": "survived", "Timeout": "caught", "Unviable": "unviable"}
+"""A mutant that never ends is found out."""
+TIMEOUT = 900
+"""Seconds that the tests of a crate may take."""
+PATIENCE = 5
+"""A test that takes so many times as long as without a mutant, and a minute, never ends."""
+SURVIVORS_AT_MOST = 0.1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at-most", type=int)
+    arguments = parser.parse_args()
+    commit = subprocess.check_output(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, text=True).strip()
+    folder = arguments.folder.resolve()
+    tree = checked_out(folder / "tree", commit)
+    known = Known(folder / f"{commit}-{arguments.seed}.json")
+    sample = sampled(tree, arguments.count, arguments.seed)
+    print(f"mutants: {len(sample)} of commit {commit}, seed {arguments.seed}", flush=True)
+    left = [mutant for mutant in sample if mutant["name"] not in known.outcomes][: arguments.at_most]
+    if left:
+        test(left, folder, commit, tree, known)
+    report(sample, known.outcomes)
+
+
+class Known:
+    """What became of mutants, by name; on disk after each."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.outcomes: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
+        self.begun, self.new = time.monotonic(), 0
+
+    def keep(self, name: str, outcome: str, of: int) -> None:
+        self.outcomes[name] = outcome
+        whole = self.path.with_suffix(".part")
+        whole.write_text(json.dumps(self.outcomes, indent=1))
+        whole.replace(self.path)
+        self.new += 1
+        print(f"{self.new}/{of}, {(time.monotonic() - self.begun) / self.new:.0f} s each: {outcome}: {name}", flush=True)
+
+
+def checked_out(tree: Path, commit: str) -> Path:
+    """The tree of a commit, so that a run that is stopped leaves no bug in the real one; its builds stay."""
+    mark = tree / "commit"
+    if not mark.exists() or mark.read_text() != commit:
+        tree.mkdir(parents=True, exist_ok=True)
+        with subprocess.Popen(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE) as archive:
+            subprocess.run(["tar", "-x"], cwd=tree, stdin=archive.stdout, check=True)
+        mark.write_text(commit)
+    return tree
+
+
+def mutants(*arguments: str) -> list[str]:
+    return ["cargo", "mutants", "--colors=never", *arguments]
+
+
+def sampled(tree: Path, count: int, seed: int) -> list[Mutant]:
+    """Mutants in an order that begins with a fair sample of all."""
+    every: list[Mutant] = []
+    for package, files in ROOMS.items():
+        listed = subprocess.check_output(mutants("--list", "--json", "-p", package, "--file", files), cwd=tree)
+        every += sorted(json.loads(listed), key=lambda mutant: str(mutant["name"]))
+    return random.Random(seed).sample(every, min(count, len(every)))
+
+
+def test(sample: list[Mutant], folder: Path, commit: str, tree: Path, known: Known) -> None:
+    """Those that could be planted first, several at once; then the rest."""
+    copy = folder / "planted"
+    # Files of another commit or with other mutants must not stay.
+    subprocess.run(["rm", "-rf", str(copy)], check=True)
+    planted = Planted(checked_out(copy, commit), sample)
+    builder = Builder(copy, folder / "target-planted")
+    packages = sorted({mutant["package"] for mutant in sample})
+    while errors := builder.errors(packages):
+        if not planted.drop(errors):
+            sys.exit(f"mutants: what is planted cannot be built: {errors}")
+    left = [sample[number] for number in planted.left]
+    print(f"mutants: {len(planted.edits)} are planted behind switches, {len(left)} are built one by one", flush=True)
+    tests = {package: builder.tests(package) for package in packages}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = pool.map(lambda number: (sample[number], outcome(number, tests[sample[number]["package"]])), sorted(planted.edits))
+        for mutant, became in outcomes:
+            known.keep(mutant["name"], became, len(sample))
+    for mutant in left:
+        known.keep(mutant["name"], one_by_one(tree, folder, mutant), len(sample))
+
+
+@dataclass
+class Test:
+    """A program of tests, and how long it takes without a mutant."""
+
+    program: str
+    folder: Path
+    seconds: float = TIMEOUT
+
+    def passes(self, mutant: int | None) -> bool:
+        within = min(TIMEOUT, PATIENCE * self.seconds + 60)
+        acting = {} if mutant is None else {VARIABLE: str(mutant)}
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+        # A program of its own group: what it starts ends with it.
+        with subprocess.Popen([self.program], cwd=self.folder, env=os.environ | acting, start_new_session=True, **quiet) as run:  # type: ignore[call-overload]
+            try:
+                return bool(run.wait(within) == 0)
+            except subprocess.TimeoutExpired:
+                return False
+            finally:
+                if run.poll() is None:
+                    os.killpg(run.pid, signal.SIGKILL)
+
+
+class Builder:
+    """Builds the tree that has mutants planted. Without debug information programs link in half the time."""
+
+    def __init__(self, tree: Path, target: Path) -> None:
+        self.tree = tree
+        settings = {"CARGO_TARGET_DIR": str(target), "CARGO_PROFILE_DEV_DEBUG": "false", "RUSTFLAGS": "--cap-lints=warn"}
+        self.environment = os.environ | settings
+
+    def messages(self, *arguments: str) -> list[dict[str, Any]]:
+        run = ["cargo", *arguments, "--locked", "--message-format=json"]
+        done = subprocess.run(run, cwd=self.tree, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode != 0 and not any(is_error(message) for message in said):
+            sys.exit(done.stderr)
+        return said
+
+    def errors(self, packages: list[str]) -> set[tuple[str, int]]:
+        """Files and bytes at which the compiler finds fault."""
+        chosen = [argument for package in packages for argument in ("-p", package)]
+        said = self.messages("check", "--lib", "--keep-going", *chosen)
+        spans = [span for message in said if is_error(message) for span in message["message"]["spans"] if span["is_primary"]]
+        return {(span["file_name"], span["byte_start"]) for span in spans}
+
+    def tests(self, package: str) -> list[Test]:
+        """The programs of a crate's tests that pass without a mutant, the quickest first."""
+        made = [message for message in self.messages("test", "--no-run", "-p", package) if message.get("executable")]
+        tests = []
+        for program in made:
+            test = Test(program["executable"], Path(program["manifest_path"]).parent)
+            begun = time.monotonic()
+            if test.passes(None):
+                test.seconds = time.monotonic() - begun
+                tests.append(test)
+            else:
+                print(f"mutants: {package}: {program['target']['name']} does not hold with switches in the code, left out", flush=True)
+        print(f"mutants: {package}: {len(tests)} programs, {sum(test.seconds for test in tests):.0f} s", flush=True)
+        return sorted(tests, key=lambda test: test.seconds)
+
+
+def is_error(message: dict[str, Any]) -> bool:
+    return bool(message["reason"] == "compiler-message" and message["message"]["level"] == "error")
+
+
+def outcome(number: int, tests: list[Test]) -> str:
+    return "survived" if all(test.passes(number) for test in tests) else "caught"
+
+
+def one_by_one(tree: Path, folder: Path, mutant: Mutant) -> str:
+    out, name = folder / "out", mutant["name"]
+    one = mutants("-p", mutant["package"], "--file", mutant["file"], "--re", f"^{re.escape(name)}$", "--in-place")
+    one += ["--baseline=skip", f"--timeout={TIMEOUT}", "--output", str(out)]
+    kept = {"CARGO_TARGET_DIR": str(folder / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
+    run = subprocess.run(one, cwd=tree, env=os.environ | kept, capture_output=True, text=True)
+    outcomes = json.loads((out / "mutants.out" / "outcomes.json").read_text())["outcomes"]
+    tested = [outcome["summary"] for outcome in outcomes if outcome["scenario"] != "Baseline"]
+    if len(tested) != 1 or tested[0] not in OUTCOMES:
+        sys.exit(f"mutants: {name}: {tested}\n{run.stdout}{run.stderr}")
+    return OUTCOMES[tested[0]]
+
+
+def report(sample: list[Mutant], outcomes: dict[str, str]) -> None:
+    print("\n| crate | tested | caught | survived |\n|---|--:|--:|--:|")
+    survivors, viable = [], 0
+    for package in ROOMS:
+        of_package = [(mutant["name"], outcomes.get(mutant["name"])) for mutant in sample if mutant["package"] == package]
+        lived = [name for name, outcome in of_package if outcome == "survived"]
+        caught = sum(outcome == "caught" for _, outcome in of_package)
+        print(f"| {package} | {caught + len(lived)} | {caught} | {len(lived)} |")
+        survivors += lived
+        viable += caught + len(lived)
+    for name in survivors:
+        print(f"survived: {name}")
+    if viable and len(survivors) > SURVIVORS_AT_MOST * viable:
+        sys.exit(f"mutants: {len(survivors)} of {viable} survived, more than one in ten")
+
+
+if __name__ == "__main__":
+    main()
