@@ -30,6 +30,7 @@ const SWITCH_PAUSE: SimDuration = SimDuration::from_us(50);
 
 /// What the array's own work has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct BackgroundCounters {
     /// Bytes of replacements that have been built. Unit: bytes of a member.
     pub rebuilt_bytes: Bytes,

@@ -35,6 +35,7 @@ pub(super) const MARKS: u64 = u64::MAX - 1;
 
 /// What a bitmap has cost, and what it was good for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct BitmapCounters {
     /// Times that blocks were written, each to all members.
     pub writes: u64,

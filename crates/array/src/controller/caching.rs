@@ -44,6 +44,7 @@ use crate::stripe_cache::StripeCache;
 
 /// What the stripe cache did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct CacheCounters {
     /// Units of rows that writes did not have to read first. Unit: rows of a member.
     pub hits: u64,

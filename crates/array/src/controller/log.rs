@@ -48,6 +48,7 @@ const ENTRIES: u64 = 148;
 
 /// What the log has cost, and what it was good for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct LogCounters {
     /// Transactions that were logged.
     pub entries: u64,

@@ -129,3 +129,20 @@ impl<P: Probe> Looking<'_, P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_member_would_refuse_is_seen_only_where_nothing_takes_time() {
+        for rung in [Interface::Busy, Interface::Command] {
+            assert_eq!([true, false].map(|prompt| Sight::of(rung, prompt)), [Sight::Members, Sight::Nothing]);
+        }
+        for prompt in [true, false] {
+            let seen =
+                [Interface::Nothing, Interface::Window, Interface::Log].map(|rung| Sight::of(rung, prompt));
+            assert_eq!(seen, [Sight::Nothing, Sight::Nothing, Sight::Answers]);
+        }
+    }
+}

@@ -70,6 +70,7 @@ pub(super) enum Message {
 
 /// Messages sent so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct MessageCounters {
     /// Soft-threshold notices (PARTICIPATE_GGC) delivered.
     pub soft_notices: u64,

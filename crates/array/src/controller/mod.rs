@@ -58,6 +58,8 @@ mod background;
 mod bitmap;
 mod caching;
 mod copying;
+#[cfg(test)]
+mod counted;
 mod failure;
 mod locks;
 mod log;
@@ -236,6 +238,7 @@ pub struct Parts<C> {
 
 /// What an array with redundancy has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct ArrayCounters {
     /// Transactions that waited for rows which another one held.
     pub row_waits: u64,

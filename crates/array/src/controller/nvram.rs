@@ -20,6 +20,7 @@ use harmonia_types::{Bytes, DeviceId, SimTime};
 
 /// What parking has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct NvramCounters {
     /// Room. Unit: pages.
     pub capacity_pages: u64,
@@ -311,6 +312,21 @@ mod tests {
         assert_eq!((counters.pages_left, counters.high_water_pages, counters.full_waits), (4, 4, 1));
         assert_eq!((counters.parked_pages, counters.superseded_pages), (5, 1));
         nvram.audit();
+    }
+
+    #[test]
+    fn pages_go_back_in_runs_behind_the_last_one_as_many_as_there_is_room_for() {
+        let mut nvram = nvram(100);
+        park(&mut nvram, 5, 2);
+        park(&mut nvram, 9, 40);
+        assert_eq!(nvram.next_back(A), Some((5, 2)));
+        assert_eq!(nvram.next_back(A), Some((9, DEPTH - 2)), "no more at the same time");
+        assert_eq!(nvram.next_back(A), None);
+        nvram.is_back(A, 4);
+        assert_eq!(nvram.next_back(A), Some((9 + DEPTH - 2, 4)), "behind the last one");
+        nvram.is_back(A, DEPTH);
+        assert_eq!(nvram.next_back(A), Some((9 + DEPTH + 2, 40 - DEPTH - 2)), "and the rest");
+        assert_eq!(nvram.next_back(A), Some((5, 2)), "and from the beginning");
     }
 
     #[test]

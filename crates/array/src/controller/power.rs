@@ -263,3 +263,33 @@ fn is_of_an_operation(message: &Message) -> bool {
             | Message::Mark
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_types::SimTime;
+
+    use super::*;
+
+    #[test]
+    fn pages_of_requests_without_data_are_counted_whole() {
+        let mut counters = LossCounters::default();
+        let request = |operation, offset, length| HostRequest {
+            id: 0,
+            arrival: SimTime::ZERO,
+            operation,
+            offset,
+            length,
+            member: None,
+            volume: 0,
+        };
+        for (operation, offset, length) in [
+            (Operation::Read, 4095, 2),
+            (Operation::Read, 8192, 4096),
+            (Operation::Write, 0, 4097),
+            (Operation::Trim, 0, 1),
+        ] {
+            counters.count(&request(operation, offset, length), 4096);
+        }
+        assert_eq!((counters.unread_pages, counters.unwritten_pages), (3, 3));
+    }
+}

@@ -142,7 +142,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let mut result = Ok(());
         for (index, &operation) in (0..).zip(plan.operations()) {
-            let node = self.nodes.insert(Node { owner, is_direct: true, ..in_step(owner, index, operation) });
+            let node = self.nodes.insert(Node { is_direct: true, ..in_step(owner, index, operation) });
             result = self.submit_node(node, now);
             if result.is_err() {
                 break;

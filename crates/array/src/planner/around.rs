@@ -79,6 +79,7 @@ pub(super) enum Wanted {
 
 /// What reading around members has cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct ReadCounters {
     /// Pages of the host that were rebuilt from other members. Unit: pages.
     pub rebuilt_pages: u64,

@@ -385,6 +385,7 @@ pub enum Answer {
 
 /// What a parity planner counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct PlannerCounters {
     /// Rows whose parity was made from old data and old parity.
     pub rows_read_modify_write: u64,
@@ -400,6 +401,7 @@ pub struct PlannerCounters {
 
 /// What failures have cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
 pub struct LossCounters {
     /// Pages of the host read without the member that held them, because it failed or could not read them. Unit: pages.
     pub rebuilt_pages: u64,

@@ -59,3 +59,18 @@ fn slope(all: &Distribution, tail: f64, uncertain: f64) -> f64 {
     let ends = all.value_at(1.0 - tail - reach).zip(all.value_at(1.0 - tail + reach));
     ends.map_or(0.0, |(below, above)| (above - below) as f64 / (2.0 * reach))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_batches_or_none_with_requests_say_nothing() {
+        let (row, mut all) = (Row::of(&[1_000; 16]), Distribution::new());
+        (0..160).for_each(|_| all.record(1_000));
+        let values = |rows: usize| pseudo_values(&vec![&row; rows], &all, 1_000, 0.05).len();
+        assert_eq!([0, 1, BATCHES_MIN - 1, BATCHES_MIN, 40].map(values), [0, 0, 0, BATCHES_MIN, 40]);
+        let empty = Row::default();
+        assert!(pseudo_values(&[&empty; 20], &all, 1_000, 0.05).is_empty());
+    }
+}

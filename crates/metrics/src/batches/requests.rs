@@ -24,6 +24,14 @@ impl Default for Row {
 }
 
 impl Row {
+    /// Of requests with these responses. Unit: ns.
+    #[cfg(test)]
+    pub fn of(responses: &[u64]) -> Row {
+        let mut row = Row::default();
+        responses.iter().for_each(|&ns| row.0[class_of(ns)] += 1);
+        row
+    }
+
     fn absorb(&mut self, other: &Row) {
         self.0.iter_mut().zip(other.0.iter()).for_each(|(sum, n)| *sum = sum.saturating_add(*n));
     }
@@ -146,6 +154,14 @@ mod tests {
     /// The response of a request, and whether it met garbage collection.
     fn response(id: u64) -> (u64, bool) {
         (1_000 + id % 9_973 * 31 % 997, id.is_multiple_of(3))
+    }
+
+    #[test]
+    fn a_row_knows_how_many_lie_beyond_a_class_and_how_many_in_it() {
+        let mut row = Row::default();
+        (row.0[4], row.0[5], row.0[6], row.0[9]) = (1, 2, 4, 8);
+        assert_eq!([row.beyond(4), row.beyond(5), row.beyond(7)], [(14, 1), (12, 2), (8, 0)]);
+        assert_eq!(row.requests(), 15);
     }
 
     fn recorded(first: u64, ids: impl IntoIterator<Item = u64>) -> BatchReport {

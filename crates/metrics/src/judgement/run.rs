@@ -306,6 +306,7 @@ fn cannot_keep_up(run: &Report) -> Option<String> {
 mod tests {
     use super::*;
     use crate::DeviceReport;
+    use crate::failures::FailuresReport;
 
     /// A sound run: 10,000 requests of 1 ms in 100 s, 50 collections of each of two SSDs, a steady array.
     fn sound() -> Report {
@@ -322,6 +323,35 @@ mod tests {
         run.precondition.overwrite = 3.0;
         run.precondition.write_amplification_windows = [Some(4.0), Some(4.02)];
         run
+    }
+
+    #[test]
+    fn ageing_that_says_nothing_is_named_unless_the_array_is_meant_to_be_empty() {
+        let told = |change: &dyn Fn(&mut Report)| {
+            let mut run = sound();
+            run.precondition.write_amplification_windows = [None, None];
+            change(&mut run);
+            still_settling(&run)
+        };
+        assert_eq!(told(&|_| {}), None, "it is known to be steady");
+        assert_eq!(told(&|run| (run.precondition.steady, run.precondition.fill) = (false, 0.0)), None);
+        assert!(told(&|run| run.precondition.steady = false).expect("told").contains("too short"));
+    }
+
+    #[test]
+    fn lost_data_is_named_by_what_became_of_it() {
+        let lost = |unread_pages, unwritten_pages, lost_pages| {
+            let mut run = sound();
+            let lost = LossReport { unread_pages, unwritten_pages, lost_pages };
+            run.array.failures = Some(FailuresReport { lost, ..FailuresReport::default() });
+            data_lost(&run)
+        };
+        assert_eq!((lost(0, 0, 0), data_lost(&sound())), (None, None));
+        let told = lost(1, 0, 7).expect("told");
+        assert!(
+            told.starts_with("data was lost: 1 page could not be read, 7 pages could not be rebuilt."),
+            "{told}"
+        );
     }
 
     fn codes(change: impl Fn(&mut Report)) -> Vec<String> {

@@ -138,3 +138,41 @@ fn joins(spans: &mut Vec<GcSpan>, span: GcSpan, gap_ns: u64) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Intervals {
+        let mut intervals = Intervals::new(usize::MAX);
+        intervals.begin(1);
+        for at in 0..RECENT_MAX as u64 {
+            assert!(!intervals.recent_is_full());
+            intervals.record(DeviceId(0), GcSpan::exact(SimTime(10 * at), SimTime(10 * at + 5)));
+        }
+        assert!(intervals.recent_is_full());
+        intervals
+    }
+
+    #[test]
+    fn what_nothing_needs_is_forgotten_but_the_young() {
+        let mut intervals = full();
+        assert_eq!(
+            intervals.drop_recent(|span| span.start == SimTime(70)),
+            None,
+            "nothing needed is forgotten"
+        );
+        assert_eq!(intervals.recent.len(), YOUNG + 1);
+        assert_eq!(intervals.recent[0].1.start, SimTime(70));
+        let last = 10 * (RECENT_MAX - YOUNG - 1) as u64 + 5;
+        assert_eq!(intervals.lost_until, SimTime(last));
+    }
+
+    #[test]
+    fn where_all_is_needed_the_oldest_half_goes_and_its_end_is_told() {
+        let mut intervals = full();
+        let last = 10 * (RECENT_MAX / 2 - 1) as u64 + 5;
+        assert_eq!(intervals.drop_recent(|_| true), Some(SimTime(last)));
+        assert_eq!((intervals.recent.len(), intervals.lost_until), (RECENT_MAX / 2, SimTime(last)));
+    }
+}

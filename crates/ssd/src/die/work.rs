@@ -92,8 +92,10 @@ mod tests {
     use std::collections::BTreeSet;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    use super::super::Guest;
     use super::super::command::{NO_OP, Part, Step};
     use super::*;
+    use crate::block::BlockId;
     use harmonia_engine::Rng;
 
     /// What may be tried, and the state that it leads to. `joint` is one of the host, `half` one of garbage collection.
@@ -170,7 +172,13 @@ mod tests {
             "idle" => Activity::Idle,
             "rest" => return die.rest(),
             "suspend" => return die.suspend(SimDuration(3)),
-            _ => return assert_eq!(die.resume(SimDuration(2), now), SimDuration(5)),
+            _ => {
+                assert_eq!(die.resume(SimDuration(4), now), SimDuration(7));
+                // What is left is its last step, so that it can be suspended there again.
+                die.command.next = die.command.len;
+                let last = [7, 8].map(|left| die.command.is_in_last_step(SimDuration(left)));
+                return assert_eq!(last, [true, false]);
+            }
         };
         die.begin(activity, command, now);
     }
@@ -214,5 +222,42 @@ mod tests {
         }
         // Idle, host, joint and summary with and without a suspended command; suspending with one, the others without.
         assert_eq!(seen.len(), TRIES.len() * 14, "{seen:?}");
+    }
+
+    /// Plants each mistake that an audit looks for, and sees it caught.
+    #[test]
+    fn an_audit_finds_what_does_not_go_together() {
+        let now = SimTime::ZERO;
+        let doing = |what: &str| {
+            let mut die = Die::default();
+            attempt(&mut die, what, now);
+            die
+        };
+        let suspended = |what: &str| {
+            let mut die = doing(what);
+            attempt(&mut die, "suspend", now);
+            die.activity = Activity::Idle;
+            die
+        };
+        let guest = Guest { die: 1, from: (0, BlockId(0), 0), to: 0 };
+        for what in ["host", "joint"] {
+            doing(what).audit(0);
+        }
+        Die { hosting: Some(guest), ..doing("half write") }.audit(0);
+        let mistakes = [
+            ("an event without its collection", doing("event")),
+            ("a move of no victim", doing("move")),
+            ("an erase of no victim", doing("erase")),
+            ("a read of no victim", doing("half read")),
+            ("a page of no victim", doing("half write")),
+            ("a suspended erase of no victim", suspended("erase")),
+            ("nothing to suspend", Die { activity: Activity::Suspending, ..Die::default() }),
+            ("two commands", Die { activity: Activity::Erase, ..suspended("erase") }),
+            ("a page of another that is not programmed", Die { hosting: Some(guest), ..Die::default() }),
+        ];
+        for (what, die) in mistakes {
+            let found = catch_unwind(AssertUnwindSafe(|| die.audit(0)));
+            assert!(found.is_err(), "{what} is not found");
+        }
     }
 }
