@@ -172,7 +172,7 @@ class Builder:
 
     def tests(self, package: str) -> list[Test]:
         """The programs of a crate's tests that pass without a mutant, the quickest first."""
-        made = [message for message in self.messages("test", "--no-run", "-p", package) if message.get("executable")]
+        made = [message for message in self.messages("test", "--no-run", "--lib", "--tests", "-p", package) if message.get("executable")]
         tests = []
         for program in made:
             test = Test(program["executable"], Path(program["manifest_path"]).parent)

@@ -1,6 +1,6 @@
 //! Geometry, timing and host link of one device, as plain numbers.
 
-use harmonia_types::{Bytes, SimDuration};
+use harmonia_types::{Bytes, SimDuration, units};
 use serde::{Serialize, Serializer};
 
 /// How many of everything one device has. `channels x chips x dies x planes x blocks x pages`.
@@ -19,6 +19,7 @@ pub struct Geometry {
     /// Raw pages in a block, summary pages included.
     pub pages_per_block: u32,
     /// Data bytes in a page.
+    #[serde(serialize_with = "units::as_size")]
     pub page_size: u32,
     /// Pages at the end of each block that hold its summary instead of data (MSR SSD model: 1).
     pub summary_pages: u32,
@@ -105,6 +106,7 @@ pub enum Copyback {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkConfig {
     /// Bytes a second.
+    #[serde(serialize_with = "units::as_rate")]
     pub bandwidth: Bytes,
     /// Added once to every sub-request on its way to the device.
     pub latency: SimDuration,

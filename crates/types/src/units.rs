@@ -4,6 +4,8 @@
 //! its unit is refused: a silent wrong unit is the commonest way to get a wrong result. All values are rounded to
 //! the nearest whole nanosecond or byte.
 
+use serde::Serializer;
+
 use crate::{Bytes, SimDuration};
 
 const DURATIONS: &[(&str, f64)] =
@@ -95,6 +97,22 @@ pub fn format_bytes(bytes: Bytes) -> String {
         return exact(bytes, &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]);
     }
     exact(bytes, &[("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000), ("B", 1)])
+}
+
+/// Serialises a size as it is written in a scenario.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn as_size<T: Copy + Into<Bytes>, S: Serializer>(size: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&format_bytes((*size).into()))
+}
+
+/// Serialises bytes a second as they are written in a scenario.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn as_rate<S: Serializer>(rate: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{}/s", format_bytes(*rate)))
 }
 
 /// The largest unit in which `value` has at most three decimals, so nothing is lost.

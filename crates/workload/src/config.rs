@@ -23,7 +23,7 @@ pub enum WorkloadConfig {
 
 /// How long something lasts: a number of requests or a length of simulated time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(untagged)]
 pub enum Limit {
     /// So many requests.
     Requests(u64),
@@ -120,7 +120,7 @@ pub enum Extent {
     /// As a share of it, 0..=1.
     Share(f64),
     /// In bytes.
-    #[serde(serialize_with = "written_bytes")]
+    #[serde(serialize_with = "units::as_size")]
     Bytes(Bytes),
 }
 
@@ -213,21 +213,26 @@ pub enum SizeDistribution {
     /// All the same.
     Fixed {
         /// Bytes.
+        #[serde(serialize_with = "units::as_size")]
         mean: Bytes,
     },
     /// Exponential.
     Exponential {
         /// Mean in bytes.
+        #[serde(serialize_with = "units::as_size")]
         mean: Bytes,
     },
     /// Normal, cut off below at one byte.
     Normal {
         /// Mean in bytes.
+        #[serde(serialize_with = "units::as_size")]
         mean: Bytes,
         /// Standard deviation in bytes.
+        #[serde(serialize_with = "units::as_size")]
         stddev: Bytes,
     },
     /// Sizes that are dealt like cards.
+    #[serde(serialize_with = "written_sizes")]
     Choices(Choices<Bytes>),
 }
 
@@ -294,10 +299,10 @@ pub struct WorkingSetPattern {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FilePattern {
     /// Size of the smallest file.
-    #[serde(rename = "file_size_min", serialize_with = "written_bytes")]
+    #[serde(rename = "file_size_min", serialize_with = "units::as_size")]
     pub smallest: Bytes,
     /// Size of the largest file, and so of every file's place. Sizes between the two are drawn uniformly.
-    #[serde(rename = "file_size", serialize_with = "written_bytes")]
+    #[serde(rename = "file_size", serialize_with = "units::as_size")]
     pub largest: Bytes,
     /// How files are read.
     pub reads: FileReads,
@@ -352,9 +357,17 @@ fn written_phases<S: Serializer>(phases: &[Phase], serializer: S) -> Result<S::O
     Phases { gaps, counts: phases.iter().map(|phase| phase.count).collect() }.serialize(serializer)
 }
 
-/// A size with its unit, as scenarios have it.
-fn written_bytes<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&units::format_bytes(*bytes))
+/// Sizes as scenarios have them.
+fn written_sizes<S: Serializer>(choices: &Choices<Bytes>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Sizes<'a> {
+        sizes: Vec<String>,
+        counts: &'a [u64],
+        persistence: f64,
+    }
+    let Choices { values, counts, persistence } = choices;
+    let sizes = values.iter().copied().map(units::format_bytes).collect();
+    Sizes { sizes, counts, persistence: *persistence }.serialize(serializer)
 }
 
 impl Arrival {

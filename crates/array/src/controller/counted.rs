@@ -60,3 +60,11 @@ fn a_window_is_the_difference_of_two_readings() {
     differs(MessageCounters::since);
     differs(BackgroundCounters::since);
 }
+
+#[test]
+fn shares_are_parts_of_the_whole() {
+    let mut value = serde_json::to_value(BackgroundCounters::default()).expect("counters");
+    (value["copied"], value["built"]) = ((1u64 << 31).into(), (1u64 << 30).into());
+    let halfway: BackgroundCounters = serde_json::from_value(value).expect("counters");
+    assert_eq!((halfway.share_copied(), halfway.share_built()), (0.5, 0.25));
+}

@@ -330,6 +330,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_parked_for_a_member_that_fails_is_given_up_page_by_page() {
+        let mut nvram = nvram(8);
+        park(&mut nvram, 3, 2);
+        park(&mut nvram, 7, 1);
+        nvram.park(DeviceId(1), 0, 4096);
+        let mut gone = Vec::new();
+        nvram.give_up(A, |page| gone.push(page));
+        assert_eq!(gone, [3, 4, 7]);
+        let counters = nvram.counters();
+        assert_eq!((counters.given_up_pages, counters.pages_left), (3, 1));
+        nvram.give_up(DeviceId(1), |_| ());
+        assert_eq!((nvram.counters().given_up_pages, nvram.counters().pages_left), (4, 0));
+    }
+
+    #[test]
     fn a_write_takes_away_what_was_parked_before_it_and_nothing_newer() {
         let mut nvram = nvram(8);
         park(&mut nvram, 0, 2);

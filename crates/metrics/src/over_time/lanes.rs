@@ -107,3 +107,18 @@ impl Counts {
         counts
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happened_at_the_very_end_is_in_the_last_bucket() {
+        let mut counts = Counts::new(SimTime::ZERO);
+        counts.count(SimTime::ZERO, 3);
+        let until = counts.buckets.until;
+        counts.count(until, 4);
+        assert_eq!(counts.counts(1), [7], "its bucket has not begun for means");
+        assert_eq!(counts.counts(2), [3, 4]);
+    }
+}
