@@ -23,7 +23,7 @@ use super::{Device, DeviceFailure};
 use crate::die::Guest;
 use crate::die::collection::Place;
 use crate::die::command::{NO_OP, Part};
-use crate::gc::schedule::{Class, GcJob, GcPhase, MultiPlane, Token};
+use crate::gc::schedule::{Class, GcJob, GcPhase, MultiPlane};
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -132,8 +132,6 @@ impl<P: Probe> Device<P> {
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
         let Some(guest) = self.dies[die as usize].guests.pop_front() else { return Ok(()) };
-        let none = MultiPlane::new(Token::GcStep);
-        let along = along.unwrap_or(&none);
         let (block, page) = self.ftl.next_gc_page(guest.to).unwrap_or((0, 0));
         self.count_pairing(die, Class::Write, (self.ftl.plane_of(guest.to, block), page), along, now);
         let (unit, victim, offset) = guest.from;
@@ -148,7 +146,10 @@ impl<P: Probe> Device<P> {
             victim.moved += 1;
         }
         let own: SimDuration = self.rules.timing.program * u64::from(own);
-        let summaries = self.take_along(die, along, (Class::Write, Some(page), None), now)?;
+        let summaries = match along {
+            Some(along) => self.take_along(die, along, (Class::Write, Some(page), None), now)?,
+            None => 0,
+        };
         self.begin_parts(die, Class::Write, (own, summaries), now);
         Ok(())
     }

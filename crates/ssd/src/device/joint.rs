@@ -60,8 +60,6 @@ impl<P: Probe> Device<P> {
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
         let plane = self.ftl.plane_of(unit, victim.block.0);
-        let none = MultiPlane::new(Token::GcStep);
-        let along = along.unwrap_or(&none);
         self.dies[die as usize].parts.clear();
         match self.due(unit, Some(&victim)) {
             Due::Read(page) => {
@@ -78,7 +76,9 @@ impl<P: Probe> Device<P> {
                     (victim.cursor, victim.held) = (page, held);
                 }
                 self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
-                self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
+                if let Some(along) = along {
+                    self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
+                }
                 self.begin_parts(die, Class::Read, (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
@@ -100,7 +100,10 @@ impl<P: Probe> Device<P> {
                     victim.moved += 1;
                 }
                 let own = self.rules.timing.program * u64::from(moved.summaries);
-                let summaries = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
+                let summaries = match along {
+                    Some(along) => self.take_along(die, along, (Class::Write, Some(place.1), None), now)?,
+                    None => 0,
+                };
                 self.begin_parts(die, Class::Write, (own, summaries), now);
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),

@@ -11,17 +11,28 @@ pub use harmonia_types::{Pairing, QueueDepth};
 
 impl<P: Probe> Device<P> {
     /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
+    #[inline]
     pub(super) fn count_pairing(
         &mut self,
         die: u32,
         class: Class,
-        (plane, page): (u32, u32),
-        along: &MultiPlane,
+        place: (u32, u32),
+        along: Option<&MultiPlane>,
         now: SimTime,
     ) {
-        if !self.schedule_needs.pairs {
-            return;
+        if self.schedule_needs.pairs {
+            self.count_places(die, class, place, along, now);
         }
+    }
+
+    fn count_places(
+        &mut self,
+        die: u32,
+        class: Class,
+        (plane, page): (u32, u32),
+        along: Option<&MultiPlane>,
+        now: SimTime,
+    ) {
         let queues = self.queues(die);
         let planes = self.rules.geometry.planes_per_die;
         let mut pairing = Pairing { offered: u64::from(planes - 1), ..Pairing::default() };
@@ -35,7 +46,7 @@ impl<P: Probe> Device<P> {
                 };
                 block.map(|block| self.ftl.plane_of(op.unit, block)) == Some(sibling)
             };
-            if along.hosts().any(takes) {
+            if along.is_some_and(|along| along.hosts().any(takes)) {
                 pairing.matched += 1;
                 continue;
             }
