@@ -5,8 +5,8 @@
 >>> report["host"]["response_ns"]["all"]["mean"]            # doctest: +SKIP
 >>> comparison = harmonia.compare("hpc-w", policies=["local", "reactive-inclusive", "ideal"])   # doctest: +SKIP
 
-A scenario is the name of a built-in one, a path, or its TOML text (anything with a line break is text). Results are
-the reports that ``harmonia run --json`` prints, as dictionaries; docs/scenario.md lists the keys of a scenario.
+A scenario is a `Scenario`, the name of a built-in one, a path, its TOML text (anything with a line break is text), or
+a mapping of its keys. Results are the reports that ``harmonia run --json`` prints, as dictionaries; docs/scenario.md lists the keys of a scenario.
 The same seed gives the same report, whatever the number of threads.
 """
 
@@ -19,8 +19,26 @@ from typing import Any
 
 from . import _native
 from ._native import BadInput
+from ._scenario import Scenario, opened, speaking
 
-__all__ = ["BadInput", "Comparison", "Report", "Trace", "check", "compare", "policies", "replicate", "run", "schema", "version"]
+__all__ = [
+    "BadInput",
+    "Comparison",
+    "Report",
+    "Scenario",
+    "Source",
+    "Trace",
+    "check",
+    "compare",
+    "policies",
+    "replicate",
+    "run",
+    "schema",
+    "version",
+]
+
+#: What stands for a scenario: a `Scenario`, a name, a path, TOML text, or a mapping of keys.
+Source = str | os.PathLike[str] | Mapping[str, object] | Scenario
 
 #: A report as printed by ``harmonia run --json``.
 Report = dict[str, Any]
@@ -61,7 +79,7 @@ class Comparison(list[Report]):
 
 
 def run(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
@@ -81,14 +99,15 @@ def run(
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
-    text = _native.run(
-        _scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
+    source, own = opened(scenario)
+    text = speaking(
+        _native.run, source, own + _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
     )
     return _dictionary(text)
 
 
 def compare(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     policies: Iterable[str] | None = None,
     seeds: int | None = None,
@@ -116,7 +135,7 @@ def compare(
 
 
 def replicate(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     seeds: int,
     sets: Mapping[str, object] | Iterable[str] = (),
@@ -135,7 +154,7 @@ def replicate(
 
 
 def _comparison(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
@@ -143,22 +162,24 @@ def _comparison(
     checked: bool,
     cache: bool,
 ) -> Comparison:
-    text = _native.compare(
-        _scenario(scenario), runs, sets, trace, _threads(threads), checked, _cache(cache)
+    source, own = opened(scenario)
+    text = speaking(
+        _native.compare, source, runs, own + sets, trace, _threads(threads), checked, _cache(cache)
     )
     read = _dictionary(text)
     return Comparison(read["runs"], read["intervals"], read["winners"], read["warnings"])
 
 
 def check(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
 ) -> str:
     """Validate a scenario and return it as TOML with every key written out. Raises BadInput."""
-    return _native.check(_scenario(scenario), _sets(sets), _trace(trace, format))
+    source, own = opened(scenario)
+    return speaking(_native.check, source, own + _sets(sets), _trace(trace, format))
 
 
 def policies() -> list[dict[str, Any]]:
@@ -180,10 +201,6 @@ def schema() -> dict[str, Any]:
     """
     described: dict[str, Any] = json.loads(_native.schema_json())
     return described
-
-
-def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, bool]:
-    return os.fspath(scenario), isinstance(scenario, str) and "\n" in scenario
 
 
 def _trace(trace: Trace | None, format: str | None) -> tuple[list[str], str | None] | None:
