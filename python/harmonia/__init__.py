@@ -6,7 +6,8 @@
 >>> comparison = harmonia.compare("hpc-w", policies=["local", "reactive-inclusive", "ideal"])   # doctest: +SKIP
 
 A scenario is a `Scenario`, the name of a built-in one, a path, its TOML text (anything with a line break is text), or
-a mapping of its keys. Results are the reports that ``harmonia run --json`` prints, as dictionaries; docs/scenario.md lists the keys of a scenario.
+a mapping of its keys; docs/scenario.md lists them. Results are the reports that ``harmonia run --json`` prints, as
+dictionaries whose keys are attributes too. What to know before believing them is a `HarmoniaWarning`.
 The same seed gives the same report, whatever the number of threads.
 """
 
@@ -19,17 +20,21 @@ from typing import Any
 
 from . import _native
 from ._native import BadInput
+from ._results import Comparison, HarmoniaWarning, Report, Section, comparison_of, load, report_of
 from ._scenario import Scenario, opened, speaking
 
 __all__ = [
     "BadInput",
     "Comparison",
+    "HarmoniaWarning",
     "Report",
     "Scenario",
+    "Section",
     "Source",
     "Trace",
     "check",
     "compare",
+    "load",
     "policies",
     "replicate",
     "run",
@@ -40,42 +45,11 @@ __all__ = [
 #: What stands for a scenario: a `Scenario`, a name, a path, TOML text, or a mapping of keys.
 Source = str | os.PathLike[str] | Mapping[str, object] | Scenario
 
-#: A report as printed by ``harmonia run --json``.
-Report = dict[str, Any]
-
 #: The files of a block trace: one, or several that are read as one; patterns of names too.
 Trace = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: The version of Harmonia.
 version: str = _native.version
-
-
-class Comparison(list[Report]):
-    """Reports, variant by variant, each with all of its seeds; and how far to trust them.
-
-    ``intervals`` is the section of that name of ``harmonia compare --json``: the ``method``, its ``confidence``, and
-    for each of ``variants`` a mean with the half-width of its interval for every figure, and what it changes against
-    the first, with whether that is ``significant``. ``winners`` is that section too: who has the lowest ``mean``,
-    ``p99``, ``read_p99`` and the fewest ``erases``; from a million requests a variant on ``read_p999`` too. Several ``labels`` are a tie. No labels mean that nobody can be
-    named; ``void`` has the code of the warning that says why. ``warnings`` is what to know before believing it, as
-    dictionaries of ``code`` and ``text``. What cannot be said is None.
-    """
-
-    intervals: dict[str, Any]
-    winners: dict[str, Any]
-    warnings: list[dict[str, Any]]
-
-    def __init__(
-        self,
-        reports: Iterable[Report],
-        intervals: dict[str, Any],
-        winners: dict[str, Any],
-        warnings: list[dict[str, Any]],
-    ) -> None:
-        super().__init__(reports)
-        self.intervals = intervals
-        self.winners = winners
-        self.warnings = warnings
 
 
 def run(
@@ -103,7 +77,7 @@ def run(
     text = speaking(
         _native.run, source, own + _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
     )
-    return _dictionary(text)
+    return report_of(text)
 
 
 def compare(
@@ -166,8 +140,7 @@ def _comparison(
     text = speaking(
         _native.compare, source, runs, own + sets, trace, _threads(threads), checked, _cache(cache)
     )
-    read = _dictionary(text)
-    return Comparison(read["runs"], read["intervals"], read["winners"], read["warnings"])
+    return comparison_of(text)
 
 
 def check(
@@ -233,8 +206,3 @@ def _sets(sets: Mapping[str, object] | Iterable[str]) -> list[str]:
 
 def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _dictionary(text: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(text)
-    return read
