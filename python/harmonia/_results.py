@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 import json
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any
+
+from ._scenario import without_flags
 
 
 class HarmoniaWarning(UserWarning):
@@ -134,9 +135,7 @@ def _warn(said: list[dict[str, Any]]) -> None:
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == inside:
         level, frame = level + 1, frame.f_back
     for warning in said:
-        # Arguments have other forms here than on the command line.
-        text = re.sub(r"--([a-z]+) (\d+)", r"\1=\2", warning["text"])
-        warnings.warn(HarmoniaWarning(text, warning["code"]), stacklevel=level)
+        warnings.warn(HarmoniaWarning(without_flags(warning["text"]), warning["code"]), stacklevel=level)
 
 
 def _write(path: str | os.PathLike[str], value: object) -> None:

@@ -99,14 +99,16 @@ def speaking(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     try:
         return call(*args, **kwargs)
     except _native.BadInput as error:
-        error.args = (_without_flags(str(error)),)
+        error.args = (without_flags(str(error)),)
         raise
 
 
-def _without_flags(message: str) -> str:
+def without_flags(message: str) -> str:
+    """A message as one would say it in Python: ``array.devices=0`` for ``--set array.devices=0``."""
     message = message.replace("--set flags", "sets")
     message = re.sub(r"--set (?=['\w.-]+\s*[=:])", "", message)
     message = message.replace("--set", "set")
+    message = re.sub(r"--([a-z]+) (\d+)", r"\1=\2", message)
     return re.sub(r"\A(error: )--([a-z-]+: )", r"\1\2", message)
 
 

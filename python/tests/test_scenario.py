@@ -8,6 +8,10 @@ import harmonia
 import pytest
 
 
+#: What these runs mean does not matter here.
+pytestmark = pytest.mark.filterwarnings("ignore::harmonia.HarmoniaWarning")
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Never the cache of whoever runs the tests."""
@@ -80,6 +84,9 @@ def test_what_is_refused_is_said_without_flags_of_the_command_line() -> None:
         with pytest.raises(harmonia.BadInput) as caught:
             harmonia.run("tiny", sets=sets)
         assert "--" not in str(caught.value), sets
+    with pytest.raises(harmonia.BadInput) as caught:
+        harmonia.run("tiny", trace="no-such-trace", format="msr")
+    assert "no-such-trace" in str(caught.value) and "--" not in str(caught.value)
     with pytest.raises(ValueError, match="not a key"):
         harmonia.Scenario("tiny").with_({"array devices": 1})
     with pytest.raises(harmonia.BadInput) as caught:
