@@ -5,8 +5,9 @@
 >>> report["host"]["response_ns"]["all"]["mean"]            # doctest: +SKIP
 >>> comparison = harmonia.compare("hpc-w", policies=["local", "reactive-inclusive", "ideal"])   # doctest: +SKIP
 
-A scenario is the name of a built-in one, a path, or its TOML text (anything with a line break is text). Results are
-the reports that ``harmonia run --json`` prints, as dictionaries; docs/scenario.md lists the keys of a scenario.
+A scenario is a `Scenario`, the name of a built-in one, a path, its TOML text (anything with a line break is text), or
+a mapping of its keys; docs/scenario.md lists them. Results are the reports that ``harmonia run --json`` prints, as
+dictionaries whose keys are attributes too. What to know before believing them is a `HarmoniaWarning`.
 The same seed gives the same report, whatever the number of threads.
 """
 
@@ -19,11 +20,30 @@ from typing import Any
 
 from . import _native
 from ._native import BadInput
+from ._results import Comparison, HarmoniaWarning, Report, Section, comparison_of, load, report_of
+from ._scenario import Scenario, opened, speaking
 
-__all__ = ["BadInput", "Comparison", "Report", "Trace", "check", "compare", "policies", "replicate", "run", "schema", "version"]
+__all__ = [
+    "BadInput",
+    "Comparison",
+    "HarmoniaWarning",
+    "Report",
+    "Scenario",
+    "Section",
+    "Source",
+    "Trace",
+    "check",
+    "compare",
+    "load",
+    "policies",
+    "replicate",
+    "run",
+    "schema",
+    "version",
+]
 
-#: A report as printed by ``harmonia run --json``.
-Report = dict[str, Any]
+#: What stands for a scenario: a `Scenario`, a name, a path, TOML text, or a mapping of keys.
+Source = str | os.PathLike[str] | Mapping[str, object] | Scenario
 
 #: The files of a block trace: one, or several that are read as one; patterns of names too.
 Trace = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -32,36 +52,8 @@ Trace = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 version: str = _native.version
 
 
-class Comparison(list[Report]):
-    """Reports, variant by variant, each with all of its seeds; and how far to trust them.
-
-    ``intervals`` is the section of that name of ``harmonia compare --json``: the ``method``, its ``confidence``, and
-    for each of ``variants`` a mean with the half-width of its interval for every figure, and what it changes against
-    the first, with whether that is ``significant``. ``winners`` is that section too: who has the lowest ``mean``,
-    ``p99``, ``read_p99`` and the fewest ``erases``; from a million requests a variant on ``read_p999`` too. Several ``labels`` are a tie. No labels mean that nobody can be
-    named; ``void`` has the code of the warning that says why. ``warnings`` is what to know before believing it, as
-    dictionaries of ``code`` and ``text``. What cannot be said is None.
-    """
-
-    intervals: dict[str, Any]
-    winners: dict[str, Any]
-    warnings: list[dict[str, Any]]
-
-    def __init__(
-        self,
-        reports: Iterable[Report],
-        intervals: dict[str, Any],
-        winners: dict[str, Any],
-        warnings: list[dict[str, Any]],
-    ) -> None:
-        super().__init__(reports)
-        self.intervals = intervals
-        self.winners = winners
-        self.warnings = warnings
-
-
 def run(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
@@ -81,14 +73,15 @@ def run(
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
-    text = _native.run(
-        _scenario(scenario), _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
+    source, own = opened(scenario)
+    text = speaking(
+        _native.run, source, own + _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
     )
-    return _dictionary(text)
+    return report_of(text)
 
 
 def compare(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     policies: Iterable[str] | None = None,
     seeds: int | None = None,
@@ -116,7 +109,7 @@ def compare(
 
 
 def replicate(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     seeds: int,
     sets: Mapping[str, object] | Iterable[str] = (),
@@ -135,7 +128,7 @@ def replicate(
 
 
 def _comparison(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
@@ -143,22 +136,23 @@ def _comparison(
     checked: bool,
     cache: bool,
 ) -> Comparison:
-    text = _native.compare(
-        _scenario(scenario), runs, sets, trace, _threads(threads), checked, _cache(cache)
+    source, own = opened(scenario)
+    text = speaking(
+        _native.compare, source, runs, own + sets, trace, _threads(threads), checked, _cache(cache)
     )
-    read = _dictionary(text)
-    return Comparison(read["runs"], read["intervals"], read["winners"], read["warnings"])
+    return comparison_of(text)
 
 
 def check(
-    scenario: str | os.PathLike[str],
+    scenario: Source,
     *,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
 ) -> str:
     """Validate a scenario and return it as TOML with every key written out. Raises BadInput."""
-    return _native.check(_scenario(scenario), _sets(sets), _trace(trace, format))
+    source, own = opened(scenario)
+    return speaking(_native.check, source, own + _sets(sets), _trace(trace, format))
 
 
 def policies() -> list[dict[str, Any]]:
@@ -180,10 +174,6 @@ def schema() -> dict[str, Any]:
     """
     described: dict[str, Any] = json.loads(_native.schema_json())
     return described
-
-
-def _scenario(scenario: str | os.PathLike[str]) -> tuple[str, bool]:
-    return os.fspath(scenario), isinstance(scenario, str) and "\n" in scenario
 
 
 def _trace(trace: Trace | None, format: str | None) -> tuple[list[str], str | None] | None:
@@ -216,8 +206,3 @@ def _sets(sets: Mapping[str, object] | Iterable[str]) -> list[str]:
 
 def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _dictionary(text: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(text)
-    return read

@@ -23,6 +23,10 @@ else:
 TINY = {"workload.requests": 2000}
 
 
+#: What these runs mean does not matter here.
+pytestmark = pytest.mark.filterwarnings("ignore::harmonia.HarmoniaWarning")
+
+
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Never the cache of whoever runs the tests."""
