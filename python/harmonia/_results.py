@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -139,8 +140,17 @@ def _warn(said: list[dict[str, Any]]) -> None:
 
 
 def _write(path: str | os.PathLike[str], value: object) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(value, file)
+    """Whole or not at all: a file that is there stays until the new one is complete."""
+    text = json.dumps(value)
+    part = f"{os.fspath(path)}.{os.getpid()}.part"
+    try:
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(part)
+        raise
 
 
 def _table(reports: Iterable[Report]) -> str:

@@ -73,3 +73,11 @@ def test_notebooks_show_a_table() -> None:
     compared = harmonia.compare("tiny", policies=["local", "ideal"], seeds=2, sets={"workload.read_fraction": 0.0})
     shown = compared._repr_html_()
     assert shown.count("<tr>") == 5 and shown.count("<td>ideal</td>") == 2 and "<td>–</td>" in shown
+
+
+def test_a_file_that_cannot_be_replaced_leaves_no_half_one(tmp_path: Path) -> None:
+    report = harmonia.run("tiny")
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError):
+        report.save(tmp_path / "taken")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
