@@ -147,3 +147,61 @@ impl Source for Rest {
         self.source.trace()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_types::{Operation, RequestBlame};
+
+    use super::*;
+
+    fn request(id: u64, at: u64) -> HostRequest {
+        let (operation, member) = (Operation::Read, None);
+        HostRequest { id, arrival: SimTime(at), operation, offset: 0, length: 1, volume: 0, member }
+    }
+
+    fn completion(id: u64, arrival: u64, finish: u64) -> Completion {
+        let (arrival, finish) = (SimTime(arrival), SimTime(finish));
+        let blame = RequestBlame::default();
+        let (operation, gc_affected, gc_wait) = (Operation::Read, false, None);
+        Completion { id, operation, offset: 0, length: 1, arrival, finish, blame, gc_affected, gc_wait }
+    }
+
+    /// Asked for the first time at 1,200 with two completions in its own time, then at 1,300 with none.
+    #[derive(Clone)]
+    struct Asked(u64);
+
+    impl Source for Asked {
+        fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
+            self.0 += 1;
+            let seen: Vec<_> =
+                completed.iter().map(|done| (done.id, done.arrival.0, done.finish.0)).collect();
+            match self.0 {
+                1 => {
+                    assert_eq!((now.0, &seen[..]), (1_200, &[(3, 800, 990), (4, 900, 1_150)][..]));
+                    Ok(Next::Until(SimTime(1_300)))
+                }
+                _ => {
+                    assert_eq!((now.0, seen.len()), (1_300, 0));
+                    Ok(Next::At(request(6, 1_350)))
+                }
+            }
+        }
+
+        fn fork(&self) -> Result<Box<dyn Source>, SourceError> {
+            Ok(Box::new(self.clone()))
+        }
+    }
+
+    #[test]
+    fn the_load_goes_on_in_its_own_time_and_the_run_in_that_of_its_first_request() {
+        let begins = SimTime(1_000);
+        let later = later(completion(4, 900, 1_150), begins);
+        assert_eq!(later.finish, SimTime(150), "when the run sees it");
+        let mut rest = Rest::new(Box::new(Asked(0)), request(5, begins.0), vec![completion(3, 800, 990)]);
+        assert_eq!(rest.next(SimTime::ZERO, &[]), Ok(Next::At(request(5, 0))));
+        for mut rest in [rest.fork().expect("a source"), Box::new(rest)] {
+            assert_eq!(rest.next(SimTime(200), &[later]), Ok(Next::Until(SimTime(300))));
+            assert_eq!(rest.next(SimTime(300), &[]), Ok(Next::At(request(6, 350))));
+        }
+    }
+}
