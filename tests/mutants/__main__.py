@@ -6,7 +6,8 @@ Takes the last commit, not what is changed since. FOLDER keeps what is known of 
 stopped goes on; --at-most ends it after so many mutants more. `make mutants` calls it.
 
 cargo-mutants (https://mutants.rs) says which mutants there are. Most are planted behind a switch and built at once (planting.py),
-and tested by unit and integration tests, the quick ones first. The rest cargo-mutants plants, builds and tests one by one.
+and tested by those programs of tests that come by them, the quick ones first, until a test fails. The rest cargo-mutants plants,
+builds and tests one by one.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planting import VARIABLE, Mutant, Planted
+from planting import REACHED, VARIABLE, Mutant, Planted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROOMS = {
@@ -131,20 +133,38 @@ class Test:
     program: str
     folder: Path
     seconds: float = TIMEOUT
+    reached: frozenset[int] = field(default=frozenset())
+    """The mutants it comes by."""
 
-    def passes(self, mutant: int | None) -> bool:
-        within = min(TIMEOUT, PATIENCE * self.seconds + 60)
-        acting = {} if mutant is None else {VARIABLE: str(mutant)}
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
+    def measure(self) -> bool:
+        """Runs without a mutant, and notes how long that takes and what it comes by. Whether it passes."""
+        notes, begun = Path(f"{self.program}.reached"), time.monotonic()
+        notes.unlink(missing_ok=True)
+        passed = self.runs({REACHED: str(notes)})
+        self.seconds = time.monotonic() - begun
+        self.reached = frozenset(map(int, notes.read_text().split())) if notes.exists() else frozenset()
+        return passed
+
+    def passes(self, mutant: int) -> bool:
+        return mutant not in self.reached or self.runs({VARIABLE: str(mutant)})
+
+    def runs(self, more: dict[str, str]) -> bool:
+        """Whether all tests pass; ends with the first that fails."""
+        quiet: dict[str, Any] = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True}
         # A program of its own group: what it starts ends with it.
-        with subprocess.Popen([self.program], cwd=self.folder, env=os.environ | acting, start_new_session=True, **quiet) as run:  # type: ignore[call-overload]
+        with subprocess.Popen([self.program], cwd=self.folder, env=os.environ | more, start_new_session=True, **quiet) as run:
+            alarm = threading.Timer(min(TIMEOUT, PATIENCE * self.seconds + 60), ended, [run])
+            alarm.start()
             try:
-                return bool(run.wait(within) == 0)
-            except subprocess.TimeoutExpired:
-                return False
+                return not any(line.endswith(" FAILED\n") for line in run.stdout or ()) and run.wait() == 0
             finally:
-                if run.poll() is None:
-                    os.killpg(run.pid, signal.SIGKILL)
+                alarm.cancel()
+                ended(run)
+
+
+def ended(run: subprocess.Popen[str]) -> None:
+    if run.poll() is None:
+        os.killpg(run.pid, signal.SIGKILL)
 
 
 class Builder:
@@ -176,9 +196,7 @@ class Builder:
         tests = []
         for program in made:
             test = Test(program["executable"], Path(program["manifest_path"]).parent)
-            begun = time.monotonic()
-            if test.passes(None):
-                test.seconds = time.monotonic() - begun
+            if test.measure():
                 tests.append(test)
             else:
                 print(f"mutants: {package}: {program['target']['name']} does not hold with switches in the code, left out", flush=True)
@@ -191,6 +209,7 @@ def is_error(message: dict[str, Any]) -> bool:
 
 
 def outcome(number: int, tests: list[Test]) -> str:
+    """A mutant that no test comes by survives."""
     return "survived" if all(test.passes(number) for test in tests) else "caught"
 
 

@@ -2,7 +2,8 @@
 
     a + b      becomes      (if crate::planted::is(7) { (a) - (b) } else { (a) + (b) })
 
-The environment variable HARMONIA_MUTANT says which one acts. Not every mutant can be planted like this: not in a `const fn`,
+The environment variable HARMONIA_MUTANT says which one acts; HARMONIA_REACHED names a file that gets a line for each that a program
+comes by. Not every mutant can be planted like this: not in a `const fn`,
 nor the `&&` of a chain of `let`s, nor a replacement of another type. `Planted.left` says which could not.
 """
 
@@ -17,16 +18,35 @@ import tree_sitter_rust
 from tree_sitter import Language, Node, Parser, Point
 
 VARIABLE = "HARMONIA_MUTANT"
-SWITCH = f"""
-/// Which mutant acts.
+REACHED = "HARMONIA_REACHED"
+
+
+def switch(count: int) -> str:
+    """The module that says which of so many mutants acts."""
+    return f"""
+/// Which mutant acts, and which ones a program comes by.
 pub(crate) mod planted {{
+    use std::{{io::Write, sync::atomic::{{AtomicBool, Ordering}}}};
+
     pub fn is(number: usize) -> bool {{
-        static ACTS: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-        let read = || std::env::var("{VARIABLE}").ok().and_then(|number| number.parse().ok()).unwrap_or(usize::MAX);
-        *ACTS.get_or_init(read) == number
+        static ACTS: std::sync::OnceLock<Option<usize>> = std::sync::OnceLock::new();
+        static SEEN: [AtomicBool; {count}] = [const {{ AtomicBool::new(false) }}; {count}];
+        let acts = *ACTS.get_or_init(|| std::env::var("{VARIABLE}").ok().and_then(|number| number.parse().ok()));
+        if acts.is_none() && !SEEN[number].load(Ordering::Relaxed) && !SEEN[number].swap(true, Ordering::Relaxed) {{
+            reached(number);
+        }}
+        acts == Some(number)
+    }}
+
+    fn reached(number: usize) {{
+        if let Ok(path) = std::env::var("{REACHED}") {{
+            let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+            file.write_all(format!("{{number}}\\n").as_bytes()).unwrap();
+        }}
     }}
 }}
 """
+
 
 Mutant = dict[str, Any]
 """As `cargo mutants --list --json` gives it."""
@@ -57,6 +77,7 @@ class Planted:
     def __init__(self, tree: Path, sample: list[Mutant]) -> None:
         self.tree, self.sample = tree, sample
         self.sources = {file: (tree / file).read_bytes() for file in {mutant["file"] for mutant in sample}}
+        self.switch = switch(len(sample))
         parser = Parser(Language(tree_sitter_rust.language()))
         roots = {file: parser.parse(source).root_node for file, source in self.sources.items()}
         edits = (edit(number, mutant, roots[mutant["file"]]) for number, mutant in enumerate(sample))
@@ -64,7 +85,7 @@ class Planted:
         for crate in {Path(file).parts[1] for file in self.sources}:
             library = Path("crates") / crate / "src" / "lib.rs"
             if str(library) not in self.sources:
-                (tree / library).write_bytes((tree / library).read_bytes() + SWITCH.encode())
+                (tree / library).write_bytes((tree / library).read_bytes() + self.switch.encode())
         self.write()
 
     @property
@@ -81,8 +102,7 @@ class Planted:
         source = self.sources[file]
         edits = [edit for edit in self.edits.values() if self.sample[edit.number]["file"] == file]
         edits.sort(key=lambda edit: (edit.begin, -edit.end))
-        switch = SWITCH if file.endswith("src/lib.rs") else ""
-        return (text(source, 0, len(source), edits) + switch).encode()
+        return (text(source, 0, len(source), edits) + (self.switch if file.endswith("src/lib.rs") else "")).encode()
 
     def drop(self, places: Iterable[tuple[str, int]]) -> bool:
         """The compiler does not take what stands at these bytes of these files: the innermost mutant there goes. Whether there was one."""
