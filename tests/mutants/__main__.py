@@ -22,7 +22,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -119,9 +119,9 @@ def test(sample: list[Mutant], folder: Path, commit: str, tree: Path, known: Kno
     print(f"mutants: {len(planted.edits)} are planted behind switches, {len(left)} are built one by one", flush=True)
     tests = {package: builder.tests(package) for package in packages}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        outcomes = pool.map(lambda number: (sample[number], outcome(number, tests[sample[number]["package"]])), sorted(planted.edits))
-        for mutant, became in outcomes:
-            known.keep(mutant["name"], became, len(sample))
+        running = {pool.submit(outcome, number, tests[sample[number]["package"]]): sample[number] for number in sorted(planted.edits)}
+        for done in as_completed(running):
+            known.keep(running[done]["name"], done.result(), len(sample))
     for mutant in left:
         known.keep(mutant["name"], one_by_one(tree, folder, mutant), len(sample))
 

@@ -490,6 +490,7 @@ mod tests {
         ] {
             recorder.tell(SimTime(at), Some(member), what);
         }
+        assert_eq!(recorder.events(), 7);
         recorder.record(&read(4, 100));
         let report = recorder.report(SimTime(0), SimTime(20));
         let seconds = report.response_ns.all().map(|(_, phase)| (phase.seconds * 1e9).round() as u64);

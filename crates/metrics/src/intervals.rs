@@ -259,6 +259,8 @@ impl Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judgement::FIGURES;
+    use crate::student::student_t;
 
     /// A report of which only what intervals look at is filled in.
     fn run(label: &str, seed: u64, mean: f64, batches: &[f64]) -> Report {
@@ -291,6 +293,20 @@ mod tests {
         assert!((versus.difference.mean + 1.0).abs() < 1e-9 && versus.paired, "{versus:?}");
         assert_eq!((versus.difference.samples, versus.significant), (3, Some(true)));
         assert!(intervals.variants[0].metrics.erases.is_some_and(|erases| erases.half_width.is_some()));
+    }
+
+    /// Whatever order they come in: 1 to 12 more, each farther than the one before, have nothing to do with one another.
+    #[test]
+    fn seeds_know_nothing_of_one_another() {
+        let of = |label, growth: f64| {
+            (1..=12).map(move |seed| run(label, seed, 100.0 + growth * seed as f64, &[]))
+        };
+        let runs: Vec<Report> = of("a", 0.0).chain(of("b", 1.0)).collect();
+        let versus = mean(&Intervals::of(&runs, 12).variants[1]);
+        // s^2 of 1 to 12 is 13.
+        let t = student_t(11.0, difference_error(2, 12, FIGURES));
+        let half_width = versus.difference.half_width.expect("seeds");
+        assert!((half_width - t * (13.0f64 / 12.0).sqrt()).abs() < 1e-9, "{versus:?}");
     }
 
     #[test]

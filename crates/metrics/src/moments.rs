@@ -172,6 +172,10 @@ mod tests {
         assert_eq!(wide, Wide { high: 4, low: u128::MAX - 4 });
         wide.subtract_product(u128::MAX, 4);
         assert_eq!(wide, Wide { high: 0, low: u128::MAX });
+        // The halves of a product carry: 3 (2^128 / 3 + 2^64 - 1) = 2^128 + 2^65 - 3.
+        let mut carried = Wide { high: 1, low: (2 << 64) - 3 };
+        carried.subtract_product(0x5555_5555_5555_5555 << 64 | u128::from(u64::MAX), 3);
+        assert_eq!(carried, Wide::default());
         let float = |high, low| Wide { high, low }.to_f64();
         assert_eq!(float(0, 3), 3.0);
         assert_eq!(float(1, 0), 2f64.powi(128));

@@ -145,16 +145,22 @@ impl Bitmap {
         if chunk == 0 || !chunk.is_multiple_of(config.stripe_unit) {
             return Err(format!("a bit for {chunk} bytes does not stand for whole stripe units"));
         }
-        let block = bitmap_block(config.page_size());
+        let bitmap = Bitmap::of(layout, config.page_size(), chunk);
+        Ok(Some(Box::new(Bitmap { delay, base: config.member_bytes(), ..bitmap })))
+    }
+
+    /// A bitmap with no bit set, from the first byte of the members on.
+    fn of(layout: &Layout, page: Bytes, chunk: Bytes) -> Self {
+        let block = bitmap_block(page);
         let count = layout.member_bytes().div_ceil(chunk);
-        Ok(Some(Box::new(Bitmap {
+        Bitmap {
             chunk,
-            delay,
+            delay: SimDuration::ZERO,
             layout: layout.clone(),
-            base: config.member_bytes(),
+            base: 0,
             block,
             bits: block * 8,
-            page: config.page_size(),
+            page,
             chunks: vec![Chunk::default(); count as usize],
             untidy: BTreeSet::new(),
             wanted: BTreeSet::new(),
@@ -169,7 +175,7 @@ impl Bitmap {
             is_due: false,
             has_pass: false,
             counters: BitmapCounters::default(),
-        })))
+        }
     }
 
     /// Calls `visit` with the first and last chunk of every range of the members that a write belongs to.
@@ -361,5 +367,30 @@ impl Bitmap {
     pub fn dirty(&self) -> (Bytes, BTreeSet<u64>) {
         let dirty = self.chunks.iter().enumerate().filter(|(_, chunk)| chunk.is_dirty);
         (self.chunk, dirty.map(|(chunk, _)| chunk as u64).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::health::Condition;
+
+    #[test]
+    fn blocks_side_by_side_are_one_write_on_every_member_that_is_there() {
+        let page = 4 << 10;
+        let mut bitmap = Bitmap::of(&Layout::new(Level::Raid0, 3, page, page, 64 * page), page, page);
+        bitmap.flying = vec![0, 1, 3, 5, 6, 7];
+        let mut health = Health::new(3);
+        health.set(DeviceId(1), Condition::Failed);
+        let mut plan = Plan::default();
+        bitmap.plan(&health, 3, &mut plan);
+        let block = bitmap.block;
+        let written: Vec<_> = plan
+            .operations()
+            .iter()
+            .map(|write| (write.device.0, write.offset / block, write.length / block))
+            .collect();
+        assert_eq!(written, [(0, 0, 2), (0, 3, 1), (0, 5, 3), (2, 0, 2), (2, 3, 1), (2, 5, 3)]);
+        assert_eq!((bitmap.counters.writes, bitmap.counters.pages), (1, 12 * block / page));
     }
 }

@@ -367,6 +367,10 @@ mod tests {
         nvram.write_is_refused(A, (3, 1), submitted, 7);
         nvram.forget(7);
         assert_eq!(nvram.next_back(A), Some((3, 1)));
+        // Another write may have its token.
+        nvram.write_begins(A, (3, 1));
+        assert_eq!(nvram.write_ends(A, (3, 1), nvram.clock(), 7, true, |_| ()), 1);
+        assert!(!nvram.has(A, 3));
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn overlapping_dies_make_one_device() {
 fn settling_folds_what_is_past_and_keeps_what_is_not() {
     let mut overlap = overlap(2, 0, &[(0, 10, 20), (0, 30, 60)]);
     overlap.interval(D1, SimTime(15), SimTime(40));
+    assert_eq!(overlap.pending(), 6);
     overlap.settle(SimTime(50));
     assert_eq!(overlap.pending(), 1, "only the end at 60 is still to come");
     overlap.settle(SimTime(20));

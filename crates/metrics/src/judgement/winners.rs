@@ -165,8 +165,7 @@ impl<'a> Contest<'a> {
         let Some(best) = sound.first() else { return void.first().and_then(code) };
         // Who does not keep up is slower than who does, however long the run was.
         let mut doubtful = void.iter().filter(|candidate| code(candidate) != Some(OVERLOAD));
-        let lower = doubtful.clone().find(|candidate| sound.len() < 2 || candidate.1 <= best.1);
-        lower.or_else(|| doubtful.find(|_| sound.len() < 2)).and_then(code)
+        doubtful.find(|candidate| sound.len() < 2 || candidate.1 <= best.1).and_then(code)
     }
 
     fn lowest(&self, sound: &[Candidate<'a>], unknown: Vec<String>) -> Winner {
@@ -427,6 +426,12 @@ mod tests {
         let c = run("c", 70.0, 0, 0);
         let winner = mean_of(&[warned(a.clone(), FEW_COLLECTIONS), b.clone(), c.clone()]);
         assert_eq!(winner.name(), Some("b"), "the doubtful one is slower");
+        let (a2, d) = (warned(a.clone(), FEW_COLLECTIONS), run("d", 60.0, 0, 0));
+        assert_eq!(
+            mean_of(&[a2, b.clone(), c.clone(), d]).name(),
+            Some("b"),
+            "slower than the best of three"
+        );
         let winner = mean_of(&[a, warned(b, FEW_COLLECTIONS), c]);
         assert_eq!(winner.name(), None, "the doubtful one has the lowest figure");
     }

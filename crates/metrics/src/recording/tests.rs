@@ -72,6 +72,18 @@ fn the_slowest_request_is_kept_with_all_that_came_near_it() {
 }
 
 #[test]
+fn of_two_slowest_requests_the_first_has_its_window() {
+    let mut recorder = Recorder::new(SMALL);
+    recorder.begin(SimTime(0), 1);
+    (0..10_000).for_each(|id| {
+        let response_us = if id == 3_000 || id == 7_000 { 90_000 } else { 50 };
+        recorder.completion(&request(id, id * 100, response_us));
+    });
+    let window = &recorder.finish(SimTime(1)).windows[0];
+    assert!((window.first..=window.last).contains(&3_000), "{} to {}", window.first, window.last);
+}
+
+#[test]
 fn the_usual_window_is_chosen_by_its_place_alone() {
     let recording = recorded(SMALL, 100_000);
     let usual = &recording.windows[1];
