@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use clap_complete::engine::ArgValueCompleter;
 use harmonia_scenario::TraceFile;
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 
+use crate::complete;
 use crate::reading::Reading;
 
 const EXAMPLES: &str = "\
@@ -110,7 +112,9 @@ const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   harmonia completions bash > ~/.local/share/bash-completion/completions/harmonia
   harmonia completions zsh > ~/.zfunc/_harmonia
-  harmonia completions fish > ~/.config/fish/completions/harmonia.fish";
+  harmonia completions fish > ~/.config/fish/completions/harmonia.fish
+
+The script asks the command at every Tab, for commands, options, scenarios, policies, keys and their values.";
 
 const MAN_EXAMPLES: &str = "\
 Examples:
@@ -209,7 +213,7 @@ pub(crate) enum Command {
         scenario: ScenarioArguments,
         /// Policies to compare, the first being the baseline; see `harmonia policies`
         /// [default: every coordination policy that can win on this array, and ideal; all: every one that can work on it]
-        #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+        #[arg(long, value_name = "A,B,..", value_delimiter = ',', add = ArgValueCompleter::new(complete::coordination))]
         policies: Option<Vec<String>>,
         #[command(flatten)]
         simulation: SimulationArguments,
@@ -383,9 +387,10 @@ pub(crate) enum CacheCommand {
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArguments {
     /// A scenario file (TOML), or the name of a preset; see `harmonia presets`
+    #[arg(add = ArgValueCompleter::new(complete::scenarios))]
     pub scenario: String,
     /// Change a key of the scenario, as in `--set array.devices=4`
-    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true)]
+    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true, add = ArgValueCompleter::new(complete::sets))]
     pub sets: Vec<String>,
     /// Replace the workload by this block trace: a file, plain or compressed (gz, zst), or a quoted pattern of file names;
     /// several files are read as one, merged by time

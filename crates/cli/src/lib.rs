@@ -19,6 +19,7 @@
 mod args;
 mod columns;
 mod commands;
+mod complete;
 mod failure;
 mod files;
 mod interrupt;
@@ -42,7 +43,13 @@ where
     I::Item: Into<OsString> + Clone,
 {
     interrupt::survive_file_size_limit();
-    let (output, result) = match Arguments::try_parse_from(arguments) {
+    let words: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let parsed = match complete::answer(&words) {
+        Ok(true) => return 0,
+        Ok(false) => Arguments::try_parse_from(words),
+        Err(usage) => Err(usage),
+    };
+    let (output, result) = match parsed {
         Ok(arguments) => {
             let output = Output::new(arguments.color, arguments.quiet, arguments.verbose);
             let result = commands::run(arguments, &output);

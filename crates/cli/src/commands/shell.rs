@@ -1,7 +1,7 @@
 //! `harmonia completions` and `harmonia man`: what a shell and `man` want to know, made from the definition of the
 //! arguments.
 //!
-//! Rendered in memory first: the generators panic when whoever reads them goes away.
+//! Rendered in memory first: the generators fail when whoever reads them goes away.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::Arguments;
+use crate::complete;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
 use crate::output::Output;
 
 /// Prints the completion script of a shell.
 pub(crate) fn completions(shell: Shell, output: &Output) -> Result<(), Failure> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "harmonia", &mut script);
+    let script = complete::script(shell).map_err(|error| Failure::Internal(error.to_string()))?;
     output.data(&text(script)?)
 }
 

@@ -2,20 +2,30 @@ use std::io::pipe;
 
 use super::*;
 
-/// Sources the script in bash and asks what it offers after these words.
+/// Sources the script in bash and asks what it offers after these words, broken as bash breaks them.
 fn offered_by_bash(script: &Path, words: &[&str]) -> Option<Vec<String>> {
-    let asks = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); \
-                _harmonia harmonia \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"; \
+    let asks = "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_TYPE=9; current=${COMP_WORDS[COMP_CWORD]}; \
+                _clap_complete_harmonia harmonia \"${current#=}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"; \
                 printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let folder = Path::new(env!("CARGO_BIN_EXE_harmonia")).parent().expect("a folder");
+    let path = std::env::join_paths(
+        [folder.into()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH")?)),
+    );
     let mut bash = Command::new("bash");
-    bash.args(["--norc", "-c", asks, "bash"]).arg(script).args(words);
+    bash.env("PATH", path.expect("a path")).args(["--norc", "-c", asks, "bash"]).arg(script).args(words);
     let output = bash.output().ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+    Some(
+        String::from_utf8_lossy(&output.stdout)
+            .split(['\n', '\u{b}'])
+            .map(str::to_owned)
+            .filter(|word| !word.is_empty())
+            .collect(),
+    )
 }
 
 #[test]
-fn bash_completes_commands_and_options() {
+fn bash_completes_commands_options_names_keys_and_values() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let (status, script, stderr) = outcome(&mut harmonia(&["completions", "bash"]));
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
@@ -23,16 +33,24 @@ fn bash_completes_commands_and_options() {
     std::fs::write(&path, script).expect("written");
     let Some(commands) = offered_by_bash(&path, &["harmonia", "co"]) else { return };
     assert_eq!(commands, ["compare", "completions"]);
-    let options = offered_by_bash(&path, &["harmonia", "run", "--no"]).expect("bash is there");
-    assert_eq!(options, ["--no-cache", "--no-progress"]);
-    let shells = offered_by_bash(&path, &["harmonia", "completions", "z"]).expect("bash is there");
-    assert_eq!(shells, ["zsh"]);
+    let offers = |words: &[&str], expected: &[&str]| {
+        assert_eq!(offered_by_bash(&path, words).expect("bash is there"), expected, "{words:?}");
+    };
+    offers(&["harmonia", "run", "--no"], &["--no-cache", "--no-progress"]);
+    offers(&["harmonia", "completions", "z"], &["zsh"]);
+    offers(&["harmonia", "run", "raid5-h"], &["raid5-hpc-w"]);
+    offers(&["harmonia", "compare", "tiny", "--policies", "local,reactive-i"], &["local,reactive-inclusive"]);
+    let set = ["harmonia", "run", "tiny", "--set"];
+    offers(&[&set[..], &["array.le"]].concat(), &["array.level="]);
+    offers(&[&set[..], &["ssd.gc.victim", "=", "gr"]].concat(), &["greedy"]);
+    offers(&[&set[..], &["workload.align", "="]].concat(), &["false", "true"]);
+    offers(&[&set[..], &["array.devices", "=", "4", "--set", "array.le"]].concat(), &["array.level="]);
 }
 
 #[test]
 fn every_shell_has_a_script_and_any_other_is_refused() {
     for (shell, part) in
-        [("zsh", "#compdef harmonia"), ("fish", "complete -c harmonia"), ("powershell", "harmonia")]
+        [("zsh", "#compdef harmonia"), ("fish", "--command harmonia"), ("powershell", "harmonia")]
     {
         let (status, script, stderr) = outcome(&mut harmonia(&["completions", shell]));
         assert_eq!((status, stderr.as_str()), (Some(0), ""), "{shell}");

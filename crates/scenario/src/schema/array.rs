@@ -1,7 +1,7 @@
 //! Keys of `[array]`: members, level, failures, coordination.
 
 use super::Form::{
-    Flag, Like, List, Number, OneOf, Policy, Preset, Rate, Size, Table, Tables, Text, Time, Whole,
+    Any, Flag, Like, List, Number, OneOf, Policy, Preset, Rate, Size, Table, Tables, Text, Time, Whole,
 };
 use super::{Key, MOST, MOST_REQUESTS, POSITIVE_TIME, TIME, key};
 use crate::presets::Kind;
@@ -11,7 +11,7 @@ pub(super) const KEYS: &[Key] = &[
     key("array.devices", Whole(1, 1024), "a whole number, 1 to 1024", "8", "member devices"),
     key(
         "array.level",
-        Text,
+        Any(&[OneOf(&["raid0", "raid1", "raid10", "raid4", "raid5", "raid6"]), Text]),
         "\"raid0\", \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\", or declustered parity as OpenZFS writes it, such as \
          \"draid1:4d:1s\": one or two parities, data units of a group, distributed spares",
         "raid0",
