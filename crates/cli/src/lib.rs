@@ -25,6 +25,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod reading;
+mod sweep_args;
 
 use std::ffi::OsString;
 

@@ -149,6 +149,39 @@ impl Watch for Bars {
     }
 }
 
+/// How many points of a sweep are there.
+pub(crate) struct Points(ProgressBar);
+
+impl Points {
+    /// A bar that shows once it is known how many there are.
+    pub(crate) fn new() -> Self {
+        let target = indicatif::ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND as u8);
+        let template = "points {bar:24} {pos} of {len}  {per_sec:>12}  ETA {eta}";
+        let style = ProgressStyle::with_template(template).expect("the template is a constant");
+        let bar = ProgressBar::with_draw_target(None, target);
+        Points(bar.with_style(style.progress_chars("██░")))
+    }
+}
+
+impl harmonia_sweep::Watch for Points {
+    fn begin(&self, points: usize) {
+        self.0.set_length(points as u64);
+        self.0.reset();
+        self.0.enable_steady_tick(Duration::from_millis(1000 / REDRAWS_PER_SECOND));
+    }
+
+    fn done(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for Points {
+    /// What is printed next stands alone.
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// Nobody watches.
 pub(crate) struct Silent;
 
