@@ -99,7 +99,7 @@ examples:
 $(VENV)/ready: pyproject.toml Makefile
 	python3 -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' pytest mypy \
-		jsonschema types-jsonschema 'tomli; python_version < "3.11"'
+		jsonschema types-jsonschema 'dask[distributed]' 'tomli; python_version < "3.11"'
 	touch $@
 
 # The development profile: shares its dependencies with `make test`. A wheel for others: `pip install .`

@@ -9,7 +9,7 @@ use harmonia_types::units::parse_bytes;
 
 pub(crate) const SWEEP_EXAMPLES: &str = "\
 Examples:
-  harmonia sweep examples/sweep/thresholds.toml --out results
+  harmonia sweep examples/sweeps/thresholds.toml --out results
   harmonia sweep sweep.toml --out results --shard 3/20      a twentieth of it, on one of 20 machines
   harmonia sweep sweep.toml --out results --point 17        one point
   harmonia sweep sweep.toml --out results --commands | xargs -P 8 -I{} sh -c '{}'
