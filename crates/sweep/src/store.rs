@@ -33,11 +33,9 @@ pub const TABLE: &str = "results.parquet";
 const SUFFIX: &str = ".json";
 const DIGITS: usize = 32;
 
-/// A result as it is kept, with the report as `O`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept<O> {
-    /// [`FORMAT`].
-    pub format: String,
+/// A result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
     /// Its name.
     pub address: String,
     /// Version of Harmonia that ran it.
@@ -47,19 +45,33 @@ pub struct Kept<O> {
     /// What the sweep that ran it called it.
     pub label: String,
     /// Its policy as that sweep called it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<String>,
     /// What that sweep varied, with its values.
     pub swept: BTreeMap<String, String>,
     /// The resolved scenario; of a trace it has a hash of the contents instead of the path.
     pub scenario: String,
-    /// What it showed.
-    #[serde(flatten)]
-    pub outcome: O,
+    /// What it showed, or why it was refused.
+    pub outcome: Outcome<Report>,
 }
 
-/// A result: what it showed, or why it was refused.
-pub type Stored = Kept<Outcome<Report>>;
+/// A result as a file has it.
+#[derive(Serialize, Deserialize)]
+struct Kept<R> {
+    format: String,
+    address: String,
+    version: String,
+    seed: u64,
+    label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
+    swept: BTreeMap<String, String>,
+    scenario: String,
+    // One of both; a flattened enum could not hold sums of 128 bits.
+    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
+    measured: Option<R>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
+}
 
 /// Only what identifies a result; the report is read over.
 #[derive(Deserialize)]
@@ -122,6 +134,10 @@ impl Store {
     /// # Errors
     /// If it cannot be written; the message names the folder.
     pub fn save(&self, point: &Point, outcome: &Outcome<Report>) -> Result<(), BadInput> {
+        let (measured, refused) = match outcome {
+            Outcome::Measured(report) => (Some(report), None),
+            Outcome::Refused(why) => (None, Some(why.clone())),
+        };
         let kept = Kept {
             format: FORMAT.to_owned(),
             address: point.address.clone(),
@@ -131,7 +147,8 @@ impl Store {
             policy: point.policy.clone(),
             swept: point.swept.clone(),
             scenario: point.identity.clone(),
-            outcome,
+            measured,
+            refused,
         };
         let write = || -> io::Result<()> {
             let mut file = temporary(&self.folder)?;
@@ -206,8 +223,16 @@ impl Store {
 
 /// A result from the text of its file; `None` if it is none or damaged.
 pub fn read(text: &str) -> Option<Stored> {
-    let kept: Stored = serde_json::from_str(text).ok()?;
-    is_itself(&kept.format, &kept.address, &kept.version, &kept.scenario).then_some(kept)
+    let kept: Kept<Report> = serde_json::from_str(text).ok()?;
+    if !is_itself(&kept.format, &kept.address, &kept.version, &kept.scenario) {
+        return None;
+    }
+    let outcome = match (kept.measured, kept.refused) {
+        (Some(report), _) => Outcome::Measured(report),
+        (None, why) => Outcome::Refused(why?),
+    };
+    let Kept { address, version, seed, label, policy, swept, scenario, .. } = kept;
+    Some(Stored { address, version, seed, label, policy, swept, scenario, outcome })
 }
 
 /// Whether a result bears the name that its contents give it. Results of other versions may stand beside those of this one.

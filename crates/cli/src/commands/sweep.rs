@@ -97,12 +97,9 @@ fn finish(options: &SweepArguments, done: Done, output: &Output) -> Result<(), F
     if options.json {
         return output.data(&json(&done)?);
     }
-    if is_whole {
-        let style = Style { columns: output.columns(), color: output.stdout_color() };
-        output.data(&tables::summary(&runs, style))?;
-    }
-    output.notice(&sentence(done));
-    Ok(())
+    let style = Style { columns: output.columns(), color: output.stdout_color() };
+    let table = if is_whole { tables::summary(&runs, style) + "\n" } else { String::new() };
+    output.data(&format!("{table}{}\n", sentence(done)))
 }
 
 fn sentence(done: Done) -> String {
