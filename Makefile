@@ -83,6 +83,9 @@ examples:
 	harmonia run tiny --checked > /dev/null; \
 	harmonia run mongodb-like --set workload.requests=5000 > /dev/null; \
 	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
+	for sweep in examples/sweeps/*.toml; do \
+		harmonia sweep "$$sweep" --out $(TARGET)/sweep > /dev/null; \
+	done; \
 	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia run raid6-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia compare tiny --set array.level=raid0,raid1,raid10,raid4,raid5,raid6 --json > /dev/null; \

@@ -50,7 +50,17 @@ pub(crate) struct WrittenAxis {
     pub key: String,
     /// As `--set` takes them.
     pub values: Vec<String>,
+    /// Of each value of a list.
+    pub spans: Vec<Range<usize>>,
     pub span: Range<usize>,
+}
+
+impl WrittenAxis {
+    /// The value with this index, where it was written.
+    pub fn entry(&self, index: usize) -> Entry {
+        let span = self.spans.get(index).unwrap_or(&self.span).clone();
+        Entry { key: self.key.clone(), value: self.values[index].clone(), span }
+    }
 }
 
 /// All that a sweep file says.
@@ -348,14 +358,18 @@ impl<'a, 'i> Reader<'a, 'i> {
             Some((node, _)) => return Err(self.bad("axes", node, "is not a table", allowed)),
         };
         let axis = |(key, node): (String, &'a Node<'i>)| {
-            let values = match node.get_ref() {
-                DeValue::String(range) if range.contains("..") => space::Axis::of(&key, range.trim())
-                    .map_err(|why| self.bad(&key, node, &why, allowed))?
-                    .all()
-                    .collect(),
-                _ => self.values(&key, self.list(&key, node, allowed)?, allowed)?,
+            let (values, spans) = match node.get_ref() {
+                DeValue::String(range) if range.contains("..") => {
+                    let axis = space::Axis::of(&key, range.trim());
+                    let axis = axis.map_err(|why| self.bad(&key, node, &why, allowed))?;
+                    (axis.all().collect(), Vec::new())
+                }
+                _ => {
+                    let items = self.list(&key, node, allowed)?;
+                    (self.values(&key, items, allowed)?, items.iter().map(Spanned::span).collect())
+                }
             };
-            Ok(WrittenAxis { key, values, span: node.span() })
+            Ok(WrittenAxis { key, values, spans, span: node.span() })
         };
         leaves(self.text, table, "").into_iter().map(axis).collect()
     }

@@ -179,11 +179,7 @@ impl Plan {
         match self.file.method {
             Method::List => self.file.points[combination[0]].clone(),
             _ => {
-                let entry = |(axis, &index): (&WrittenAxis, &usize)| Entry {
-                    key: axis.key.clone(),
-                    value: axis.values[index].clone(),
-                    span: axis.span.clone(),
-                };
+                let entry = |(axis, &index): (&WrittenAxis, &usize)| axis.entry(index);
                 self.file.axes.iter().zip(combination).map(entry).collect()
             }
         }

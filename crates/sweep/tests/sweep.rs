@@ -263,7 +263,7 @@ fn bad_sweep_files_are_refused_with_file_line_key_value_and_what_is_allowed() {
         ),
         (
             "scenario = \"tiny\"\n[axes]\nssd.gc.victim = [\"greedy\",\n \"gredy\"]",
-            3,
+            4,
             &["`ssd.gc.victim` = \"gredy\"", "greedy"],
         ),
         ("scenario = \"tiny\"\n[set]\narray.device = 3", 3, &["array.device", "devices"]),

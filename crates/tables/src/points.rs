@@ -14,12 +14,11 @@ const MOST_VARIANTS: usize = 60;
 
 /// One row a run, or a refused run with its reason behind the table.
 pub fn results(runs: &[Stored], style: Style) -> String {
-    let mut table = Table::new(["result", "run", "seed", "mean ms", "p99 ms", "erases", "WA"]);
+    let mut table = Table::new(["run", "seed", "mean ms", "p99 ms", "erases", "WA", "result"]);
     let mut refusals = String::new();
     for run in runs {
         let address: String = run.address.chars().take(DIGITS).collect();
-        let mut row: Vec<Cell> =
-            vec![address.clone().into(), name(run).into(), numbers::count(run.seed).into()];
+        let mut row: Vec<Cell> = vec![name(run).into(), numbers::count(run.seed).into()];
         match &run.outcome {
             Outcome::Measured(report) => row.extend(figures(report)),
             Outcome::Refused(why) => {
@@ -27,6 +26,7 @@ pub fn results(runs: &[Stored], style: Style) -> String {
                 refusals.push_str(&format!("{address} was refused: {why}\n"));
             }
         }
+        row.push(address.into());
         table.push(row);
     }
     let text = table.render(style.columns, style.color);

@@ -41,7 +41,8 @@ fn a_sweep_is_run_once_and_its_results_are_a_table() {
     let report = done(&["results", "show", &out, &address[..10], "--json"]);
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let alone = ["--set", "array.devices=4", "--set", "workload.requests=300", "--set", "seed=2"];
-    let ideal = ["--set", "array.coordination.policy=local", "--set", "ssd.gc.schedule=ideal", "--json"];
+    let ideal =
+        ["--set", "array.coordination.policy=local", "--set", "ssd.gc.schedule=ideal", "--json", "--quiet"];
     let alone = done(&[&["run", "tiny"], &alone[..], &ideal[..]].concat());
     let alone: serde_json::Value = serde_json::from_str(&alone).expect("JSON");
     assert_eq!((&report["host"], &report["scenario"]), (&alone["host"], &alone["scenario"]));
@@ -81,7 +82,8 @@ fn a_difference_is_told_in_words_and_as_json() {
     let write = |name: &str, sets: &[&str]| {
         let path = folder.path().join(name).display().to_string();
         let text = done(
-            &[&["compare", "tiny", "--policies", "local,ideal", "--seeds", "3", "--json"], sets].concat(),
+            &[&["compare", "tiny", "--policies", "local,ideal", "--seeds", "3", "--json", "--quiet"], sets]
+                .concat(),
         );
         fs::write(&path, text).expect("written");
         path
