@@ -47,7 +47,7 @@ fn encode(table: &Table) -> Result<Vec<u8>> {
 fn schema(table: &Table) -> Result<TypePtr> {
     let field = |column: &Column| {
         let (physical, logical) = match column.kind {
-            Kind::Integer => (Type::INT64, Some(LogicalType::integer(64, false))),
+            Kind::Integer => (Type::INT64, Some(LogicalType::integer(64, is_signed(column)))),
             Kind::Number => (Type::DOUBLE, None),
             Kind::Text => (Type::BYTE_ARRAY, Some(LogicalType::String)),
         };
@@ -59,6 +59,11 @@ fn schema(table: &Table) -> Result<TypePtr> {
     };
     let fields = table.columns.iter().map(field).collect::<Result<_>>()?;
     SchemaType::group_type_builder("harmonia").with_fields(fields).build().map(Arc::new)
+}
+
+/// Signed where it can be, so that differences of counts may be negative; seeds need not be below 2^63.
+fn is_signed(column: &Column) -> bool {
+    column.values.iter().filter_map(whole).all(|value| value >= 0)
 }
 
 fn encode_column<W: Write + Send>(
