@@ -102,8 +102,10 @@ pub(crate) enum ResultsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Write all results as one table (Parquet), one row a run
-    #[command(after_help = "Examples:\n  harmonia results export results --out table.parquet")]
+    /// Write all results as one table, one row a run: Parquet, or CSV if FILE ends in .csv
+    #[command(
+        after_help = "Examples:\n  harmonia results export results\n  harmonia results export results --out table.csv"
+    )]
     Export {
         /// The folder of results
         folder: PathBuf,

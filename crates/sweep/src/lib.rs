@@ -12,13 +12,14 @@
 //! * `address`: what names a result;
 //! * [`store`]: results in a folder, whole or not there;
 //! * [`run()`]: runs what is missing, on threads that share aged arrays;
-//! * [`table`], [`parquet`]: one row a run;
+//! * [`table`], [`parquet`], [`csv`]: one row a run;
 //! * [`diff`]: what differs between two results.
 //!
 //! A point is a function of the sweep file and its number. So any engine may run the points, in any order, on any machine,
 //! twice or not at all. Leaves out: queues, retries and remote machines, which such engines have.
 
 mod address;
+pub mod csv;
 mod design;
 pub mod diff;
 mod file;

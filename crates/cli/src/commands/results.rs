@@ -4,11 +4,12 @@ use std::path::Path;
 
 use harmonia_metrics::Comparison;
 use harmonia_scenario::Outcome;
-use harmonia_sweep::{Store, Stored, TABLE, Table, parquet};
+use harmonia_sweep::{Store, Stored, TABLE, Table, csv, parquet};
 use harmonia_tables::{self as tables, Style, numbers};
 
 use super::simulate::json;
 use crate::failure::Failure;
+use crate::files::ResultFile;
 use crate::output::Output;
 use crate::sweep_args::ResultsCommand;
 
@@ -48,11 +49,14 @@ pub(super) fn read(folder: &Path, output: &Output) -> Result<Vec<Stored>, Failur
     Ok(runs)
 }
 
-/// Writes the table of these results.
+/// Writes the table of these results: as CSV where the name ends so, else as Parquet.
 ///
 /// # Errors
 /// If it cannot be written.
 pub(super) fn export(runs: &[Stored], target: &Path) -> Result<(), Failure> {
+    if target.extension().is_some_and(|extension| extension == "csv") {
+        return ResultFile::create(target, true)?.write(&csv::text(&Table::of(runs)));
+    }
     parquet::write(&Table::of(runs), target)
         .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", target.display())))
 }

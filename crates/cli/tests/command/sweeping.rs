@@ -52,6 +52,23 @@ fn a_sweep_is_run_once_and_its_results_are_a_table() {
     assert_eq!(fs::read(&table).expect("there"), fs::read(format!("{out}/results.parquet")).expect("there"));
 }
 
+#[test]
+fn results_are_exported_as_csv_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, out) = written(folder.path());
+    done(&["sweep", &file, "--out", &out, "--point", "0,3"]);
+    let table = folder.path().join("table.csv").display().to_string();
+    done(&["results", "export", &out, "--out", &table, "--quiet"]);
+    let text = fs::read_to_string(table).expect("written");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(
+        lines[0].starts_with("address,version,label,policy,seed,refused,array.devices,requests,"),
+        "{text}"
+    );
+    assert!(lines.iter().any(|line| line.contains(",ideal array.devices=2,ideal,2,,2,")), "{text}");
+}
+
 /// The commands are words for a shell, although the name of the file has a blank.
 #[test]
 fn each_missing_point_has_a_command_of_its_own() {
