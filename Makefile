@@ -83,6 +83,9 @@ examples:
 	harmonia run tiny --checked > /dev/null; \
 	harmonia run mongodb-like --set workload.requests=5000 > /dev/null; \
 	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
+	for sweep in examples/sweeps/*.toml; do \
+		harmonia sweep "$$sweep" --out $(TARGET)/sweep > /dev/null; \
+	done; \
 	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia run raid6-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia compare tiny --set array.level=raid0,raid1,raid10,raid4,raid5,raid6 --json > /dev/null; \
@@ -99,7 +102,7 @@ examples:
 $(VENV)/ready: pyproject.toml Makefile
 	python3 -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' pytest mypy \
-		jsonschema types-jsonschema 'tomli; python_version < "3.11"'
+		jsonschema types-jsonschema 'dask[distributed]' 'tomli; python_version < "3.11"'
 	touch $@
 
 # The development profile: shares its dependencies with `make test`. A wheel for others: `pip install .`

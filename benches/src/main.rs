@@ -12,12 +12,14 @@
 //! cargo run --release -p harmonia-bench -- ageing    only ageing
 //! cargo run --release -p harmonia-bench -- traces    only reading traces
 //! cargo run --release -p harmonia-bench -- redundancy only arrays with parity, and many members
+//! cargo run --release -p harmonia-bench -- sweep     only a sweep of small points
 //! ```
 #![expect(clippy::print_stdout, reason = "prints a table")]
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
 
 mod floor;
 mod redundancy;
+mod sweep;
 mod traces;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -38,6 +40,7 @@ fn main() {
     match argument.as_str() {
         "memory" => return print_peak_memory(),
         "traces" => return traces::bench(),
+        "sweep" => return sweep::bench(),
         "read-trace" => {
             return traces::print_peak_memory(std::env::args_os().nth(2).unwrap_or_default().into());
         }
@@ -122,6 +125,7 @@ fn main() {
     drop(state);
     memory(devices);
     traces::bench();
+    sweep::bench();
 }
 
 /// A drive whose dies collect step by step on shared buses, under a write-heavy load of one-page requests: with as many

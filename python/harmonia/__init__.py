@@ -22,6 +22,7 @@ from . import _native
 from ._native import BadInput
 from ._results import Comparison, HarmoniaWarning, Report, Section, comparison_of, load, report_of
 from ._scenario import Scenario, opened, speaking
+from ._sweep import Sweep, sweep
 
 __all__ = [
     "BadInput",
@@ -31,6 +32,7 @@ __all__ = [
     "Scenario",
     "Section",
     "Source",
+    "Sweep",
     "Trace",
     "check",
     "compare",
@@ -39,6 +41,7 @@ __all__ = [
     "replicate",
     "run",
     "schema",
+    "sweep",
     "version",
 ]
 

@@ -1,6 +1,18 @@
 # What crates/py exports; `python -m mypy.stubtest harmonia` compares it with the built module.
 
-__all__ = ["BadInput", "check", "compare", "policies_json", "run", "schema_json", "version"]
+__all__ = [
+    "BadInput",
+    "check",
+    "compare",
+    "policies_json",
+    "run",
+    "schema_json",
+    "sweep_export",
+    "sweep_points",
+    "sweep_rows",
+    "sweep_run",
+    "version",
+]
 
 version: str
 
@@ -34,3 +46,17 @@ def check(
 ) -> str: ...
 def policies_json() -> str: ...
 def schema_json() -> str: ...
+
+# A sweep is (what a sweep file says, scenario, sets).
+
+def sweep_points(spec: tuple[str, tuple[str, bool], list[str]]) -> str: ...
+def sweep_run(
+    spec: tuple[str, tuple[str, bool], list[str]],
+    points: list[int] | None,
+    out: str,
+    threads: int,
+    checked: bool,
+    cache: str | None,
+) -> str: ...
+def sweep_rows(out: str, addresses: list[str]) -> str: ...
+def sweep_export(out: str) -> str: ...

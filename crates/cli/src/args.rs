@@ -12,6 +12,9 @@ use harmonia_types::{Bytes, SimDuration};
 
 use crate::complete;
 use crate::reading::Reading;
+use crate::sweep_args::{
+    DIFF_EXAMPLES, DiffArguments, RESULTS_EXAMPLES, ResultsCommand, SWEEP_EXAMPLES, SweepArguments,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -226,6 +229,15 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: TuneArguments,
     },
+    /// Run many variants of a scenario, each kept as soon as it is there; goes on where it was stopped
+    #[command(after_help = SWEEP_EXAMPLES)]
+    Sweep(SweepArguments),
+    /// List, show and export results of sweeps
+    #[command(subcommand, after_help = RESULTS_EXAMPLES)]
+    Results(ResultsCommand),
+    /// Show what differs between two results: in their scenarios, and in their figures with significance
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArguments),
     /// Test the papers' claims by simulation
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArguments),

@@ -26,6 +26,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod reading;
+mod sweep_args;
 
 use std::ffi::OsString;
 

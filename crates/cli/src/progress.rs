@@ -1,12 +1,13 @@
 //! Progress bars on stderr, one a run or one for a file that is read, for whoever watches a terminal.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use harmonia_scenario::{Progress, Stage};
 use harmonia_tune::Watch;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 /// Redrawing a counter less often than the eye notices costs nothing.
 const REDRAWS_PER_SECOND: u64 = 10;
@@ -146,6 +147,43 @@ impl Progress for Bars {
 impl Watch for Bars {
     fn known(&self, runs: usize) {
         self.whole.iter().for_each(|whole| whole.known(runs as u64));
+    }
+}
+
+/// How many points of a sweep are there.
+pub(crate) struct Points(ProgressBar);
+
+impl Points {
+    /// A bar that shows once it is known how many there are.
+    pub(crate) fn new() -> Self {
+        let target = indicatif::ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND as u8);
+        let template = "points {bar:24} {pos} of {len}  {rate:>10}  ETA {eta}";
+        let style = ProgressStyle::with_template(template).expect("the template is a constant");
+        let rate = |state: &ProgressState, text: &mut dyn Write| {
+            let _ = write!(text, "{:.1}/s", state.per_sec());
+        };
+        let style = style.with_key("rate", rate);
+        let bar = ProgressBar::with_draw_target(None, target);
+        Points(bar.with_style(style.progress_chars("██░")))
+    }
+}
+
+impl harmonia_sweep::Watch for Points {
+    fn begin(&self, points: usize) {
+        self.0.set_length(points as u64);
+        self.0.reset();
+        self.0.enable_steady_tick(Duration::from_millis(1000 / REDRAWS_PER_SECOND));
+    }
+
+    fn done(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for Points {
+    /// What is printed next stands alone.
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

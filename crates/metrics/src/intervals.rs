@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::batches::{BATCHES_MIN, BatchReport};
 use crate::interval::{Contrast, ERROR, Interval, Kind};
-use crate::judgement::{difference_error, figures};
+use crate::judgement::{difference_error, figures, pair_error};
 use crate::report::Report;
 
 /// How samples came about.
@@ -111,6 +111,40 @@ pub struct PerMetric<T> {
     pub write_amplification_whole_cycles: T,
     /// Blocks erased. Unit: count.
     pub erases: T,
+}
+
+impl<T> PerMetric<T> {
+    /// Every value with the name of its figure.
+    pub fn named(self) -> [(&'static str, T); 13] {
+        [
+            ("mean", self.mean),
+            ("stddev", self.stddev),
+            ("p50", self.p50),
+            ("p95", self.p95),
+            ("p99", self.p99),
+            ("p999", self.p999),
+            ("p9999", self.p9999),
+            ("read_p99", self.read_p99),
+            ("read_p999", self.read_p999),
+            ("gc_affected", self.gc_affected),
+            ("write_amplification", self.write_amplification),
+            ("write_amplification_whole_cycles", self.write_amplification_whole_cycles),
+            ("erases", self.erases),
+        ]
+    }
+}
+
+/// The figures of one variant over all of its seeds, with intervals.
+pub fn figures_of(runs: &[Report]) -> PerMetric<Option<Interval>> {
+    PerMetric::from_figures(|figure| figure.samples(runs).filter(|_| !runs.is_empty())?.interval())
+}
+
+/// What one variant changes against another, in intervals that hold together with those of `pairs` such pairs. Samples are
+/// compared seed by seed where both have the same seeds.
+pub fn versus(variant: &[Report], baseline: &[Report], pairs: usize) -> PerMetric<Option<Versus>> {
+    let error = pair_error(variant, baseline, pairs);
+    let has_runs = !variant.is_empty() && !baseline.is_empty();
+    PerMetric::from_figures(|figure| has_runs.then(|| figure.versus(variant, baseline, error))?)
 }
 
 /// Samples of one figure of one variant.

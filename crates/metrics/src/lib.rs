@@ -66,7 +66,7 @@ pub use host::{DeadlineReport, HostRecorder, HostReport, ResponseReport};
 pub use inside::{InsideReport, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval};
-pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus};
+pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figures_of, versus};
 pub use judgement::{Against, Winner, Winners};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};

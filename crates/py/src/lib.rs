@@ -5,10 +5,12 @@
 //! Ctrl-C is looked for ten times a second.
 //!
 //! * `errors`: the one place where failures become Python exceptions;
-//! * `simulate`: runs on a thread of their own, so that the calling one can listen for signals.
+//! * `simulate`: runs on a thread of their own, so that the calling one can listen for signals;
+//! * `sweep`: many runs, kept in a folder.
 
 mod errors;
 mod simulate;
+mod sweep;
 
 use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, policies, share_addresses, sweep};
 use pyo3::prelude::*;
@@ -88,6 +90,9 @@ impl Source {
 mod native {
     use super::{Source, Trace, Variant, errors, policies, simulate};
     use pyo3::prelude::*;
+
+    #[pymodule_export]
+    use super::sweep::{sweep_export, sweep_points, sweep_rows, sweep_run};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

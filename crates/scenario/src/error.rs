@@ -19,6 +19,8 @@ pub struct BadInput {
     column: Option<usize>,
     problem: String,
     rendered: String,
+    /// Problem and advice without the flag that the value came from.
+    bare: (String, String),
 }
 
 impl BadInput {
@@ -51,8 +53,49 @@ impl BadInput {
             allowed => title.element(Level::HELP.message(allowed)),
         };
         let rendered = Renderer::plain().render(&[group]);
-        BadInput { key: None, line: None, column: None, problem, rendered }
+        let bare = (problem.clone(), allowed.to_owned());
+        BadInput { key: None, line: None, column: None, problem, rendered, bare }
     }
+
+    /// A message that concerns the bytes `span` of a text that is no scenario, such as a file that names one. `origin`
+    /// is what the text is called.
+    pub fn at(
+        origin: &str,
+        text: &str,
+        span: Range<usize>,
+        key: &str,
+        problem: impl Into<String>,
+        allowed: &str,
+    ) -> Self {
+        let key = (!key.is_empty()).then(|| key.to_owned());
+        marked(origin, text, span, key, problem.into(), allowed.to_owned())
+    }
+
+    /// The same message at the place in another text that the value came from.
+    #[must_use]
+    pub fn moved_to(&self, origin: &str, text: &str, span: Range<usize>) -> Self {
+        let (problem, allowed) = self.bare.clone();
+        marked(origin, text, span, self.key.clone(), problem, allowed)
+    }
+}
+
+/// A message with the line that it is about.
+fn marked(
+    origin: &str,
+    text: &str,
+    span: Range<usize>,
+    key: Option<String>,
+    problem: String,
+    allowed: String,
+) -> BadInput {
+    let at = locate(text, span);
+    let annotation = AnnotationKind::Primary.span(at.span.clone());
+    let snippet = Snippet::source(at.shown.as_str()).line_start(at.line).path(origin).annotation(annotation);
+    let title = Level::ERROR.primary_title(problem.as_str());
+    let group = title.element(snippet).element(Level::HELP.message(allowed.as_str()));
+    let rendered = Renderer::plain().render(&[group]);
+    let (line, column, bare) = (Some(at.line), Some(at.column), (problem.clone(), allowed));
+    BadInput { key, line, column, problem, rendered, bare }
 }
 
 impl fmt::Display for BadInput {
@@ -106,21 +149,22 @@ impl Written<'_> {
         };
         if let Some(flag) = flag {
             let plain = BadInput::plain(format!("{flag}: {problem}"), &allowed);
-            return BadInput { key, ..plain };
+            return BadInput { key, bare: (problem, allowed), ..plain };
+        }
+        if let Place::File(start, end) = fault.place {
+            return marked(self.origin, self.text, start as usize..end as usize, key, problem, allowed);
         }
         let title = Level::ERROR.primary_title(problem.as_str());
         let help = Level::HELP.message(allowed.as_str());
-        let Place::File(start, end) = fault.place else {
-            let rendered =
-                Renderer::plain().render(&[title.element(Origin::path(self.origin)).element(help)]);
-            return BadInput { key, line: None, column: None, problem, rendered };
-        };
-        let at = locate(self.text, start as usize..end as usize);
-        let annotation = AnnotationKind::Primary.span(at.span.clone());
-        let snippet =
-            Snippet::source(at.shown.as_str()).line_start(at.line).path(self.origin).annotation(annotation);
-        let rendered = Renderer::plain().render(&[title.element(snippet).element(help)]);
-        BadInput { key, line: Some(at.line), column: Some(at.column), problem, rendered }
+        let rendered = Renderer::plain().render(&[title.element(Origin::path(self.origin)).element(help)]);
+        BadInput {
+            key,
+            line: None,
+            column: None,
+            problem: problem.clone(),
+            rendered,
+            bare: (problem, allowed),
+        }
     }
 }
 
@@ -159,7 +203,7 @@ pub(crate) fn is_hidden(c: char) -> bool {
 }
 
 /// `text` on one line, what is hidden escaped, at most about `most` characters.
-pub(crate) fn printable(text: &str, most: usize) -> String {
+pub fn printable(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
         if count == most {
@@ -172,7 +216,7 @@ pub(crate) fn printable(text: &str, most: usize) -> String {
 }
 
 /// The known name nearest to `name`, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A misspelling of more than this many characters is not one.
     if name.len() > 64 {
         return None;

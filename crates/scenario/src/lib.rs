@@ -41,15 +41,15 @@ mod warnings;
 mod workload;
 
 pub use addresses::share_addresses;
-pub use error::BadInput;
+pub use error::{BadInput, nearest, printable};
 pub use failures::SpareState;
 pub use harmonia_metrics::Warning;
 pub use kept::{Outcome, Store, VERSION, outcomes};
 pub use own::PolicyKey;
 pub use run::{
     AgedCache, CHEAP_SEEDS, CacheUsage, MOST_SEEDS, Observe, Progress, RunError, RunId, RunOptions, Silent,
-    Stage, Unobserved, aged_arrays, compare, compare_seeds, compare_while, default_seeds, peak_rss_bytes,
-    preflight, run, run_aged, run_forked,
+    Stage, Unobserved, aged_arrays, aged_by, aged_state, compare, compare_seeds, compare_while,
+    default_seeds, fits_in_memory, peak_rss_bytes, preflight, run, run_aged, run_forked,
 };
 pub use scenario::{
     FlagValue, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant, WarmupPolicy, sweep,

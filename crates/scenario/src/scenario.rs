@@ -156,6 +156,14 @@ impl Template {
         Document::open(source).map(Template)
     }
 
+    /// Takes the text of a scenario, as [`Scenario::parse`] does.
+    ///
+    /// # Errors
+    /// If it is too long.
+    pub fn of_text(text: &str, origin: &str) -> Result<Template, BadInput> {
+        Document::new(text.to_owned(), origin, true).map(Template)
+    }
+
     /// The scenario with these changes, as [`Scenario::load`] gives it.
     ///
     /// # Errors

@@ -119,11 +119,17 @@ impl Axis {
         if key.is_empty() {
             return Err(fault("there is no key before `=`"));
         }
+        Axis::of(key, range).map_err(|why| fault(&why))
+    }
+
+    /// A key with a range such as `3%..10%`, or with choices such as `a,b`.
+    ///
+    /// # Errors
+    /// What is wrong with the range.
+    pub fn of(key: &str, range: &str) -> Result<Axis, String> {
         let values = match range.split_once("..") {
-            Some((low, high)) if !range.contains(',') => {
-                Values::Steps(Steps::parse(low, high).map_err(|why| fault(&why))?)
-            }
-            _ => Values::Choices(choices(range).map_err(fault)?),
+            Some((low, high)) if !range.contains(',') => Values::Steps(Steps::parse(low, high)?),
+            _ => Values::Choices(choices(range)?),
         };
         Ok(Axis { key: key.to_owned(), range: range.to_owned(), values })
     }

@@ -2,12 +2,15 @@
 
 mod cache;
 mod check;
+mod diff;
 mod lists;
 mod policies;
 mod reproduce;
+mod results;
 mod seeds;
 mod shell;
 mod simulate;
+mod sweep;
 mod trace;
 mod tune;
 
@@ -29,6 +32,9 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
         Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
+        Command::Sweep(options) => sweep::sweep(&options, no_progress, output),
+        Command::Results(command) => results::results(&command, output),
+        Command::Diff(options) => diff::diff(&options, output),
         Command::Reproduce(options) => reproduce::reproduce(&options, no_progress, output),
         Command::Policies(options) => lists::policies(&options, output),
         Command::Presets(options) => lists::presets(&options, output),

@@ -5,6 +5,7 @@ mod parquet;
 mod reproduction;
 mod shell;
 mod simulation;
+mod sweeping;
 mod trace;
 mod tuning;
 

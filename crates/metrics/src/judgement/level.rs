@@ -32,6 +32,14 @@ pub fn figures(runs: &[Report], seeds: usize) -> u32 {
     FIGURES + u32::from(runs.chunks(seeds).filter(|runs| !runs[0].is_ideal() && has_p999(runs)).count() > 1)
 }
 
+/// The probability with which the interval of one difference may miss, where so many pairs of variants like this one are
+/// compared with each other, pair by pair.
+pub fn pair_error(one: &[Report], other: &[Report], pairs: usize) -> f64 {
+    let measured = |runs: &&[Report]| runs.first().is_some_and(|run| !run.is_ideal()) && has_p999(runs);
+    let figures = FIGURES + u32::from([one, other].iter().filter(|runs| measured(runs)).count() > 1);
+    difference_error(pairs + 1, one.len().max(other.len()), figures)
+}
+
 /// Whether one variant's runs are enough for a verdict on its 99.9th percentile.
 pub(super) fn has_p999(runs: &[Report]) -> bool {
     runs.iter().map(|run| run.host.requests).sum::<u64>() >= P999_REQUESTS_MIN

@@ -15,7 +15,7 @@ mod level;
 mod run;
 mod winners;
 
-pub use level::{FIGURES, FIRST_LOOK, P999_REQUESTS_MIN, difference_error, figures};
+pub use level::{FIGURES, FIRST_LOOK, P999_REQUESTS_MIN, difference_error, figures, pair_error};
 pub use run::{
     ALL_AT_ONCE, CANNOT_KEEP_UP, DATA_LOST, FAILURE_NOT_REACHED, FEW_COLLECTIONS, FEW_REQUESTS,
     NO_COLLECTION, NOT_SETTLED, NOT_STARTED, OVERLOAD, REBUILD_UNFINISHED, RESYNC_UNFINISHED, SHORT_WINDOW,

@@ -197,21 +197,8 @@ fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunErr
     let at_once = at_once(jobs, &groups, (options.threads / largest).max(1), options.threads)?;
     let threads = (options.threads / at_once).max(1);
     let age_and_run = |alike: &[usize]| {
-        let clock = report::Stopwatch::start();
-        let (first, scenario) = (alike[0], &jobs[alike[0]].variant.scenario);
-        let kept = options.cache.map(|cache| (cache, ageing_key(scenario)));
-        let loaded = kept.as_ref().and_then(|(cache, key)| cache.load(key, &scenario.array));
-        let is_new = loaded.is_none();
-        let aged = match loaded {
-            Some(aged) => aged,
-            None => precondition(first, &jobs[first], threads, options)?,
-        };
-        let ageing_ns = clock.elapsed_ns();
-        let group = Group { jobs, loads: &loads, alike, threads, ageing_ns, options };
-        if let Some((cache, key)) = kept.filter(|_| is_new) {
-            cache.store(&key, &aged, options.cancel);
-        }
-        group.run(aged)
+        let (aged, ageing_ns) = age_or_load(alike[0], &jobs[alike[0]], threads, options)?;
+        Group { jobs, loads: &loads, alike, threads, ageing_ns, options }.run(aged)
     };
     let mut runs: Vec<Option<Report>> = jobs.iter().map(|_| None).collect();
     for (index, report) in
@@ -220,6 +207,53 @@ fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunErr
         runs[index] = Some(report);
     }
     Ok(runs.into_iter().flatten().collect())
+}
+
+/// The aged array that a job starts from, from the cache if it is there, and how long that took in ns.
+fn age_or_load(
+    run: usize,
+    job: &Job,
+    threads: usize,
+    options: &RunOptions<'_>,
+) -> Result<(AgedState, u64), RunError> {
+    let clock = report::Stopwatch::start();
+    let scenario = &job.variant.scenario;
+    let kept = options.cache.map(|cache| (cache, ageing_key(scenario)));
+    if let Some(aged) = kept.as_ref().and_then(|(cache, key)| cache.load(key, &scenario.array)) {
+        return Ok((aged, clock.elapsed_ns()));
+    }
+    let aged = precondition(run, job, threads, options)?;
+    let ageing_ns = clock.elapsed_ns();
+    if let Some((cache, key)) = kept {
+        cache.store(&key, &aged, options.cancel);
+    }
+    Ok((aged, ageing_ns))
+}
+
+/// The aged array that a scenario starts from, for [`run_aged`]: from the cache if it is there.
+///
+/// # Errors
+/// If the array cannot be aged, or it is cancelled.
+pub fn aged_state(
+    scenario: &Scenario,
+    threads: usize,
+    options: &RunOptions<'_>,
+) -> Result<AgedState, RunError> {
+    let job = Job::only(0, Variant { label: String::new(), scenario: scenario.clone() });
+    age_or_load(0, &job, threads, options).map(|(aged, _)| aged)
+}
+
+/// What ageing a scenario's array depends on: scenarios of which it is equal start from the same aged array.
+pub fn aged_by(scenario: &Scenario) -> String {
+    ageing_key(scenario)
+}
+
+/// Whether so many copies of a scenario's array fit into the memory there is.
+///
+/// # Errors
+/// If they do not; the message says how many devices would.
+pub fn fits_in_memory(scenario: &Scenario, copies: usize) -> Result<(), RunError> {
+    memory::check(scenario, copies)
 }
 
 /// How many arrays have to be aged for these variants, or read from the cache; with several seeds that many for each.
