@@ -20,7 +20,7 @@ impl<P: Probe> Device<P> {
         along: Option<&MultiPlane>,
         now: SimTime,
     ) {
-        if self.schedule_needs.pairs {
+        if self.rules.pairs {
             self.count_places(die, class, place, along, now);
         }
     }

@@ -57,8 +57,14 @@ impl Ftl {
         let shape = &self.shape;
         if shape.is_dynamic() {
             let mapped: u32 = self.units.iter().map(|unit| unit.mapped).sum();
-            let homes = (0..shape.logical_pages).filter(|&lpn| self.home(lpn).is_some());
-            assert_eq!(homes.count() as u32, mapped, "every mapped LPN has a home");
+            let homes = (0..shape.logical_pages).filter_map(|lpn| Some((lpn, self.home(lpn)?)));
+            let of_die =
+                |(lpn, home)| assert!(shape.units_for(lpn).contains(&home), "LPN {lpn} lies in unit {home}");
+            assert_eq!(
+                homes.inspect(|&home| of_die(home)).count() as u32,
+                mapped,
+                "every mapped LPN has a home"
+            );
         }
         let mut counts = vec![0u32; shape.blocks_per_unit as usize];
         for unit in 0..shape.units() {

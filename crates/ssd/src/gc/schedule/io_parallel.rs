@@ -23,7 +23,7 @@
 use harmonia_types::SimTime;
 use harmonia_types::registry::{Entry, no_keys};
 
-use super::{Build, Class, Decision, DieView, Gc, GcPhase, MultiPlane, Needs, Schedule, Token};
+use super::{Build, Class, Decision, DieView, Gc, GcPhase, MultiPlane, Needs, Pairs, Schedule, Token};
 
 /// Pairs garbage collection with host operations.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ impl Schedule for IoParallel {
     }
 
     fn needs(&self) -> Needs {
-        Needs { queues: true, pairs: true, fresh_blocks: true, ..Needs::default() }
+        Needs { queues: true, pairs: Pairs::Always, fresh_blocks: true, ..Needs::default() }
     }
 }
 

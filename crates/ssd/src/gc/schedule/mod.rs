@@ -11,6 +11,7 @@ mod io_parallel;
 mod preemptive;
 mod preemptive_io_parallel;
 mod slack;
+mod stepwise;
 
 use dyn_clone::DynClone;
 use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
@@ -45,8 +46,8 @@ impl Schedule for Box<dyn Schedule> {
 pub struct Needs {
     /// Looks into the queues ([`DieQueues`]) for more than the head.
     pub queues: bool,
-    /// Takes host operations along in the commands of garbage collection.
-    pub pairs: bool,
+    /// Whether it takes host operations along in the commands of garbage collection.
+    pub pairs: Pairs,
     /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.
     pub suspend: bool,
     /// Events begin at the soft threshold already (they yield to the host until a unit reaches hard).
@@ -58,6 +59,18 @@ pub struct Needs {
     pub deadlines: Option<SimDuration>,
     /// Whom a collection lets go first while every unit of the die is above hard.
     pub gives_way: GivesWay,
+}
+
+/// Whether a schedule takes host operations along in the commands of garbage collection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pairs {
+    /// It does not.
+    #[default]
+    Never,
+    /// Where host operations of sibling planes join among themselves, too ([`DieView::multi_plane`]).
+    WithMultiPlane,
+    /// It does.
+    Always,
 }
 
 /// Which host operations go ahead of a collection that is wanted or under way, as long as every unit of the die is above
@@ -387,6 +400,7 @@ pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Result<Box<dyn Schedule>, 
 /// All schedules.
 pub const REGISTRY: &[Entry<Build>] = &[
     blocking::ENTRY,
+    stepwise::ENTRY,
     preemptive::ENTRY,
     io_parallel::ENTRY,
     preemptive_io_parallel::ENTRY,
