@@ -307,7 +307,14 @@ impl Draft {
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
         let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
         let channels = config.geometry.channels;
-        let build = |policy: &PolicyConfig| concurrency::build(policy, channels).map(drop);
+        let pages = shape.data_pages;
+        let build = |policy: &PolicyConfig| match concurrency::build(policy, channels)?.min_invalid() {
+            least if least > pages => {
+                let allowed = format!("1 to {pages}, the data pages of a block");
+                Err(format!("min_invalid is out of range, expected {allowed}"))
+            }
+            _ => Ok(()),
+        };
         self.check_policy(&CONCURRENCY, &config.gc.concurrency, build)?;
         Ok((config, shape))
     }

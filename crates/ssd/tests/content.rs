@@ -246,6 +246,8 @@ fn check(seed: u64) -> [u64; 8] {
     let slack = pick(&mut hurry, &[0, 40, 400, 4_000]);
     config.gc.schedule = random::slack_of(slack, config.gc.schedule);
     config.gc.concurrency = random::concurrency(&mut Rng::stream(seed, "content/concurrency"));
+    let mut later = Rng::stream(seed, "content/later keys");
+    config.gc.concurrency = random::later_keys(&mut later, config.gc.concurrency);
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.geometry.page_size));
     let flash = TaggedFlash {

@@ -122,6 +122,16 @@ pub fn slack_of(slack: u64, schedule: PolicyConfig) -> PolicyConfig {
     if schedule.policy == "slack" { schedule.with("slack", format!("{slack}ns")) } else { schedule }
 }
 
+/// Keys that came after old seeds were drawn, for a policy that has them.
+pub fn later_keys(rng: &mut Rng, policy: PolicyConfig) -> PolicyConfig {
+    let (least, release) = (1 + rng.below(3), pick(rng, &[0.0, 0.05, 0.3]));
+    match policy.policy.as_str() {
+        "unlimited" => policy,
+        "conv-0.7-allch" | "conv-0.7-halfch" => policy.with("min_invalid", least).with("release", release),
+        _ => policy.with("min_invalid", least),
+    }
+}
+
 /// A third is unlimited; of the others, many begin far too early or never of themselves.
 pub fn concurrency(rng: &mut Rng) -> PolicyConfig {
     let policy = if rng.chance(0.33) { "unlimited".to_owned() } else { name(rng, concurrency::REGISTRY) };
