@@ -101,8 +101,13 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
 /// The device with what came after old seeds were drawn, drawn from a stream of its own: such seeds differ in nothing else.
 pub fn additions(rng: &mut Rng, mut config: SsdConfig) -> SsdConfig {
     // Pages that go to other dies one by one, to blocks chosen at random, need more spare than these devices have.
-    if rng.chance(0.4) && config.gc.destination == Destination::Unit {
+    let stays = config.gc.destination == Destination::Unit;
+    if rng.chance(0.4) && stays {
         config.gc.schedule = "stepwise".into();
+    }
+    if config.gc.schedule.policy.ends_with("io-parallel") && stays {
+        let (unmatched, partial) = (pick(rng, &["stay", "skip"]), pick(rng, &["alone", "along"]));
+        config.gc.schedule = config.gc.schedule.with("unmatched", unmatched).with("partial_writes", partial);
     }
     let is_static = matches!(config.ftl.allocation, Allocation::Static(_));
     if is_static && config.ftl.allocation_unit == AllocationUnit::Plane && rng.chance(0.7) {

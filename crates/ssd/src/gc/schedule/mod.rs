@@ -52,6 +52,9 @@ pub struct Needs {
     pub suspend: bool,
     /// Events begin at the soft threshold already (they yield to the host until a unit reaches hard).
     pub begins_at_soft: bool,
+    /// A sibling plane that takes no part in a program of garbage collection leaves its next page unwritten where its write
+    /// offset was equal, so that it stays so.
+    pub skips: bool,
     /// At the start of an event every plane of the die opens a block of its own, so that the write offsets of all
     /// planes are equal.
     pub fresh_blocks: bool,
@@ -307,8 +310,13 @@ pub trait DieQueues {
     fn first(&self, class: Class) -> Option<Queued>;
     /// The first waiting read of the page offset `page` in `plane`.
     fn find_read(&self, plane: u32, page: u32) -> Option<Queued>;
-    /// The first waiting write that will go to `plane`.
+    /// The first waiting write of a whole page that will go to `plane`.
     fn first_write(&self, plane: u32) -> Option<Queued>;
+    /// The first waiting write of a part of the page that lies at the page offset `page` in `plane`. In a command for reads
+    /// it has the rest of its page read, goes on waiting, and is a write of a whole page from then on.
+    fn find_partial_write(&self, _plane: u32, _page: u32) -> Option<Queued> {
+        None
+    }
     /// Whether a host write in `plane` can go to page offset `page` next: a block is open there, or, for page 0 where
     /// none is, one can be opened.
     fn can_write_at(&self, plane: u32, page: u32) -> bool;
@@ -389,6 +397,21 @@ impl DieView<'_> {
             // Where planes share a pool of blocks, one write may fit the open blocks of several.
             if command.hosts().all(|held| held != host.token) {
                 command.join(Token::Host(host.token));
+            }
+        }
+    }
+
+    /// Adds to a read of garbage collection, in each other plane that nothing reads yet, the first write of a part of the
+    /// page that lies at the same offset there.
+    pub fn join_partial_writes(&self, now: SimTime, command: &mut MultiPlane, (own, page): (u32, u32)) {
+        for plane in (0..self.planes).filter(|&plane| plane != own) {
+            let reads = |host| self.queues.place_of(host).is_some_and(|place| place.0 == plane);
+            if command.hosts().any(reads) {
+                continue;
+            }
+            let partial = self.queues.find_partial_write(plane, page);
+            if let Some(write) = partial.filter(|write| write.ready <= now) {
+                command.join(Token::Host(write.token));
             }
         }
     }
