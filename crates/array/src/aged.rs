@@ -285,7 +285,7 @@ fn age_device(
 /// Ages a device whose pages may lie anywhere: one thread, page by page, because what a unit holds depends on all others.
 ///
 /// Nothing takes time here, so no die collects when a page comes and no queue is longer than another: what is left of the
-/// placement rule is round robin over the units that have room.
+/// rule for dies is round robin over the units that have room. The rule for planes stays whole.
 fn age_dynamic(
     config: &harmonia_ssd::SsdConfig,
     ftl: &mut Ftl,
@@ -298,18 +298,22 @@ fn age_dynamic(
     let most = shape.most_live.unwrap_or(u32::MAX);
     let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
     let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}/anywhere"));
-    let mut next = 0;
+    let (mut next, mut next_plane) = (0, vec![0; shape.dies as usize]);
     let mut write = |ftl: &mut Ftl, lpn: u32| {
-        let order = (0..shape.units()).map(|step| (next + step) % shape.units());
-        let room = order.into_iter().find(|&position| ftl.live_pages(shape.unit_at(position)) < most);
-        // Where nobody has room for another unit's page, it stays where it is.
-        let unit = match room {
-            Some(position) => {
-                next = (position + 1) % shape.units();
-                shape.unit_at(position)
-            }
-            None => ftl.home(lpn).unwrap_or(0),
+        let room = if shape.names_die {
+            let die = shape.locate(lpn).0;
+            let turn = &mut next_plane[die as usize];
+            let unit = ftl.roomiest(die, *turn, |_| (0, 0));
+            *turn = unit.map_or(*turn, |unit| (unit + 1) % shape.units_per_die);
+            unit
+        } else {
+            let order = (0..shape.units()).map(|step| (next + step) % shape.units());
+            let position = order.into_iter().find(|&at| ftl.live_pages(shape.unit_at(at)) < most);
+            next = position.map_or(next, |position| (position + 1) % shape.units());
+            position.map(|position| shape.unit_at(position))
         };
+        // Where nobody has room for another unit's page, it stays where it is.
+        let unit = room.or_else(|| ftl.home(lpn)).unwrap_or(shape.units_for(lpn).start);
         if ftl.free_blocks(unit) <= shape.ages_at {
             ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
         }

@@ -53,6 +53,10 @@ fn a_share_that_rounds_to_no_page_fills_nothing() {
     assert!(state.devices.iter().all(|ftl| ftl.tally().data_programs() == 0));
 }
 
+fn dynamic_plane() -> Allocation {
+    Allocation::DynamicPlane(Order::of_dies("cwd").expect("three letters"))
+}
+
 /// Every unit in turn: shared and separate frontiers, all and half of the space in use.
 #[test]
 fn what_is_read_back_is_what_was_aged() {
@@ -62,6 +66,8 @@ fn what_is_read_back_is_what_was_aged() {
         (Allocation::CWDP, Frontiers::Separate, AllocationUnit::Die, 0.5),
         (Allocation::CWDP, Frontiers::Shared, AllocationUnit::Plane, 0.0),
         (Allocation::Dynamic, Frontiers::Shared, AllocationUnit::Plane, 1.0),
+        (dynamic_plane(), Frontiers::Separate, AllocationUnit::Plane, 1.0),
+        (dynamic_plane(), Frontiers::Shared, AllocationUnit::Plane, 0.5),
         (Allocation::Dynamic, Frontiers::Separate, AllocationUnit::Die, 0.5),
     ] {
         let mut ssd = device();

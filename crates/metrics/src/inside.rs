@@ -1,7 +1,7 @@
 //! Garbage collection and the host inside a die: pages taken along, host operations let in, commands suspended.
 //!
 //! A schedule that pairs offers, with each page that garbage collection reads or programs, a place in every sibling
-//! plane. Each place is matched by a host operation, or is not for one of three reasons; the four sum to the offers.
+//! plane. Each place is matched by a host operation, or is not for one of four reasons; the five sum to the offers.
 
 use harmonia_types::{DeviceCounters, Pairing, QueueDepth};
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,24 @@ pub(crate) mod tests {
         victim_pages_moved: 0,
         gc_busy: NOTHING,
         gc_plane_busy: NOTHING,
-        paired_reads: Pairing { offered: 10, matched: 1, none_waiting: 2, other_offset: 3, not_ready: 4 },
-        paired_writes: Pairing { offered: 26, matched: 5, none_waiting: 6, other_offset: 7, not_ready: 8 },
+        paired_reads: Pairing {
+            offered: 10,
+            matched: 1,
+            none_waiting: 2,
+            other_offset: 3,
+            not_ready: 4,
+            needs_read: 0,
+            skipped: 0,
+        },
+        paired_writes: Pairing {
+            offered: 45,
+            matched: 5,
+            none_waiting: 6,
+            other_offset: 7,
+            not_ready: 8,
+            needs_read: 19,
+            skipped: 20,
+        },
         merged_reads: 11,
         superseded: 12,
         preemptions: 13,

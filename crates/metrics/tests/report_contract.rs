@@ -10,7 +10,15 @@ use harmonia_metrics::{
 };
 use harmonia_types::{DeviceCounters, Estimates, IoCause, Pairing, QueueDepth, SimDuration};
 
-const NOTHING: Pairing = Pairing { offered: 0, matched: 0, none_waiting: 0, other_offset: 0, not_ready: 0 };
+const NOTHING: Pairing = Pairing {
+    offered: 0,
+    matched: 0,
+    none_waiting: 0,
+    other_offset: 0,
+    not_ready: 0,
+    needs_read: 0,
+    skipped: 0,
+};
 const NO_TIME: SimDuration = SimDuration(0);
 
 /// A schedule that never pairs, and no event.
@@ -47,8 +55,23 @@ const DEVICES: [DeviceCounters; 2] = [
         read_modify_write_reads: 1,
         victim_pages: 8,
         victim_pages_moved: 2,
-        paired_reads: Pairing { offered: 10, matched: 1, none_waiting: 2, other_offset: 3, not_ready: 4 },
-        paired_writes: Pairing { offered: 26, matched: 5, none_waiting: 6, other_offset: 7, not_ready: 8 },
+        paired_reads: Pairing {
+            offered: 10,
+            matched: 1,
+            none_waiting: 2,
+            other_offset: 3,
+            not_ready: 4,
+            ..NOTHING
+        },
+        paired_writes: Pairing {
+            offered: 45,
+            matched: 5,
+            none_waiting: 6,
+            other_offset: 7,
+            not_ready: 8,
+            needs_read: 19,
+            skipped: 20,
+        },
         merged_reads: 11,
         superseded: 12,
         preemptions: 13,
@@ -194,8 +217,10 @@ fn trace() -> TraceReport {
 fn the_json_is_the_contract() {
     let few = r#"{"count":0,"mean":null,"stddev":null,"cv":null,"min":null,"p50":null,"p95":null,"p99":null,"p999":null,"p9999":null,"max":null,"p75":null}"#;
     let inside = concat!(
-        r#""inside":{"pairing":{"reads":{"offered":10,"matched":1,"none_waiting":2,"other_offset":3,"not_ready":4},"#,
-        r#""writes":{"offered":26,"matched":5,"none_waiting":6,"other_offset":7,"not_ready":8}},"merged_reads":11,"#,
+        r#""inside":{"pairing":{"reads":{"offered":10,"matched":1,"none_waiting":2,"other_offset":3,"not_ready":4,"#,
+        r#""needs_read":0,"skipped":0},"#,
+        r#""writes":{"offered":45,"matched":5,"none_waiting":6,"other_offset":7,"not_ready":8,"needs_read":19,"#,
+        r#""skipped":20}},"merged_reads":11,"#,
         r#""superseded_moves":12,"preemptions":13,"suspends":14,"queue_depth_at_gc":{"mean":2.5,"max":4}}"#,
     );
     let expected = [

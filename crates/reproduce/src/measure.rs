@@ -418,7 +418,14 @@ pub(crate) mod tests {
     /// Two hundred places beside programs, forty beside reads.
     #[test]
     fn places_are_counted_by_kind_and_in_percent_of_those_offered() {
-        let writes = Pairing { offered: 200, matched: 50, none_waiting: 90, other_offset: 40, not_ready: 20 };
+        let writes = Pairing {
+            offered: 200,
+            matched: 50,
+            none_waiting: 90,
+            other_offset: 40,
+            not_ready: 20,
+            ..Pairing::default()
+        };
         let reads = Pairing { offered: 40, matched: 10, none_waiting: 30, ..Pairing::default() };
         let run = Summary {
             pairing: Some(PairingReport { reads, writes }),

@@ -307,7 +307,14 @@ impl Draft {
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
         let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
         let channels = config.geometry.channels;
-        let build = |policy: &PolicyConfig| concurrency::build(policy, channels).map(drop);
+        let pages = shape.data_pages;
+        let build = |policy: &PolicyConfig| match concurrency::build(policy, channels)?.min_invalid() {
+            least if least > pages => {
+                let allowed = format!("1 to {pages}, the data pages of a block");
+                Err(format!("min_invalid is out of range, expected {allowed}"))
+            }
+            _ => Ok(()),
+        };
         self.check_policy(&CONCURRENCY, &config.gc.concurrency, build)?;
         Ok((config, shape))
     }
@@ -389,18 +396,21 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim"],
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation"],
+        "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],
         _ => &[],
     }
 }
 
-/// `dynamic`, or the letters of a static order.
+/// `dynamic`, or the letters of an order; three of them leave the plane open.
 fn allocation(field: &Field<'_>) -> Parsed<Allocation> {
     match field.text()? {
         "dynamic" => Ok(Allocation::Dynamic),
-        letters => match Order::parse(letters) {
-            Some(order) => Ok(Allocation::Static(order)),
-            None => Err(field.fault("is not an order of the letters c, w, d and p, each once")),
-        },
+        letters => {
+            let fixed = Order::parse(letters).map(Allocation::Static);
+            let open = || Order::of_dies(letters).map(Allocation::DynamicPlane);
+            let fault = "is not an order of the letters c, w, d and p, each once, nor of c, w and d";
+            fixed.or_else(open).ok_or_else(|| field.fault(fault))
+        }
     }
 }
 

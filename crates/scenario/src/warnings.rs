@@ -105,7 +105,7 @@ fn resonance(array: &ArrayConfig) -> Option<String> {
         // Permutations keep step with nothing.
         return None;
     }
-    let shape = array.members.first()?.ssd.resolve().ok().filter(|shape| !shape.is_dynamic())?;
+    let shape = array.members.first()?.ssd.resolve().ok().filter(|shape| shape.names_die)?;
     let mut patterns = (0..array.devices).map(|member| parity.parity_pattern(DeviceId(member)));
     let pattern = patterns.find(|pattern| 0 < pattern.run && pattern.run < pattern.period)?;
     let (page, unit) = (array.page_size(), array.stripe_unit / array.page_size());

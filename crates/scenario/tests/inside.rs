@@ -99,9 +99,9 @@ fn places_sum_up_and_are_null_where_nothing_pairs() {
     let report = simulated("io-parallel", &[], &Unobserved, false);
     let pairing = report.array.inside.pairing.expect("io-parallel pairs");
     for (name, place) in [("reads", pairing.reads), ("writes", pairing.writes)] {
-        let Pairing { offered, matched, none_waiting, other_offset, not_ready } = place;
+        let Pairing { offered, matched, none_waiting, other_offset, not_ready, needs_read, .. } = place;
         assert!(matched > 0, "{name}");
-        assert_eq!(offered, matched + none_waiting + other_offset + not_ready, "{name}");
+        assert_eq!(offered, matched + none_waiting + other_offset + not_ready + needs_read, "{name}");
     }
     let of_devices = report.devices.iter().filter_map(|device| device.inside.pairing);
     assert_eq!(of_devices.map(|pairing| pairing.reads.offered).sum::<u64>(), pairing.reads.offered);

@@ -284,6 +284,18 @@ fn a_device_has_all_its_keys() {
     assert_eq!(parse(&scenario.to_toml()), scenario);
 }
 
+#[test]
+fn three_letters_name_the_die_and_leave_the_plane_open() {
+    let cwd = "workload.preset = \"hpc-w\"\nssd.ftl.allocation = \"cwd\"\n";
+    let scenario = parse(&format!("{cwd}ssd.ftl.allocation_unit = \"plane\""));
+    let allocation = scenario.array.members[0].ssd.ftl.allocation;
+    assert_eq!(Some(allocation), Order::of_dies("cwd").map(Allocation::DynamicPlane));
+    assert!(scenario.to_toml().contains("allocation = \"cwd\""), "{}", scenario.to_toml());
+    assert_eq!(parse(&scenario.to_toml()), scenario);
+    let refused = Scenario::parse(cwd, "test", &[], None).expect_err("dies own their blocks").to_string();
+    assert!(refused.contains("ssd.ftl.allocation") && refused.contains("\"plane\""), "{refused}");
+}
+
 /// What `[ssd.gc]` makes of keys and of `--set` flags, for the first member.
 fn gc(keys: &str, sets: &[&str]) -> GcConfig {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();

@@ -97,6 +97,9 @@ impl Serialize for Amount {
 pub enum Allocation {
     /// Its number names its die and plane.
     Static(Order),
+    /// Its number names its die, by an order whose last part is the plane. A write goes to the plane of that die with the
+    /// most free pages when its page leaves the link.
+    DynamicPlane(Order),
     /// Every write goes where the device chooses when its page leaves the link.
     Dynamic,
 }
@@ -110,6 +113,7 @@ impl Serialize for Allocation {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Allocation::Static(order) => serializer.collect_str(order),
+            Allocation::DynamicPlane(order) => serializer.serialize_str(&order.dies()),
             Allocation::Dynamic => serializer.serialize_str("dynamic"),
         }
     }
@@ -322,6 +326,18 @@ impl SsdConfig {
                     .into(),
             );
         }
+        if let (Allocation::DynamicPlane(order), AllocationUnit::Die) =
+            (self.ftl.allocation, self.ftl.allocation_unit)
+        {
+            return fail(
+                "ssd.ftl.allocation",
+                format!(
+                    "`{}` leaves the plane to the device, which needs ssd.ftl.allocation_unit = \"plane\": with one \
+                     pool of free blocks a die there is no plane to choose",
+                    order.dies()
+                ),
+            );
+        }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
         let page_bits = g.pages_per_block.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
@@ -395,7 +411,7 @@ impl SsdConfig {
         let (pool, rises_to) = if ages_at > stop { ("soft", ages_at) } else { ("stop", stop) };
         let least = rises_to + 1 + frontiers;
         // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
-        let dynamic = self.ftl.allocation == Allocation::Dynamic;
+        let dynamic = !matches!(self.ftl.allocation, Allocation::Static(_));
         let needed = least + u32::from(dynamic);
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
@@ -425,17 +441,19 @@ impl SsdConfig {
         {
             return fail(
                 "ssd.ftl.allocation",
-                "`dynamic` supports fewer than 2^32 flash pages per device; a static order supports more"
+                "dynamic allocation supports fewer than 2^32 flash pages per device; an order of four letters \
+                 supports more"
                     .into(),
             );
         }
         let order = match self.ftl.allocation {
-            Allocation::Static(order) => order,
+            Allocation::Static(order) | Allocation::DynamicPlane(order) => order,
             Allocation::Dynamic => Order::CWDP,
         };
         Ok(Shape {
             odometer: Odometer::new(order, g, units_per_die),
             most_live: dynamic.then(|| (blocks - least) * data_pages),
+            names_die: self.ftl.allocation != Allocation::Dynamic,
             dies: dies as u32,
             units_per_die,
             planes_per_unit,

@@ -63,6 +63,16 @@ impl Order {
         Part::ALL.iter().all(|part| parts.contains(part)).then_some(Order(parts))
     }
 
+    /// The order of the three letters c, w and d, each once, which leave the plane open: here it changes last.
+    pub fn of_dies(letters: &str) -> Option<Order> {
+        Order::parse(&format!("{letters}p"))
+    }
+
+    /// The letters before the last.
+    pub fn dies(&self) -> String {
+        self.0[..3].iter().map(|part| part.letter()).collect()
+    }
+
     /// All 24.
     pub fn all() -> impl Iterator<Item = Order> {
         (0..256).filter_map(|number: usize| {
@@ -226,6 +236,19 @@ mod tests {
         assert!(all.iter().all(|letters| order(letters).to_string() == *letters));
         for wrong in ["", "cwd", "cwdpp", "ccwd", "cwdx", "CWDP", "cwd\u{e9}"] {
             assert_eq!(Order::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn three_letters_leave_the_plane_to_the_end() {
+        let orders =
+            ["cwd", "cdw", "wcd", "wdc", "dcw", "dwc"].map(|letters| (letters, Order::of_dies(letters)));
+        for (letters, order) in orders {
+            assert_eq!(order, Order::parse(&format!("{letters}p")));
+            assert_eq!(order.map(|order| order.dies()).as_deref(), Some(letters));
+        }
+        for wrong in ["", "cw", "cwp", "cwdp", "ccd", "CWD"] {
+            assert_eq!(Order::of_dies(wrong), None, "{wrong}");
         }
     }
 

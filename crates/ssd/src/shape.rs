@@ -30,6 +30,8 @@ pub struct Shape {
     /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs
     /// its last spare to collect.
     pub most_live: Option<u32>,
+    /// The number of a logical page names its die, and, where the allocation is static, its unit there.
+    pub names_die: bool,
     /// Logical pages of the device.
     pub logical_pages: u32,
     /// Free blocks at or below which a unit is low.
@@ -40,7 +42,7 @@ pub struct Shape {
     pub stop: u32,
     /// Free blocks at or below which a unit collects while it is aged.
     pub ages_at: u32,
-    /// Which unit a logical page is in, where the allocation is static.
+    /// Which unit a logical page is in, where the allocation is static; where only its plane is dynamic, which die.
     pub(crate) odometer: Odometer,
 }
 
@@ -85,7 +87,7 @@ impl Shape {
         UnitOfDie(unit % self.units_per_die)
     }
 
-    /// Whether any unit may hold any logical page.
+    /// Whether a logical page may lie in several units: those of its die if its number names that, or else all.
     #[inline]
     pub fn is_dynamic(&self) -> bool {
         self.most_live.is_some()
@@ -125,6 +127,11 @@ impl Shape {
     #[inline]
     pub fn locate(&self, lpn: u32) -> (u32, u32, u32) {
         self.odometer.read(lpn)
+    }
+
+    /// The units of the die that the number of a logical page names; where it names none, all.
+    pub fn units_for(&self, lpn: u32) -> std::ops::Range<u32> {
+        if self.names_die { self.units_of(self.locate(lpn).0) } else { 0..self.units() }
     }
 
     /// [`Shape::locate`] of `count` logical pages from `first` on.

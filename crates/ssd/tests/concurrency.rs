@@ -3,6 +3,7 @@
 //! Each test drives a small device event by event and looks at who collects. That data survives, whatever the
 //! policy, is `content`'s and `registry`'s business.
 
+mod bench;
 mod seams;
 
 use harmonia_engine::Rng;
@@ -282,4 +283,33 @@ fn no_device_runs_out_of_blocks_because_its_channels_had_to_wait() {
         }
         assert_eq!(device.completions().len() as u64, 3 * pages, "case {case}: all host work is done");
     }
+}
+
+/// Blocks with 2, 2, 0, 0 and 0 invalid pages and four free ones, of nine; then one of the first full blocks loses a page, and
+/// the write opens a block. Victims that are taken.
+fn victims_under(own: &Value) -> u64 {
+    let config = limited(bench::planes(1), "fixed", own);
+    let mut bench = bench::Bench::with(&config, &[bench::CALM]);
+    let before = bench.device.counters().gc_victims;
+    bench.write(0, 1, 12, 1).collected();
+    bench.device.counters().gc_victims - before
+}
+
+#[test]
+fn a_turn_that_nobody_asks_for_needs_a_victim_with_enough_invalid_pages() {
+    let victims = |least: u32| victims_under(&json!({ "start": 0.0, "min_invalid": least }));
+    assert_eq!([1, 2, 3].map(victims), [3, 2, 0]);
+    // A directive asks for a victim, whatever it wins.
+    let config = limited(bench::planes(1), "fixed", &json!({ "start": 0.0, "min_invalid": 3 }));
+    let mut bench = bench::Bench::with(&config, &[bench::CALM]);
+    let before = bench.device.counters().gc_victims;
+    bench.force(0).collected();
+    assert_eq!(bench.device.counters().gc_victims - before, 1);
+}
+
+/// The write takes utilisation from 5 to 6 of 9 blocks, and a victim brings it back to 5 of 9: 0.556.
+#[test]
+fn dies_go_on_below_the_start_until_they_are_released() {
+    let victims = |release: f64| victims_under(&json!({ "start": 0.65, "release": release }));
+    assert_eq!([0.0, 0.09, 0.1].map(victims), [1, 1, 3]);
 }

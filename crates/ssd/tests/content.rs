@@ -40,6 +40,8 @@ struct TaggedFlash {
     global: bool,
     copies: u64,
     copies_elsewhere: u64,
+    /// Pages may be left unwritten.
+    skips: bool,
     lanes: Lanes,
 }
 
@@ -48,8 +50,12 @@ impl TaggedFlash {
         let (block, page) = (to.ppn.0 >> self.page_bits, to.ppn.0 & ((1 << self.page_bits) - 1));
         assert!(page < self.data_pages, "{to:?}: data in a summary page");
         let next = self.written.entry((to.unit, block)).or_insert(0);
-        assert_eq!(page, *next, "{to:?}: pages of a block are programmed in order, once between erases");
-        *next += 1;
+        let in_order = if self.skips { page >= *next } else { page == *next };
+        assert!(
+            in_order,
+            "{to:?}: pages of a block are programmed in order, once between erases, not after {next}"
+        );
+        *next = page + 1;
         self.pages.insert((to.unit, to.ppn.0), (lpn, tag));
     }
 
@@ -241,10 +247,13 @@ fn check(seed: u64) -> [u64; 8] {
     let mut windows = Rng::stream(seed, "content/windows");
     let mut impatience = Rng::stream(seed, "content/fast-fail");
     let fail_fast = pick(&mut impatience, &[0.0, 0.3, 1.0]);
-    let mut config = random::config(&mut rng);
+    let config = random::config(&mut rng);
+    let mut config = random::additions(&mut Rng::stream(seed, "content/additions"), config);
     let slack = pick(&mut hurry, &[0, 40, 400, 4_000]);
     config.gc.schedule = random::slack_of(slack, config.gc.schedule);
     config.gc.concurrency = random::concurrency(&mut Rng::stream(seed, "content/concurrency"));
+    let mut later = Rng::stream(seed, "content/later keys");
+    config.gc.concurrency = random::later_keys(&mut later, config.gc.concurrency);
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.geometry.page_size));
     let flash = TaggedFlash {
@@ -257,7 +266,10 @@ fn check(seed: u64) -> [u64; 8] {
         global: config.gc.destination == Destination::Device,
         copies: 0,
         copies_elsewhere: 0,
-        lanes: Lanes::default(),
+        skips: config.gc.schedule.own.get("unmatched").is_some_and(|value| value == "skip"),
+        lanes: Lanes::with_rests(
+            config.gc.schedule.own.get("partial_writes").is_some_and(|value| value == "along"),
+        ),
     };
     let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
     let bytes = u64::from(shape.logical_pages) * page_size;

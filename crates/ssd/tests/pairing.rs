@@ -26,7 +26,14 @@ fn paired(planes: u32) -> SsdConfig {
 
 /// Two planes; plane 0 collects from 0 on.
 fn collecting() -> Bench {
-    let mut bench = Bench::with(&paired(2), &[LOW, CALM]);
+    collecting_with("unmatched", "stay")
+}
+
+/// The same, with a key of the schedule.
+fn collecting_with(key: &str, value: &str) -> Bench {
+    let mut config = paired(2);
+    config.gc.schedule = config.gc.schedule.with(key, value);
+    let mut bench = Bench::with(&config, &[LOW, CALM]);
     bench.read(0, 1, 24, 1);
     bench
 }
@@ -37,7 +44,7 @@ fn met(queue_gc: u64, blame: Blame) -> Blame {
 
 /// Offered, matched, none waiting, other offset, not ready.
 fn pairing([offered, matched, none_waiting, other_offset, not_ready]: [u64; 5]) -> Pairing {
-    Pairing { offered, matched, none_waiting, other_offset, not_ready }
+    Pairing { offered, matched, none_waiting, other_offset, not_ready, ..Pairing::default() }
 }
 
 fn counters(bench: &mut Bench) -> DeviceCounters {
@@ -142,6 +149,62 @@ fn partial_writes_do_not_join() {
     bench.known_at(6_900, 3, 6_900, Blame { link: 140, ..met(1_060 + 300, write_blame()) });
     let both = Blame { service: 6_000, transfer: 600, queue_host: 1_300, ..met(66_530, write_blame()) };
     bench.known_at(74_600, 2, 74_600, both);
+}
+
+#[test]
+fn a_place_that_only_a_partial_write_could_take_needs_a_read_first() {
+    let mut bench = collecting();
+    bench.submit(100, partial(2, 1));
+    // The first program has the offset of plane 1. The others do not.
+    let expected = Pairing { needs_read: 1, ..pairing([4, 0, 0, 3, 0]) };
+    assert_eq!(counters(&mut bench).paired_writes, expected);
+    // With a whole write behind it that comes too late, that is the reason.
+    let mut bench = collecting();
+    bench.submit(100, partial(2, 1)).write(1_231, 3, 3, 1);
+    assert_eq!(counters(&mut bench).paired_writes, pairing([4, 0, 0, 3, 1]));
+}
+
+/// Plane 1's page 7 lies at offset 3, which the collection reads from 6,900 on. Until then a whole write goes along.
+#[test]
+fn a_partial_write_whose_page_is_read_along_joins_like_a_whole_one() {
+    let mut bench = collecting_with("partial_writes", "along");
+    bench.submit(100, partial(2, 7)).write(100, 3, 3, 1).advance(6_899);
+    assert_eq!(bench.device.counters().read_modify_write_reads, 0);
+    bench.advance(6_900);
+    assert_eq!(bench.device.counters().read_modify_write_reads, 1);
+    // Its old page follows the collection's over the bus until 8,500, and its new one until 9,100.
+    assert!(bench.known_at(14_100, 2, 14_100, met(8_330 + 300, write_blame())).gc_affected);
+    assert_eq!(bench.collected(), [(0, 66_400 + 3 * 300)]);
+    let counters = counters(&mut bench);
+    assert_eq!(counters.paired_reads, pairing([4, 1, 3, 0, 0]));
+    assert_eq!(counters.paired_writes, pairing([4, 2, 2, 0, 0]));
+    assert_eq!((counters.read_modify_write_reads, counters.host_pages_read), (1, 1));
+}
+
+#[test]
+fn a_partial_write_is_read_along_if_its_data_is_over_the_link_then() {
+    // Too late for the first victim it is read with the second, when no program has the offset of plane 1 any more. Then it
+    // goes behind the read that waited longer, without a read of its own.
+    for (arrival, done) in [(6_830, 14_100), (6_831, 73_600)] {
+        let mut bench = collecting_with("partial_writes", "along");
+        bench.write(100, 3, 3, 1).submit(arrival, partial(2, 7)).collected();
+        assert_eq!(bench.find(2).expect("done").finish.0, done, "{arrival}");
+    }
+}
+
+/// The write is a nanosecond late for the first program, as above. Plane 1 leaves offset 0 unwritten.
+#[test]
+fn a_sibling_that_skips_keeps_the_offset_and_loses_a_page() {
+    let mut bench = collecting_with("unmatched", "skip");
+    bench.write(1_231, 2, 1, 1).known_at(13_500, 2, 13_500, met(6_599 + 300, write_blame()));
+    let expected = Pairing { skipped: 3, ..pairing([4, 1, 2, 0, 1]) };
+    assert_eq!(counters(&mut bench).paired_writes, expected);
+    // The block that plane 1 opened is full, with one page that lives.
+    let ftl = bench.device.ftl();
+    ftl.audit();
+    let best = ftl.blocks(1).fewest_valid().map(|(_, valid)| valid);
+    assert_eq!((ftl.free_blocks(1), ftl.next_host_page(1).map(|next| next.1), best), (3, Some(0), Some(1)));
+    assert_eq!(ftl.unit_states().len(), 2);
 }
 
 #[test]

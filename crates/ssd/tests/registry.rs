@@ -13,7 +13,7 @@ use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
+    GcConfig, Order, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
 };
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimTime};
 
@@ -143,6 +143,13 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
     (done, device.ftl().tally())
 }
 
+/// Static, dynamic, and where planes own their blocks only the plane dynamic.
+fn allocations(unit: AllocationUnit) -> impl Iterator<Item = Allocation> {
+    let of_planes = Order::of_dies("cwd").map(Allocation::DynamicPlane);
+    let of_planes = of_planes.filter(|_| unit == AllocationUnit::Plane);
+    [Allocation::CWDP, Allocation::Dynamic].into_iter().chain(of_planes)
+}
+
 #[test]
 fn every_combination_of_victim_and_schedule_keeps_all_data() {
     for victim in victim::REGISTRY {
@@ -159,7 +166,7 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
                         config.ftl.reserved_blocks = Amount::Blocks(7);
                     }
                     config.ftl.frontiers = frontiers;
-                    for allocation in [Allocation::CWDP, Allocation::Dynamic] {
+                    for allocation in allocations(config.ftl.allocation_unit) {
                         config.ftl.allocation = allocation;
                         let axes = format!("{frontiers:?} {domain:?} {allocation:?}");
                         let what = format!("{} {} {axes}", victim.name, schedule.name);
@@ -179,7 +186,7 @@ fn every_combination_of_concurrency_and_schedule_keeps_all_data() {
             for (domain, allocation_unit) in
                 [(Domain::Die, AllocationUnit::Die), (Domain::Device, AllocationUnit::Plane)]
             {
-                for allocation in [Allocation::CWDP, Allocation::Dynamic] {
+                for allocation in allocations(allocation_unit) {
                     let mut config = config();
                     config.gc.concurrency = PolicyConfig::named(policy.name);
                     config.gc.schedule = schedule.name.into();

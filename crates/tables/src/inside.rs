@@ -104,11 +104,13 @@ fn queue(run: &Report) -> String {
 
 /// The most frequent reason for a place to stay empty; of equals the first.
 fn why_not(run: &Report, of: fn(&PairingReport) -> Pairing) -> String {
-    let Some(Pairing { none_waiting, other_offset, not_ready, .. }) = inside(run).pairing.as_ref().map(of)
-    else {
-        return NONE.to_owned();
-    };
-    let reasons = [(none_waiting, "none waiting"), (other_offset, "other offset"), (not_ready, "not ready")];
+    let Some(pairing) = inside(run).pairing.as_ref().map(of) else { return NONE.to_owned() };
+    let reasons = [
+        (pairing.none_waiting, "none waiting"),
+        (pairing.other_offset, "other offset"),
+        (pairing.not_ready, "not ready"),
+        (pairing.needs_read, "needs a read first"),
+    ];
     let most = reasons.iter().rev().max_by_key(|(count, _)| count).filter(|(count, _)| *count > 0);
     most.map_or(NONE, |(_, reason)| reason).to_owned()
 }
@@ -156,13 +158,21 @@ mod tests {
         let mut run = run("io-parallel", "io-parallel", 6_000, 12_000, &[0.5, 0.5]);
         run.array.plane_utilisation_in_gc = Some(0.744);
         run.array.inside.pairing = Some(PairingReport {
-            reads: Pairing { offered: 1_000, matched: 14, none_waiting: 900, other_offset: 80, not_ready: 6 },
+            reads: Pairing {
+                offered: 1_000,
+                matched: 14,
+                none_waiting: 900,
+                other_offset: 80,
+                not_ready: 6,
+                ..Pairing::default()
+            },
             writes: Pairing {
                 offered: 1_000,
                 matched: 487,
                 none_waiting: 13,
                 other_offset: 400,
                 not_ready: 100,
+                ..Pairing::default()
             },
         });
         run

@@ -238,6 +238,8 @@ fn inside(seeds: &[Report]) -> InsideReport {
             none_waiting: count(sum.none_waiting),
             other_offset: count(sum.other_offset),
             not_ready: count(sum.not_ready),
+            needs_read: count(sum.needs_read),
+            skipped: count(sum.skipped),
         }
     };
     let depths = || of().map(|inside| inside.queue_depth_at_gc);

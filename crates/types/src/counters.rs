@@ -51,7 +51,7 @@ pub struct DeviceCounters {
 }
 
 /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +
-/// none_waiting + other_offset + not_ready.
+/// none_waiting + other_offset + not_ready + needs_read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pairing {
     /// Places there were. Unit: count.
@@ -65,6 +65,14 @@ pub struct Pairing {
     pub other_offset: u64,
     /// The first that fitted was not there yet. Unit: count.
     pub not_ready: u64,
+    /// Only writes of parts of pages waited that could have gone to the plane: the rest of such a page must be read first.
+    /// Unit: count.
+    #[serde(default)]
+    pub needs_read: u64,
+    /// Of the places that were not taken, those whose plane left its next page unwritten to keep its write offset equal.
+    /// Unit: count.
+    #[serde(default)]
+    pub skipped: u64,
 }
 
 /// Host operations waiting at a die when it begins to collect, summed over events.
@@ -183,6 +191,8 @@ impl Pairing {
             none_waiting: combine(self.none_waiting, other.none_waiting),
             other_offset: combine(self.other_offset, other.other_offset),
             not_ready: combine(self.not_ready, other.not_ready),
+            needs_read: combine(self.needs_read, other.needs_read),
+            skipped: combine(self.skipped, other.skipped),
         }
     }
 
@@ -237,8 +247,24 @@ mod tests {
         victim_pages_moved: 19,
         gc_busy: SimDuration(1_000),
         gc_plane_busy: SimDuration(1_500),
-        paired_reads: Pairing { offered: 10, matched: 1, none_waiting: 2, other_offset: 3, not_ready: 4 },
-        paired_writes: Pairing { offered: 26, matched: 5, none_waiting: 6, other_offset: 7, not_ready: 8 },
+        paired_reads: Pairing {
+            offered: 10,
+            matched: 1,
+            none_waiting: 2,
+            other_offset: 3,
+            not_ready: 4,
+            needs_read: 0,
+            skipped: 0,
+        },
+        paired_writes: Pairing {
+            offered: 45,
+            matched: 5,
+            none_waiting: 6,
+            other_offset: 7,
+            not_ready: 8,
+            needs_read: 19,
+            skipped: 20,
+        },
         merged_reads: 21,
         superseded: 22,
         preemptions: 23,

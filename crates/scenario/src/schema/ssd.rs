@@ -137,11 +137,12 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "ssd.ftl.allocation",
         Text,
-        "\"dynamic\", or the letters c, w, d, p in any order, such as \"cwdp\" or \"pdwc\"",
+        "\"dynamic\", or the letters c, w, d, p or c, w, d in any order, such as \"cwdp\", \"pdwc\" or \"cwd\"",
         "preset",
         "which die a logical page goes to; dynamic: the die with the shortest queue among those that do not collect; \
          letters: by page number, through channels, ways (chips), dies and planes, the first letter fastest (where \
-         dies own their blocks, p has no effect)",
+         dies own their blocks, p has no effect); without p a write goes to the plane of that die with the most free \
+         pages (where planes own their blocks)",
     ),
     key(
         "ssd.ftl.allocation_unit",
@@ -255,7 +256,7 @@ pub(super) const KEYS: &[Key] = &[
     key(
         "ssd.gc.destination",
         OneOf(&["unit", "device"]),
-        "\"unit\" or (with dynamic allocation) \"device\"",
+        "\"unit\" or (with allocation \"dynamic\") \"device\"",
         "preset",
         "where moved pages go: to their own allocation unit, or to the unit of the device with the most free blocks",
     ),

@@ -10,6 +10,8 @@
 //! down to its last free block may therefore have to wait for another die of its channel: that does not give way to the
 //! host meanwhile, and if it has not begun because it serves the host, its turn goes to the die that cannot wait.
 //!
+//! A turn that nobody but the policy asks for begins on dies whose best block, as greedy sees it, has enough invalid pages.
+//!
 //! Source: Electronics 2025, 4 (one block at a time on a channel, most invalid pages first, none aborted, a channel with
 //! one empty block left collects regardless); that the rule about the last block holds for every allocation unit is ours.
 //! Not modelled: blocks that garbage collection opens change utilisation, too, but the policy sees that only with the
@@ -144,6 +146,7 @@ impl<P: Probe> Device<P> {
 
     /// Lets the best start as far as the policy allows.
     fn start_allowed(&mut self, governor: &mut Governor, utilisation: f64, now: SimTime) {
+        governor.policy.see(utilisation);
         let limit = governor.policy.limit(now, &governor.load(utilisation));
         let begins = limit.begins && self.lets_policy_begin();
         let mut active = governor.active();
@@ -182,7 +185,7 @@ impl<P: Probe> Device<P> {
             }
             let (invalid, _) = self.most_invalid(die);
             let candidate = Candidate { channel, die, invalid };
-            if invalid == 0 && !wanted {
+            if invalid < policy.min_invalid() && !wanted {
                 continue;
             }
             let Some(rank) = policy.rank(now, &candidate, &load) else { continue };

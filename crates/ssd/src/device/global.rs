@@ -22,7 +22,7 @@ use harmonia_types::{SimDuration, SimTime};
 use super::{Device, DeviceFailure};
 use crate::die::Guest;
 use crate::die::collection::Place;
-use crate::die::command::{NO_OP, Part};
+use crate::die::command::Part;
 use crate::gc::schedule::{Class, GcJob, GcPhase, MultiPlane};
 use crate::probe::Probe;
 
@@ -133,13 +133,14 @@ impl<P: Probe> Device<P> {
     ) -> Result<(), DeviceFailure> {
         let Some(guest) = self.dies[die as usize].guests.pop_front() else { return Ok(()) };
         let (block, page) = self.ftl.next_gc_page(guest.to).unwrap_or((0, 0));
-        self.count_pairing(die, Class::Write, (self.ftl.plane_of(guest.to, block), page), along, now);
+        let place = (self.ftl.plane_of(guest.to, block), page);
+        self.count_pairing(die, Class::Write, place, along, now);
         let (unit, victim, offset) = guest.from;
         let slot = &mut self.dies[die as usize];
         slot.moving = self.ftl.lpn_at(unit, victim.0, offset).map(|lpn| (guest.to, lpn));
         slot.hosting = Some(guest);
         slot.parts.clear();
-        slot.parts.push(Part { op: NO_OP, transfers: true, rides: false });
+        slot.parts.push(Part::of_collection(true));
         let failure = self.failure(now);
         let own = self.ftl.move_to(guest.from, guest.to, &mut self.probe).map_err(failure)?;
         if let Some(victim) = self.dies[guest.die as usize].collection.victim_mut() {
@@ -150,6 +151,7 @@ impl<P: Probe> Device<P> {
             Some(along) => self.take_along(die, along, (Class::Write, Some(page), None), now)?,
             None => 0,
         };
+        let summaries = summaries + self.skip_pages(die, place);
         self.begin_parts(die, Class::Write, (own, summaries), now);
         Ok(())
     }

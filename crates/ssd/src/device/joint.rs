@@ -69,7 +69,7 @@ impl<P: Probe> Device<P> {
                     self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
                 // A page that may leave its unit is read out before anybody knows where it goes.
                 let far = self.rules.global || self.is_far(plane != destination);
-                self.dies[die as usize].parts.push(Part { op: NO_OP, transfers: far, rides: false });
+                self.dies[die as usize].parts.push(Part::of_collection(far));
                 self.count_pairing(die, Class::Read, (plane, page), along, now);
                 let held = Some(Held { page, place: if far { Place::Controller } else { Place::Register } });
                 if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
@@ -94,7 +94,7 @@ impl<P: Probe> Device<P> {
                 let moved = moved.map_err(failure)?;
                 let slot = &mut self.dies[die as usize];
                 let transfers = held.place != Place::Register;
-                slot.parts.push(Part { op: NO_OP, transfers, rides: false });
+                slot.parts.push(Part::of_collection(transfers));
                 if let Some(victim) = slot.collection.victim_mut() {
                     (victim.cursor, victim.held) = (held.page + 1, None);
                     victim.moved += 1;
@@ -104,6 +104,7 @@ impl<P: Probe> Device<P> {
                     Some(along) => self.take_along(die, along, (Class::Write, Some(place.1), None), now)?,
                     None => 0,
                 };
+                let summaries = summaries + self.skip_pages(die, place);
                 self.begin_parts(die, Class::Write, (own, summaries), now);
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
@@ -128,8 +129,12 @@ impl<P: Probe> Device<P> {
         let mut summaries = 0;
         let mut planes = 0u64;
         for HostToken(handle) in command.hosts() {
-            self.unlink(die, handle);
             let op = self.ops[handle];
+            if class == Class::Read && op.kind == OpKind::PartialWrite {
+                self.read_rest(die, handle);
+                continue;
+            }
+            self.unlink(die, handle);
             let place = match class {
                 Class::Read => self.ftl.lookup(op.unit, op.lpn),
                 Class::Write => {
@@ -146,12 +151,14 @@ impl<P: Probe> Device<P> {
                 self.counters.merged_reads += 1;
                 let transfers = !self.dies[die as usize].parts[0].transfers;
                 // Right behind the page it shares.
-                self.dies[die as usize].parts.insert(1, Part { op: handle, transfers, rides: true });
+                self.dies[die as usize]
+                    .parts
+                    .insert(1, Part { rides: true, ..Part::of_host(handle, transfers) });
                 None
             } else {
                 assert!(planes >> plane & 1 == 0, "one operation for a plane");
                 planes |= 1 << plane;
-                Some(Part { op: handle, transfers: true, rides: false })
+                Some(Part::of_host(handle, true))
             };
             self.dies[die as usize].parts.extend(part);
             match class {
@@ -160,6 +167,16 @@ impl<P: Probe> Device<P> {
             }
         }
         Ok(summaries)
+    }
+
+    /// Takes the read along that a write of a part of a page needs. The write stays in the queue, from now on as one of a whole
+    /// page: nothing else begins before the die is done with this command.
+    fn read_rest(&mut self, die: u32, handle: u32) {
+        let op = self.ops[handle];
+        let completes = self.complete_page(&op);
+        assert!(completes, "a page that is read along lies somewhere");
+        self.ops[handle].kind = OpKind::Write;
+        self.dies[die as usize].parts.push(Part { prepares: true, ..Part::of_host(handle, true) });
     }
 
     /// Starts the command of a die's parts; `extra`: array time besides, and summary pages to program afterwards.
@@ -173,7 +190,8 @@ impl<P: Probe> Device<P> {
             (Class::Write, 0) => Command::new(now, &[Step::Array(timing.program + extra.0)]),
             (Class::Write, _) => Command::new(now, &[bus, Step::Array(timing.program + extra.0)]),
         };
-        let is_background = |part: &Part| part.op != NO_OP && self.is_background(self.ops[part.op].sub);
+        let is_background =
+            |part: &Part| part.op != NO_OP && !part.prepares && self.is_background(self.ops[part.op].sub);
         let background = slot.parts.iter().all(is_background);
         self.begin(die, Activity::Joint(class), Command { summaries: extra.1, background, ..command }, now);
     }
@@ -213,7 +231,7 @@ impl<P: Probe> Device<P> {
                 slot.gc_part_until = now;
             }
         }
-        if part.op == NO_OP {
+        if part.op == NO_OP || part.prepares {
             return;
         }
         let transfer = self.rules.timing.transfer;

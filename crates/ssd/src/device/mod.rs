@@ -76,7 +76,7 @@ use crate::config::{Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
-use crate::gc::schedule::{self, Needs, Schedule};
+use crate::gc::schedule::{self, Needs, Pairs, Schedule};
 use crate::gc::victim::{self, Victim};
 use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
@@ -230,6 +230,11 @@ impl<P: Probe> Device<P> {
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
+                pairs: match needs.pairs {
+                    Pairs::Never => false,
+                    Pairs::WithMultiPlane => ftl_config.multi_plane,
+                    Pairs::Always => true,
+                },
                 suspends: needs.suspend && can_suspend,
                 deadlines: needs.deadlines.is_some(),
                 slack: needs.deadlines.unwrap_or_default(),

@@ -4,6 +4,7 @@
 //! sibling plane. Also counted, for all schedules: how many host operations wait at a die when it begins to collect.
 
 use super::Device;
+use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
 use crate::probe::Probe;
 use harmonia_types::SimTime;
@@ -20,7 +21,7 @@ impl<P: Probe> Device<P> {
         along: Option<&MultiPlane>,
         now: SimTime,
     ) {
-        if self.schedule_needs.pairs {
+        if self.rules.pairs {
             self.count_places(die, class, place, along, now);
         }
     }
@@ -60,13 +61,45 @@ impl<P: Probe> Device<P> {
                 Class::Read => queues.find_read(sibling, page),
                 Class::Write => queues.first_write(sibling).filter(|_| queues.can_write_at(sibling, page)),
             };
-            *if fits.is_some() { &mut pairing.not_ready } else { &mut pairing.other_offset } += 1;
+            let needs_read = || {
+                let has_place = class == Class::Write && queues.can_write_at(sibling, page);
+                has_place && queues.first_write(sibling).is_none() && queues.partial_write_waits(sibling)
+            };
+            *match fits {
+                Some(_) => &mut pairing.not_ready,
+                None if needs_read() => &mut pairing.needs_read,
+                None => &mut pairing.other_offset,
+            } += 1;
         }
         let counter = match class {
             Class::Read => &mut self.counters.paired_reads,
             Class::Write => &mut self.counters.paired_writes,
         };
         *counter = counter.plus(&pairing);
+    }
+
+    /// Sibling planes without a part in the program that a die begins leave a page unwritten if they have its offset, `page`:
+    /// so their offsets stay equal to that of `plane`, in which garbage collection programs. A unit whose next victim would
+    /// lack room does not. Returns the summary pages of blocks that this fills.
+    pub(super) fn skip_pages(&mut self, die: u32, (plane, page): (u32, u32)) -> u32 {
+        let of_planes = self.rules.shape.units_per_die == self.rules.geometry.planes_per_die;
+        if !self.schedule_needs.skips || !of_planes {
+            return 0;
+        }
+        let mut summaries = 0;
+        for unit in self.units_of(die) {
+            let parts = self.dies[die as usize].parts.iter().filter(|part| part.op != NO_OP);
+            let takes_part = parts.map(|part| self.ops[part.op].unit).any(|other| other == unit);
+            let collects = self.rules.shape.unit_in_die(unit).0 == plane;
+            if takes_part || collects || !self.ftl.has_room_to_collect(unit) {
+                continue;
+            }
+            if let Some(cost) = self.ftl.unit(unit).skip(page) {
+                summaries += cost;
+                self.counters.paired_writes.skipped += 1;
+            }
+        }
+        summaries
     }
 
     /// A die begins an event.

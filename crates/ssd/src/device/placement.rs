@@ -1,8 +1,12 @@
-//! Dynamic allocation: a write goes to the die with the shortest queue, chosen when its page leaves the link.
+//! Dynamic allocation: a write goes to the die with the shortest queue, or in the die that its number names to the plane with
+//! the most free pages; chosen when its page leaves the link.
 //!
-//! The rule, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
+//! The rule for dies, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
 //! round robin. Where collection takes no time, dies that are about to collect are as good as others.
+//!
+//! The rule for planes: the one with the most free pages, those left out that waiting writes will take; of equals the first
+//! behind the last one chosen in the die.
 //!
 //! What binds it: operations on one page keep their order, so a write whose page has an operation waiting follows it to
 //! its unit; a write of part of a page goes where the rest of the page lies; and a unit whose live pages have used up
@@ -10,17 +14,18 @@
 //! pages stay in their unit.
 //!
 //! Source: SSDsim (Hu et al., ICS 2011), which hands writes to idle chips in round robin and serves collecting chips'
-//! collection first. Ours: that a write is bound when its page leaves the link, not when a chip is idle, and therefore
+//! collection first; for planes, the MSR SSD extension of DiskSim, which chooses among the planes of an element so, but for
+//! pages that its versions of blocks keep out of a plane. Ours: that a write is bound when its page leaves the link, not when a chip is idle, and therefore
 //! looks at queues; the limit on live pages. Leaves out: moving data between units to even them out.
 
 use std::collections::BTreeMap;
 
 use harmonia_engine::EventQueue;
-use harmonia_types::{Lpn, Operation, SimDuration, SimTime};
+use harmonia_types::{Lpn, Operation, SimTime};
 
 use super::queue::{OpKind, PageOp, class_of};
 use super::{Device, DeviceFailure, SubRequest};
-use crate::gc::schedule::{Class, GivesWay};
+use crate::gc::schedule::GivesWay;
 use crate::probe::Probe;
 use crate::shape::Shape;
 
@@ -36,10 +41,14 @@ pub(super) struct Placement {
     waiting: BTreeMap<u32, Waiting>,
     /// Live pages that each unit will have besides those it has: see [`Waiting::promised`].
     promised: Vec<u32>,
+    /// Writes that wait at a die for each unit, begun ones not included.
+    writes: Vec<u32>,
     /// Operations waiting at or running on each die.
     depth: Vec<u32>,
-    /// Where the next search begins.
+    /// Where the next search for a die begins.
     next: u32,
+    /// Where the next search for a plane of each die begins, as the die counts them.
+    next_plane: Vec<u32>,
 }
 
 /// Operations that wait for a page.
@@ -64,8 +73,10 @@ impl Placement {
             landing: EventQueue::default(),
             waiting: BTreeMap::new(),
             promised: vec![0; shape.units() as usize],
+            writes: vec![0; shape.units() as usize],
             depth: vec![0; shape.dies as usize],
             next: 0,
+            next_plane: vec![0; shape.dies as usize],
         }
     }
 
@@ -114,15 +125,14 @@ impl Placement {
         waiting.bound += 1;
         waiting.writes += u32::from(op.kind.writes());
         waiting.unit = op.unit;
+        self.writes[op.unit as usize] += u32::from(op.kind.writes());
         self.promise(op.lpn, home);
         self.depth[die as usize] += 1;
     }
 
     /// A bound operation begins: from now on its page lies where it writes it, or nowhere.
     pub fn begin(&mut self, op: &PageOp) {
-        let waiting = self.waiting(op.lpn);
-        waiting.bound -= 1;
-        waiting.writes -= u32::from(op.kind.writes());
+        self.unbind(op);
         match op.kind {
             OpKind::Read => {}
             OpKind::Write | OpKind::PartialWrite => self.promise(op.lpn, Some(op.unit)),
@@ -133,11 +143,16 @@ impl Placement {
 
     /// A bound operation is refused: its page stays in `home`.
     pub fn withdraw(&mut self, op: &PageOp, home: Option<u32>) {
+        self.unbind(op);
+        self.promise(op.lpn, home);
+        self.forget_if_idle(op.lpn);
+    }
+
+    fn unbind(&mut self, op: &PageOp) {
         let waiting = self.waiting(op.lpn);
         waiting.bound -= 1;
         waiting.writes -= u32::from(op.kind.writes());
-        self.promise(op.lpn, home);
-        self.forget_if_idle(op.lpn);
+        self.writes[op.unit as usize] -= u32::from(op.kind.writes());
     }
 
     /// Nothing is on its way to a die any more; what was, in order of readiness.
@@ -217,8 +232,13 @@ impl<P: Probe> Device<P> {
         bound.or_else(|| self.ftl.home(lpn).filter(|_| !is_whole_write))
     }
 
-    fn kept_waiting_at(&self, unit: u32, class: Class, now: SimTime) -> Option<SimDuration> {
-        self.kept_waiting(self.rules.shape.die_of(unit), class, now)
+    /// The die that such an operation goes to whatever the queues are.
+    fn die_bound_to(&self, lpn: u32, is_whole_write: bool) -> Option<u32> {
+        let shape = &self.rules.shape;
+        if shape.names_die {
+            return Some(shape.locate(lpn).0);
+        }
+        self.unit_bound_to(lpn, is_whole_write).map(|unit| shape.die_of(unit))
     }
 
     /// Binds an operation to a unit and queues it at its die. One that asks to fail fast is refused if that die collects: a
@@ -245,8 +265,8 @@ impl<P: Probe> Device<P> {
                 }
                 return Ok(());
             }
-            (None, OpKind::Write) => self.soonest(home),
-            (None, _) => home.unwrap_or_else(|| self.soonest(None)),
+            (None, OpKind::Write) => self.choose_unit(op.lpn, home),
+            (None, _) => home.unwrap_or_else(|| self.choose_unit(op.lpn, None)),
         };
         let die = self.rules.shape.die_of(unit);
         let op = PageOp { unit, ..op };
@@ -263,6 +283,32 @@ impl<P: Probe> Device<P> {
     }
 
     /// The unit a write should go to; `home` holds its page now.
+    fn choose_unit(&mut self, lpn: u32, home: Option<u32>) -> u32 {
+        if self.rules.shape.names_die { self.roomiest(lpn, home) } else { self.soonest(home) }
+    }
+
+    /// In the die that the number of a page names, the plane with the most free pages.
+    fn roomiest(&mut self, lpn: u32, home: Option<u32>) -> u32 {
+        let shape = &self.rules.shape;
+        let Some(placement) = &mut self.placement else {
+            unreachable!("asked for with dynamic allocation only")
+        };
+        let die = shape.locate(lpn).0;
+        let waiting = |unit: u32| (placement.writes[unit as usize], placement.promised[unit as usize]);
+        let turn = placement.next_plane[die as usize];
+        match self.ftl.roomiest(die, turn, waiting) {
+            Some(unit) => {
+                placement.next_plane[die as usize] = shape.unit_in_die(unit).next().0;
+                unit
+            }
+            None => {
+                let held = |unit: &u32| self.ftl.live_pages(*unit) + placement.promised[*unit as usize];
+                home.unwrap_or_else(|| shape.units_of(die).min_by_key(held).unwrap_or(0))
+            }
+        }
+    }
+
+    /// The unit at the die with the shortest queue.
     fn soonest(&mut self, home: Option<u32>) -> u32 {
         let shape = &self.rules.shape;
         let Some(placement) = &mut self.placement else {
@@ -302,8 +348,8 @@ impl<P: Probe> Device<P> {
         for page in 0..pages {
             let lpn = first + page;
             let is_whole_write = sub.operation == Operation::Write && !is_partial(page);
-            let bound = if sub.fast_fail { self.unit_bound_to(lpn, is_whole_write) } else { None };
-            let left = bound.and_then(|unit| self.kept_waiting_at(unit, class_of(sub.operation), now));
+            let bound = if sub.fast_fail { self.die_bound_to(lpn, is_whole_write) } else { None };
+            let left = bound.and_then(|die| self.kept_waiting(die, class_of(sub.operation), now));
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
@@ -336,13 +382,20 @@ impl<P: Probe> Device<P> {
     pub(super) fn audit_promises(&self) {
         let Some(placement) = &self.placement else { return };
         let mut promised = vec![0; placement.promised.len()];
+        let mut writes = vec![0; placement.writes.len()];
         for (&lpn, waiting) in &placement.waiting {
             let adds = waiting.writes > 0 && self.ftl.home(lpn) != Some(waiting.unit);
             assert_eq!(waiting.promised, adds, "page {lpn} is promised to unit {}", waiting.unit);
             if adds {
                 promised[waiting.unit as usize] += 1;
             }
+            if waiting.writes > 0 {
+                writes[waiting.unit as usize] += waiting.writes;
+                let takes = self.rules.shape.units_for(lpn);
+                assert!(takes.contains(&waiting.unit), "page {lpn} may not go to unit {}", waiting.unit);
+            }
         }
         assert_eq!(promised, placement.promised, "pages promised to units");
+        assert_eq!(writes, placement.writes, "writes on their way to units");
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Rules {
     pub reads_first: bool,
     /// Host operations of sibling planes join in one command.
     pub multi_plane: bool,
+    /// Commands of garbage collection take host operations along.
+    pub pairs: bool,
     /// Collected pages may go to any unit.
     pub global: bool,
     /// Partly written blocks a unit may set aside.

@@ -90,7 +90,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The rest of a page of which the host writes a part is read. `false` if there is none.
-    fn complete_page(&mut self, op: &PageOp) -> bool {
+    pub(super) fn complete_page(&mut self, op: &PageOp) -> bool {
         let Some(page) = self.page_of(op) else { return false };
         self.probe.merge(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
         self.counters.read_modify_write_reads += 1;

@@ -44,7 +44,7 @@ impl<P: Probe> Device<P> {
 
     /// Whether its schedule takes host operations along in commands of garbage collection.
     pub fn pairs(&self) -> bool {
-        self.schedule_needs.pairs
+        self.rules.pairs
     }
 
     /// Events processed so far.

@@ -80,6 +80,12 @@ impl QueueView<'_> {
         })
     }
 
+    /// Whether a write of a part of a page could go to a plane next, but for the rest of its page.
+    pub fn partial_write_waits(&self, plane: u32) -> bool {
+        let is_partial = |op: &PageOp| op.kind == OpKind::PartialWrite;
+        self.first_of(self.unit_of_plane(plane), Class::Write, is_partial).is_some()
+    }
+
     /// Whether all reads that wait for a plane could start.
     pub fn all_ready(&self, plane: u32, now: SimTime) -> bool {
         let unit = self.unit_of_plane(plane);
@@ -127,6 +133,12 @@ impl DieQueues for QueueView<'_> {
     fn first_write(&self, plane: u32) -> Option<Queued> {
         let unit = self.unit_of_plane(plane);
         self.first_of(unit, Class::Write, |op| op.kind == OpKind::Write).map(|handle| self.queued(handle))
+    }
+
+    fn find_partial_write(&self, plane: u32, page: u32) -> Option<Queued> {
+        let lies_there =
+            |op: &PageOp| op.kind == OpKind::PartialWrite && self.place(op) == Some((plane, page));
+        self.first_of(self.unit_of_plane(plane), Class::Write, lies_there).map(|handle| self.queued(handle))
     }
 
     fn can_write_at(&self, plane: u32, page: u32) -> bool {

@@ -73,6 +73,9 @@ impl<P: Probe> Device<P> {
                 (NO_OP, Class::Write) => {
                     self.probe.works(now, die, self.destination_plane(die), PlaneWork::GcProgram);
                 }
+                (op, _) if slot.parts[index].prepares => {
+                    self.probe.works(now, die, self.plane_of_op(op), PlaneWork::HostRead);
+                }
                 // It shares the page that garbage collection reads.
                 (op, Class::Read) if slot.has_gc_part() && self.plane_of_op(op) == self.victim_plane(die) => {
                 }

@@ -102,6 +102,18 @@ pub(crate) struct Part {
     pub transfers: bool,
     /// It reads the very page garbage collection reads.
     pub rides: bool,
+    /// It reads what a write of a part of a page lacks; that operation still waits.
+    pub prepares: bool,
+}
+
+impl Part {
+    pub fn of_collection(transfers: bool) -> Self {
+        Part { op: NO_OP, transfers, rides: false, prepares: false }
+    }
+
+    pub fn of_host(op: u32, transfers: bool) -> Self {
+        Part { op, transfers, rides: false, prepares: false }
+    }
 }
 
 /// A suspended command of garbage collection.

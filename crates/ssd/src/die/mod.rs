@@ -126,8 +126,9 @@ impl Die {
         };
         let joint = if matches!(self.activity, Activity::Joint(_)) { &self.parts[..] } else { &[] };
         let paused = self.paused.as_deref().map_or(&[][..], |paused| &paused.parts[..]);
-        let parts = joint.iter().skip(self.command.done.into()).chain(paused).map(|part| part.op);
-        single.into_iter().chain(parts.filter(|&op| op != NO_OP))
+        let parts = joint.iter().skip(self.command.done.into()).chain(paused);
+        let begun = parts.filter(|part| part.op != NO_OP && !part.prepares);
+        single.into_iter().chain(begun.map(|part| part.op))
     }
 
     /// A page goes over the bus; returns when it is over.

@@ -134,7 +134,7 @@ mod tests {
     ];
 
     fn part(op: u32) -> Part {
-        Part { op, transfers: true, rides: false }
+        Part { op, transfers: true, rides: false, prepares: false }
     }
 
     fn name(die: &Die) -> &'static str {

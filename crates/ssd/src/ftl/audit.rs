@@ -31,13 +31,13 @@ impl Ftl {
         assert_eq!(states[BlockState::Free as usize], state.free, "unit {unit}: free blocks");
         assert_eq!(states[BlockState::Open as usize] as usize, open, "unit {unit}: open blocks");
         assert_eq!(valid, state.mapped, "unit {unit}: sum of valid counts = mapped LPNs");
-        // Every program went somewhere: what was ever written is what erased blocks held and what stands written now.
+        // Every page went somewhere: what was ever written or skipped is what erased blocks held and what stands so now.
         let erased = state.tally.erases * u64::from(table.data_pages);
         let programs = state.tally.data_programs();
         assert_eq!(
-            programs,
+            programs + state.tally.skipped,
             erased + self.written_pages(unit),
-            "unit {unit}: programs = written + erased pages"
+            "unit {unit}: programs and skipped pages = written + erased pages"
         );
         let erases: u64 = table.erases.iter().map(|&n| u64::from(n)).sum();
         assert_eq!(erases, state.tally.erases, "unit {unit}: erases");
@@ -57,8 +57,14 @@ impl Ftl {
         let shape = &self.shape;
         if shape.is_dynamic() {
             let mapped: u32 = self.units.iter().map(|unit| unit.mapped).sum();
-            let homes = (0..shape.logical_pages).filter(|&lpn| self.home(lpn).is_some());
-            assert_eq!(homes.count() as u32, mapped, "every mapped LPN has a home");
+            let homes = (0..shape.logical_pages).filter_map(|lpn| Some((lpn, self.home(lpn)?)));
+            let of_die =
+                |(lpn, home)| assert!(shape.units_for(lpn).contains(&home), "LPN {lpn} lies in unit {home}");
+            assert_eq!(
+                homes.inspect(|&home| of_die(home)).count() as u32,
+                mapped,
+                "every mapped LPN has a home"
+            );
         }
         let mut counts = vec![0u32; shape.blocks_per_unit as usize];
         for unit in 0..shape.units() {

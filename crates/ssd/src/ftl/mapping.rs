@@ -215,6 +215,29 @@ impl Ftl {
         (ppn != NONE).then(|| ppn / self.shape.flash_pages())
     }
 
+    /// Pages of a unit that can be written before a block must be erased.
+    pub fn free_pages(&self, unit: u32) -> u64 {
+        u64::from(self.shape.blocks_per_unit) * u64::from(self.shape.data_pages) - self.written_pages(unit)
+    }
+
+    /// Where the allocation leaves only the plane open: of the units of a die that take another live page, the one with
+    /// the most free pages (ties: the first from `turn` on, which counts in the die). `waiting` gives the writes and the
+    /// live pages that are on their way to a unit.
+    pub fn roomiest(&self, die: u32, turn: u32, waiting: impl Fn(u32) -> (u32, u32)) -> Option<u32> {
+        let (shape, most) = (&self.shape, self.shape.most_live.unwrap_or(u32::MAX));
+        let units = (0..shape.units_per_die)
+            .map(|step| shape.units_of(die).start + (turn + step) % shape.units_per_die);
+        let rank = |unit: u32| {
+            let (writes, pages) = waiting(unit);
+            let takes = self.live_pages(unit) + pages < most;
+            takes.then(|| (self.free_pages(unit) as i64 - i64::from(writes), unit))
+        };
+        units
+            .filter_map(rank)
+            .reduce(|best, other| if other.0 > best.0 { other } else { best })
+            .map(|best| best.1)
+    }
+
     /// Live pages of a unit.
     #[inline]
     pub fn live_pages(&self, unit: u32) -> u32 {

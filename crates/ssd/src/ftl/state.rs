@@ -17,6 +17,14 @@ pub struct Tally {
     pub erases: u64,
     /// Victims collected.
     pub victims: u64,
+    /// Pages of open blocks left unwritten.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub skipped: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Tally {
@@ -27,6 +35,7 @@ impl Tally {
         }
         self.erases += other.erases;
         self.victims += other.victims;
+        self.skipped += other.skipped;
     }
 
     /// Flash data pages programmed: host, GC and parity, without metadata.

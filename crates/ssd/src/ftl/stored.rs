@@ -200,6 +200,10 @@ impl Ftl {
                 return Err(wrong(format!("unit {unit}: LPN {lpn} is mapped to a page that does not exist")));
             };
             *block += 1;
+            let may_lie_in = |unit| self.shape.units_for(lpn as u32).contains(&unit);
+            if self.shape.is_dynamic() && !may_lie_in(ppn / self.shape.flash_pages()) {
+                return Err(wrong(format!("LPN {lpn} is mapped to a page of another die")));
+            }
             reverse[ppn as usize] = lpn as u32;
         }
         let entries = &self.entries[units.start * blocks..units.end * blocks];

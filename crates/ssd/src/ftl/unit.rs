@@ -353,6 +353,17 @@ impl UnitMut<'_> {
         }
     }
 
+    /// Leaves the page at offset `page` of an open block of the host unwritten, until the block is erased. Returns the summary
+    /// pages that closing the block costs; `None` if no open block has that offset.
+    pub(crate) fn skip(&mut self, page: u32) -> Option<u32> {
+        self.align(page);
+        let open = self.state.frontiers[0].filter(|open| open.page == page)?;
+        // Its hint points nowhere: the map sends the first LPN elsewhere.
+        self.reverse[(open.block << self.shape.page_bits | page) as usize] = 0;
+        self.state.tally.skipped += 1;
+        Some(self.advance_frontier(0, 1))
+    }
+
     /// A block set aside becomes a frontier, the frontier's is set aside.
     fn take_over(&mut self, frontier: usize, partial: usize) {
         let next = self.state.partial.swap_remove(partial);

@@ -109,7 +109,7 @@ impl Bench {
         for (unit, lpns) in (0..).zip(written) {
             for &lpn in *lpns {
                 // Where a page may lie anywhere it is named by its LPN on the device.
-                let dynamic = config.ftl.allocation == Allocation::Dynamic;
+                let dynamic = ftl.shape().is_dynamic();
                 let lpn = if dynamic { lpn * ftl.shape().units() + unit } else { lpn };
                 ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
             }

@@ -3,7 +3,7 @@
 
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
-use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
     PolicyConfig, Priority, SsdConfig, Trigger,
@@ -11,6 +11,10 @@ use harmonia_ssd::{
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
 use serde_json::json;
+
+/// The schedules that old seeds draw from. Those that came later are drawn by [`additions`].
+const FIRST_SCHEDULES: [&str; 7] =
+    ["blocking", "preemptive", "io-parallel", "preemptive-io-parallel", "slack", "after-reads", "ideal"];
 
 pub fn name<F>(rng: &mut Rng, registry: &'static [Entry<F>]) -> String {
     let all: Vec<&str> = names(registry).collect();
@@ -83,7 +87,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.
             victim: if hard == 0 { "greedy".into() } else { (&*name(rng, victim::REGISTRY)).into() },
-            schedule: slack_of(400, (&*name(rng, schedule::REGISTRY)).into()),
+            schedule: slack_of(400, pick(rng, &FIRST_SCHEDULES).into()),
             destination: if allocation == Allocation::Dynamic {
                 pick(rng, &[Destination::Unit, Destination::Device])
             } else {
@@ -94,9 +98,43 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
     }
 }
 
+/// The device with what came after old seeds were drawn, drawn from a stream of its own: such seeds differ in nothing else.
+pub fn additions(rng: &mut Rng, mut config: SsdConfig) -> SsdConfig {
+    // Pages that go to other dies one by one, to blocks chosen at random, need more spare than these devices have.
+    let stays = config.gc.destination == Destination::Unit;
+    if rng.chance(0.4) && stays {
+        config.gc.schedule = "stepwise".into();
+    }
+    if config.gc.schedule.policy.ends_with("io-parallel") && stays {
+        let (unmatched, partial) = (pick(rng, &["stay", "skip"]), pick(rng, &["alone", "along"]));
+        config.gc.schedule = config.gc.schedule.with("unmatched", unmatched).with("partial_writes", partial);
+    }
+    let is_static = matches!(config.ftl.allocation, Allocation::Static(_));
+    if is_static && config.ftl.allocation_unit == AllocationUnit::Plane && rng.chance(0.7) {
+        let letters = pick(rng, &["cwd", "cdw", "wcd", "wdc", "dcw", "dwc"]);
+        config.ftl.allocation = Allocation::DynamicPlane(Order::of_dies(letters).expect("three letters"));
+        // As for dynamic allocation.
+        if let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks {
+            *reserved += 2;
+        }
+        config.geometry.blocks_per_plane += 2;
+    }
+    config
+}
+
 /// The schedule, with this slack in ns if it has one.
 pub fn slack_of(slack: u64, schedule: PolicyConfig) -> PolicyConfig {
     if schedule.policy == "slack" { schedule.with("slack", format!("{slack}ns")) } else { schedule }
+}
+
+/// Keys that came after old seeds were drawn, for a policy that has them.
+pub fn later_keys(rng: &mut Rng, policy: PolicyConfig) -> PolicyConfig {
+    let (least, release) = (1 + rng.below(3), pick(rng, &[0.0, 0.05, 0.3]));
+    match policy.policy.as_str() {
+        "unlimited" => policy,
+        "conv-0.7-allch" | "conv-0.7-halfch" => policy.with("min_invalid", least).with("release", release),
+        _ => policy.with("min_invalid", least),
+    }
 }
 
 /// A third is unlimited; of the others, many begin far too early or never of themselves.

@@ -18,7 +18,8 @@
 //! Nearly all victims are equal where files are deleted whole.
 //!
 //! Source: Electronics 2025, 4.1, with low 0.5, high 0.85 and at most half of eight channels. Only its section 4 was at hand.
-//! It says neither how steps are rounded nor how ties are broken, so these two keys are our reading.
+//! It says neither how steps are rounded, nor how ties are broken, nor how few invalid pages are worth a victim. So these three
+//! keys are our reading.
 //!
 //! Leaves out: how urgent a single channel is, and the host's activity.
 
@@ -27,7 +28,7 @@ use harmonia_types::registry::{Entry, own_keys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters, whole};
+use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters, least_invalid, whole};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "adaptive"`.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
@@ -45,11 +46,21 @@ struct Config {
     ramp: Ramp,
     /// Which channel goes first if victims are equal.
     ties: Ties,
+    /// Invalid pages that a victim needs for a turn that dies start on their own.
+    #[schemars(range(min = 1))]
+    min_invalid: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { low: 0.5, high: 0.85, max_channels: None, ramp: Ramp::Floor, ties: Ties::Lowest }
+        Config {
+            low: 0.5,
+            high: 0.85,
+            max_channels: None,
+            ramp: Ramp::Floor,
+            ties: Ties::Lowest,
+            min_invalid: 1,
+        }
     }
 }
 
@@ -77,11 +88,16 @@ struct Adaptive {
     most: u32,
     ramp: Ramp,
     ties: Ties,
+    min_invalid: u32,
     /// The channel after the one that started last.
     next: u32,
 }
 
 impl Concurrency for Adaptive {
+    fn min_invalid(&self) -> u32 {
+        self.min_invalid
+    }
+
     fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
         let share = self.band.share(load.utilisation);
         Limit::begin(match self.ramp {
@@ -121,6 +137,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             most: parameters.channels("max_channels", config.max_channels, parameters.half())?,
             ramp: config.ramp,
             ties: config.ties,
+            min_invalid: least_invalid(config.min_invalid)?,
             next: 0,
         }))
     },

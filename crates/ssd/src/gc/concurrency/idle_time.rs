@@ -19,7 +19,7 @@ use harmonia_types::{SimDuration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters};
+use super::{Band, Build, Candidate, Concurrency, Limit, Load, Parameters, least_invalid};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "idle-time"`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -37,6 +37,9 @@ struct Config {
     idle: SimDuration,
     /// What must have been idle: the whole device, or the channel itself.
     scope: Scope,
+    /// Invalid pages that a victim needs for a turn that dies start on their own.
+    #[schemars(range(min = 1))]
+    min_invalid: u32,
 }
 
 impl Default for Config {
@@ -47,6 +50,7 @@ impl Default for Config {
             max_channels: None,
             idle: SimDuration::from_us(1_000),
             scope: Scope::Device,
+            min_invalid: 1,
         }
     }
 }
@@ -67,6 +71,7 @@ struct IdleTime {
     most: u32,
     idle: SimDuration,
     scope: Scope,
+    min_invalid: u32,
 }
 
 impl IdleTime {
@@ -85,6 +90,10 @@ impl IdleTime {
 }
 
 impl Concurrency for IdleTime {
+    fn min_invalid(&self) -> u32 {
+        self.min_invalid
+    }
+
     fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
         Limit::begin(if load.utilisation < self.band.low { 0 } else { self.most })
     }
@@ -121,6 +130,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             most: parameters.channels("max_channels", config.max_channels, parameters.half())?,
             idle: config.idle,
             scope: config.scope,
+            min_invalid: least_invalid(config.min_invalid)?,
         }))
     },
 };

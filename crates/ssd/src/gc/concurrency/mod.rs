@@ -31,6 +31,16 @@ pub trait Concurrency: Send + DynClone {
         false
     }
 
+    /// Invalid pages that the greedy victim of a die must have for a turn that no threshold and no directive asks for.
+    fn min_invalid(&self) -> u32 {
+        1
+    }
+
+    /// The device is this full. Told before every question for the limit.
+    fn see(&mut self, utilisation: f64) {
+        let _ = utilisation;
+    }
+
     /// How many channels may collect at `now`.
     fn limit(&self, now: SimTime, load: &Load<'_>) -> Limit;
 
@@ -64,7 +74,8 @@ dyn_clone::clone_trait_object!(Concurrency);
 pub struct Limit {
     /// Channels that may collect at once.
     pub channels: u32,
-    /// Dies may start though no threshold and no directive asks for it, if a block has an invalid page.
+    /// Dies may start though no threshold and no directive asks for it, if a block has enough invalid pages
+    /// ([`Concurrency::min_invalid`]).
     pub begins: bool,
 }
 
@@ -171,6 +182,14 @@ fn utilisation(name: &str, value: f64) -> Result<f64, String> {
     Err(format!("{name} is out of range, expected a utilisation, 0 to 1"))
 }
 
+/// The least number of invalid pages of a victim, written as `min_invalid`.
+fn least_invalid(pages: u32) -> Result<u32, String> {
+    if pages > 0 {
+        return Ok(pages);
+    }
+    Err("min_invalid is out of range, expected a whole number, 1 or more".into())
+}
+
 /// The product, rounded down; the nudge keeps a third of 3 at 1.
 fn whole(channels: u32, share: f64) -> u32 {
     (f64::from(channels) * share + 1e-9).floor() as u32
@@ -224,9 +243,9 @@ mod tests {
     #[test]
     fn a_key_of_another_policy_is_refused_and_the_message_says_which_there_are() {
         let refused = build("fixed", &json!({ "ramp": "ceil" })).err().expect("refused");
-        assert_eq!(refused, "fixed has no key `ramp`, expected start, channels");
-        let refused = build("conv-0-allch", &json!({ "start": 0.5 })).err().expect("refused");
-        assert_eq!(refused, "conv-0-allch has no key `start`, expected no keys");
+        assert_eq!(refused, "fixed has no key `ramp`, expected start, release, channels, min_invalid");
+        let refused = build("conv-0-allch", &json!({ "release": 0.1 })).err().expect("refused");
+        assert_eq!(refused, "conv-0-allch has no key `release`, expected min_invalid");
         assert!(build("adaptiv", &json!({})).err().is_some_and(|why| why.contains("conv-0.7-halfch")));
     }
 
@@ -237,6 +256,9 @@ mod tests {
             ("fixed", json!({ "channels": 9 }), "1 to 8"),
             ("fixed", json!({ "start": 1.5 }), "0 to 1"),
             ("fixed", json!({ "start": "half" }), "f64"),
+            ("fixed", json!({ "start": 0.5, "release": 0.6 }), "release is out of range, expected 0 to 0.5"),
+            ("conv-0.7-halfch", json!({ "release": -0.1 }), "expected 0 to 0.7"),
+            ("rotation", json!({ "min_invalid": 0 }), "1 or more"),
             ("adaptive", json!({ "low": 0.9 }), "low < high"),
             ("adaptive", json!({ "high": -0.1 }), "0 to 1"),
             ("adaptive", json!({ "ramp": "steep" }), "`floor`"),

@@ -19,7 +19,7 @@ use harmonia_types::registry::{Entry, own_keys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Band, Build, Concurrency, Limit, Load, Parameters};
+use super::{Band, Build, Concurrency, Limit, Load, Parameters, least_invalid};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "queue-depth"`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -35,11 +35,14 @@ struct Config {
     max_channels: Option<u32>,
     /// With this many host page operations at the device no channel collects.
     depth: u32,
+    /// Invalid pages that a victim needs for a turn that dies start on their own.
+    #[schemars(range(min = 1))]
+    min_invalid: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { low: 0.5, high: 0.85, max_channels: None, depth: 32 }
+        Config { low: 0.5, high: 0.85, max_channels: None, depth: 32, min_invalid: 1 }
     }
 }
 
@@ -48,9 +51,14 @@ struct QueueDepth {
     band: Band,
     most: u32,
     depth: u32,
+    min_invalid: u32,
 }
 
 impl Concurrency for QueueDepth {
+    fn min_invalid(&self) -> u32 {
+        self.min_invalid
+    }
+
     fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
         let depth = load.depth.iter().sum::<u32>().min(self.depth);
         let spared = u64::from(self.most) * u64::from(self.depth - depth);
@@ -80,6 +88,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
             band: Band::new(config.low, config.high)?,
             most: parameters.channels("max_channels", config.max_channels, parameters.half())?,
             depth: config.depth,
+            min_invalid: least_invalid(config.min_invalid)?,
         }))
     },
 };

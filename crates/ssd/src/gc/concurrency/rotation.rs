@@ -21,7 +21,7 @@ use harmonia_types::registry::{Entry, own_keys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Candidate, Concurrency, Limit, Load, Parameters, utilisation};
+use super::{Build, Candidate, Concurrency, Limit, Load, Parameters, least_invalid, utilisation};
 
 /// Keys of `[ssd.gc.concurrency]` with `policy = "rotation"`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
@@ -32,11 +32,14 @@ struct Config {
     start: f64,
     /// Whether one die of the device, or one die of every channel, collects at a time.
     group: Group,
+    /// Invalid pages that a victim needs for a turn that dies start on their own.
+    #[schemars(range(min = 1))]
+    min_invalid: u32,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Config { start: 0.7, group: Group::Device }
+        Config { start: 0.7, group: Group::Device, min_invalid: 1 }
     }
 }
 
@@ -51,6 +54,7 @@ enum Group {
 struct Rotation {
     start: f64,
     group: Group,
+    min_invalid: u32,
     /// The die after the one that started last, by group.
     next: Vec<u32>,
 }
@@ -65,6 +69,10 @@ impl Rotation {
 }
 
 impl Concurrency for Rotation {
+    fn min_invalid(&self) -> u32 {
+        self.min_invalid
+    }
+
     fn limit(&self, _: SimTime, load: &Load<'_>) -> Limit {
         Limit { channels: self.next.len() as u32, begins: load.utilisation >= self.start }
     }
@@ -90,7 +98,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
         let config: Config = parameters.config()?;
         let groups = if config.group == Group::Device { 1 } else { parameters.channels };
         let start = utilisation("start", config.start)?;
-        Ok(Box::new(Rotation { start, group: config.group, next: vec![0; groups as usize] }))
+        let min_invalid = least_invalid(config.min_invalid)?;
+        Ok(Box::new(Rotation { start, group: config.group, min_invalid, next: vec![0; groups as usize] }))
     },
 };
 

@@ -11,6 +11,7 @@ mod io_parallel;
 mod preemptive;
 mod preemptive_io_parallel;
 mod slack;
+mod stepwise;
 
 use dyn_clone::DynClone;
 use harmonia_types::registry::{Entry, Parameters, PolicyConfig, Registry};
@@ -45,12 +46,15 @@ impl Schedule for Box<dyn Schedule> {
 pub struct Needs {
     /// Looks into the queues ([`DieQueues`]) for more than the head.
     pub queues: bool,
-    /// Takes host operations along in the commands of garbage collection.
-    pub pairs: bool,
+    /// Whether it takes host operations along in the commands of garbage collection.
+    pub pairs: Pairs,
     /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.
     pub suspend: bool,
     /// Events begin at the soft threshold already (they yield to the host until a unit reaches hard).
     pub begins_at_soft: bool,
+    /// A sibling plane that takes no part in a program of garbage collection leaves its next page unwritten where its write
+    /// offset was equal, so that it stays so.
+    pub skips: bool,
     /// At the start of an event every plane of the die opens a block of its own, so that the write offsets of all
     /// planes are equal.
     pub fresh_blocks: bool,
@@ -58,6 +62,18 @@ pub struct Needs {
     pub deadlines: Option<SimDuration>,
     /// Whom a collection lets go first while every unit of the die is above hard.
     pub gives_way: GivesWay,
+}
+
+/// Whether a schedule takes host operations along in the commands of garbage collection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pairs {
+    /// It does not.
+    #[default]
+    Never,
+    /// Where host operations of sibling planes join among themselves, too ([`DieView::multi_plane`]).
+    WithMultiPlane,
+    /// It does.
+    Always,
 }
 
 /// Which host operations go ahead of a collection that is wanted or under way, as long as every unit of the die is above
@@ -294,8 +310,13 @@ pub trait DieQueues {
     fn first(&self, class: Class) -> Option<Queued>;
     /// The first waiting read of the page offset `page` in `plane`.
     fn find_read(&self, plane: u32, page: u32) -> Option<Queued>;
-    /// The first waiting write that will go to `plane`.
+    /// The first waiting write of a whole page that will go to `plane`.
     fn first_write(&self, plane: u32) -> Option<Queued>;
+    /// The first waiting write of a part of the page that lies at the page offset `page` in `plane`. In a command for reads
+    /// it has the rest of its page read, goes on waiting, and is a write of a whole page from then on.
+    fn find_partial_write(&self, _plane: u32, _page: u32) -> Option<Queued> {
+        None
+    }
     /// Whether a host write in `plane` can go to page offset `page` next: a block is open there, or, for page 0 where
     /// none is, one can be opened.
     fn can_write_at(&self, plane: u32, page: u32) -> bool;
@@ -379,6 +400,21 @@ impl DieView<'_> {
             }
         }
     }
+
+    /// Adds to a read of garbage collection, in each other plane that nothing reads yet, the first write of a part of the
+    /// page that lies at the same offset there.
+    pub fn join_partial_writes(&self, now: SimTime, command: &mut MultiPlane, (own, page): (u32, u32)) {
+        for plane in (0..self.planes).filter(|&plane| plane != own) {
+            let reads = |host| self.queues.place_of(host).is_some_and(|place| place.0 == plane);
+            if command.hosts().any(reads) {
+                continue;
+            }
+            let partial = self.queues.find_partial_write(plane, page);
+            if let Some(write) = partial.filter(|write| write.ready <= now) {
+                command.join(Token::Host(write.token));
+            }
+        }
+    }
 }
 
 /// Builds a schedule, or says which of its keys is wrong.
@@ -387,6 +423,7 @@ pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Result<Box<dyn Schedule>, 
 /// All schedules.
 pub const REGISTRY: &[Entry<Build>] = &[
     blocking::ENTRY,
+    stepwise::ENTRY,
     preemptive::ENTRY,
     io_parallel::ENTRY,
     preemptive_io_parallel::ENTRY,

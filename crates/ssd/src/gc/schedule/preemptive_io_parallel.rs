@@ -8,16 +8,16 @@
 //!
 //! Leaves out: waiting a little for a partner before the host goes first.
 
-use harmonia_types::registry::{Entry, no_keys};
+use harmonia_types::registry::{Entry, own_keys};
 
 use super::Build;
-use super::io_parallel::IoParallel;
+use super::io_parallel::{Config, IoParallel};
 use super::preemptive::Preemptive;
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive-io-parallel",
     summary: "io-parallel; host operations without a partner go between its steps, until a unit reaches its hard threshold",
     source: "HPDC 2018, 4.4",
-    keys: no_keys,
-    build: &|_| Ok(Box::new(Preemptive { inner: IoParallel })),
+    keys: own_keys::<Config>,
+    build: &|parameters| Ok(Box::new(Preemptive { inner: IoParallel::new(parameters)? })),
 };
