@@ -18,7 +18,7 @@ use harmonia_array::{
     MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
@@ -63,6 +63,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             program: SimDuration(200_000),
             erase: SimDuration(1_500_000),
             transfer: SimDuration(pick(rng, &[10_000, 105_600])),
+            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: None,
             suspend_erase: None,

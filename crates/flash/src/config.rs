@@ -70,6 +70,9 @@ pub struct Timing {
     pub erase: SimDuration,
     /// Moving one page between die and controller.
     pub transfer: SimDuration,
+    /// How long commands and their addresses take before that, or before the array works.
+    #[serde(skip)]
+    pub command: Commands,
     /// How far garbage collection moves a page without transferring it.
     pub copyback: Copyback,
     /// From suspending a program until the die takes another command; `None` where the part cannot suspend one.
@@ -80,6 +83,49 @@ pub struct Timing {
     pub suspend_erase: Option<SimDuration>,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
+}
+
+/// How long a command with its address occupies the wires of its die, apart from all data.
+///
+/// ```text
+/// read  [command][array tR][page out]     program  [command, page in][array tPROG]     erase  [command][array tBERS]
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Commands {
+    /// Before an array read: once for each plane of the command.
+    pub read: SimDuration,
+    /// Before the data of a page that is programmed, or before a program of what lies in the register.
+    pub program: SimDuration,
+    /// Before an erase.
+    pub erase: SimDuration,
+    /// What they wait for on a shared bus.
+    pub order: CommandOrder,
+}
+
+impl Commands {
+    /// No command takes time, and none has a place of its own in the order of a bus.
+    pub const NONE: Commands = Commands {
+        read: SimDuration::ZERO,
+        program: SimDuration::ZERO,
+        erase: SimDuration::ZERO,
+        order: CommandOrder::Fifo,
+    };
+
+    /// Whether some command takes time.
+    pub fn take_time(&self) -> bool {
+        [self.read, self.program, self.erase] != [SimDuration::ZERO; 3]
+    }
+}
+
+/// What a command waits for on a shared bus, within the priority of its operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandOrder {
+    /// For what asked before it.
+    #[default]
+    Fifo,
+    /// For every page that was read and waits to go out.
+    AfterData,
 }
 
 /// As a scenario file says it: a time, or `none`.

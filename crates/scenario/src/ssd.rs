@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_flash::Copyback;
+use harmonia_flash::{CommandOrder, Commands, Copyback};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Infeasible, Order, PolicyConfig,
@@ -168,6 +168,7 @@ impl Draft {
         self.set(section, "suspend_program", |c| &mut c.timing.suspend_program, |f| f.duration_or_none())?;
         self.set(section, "suspend_erase", |c| &mut c.timing.suspend_erase, |f| f.duration_or_none())?;
         self.set(section, "resume", |c| &mut c.timing.resume, |f| f.duration(false))?;
+        self.command(section)?;
         let Some(field) = section.field("transfer") else { return Ok(()) };
         match transfer(&field)? {
             Transfer::Page(time) => (self.config.timing.transfer, self.transfer_rate) = (time, None),
@@ -175,6 +176,25 @@ impl Draft {
         }
         self.note(&field);
         Ok(())
+    }
+
+    /// `ssd.timing.command`: one time for every kind of command, or each kind apart.
+    fn command(&mut self, timing: &Section<'_>) -> Parsed<()> {
+        let Some(written) = timing.field("command") else { return Ok(()) };
+        if !matches!(written.node.value, Value::Table(_)) {
+            let time = written.duration(false)?;
+            let command = &mut self.config.timing.command;
+            *command = Commands { read: time, program: time, erase: time, ..*command };
+            self.note(&written);
+            return Ok(());
+        }
+        let section = timing.child("command", "ssd.timing.command")?;
+        self.note_table(&section);
+        self.set(&section, "read", |c| &mut c.timing.command.read, |f| f.duration(false))?;
+        self.set(&section, "program", |c| &mut c.timing.command.program, |f| f.duration(false))?;
+        self.set(&section, "erase", |c| &mut c.timing.command.erase, |f| f.duration(false))?;
+        let order = [("fifo", CommandOrder::Fifo), ("after-data", CommandOrder::AfterData)];
+        self.set(&section, "order", |c| &mut c.timing.command.order, |f| f.choice(&order))
     }
 
     fn link(&mut self, section: &Section<'_>) -> Parsed<()> {

@@ -7,7 +7,7 @@ use harmonia_array::{
     Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, SmallWrite,
     StripeCacheConfig,
 };
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{
@@ -40,6 +40,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             program: SimDuration::from_us(200),
             erase: SimDuration::from_us(1500),
             transfer: SimDuration::from_us(20),
+            command: Commands::NONE,
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,

@@ -86,6 +86,37 @@ pub(super) const KEYS: &[Key] = &[
         "time to move a page between die and controller",
     ),
     key(
+        "ssd.timing.command",
+        Any(&[Time, Table]),
+        "a time such as \"290ns\", or a table such as { read = \"290ns\", program = \"361ns\", erase = \"220ns\" }; \
+         at most 1h",
+        "preset",
+        "time that a command and its address occupy the bus, of every kind or each kind apart",
+    ),
+    key(
+        "ssd.timing.command.read",
+        Time,
+        TIME,
+        "preset",
+        "command and address of a read, before the array works; once for each plane of a multi-plane read",
+    ),
+    key(
+        "ssd.timing.command.program",
+        Time,
+        TIME,
+        "preset",
+        "command and address of a program, on the bus together with the page; alone where collection copies a page back",
+    ),
+    key("ssd.timing.command.erase", Time, TIME, "preset", "command and address of an erase"),
+    key(
+        "ssd.timing.command.order",
+        OneOf(&["fifo", "after-data"]),
+        "\"fifo\" or \"after-data\"",
+        "preset",
+        "what a command waits for on a shared bus, programs and their pages included. fifo: what asked before it; \
+         after-data: also every page that was read and waits to go out. Priorities (ssd.ftl.priority) hold among each",
+    ),
+    key(
         "ssd.timing.copyback",
         OneOf(&["none", "plane", "die"]),
         "\"none\", \"plane\" or \"die\"",

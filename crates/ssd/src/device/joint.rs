@@ -166,16 +166,28 @@ impl<P: Probe> Device<P> {
     pub(super) fn begin_parts(&mut self, die: u32, class: Class, extra: (SimDuration, u32), now: SimTime) {
         let slot = &self.dies[die as usize];
         let pages = slot.parts.iter().filter(|part| part.transfers).count() as u8;
-        let (bus, timing) = (Step::Bus(pages), &self.rules.timing);
+        let timing = &self.rules.timing;
+        let (read, program) = (Step::Array(timing.read), Step::Array(timing.program + extra.0));
+        let cycles = self.cycles_of_parts(die, class);
         let command = match (class, pages) {
-            (Class::Read, 0) => Command::new(now, &[Step::Array(timing.read)]),
-            (Class::Read, _) => Command::new(now, &[Step::Array(timing.read), bus]),
-            (Class::Write, 0) => Command::new(now, &[Step::Array(timing.program + extra.0)]),
-            (Class::Write, _) => Command::new(now, &[bus, Step::Array(timing.program + extra.0)]),
+            (Class::Read, 0) => Command::after(cycles, now, &[read]),
+            (Class::Read, _) => Command::after(cycles, now, &[read, Step::Out(pages)]),
+            (Class::Write, 0) => Command::after(cycles, now, &[program]),
+            (Class::Write, _) => Command::after(cycles, now, &[Step::In(pages), program]),
         };
         let is_background = |part: &Part| part.op != NO_OP && self.is_background(self.ops[part.op].sub);
         let background = slot.parts.iter().all(is_background);
         self.begin(die, Activity::Joint(class), Command { summaries: extra.1, background, ..command }, now);
+    }
+
+    /// The commands of a die's parts that stand before everything else: one for each plane that is read, and one for a
+    /// program of what lies in the register. The others go with their pages.
+    fn cycles_of_parts(&self, die: u32, class: Class) -> SimDuration {
+        let (parts, command) = (&self.dies[die as usize].parts, &self.rules.timing.command);
+        match class {
+            Class::Read => command.read * parts.iter().filter(|part| !part.rides).count() as u64,
+            Class::Write => command.program * parts.iter().filter(|part| !part.transfers).count() as u64,
+        }
     }
 
     /// Something of a joint read has ended: the parts whose pages are over are done.
@@ -216,9 +228,17 @@ impl<P: Probe> Device<P> {
         if part.op == NO_OP {
             return;
         }
-        let transfer = self.rules.timing.transfer;
-        let gc_ahead = with_gc && slot.parts[0].transfers && !shares_page;
-        let gc_ahead = if gc_ahead { transfer } else { SimDuration::ZERO };
+        let gc_transfers = with_gc && slot.parts[0].transfers && !shares_page;
+        let (transfer, gc_ahead) = match slot.activity {
+            Activity::Joint(Class::Write) => {
+                let gc_page = if gc_transfers { self.rules.page_in } else { SimDuration::ZERO };
+                (self.rules.page_in, gc_page + self.cycles_of_parts(die, Class::Write))
+            }
+            _ => {
+                let gc_page = if gc_transfers { self.rules.timing.transfer } else { SimDuration::ZERO };
+                (self.rules.timing.transfer + self.cycles_of_parts(die, Class::Read), gc_page)
+            }
+        };
         self.finish_op(die, part.op, Share { transfer, gc_ahead, with_gc }, now);
     }
 

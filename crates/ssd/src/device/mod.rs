@@ -217,6 +217,7 @@ impl<P: Probe> Device<P> {
             rules: Rules {
                 geometry: config.geometry.clone(),
                 timing: config.timing.clone(),
+                page_in: timing.transfer + timing.command.program,
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
                 domain: config.gc.domain,
@@ -225,7 +226,8 @@ impl<P: Probe> Device<P> {
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: global
-                    || (!config.geometry.own_pins && config.timing.copyback != Copyback::Die),
+                    || (!config.geometry.own_pins
+                        && (timing.copyback != Copyback::Die || timing.command.take_time())),
                 global,
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,

@@ -14,6 +14,8 @@ pub(super) struct Rules {
     pub shape: Shape,
     pub geometry: Geometry,
     pub timing: Timing,
+    /// A page goes to the die: the command and its data.
+    pub page_in: SimDuration,
     /// Time of one page on the host link.
     pub link_page: SimDuration,
     pub link_latency: SimDuration,
@@ -57,22 +59,24 @@ impl Rules {
         let timing = &self.timing;
         let leaves_plane = job.is_none_or(|job| job.source_plane != job.destination.0);
         let die = match job.map_or(GcPhase::Read, |job| job.phase) {
-            GcPhase::Read if self.global || self.is_far(leaves_plane) => timing.read + self.bus_turn(),
+            GcPhase::Read if self.global || self.is_far(leaves_plane) => self.page_read(),
             // The page stays in the plane's register, and its program follows at once.
-            GcPhase::Read => timing.read + timing.program,
-            GcPhase::Program => timing.program + self.bus_turn(),
-            GcPhase::Erase => timing.erase,
+            GcPhase::Read => {
+                let cycles = self.bus_turn(timing.command.read) + self.bus_turn(timing.command.program);
+                timing.read + timing.program + cycles
+            }
+            GcPhase::Program => self.page_program(),
+            GcPhase::Erase => timing.erase + self.bus_turn(timing.command.erase),
             GcPhase::Choose | GcPhase::Away => SimDuration::ZERO,
         };
         Work { die, link: SimDuration::ZERO }
     }
 
     pub fn host_work(&self, kind: OpKind) -> Work {
-        let timing = &self.timing;
         let die = match kind {
-            OpKind::Read => timing.read + self.bus_turn(),
-            OpKind::Write => timing.program + self.bus_turn(),
-            OpKind::PartialWrite => timing.read + timing.program + self.bus_turn() * 2,
+            OpKind::Read => self.page_read(),
+            OpKind::Write => self.page_program(),
+            OpKind::PartialWrite => self.page_read() + self.page_program(),
             OpKind::Trim => SimDuration::ZERO,
         };
         let link = if kind == OpKind::Read { self.link_page } else { SimDuration::ZERO };
@@ -82,13 +86,26 @@ impl Rules {
     /// Read and program of a page that garbage collection moves, each transfer without waiting for the bus.
     pub fn move_time(&self, leaves_plane: bool) -> SimDuration {
         let transfers = if self.global || self.is_far(leaves_plane) { 2 } else { 0 };
-        self.timing.read + self.timing.program + self.timing.transfer * transfers
+        let Timing { read, program, transfer, command, .. } = self.timing;
+        read + program + transfer * transfers + command.read + command.program
     }
 
-    /// A transfer, behind one of every other die on its bus.
-    fn bus_turn(&self) -> SimDuration {
+    fn page_read(&self) -> SimDuration {
+        let timing = &self.timing;
+        self.bus_turn(timing.command.read) + timing.read + self.bus_turn(timing.transfer)
+    }
+
+    fn page_program(&self) -> SimDuration {
+        self.bus_turn(self.page_in) + self.timing.program
+    }
+
+    /// A turn on the bus, behind one of every other die on it. What takes no time needs none.
+    fn bus_turn(&self, length: SimDuration) -> SimDuration {
         let geometry = &self.geometry;
-        let on_bus = if geometry.own_pins { 1 } else { geometry.chips_per_channel * geometry.dies_per_chip };
-        self.timing.transfer * u64::from(on_bus)
+        if geometry.own_pins || length == SimDuration::ZERO {
+            return length;
+        }
+        let others = geometry.chips_per_channel * geometry.dies_per_chip - 1;
+        length + self.page_in.max(self.timing.command.read).max(self.timing.command.erase) * u64::from(others)
     }
 }

@@ -1,6 +1,6 @@
 //! Events that go step by step: choose a victim, read a page, program it, erase.
 
-use harmonia_types::SimTime;
+use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
@@ -89,11 +89,14 @@ impl<P: Probe> Device<P> {
         }
         self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
         let timing = &self.rules.timing;
+        let (read, cycles) = (Step::Array(timing.read), &timing.command);
         let program = timing.program + timing.program * u64::from(moved.summaries);
         let command = if self.is_far(moved.between_planes) {
-            Command::new(now, &[Step::Array(timing.read), Step::Bus(1), Step::Bus(1), Step::Array(program)])
+            Command::after(cycles.read, now, &[read, Step::Out(1), Step::In(1), Step::Array(program)])
+        } else if cycles.program > SimDuration::ZERO {
+            Command::after(cycles.read, now, &[read, Step::Command(cycles.program), Step::Array(program)])
         } else {
-            Command::new(now, &[Step::Array(timing.read + program)])
+            Command::after(cycles.read, now, &[Step::Array(timing.read + program)])
         };
         self.begin(die, Activity::Move, command, now);
         Ok(true)
@@ -108,8 +111,9 @@ impl<P: Probe> Device<P> {
         assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
         let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
         self.counters.superseded += u64::from(superseded);
-        let erase = Step::Array(self.rules.timing.erase);
-        self.begin(die, Activity::Erase, Command::new(now, &[erase]), now);
+        let timing = &self.rules.timing;
+        let command = Command::after(timing.command.erase, now, &[Step::Array(timing.erase)]);
+        self.begin(die, Activity::Erase, command, now);
     }
 
     /// A page move or an erase has ended.

@@ -130,26 +130,31 @@ impl Die {
         single.into_iter().chain(parts.filter(|&op| op != NO_OP))
     }
 
-    /// A page goes over the bus; returns when it is over.
+    /// A page or a command goes over the bus for `length`; returns when it is over.
     #[inline]
-    pub fn transferred(&mut self, grant: Grant, transfer: SimDuration) -> SimTime {
+    pub fn transferred(&mut self, grant: Grant, length: SimDuration) -> SimTime {
         let command = &mut self.command;
         command.bus_wait_gc += grant.waited_gc;
         command.bus_wait_host += grant.waited_host;
-        command.transfer += transfer;
+        command.transfer += length;
+        let step = &mut command.steps[usize::from(command.next)];
+        if let Step::Command(_) = step {
+            command.next += 1;
+            return grant.end;
+        }
         command.pages += 1;
-        if let Step::Bus(pages @ 2..) = &mut command.steps[usize::from(command.next)] {
+        if let Step::Out(pages @ 2..) | Step::In(pages @ 2..) = step {
             *pages -= 1;
         } else {
             command.next += 1;
         }
         if command.pages > 1 && self.activity == Activity::Joint(Class::Write) {
-            command.lead += (grant.end - self.command_began) - transfer;
+            command.lead += (grant.end - self.command_began) - length;
         }
         grant.end
     }
 
-    /// The part whose page is transferred next.
+    /// The part whose page is transferred next; the first one while a command is on the bus.
     pub fn transferring(&self) -> Part {
         let mut parts = self.parts.iter().filter(|part| part.transfers);
         *parts.nth(self.command.pages.into()).unwrap_or(&self.parts[0])

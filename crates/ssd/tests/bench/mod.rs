@@ -7,7 +7,7 @@
 //! A unit is 8 blocks of 4 pages, half of them spare: 16 logical pages. Low means at most 1 free block, soft 2.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_ssd::{
@@ -39,6 +39,7 @@ pub fn one_die() -> SsdConfig {
             program: SimDuration(5_000),
             erase: SimDuration(20_000),
             transfer: SimDuration(300),
+            command: Commands::NONE,
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,

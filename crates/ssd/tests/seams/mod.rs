@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
@@ -36,6 +36,7 @@ pub fn config(channels: u32) -> SsdConfig {
             program: PROGRAM,
             erase: ERASE,
             transfer: SimDuration::from_us(25),
+            command: Commands::NONE,
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
