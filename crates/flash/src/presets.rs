@@ -208,7 +208,10 @@ const TLC_NVME_1T: Preset = Preset {
         ("timing.command.read", MQSIM_NV_DDR2),
         ("timing.command.program", MQSIM_NV_DDR2),
         ("timing.command.erase", MQSIM_NV_DDR2),
-        ("timing.command.order", Provenance::Inferred("the plainest; MQSim lets pages that were read go first")),
+        (
+            "timing.command.order",
+            Provenance::Inferred("the plainest; MQSim lets pages that were read go first"),
+        ),
         (
             "timing.copyback",
             Provenance::Inferred("TLC data passes the controller's error correction on every move"),

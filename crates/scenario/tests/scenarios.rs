@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
-use harmonia_flash::Copyback;
+use harmonia_flash::{CommandOrder, Commands, Copyback};
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
@@ -282,6 +282,33 @@ fn a_device_has_all_its_keys() {
     assert_eq!(ssd.gc.stop_threshold, Amount::Percent(7.5));
     assert_eq!(ssd.gc.victim, PolicyConfig::named("d-choices").with("d", 5));
     assert_eq!(parse(&scenario.to_toml()), scenario);
+}
+
+#[test]
+fn commands_take_one_time_for_all_or_one_for_each_kind() {
+    let command = |keys: &str| {
+        let text = format!("workload.preset = \"hpc-w\"\n{keys}");
+        let scenario = parse(&text);
+        assert_eq!(parse(&scenario.to_toml()), scenario, "{}", scenario.to_toml());
+        (scenario.array.members[0].ssd.timing.command, scenario.to_toml().contains("[ssd.timing.command]"))
+    };
+    let ns = |[read, program, erase]: [u64; 3], order| {
+        let [read, program, erase] = [read, program, erase].map(SimDuration);
+        Commands { read, program, erase, order }
+    };
+    let fifo = CommandOrder::Fifo;
+    assert_eq!(command(""), (Commands::NONE, false), "not written where no command takes time");
+    assert_eq!(command("ssd.timing.command = \"300ns\""), (ns([300; 3], fifo), true));
+    let table = "ssd.timing.command = { read = \"290ns\", order = \"after-data\" }";
+    assert_eq!(command(table), (ns([290, 0, 0], CommandOrder::AfterData), true));
+    let drive = "ssd.preset = \"tlc-nvme-1t\"\n";
+    assert_eq!(command(drive), (ns([290, 361, 220], fifo), true));
+    assert_eq!(
+        command(&format!("{drive}ssd.timing.command.erase = \"1us\"")),
+        (ns([290, 361, 1_000], fifo), true)
+    );
+    // Written, or it would come back.
+    assert_eq!(command(&format!("{drive}ssd.timing.command = \"0ns\"")), (Commands::NONE, true));
 }
 
 /// What `[ssd.gc]` makes of keys and of `--set` flags, for the first member.

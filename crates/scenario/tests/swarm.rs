@@ -124,6 +124,16 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("suspend_program = \"{}\"", inside.pick(&["none", "0us", "1us", "20us"])));
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
+    let mut bus = Draw(Rng::stream(seed, "swarm/bus"));
+    if bus.0.chance(0.5) {
+        let order = bus.pick(&["fifo", "after-data"]);
+        put(format_args!(
+            "command = {{ read = \"{}us\", program = \"{}us\", erase = \"{}us\", order = \"{order}\" }}",
+            bus.range(0, 9),
+            bus.range(0, 9),
+            bus.range(0, 9)
+        ));
+    }
     put(format_args!(
         "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"",
         d.range(5, 4000),

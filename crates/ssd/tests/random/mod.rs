@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
@@ -93,6 +93,20 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             concurrency: PolicyConfig::named("unlimited"),
         },
     }
+}
+
+/// Half of the devices get rules of timing that none has by default.
+pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
+    if rng.chance(0.5) {
+        return;
+    }
+    let time = |rng: &mut Rng| SimDuration(pick(rng, &[0, 1, 5, 30]));
+    config.timing.command = Commands {
+        read: time(rng),
+        program: time(rng),
+        erase: time(rng),
+        order: pick(rng, &[CommandOrder::Fifo, CommandOrder::AfterData]),
+    };
 }
 
 /// The schedule, with this slack in ns if it has one.
