@@ -18,7 +18,7 @@ use harmonia_array::{
     MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
@@ -72,6 +72,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
         link: LinkConfig {
             bandwidth: pick(rng, &[30_000_000, 300_000_000]),
             latency: SimDuration(pick(rng, &[0, 5_000])),
+            order: LinkOrder::Ready,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(6),

@@ -25,7 +25,7 @@ use harmonia_array::{
     Rebuild, When,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::LinkConfig;
+use harmonia_flash::{LinkConfig, LinkOrder};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, SsdConfig};
 use harmonia_types::{Completion, DeviceId, IoCause, Operation, SimDuration, SimTime};
@@ -50,7 +50,11 @@ impl Payload for Heard {
 fn many_dies(link: Option<u64>) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig { bandwidth: link.unwrap_or(u64::MAX), latency: SimDuration::ZERO };
+    ssd.link = LinkConfig {
+        bandwidth: link.unwrap_or(u64::MAX),
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+    };
     ssd
 }
 

@@ -14,6 +14,7 @@ use harmonia_types::{SimDuration, SimTime};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Link {
     free_at: SimTime,
+    received: SimTime,
 }
 
 impl Link {
@@ -22,6 +23,19 @@ impl Link {
     pub fn take(&mut self, now: SimTime, time: SimDuration) -> SimTime {
         self.free_at = self.free_at.max(now) + time;
         self.free_at
+    }
+
+    /// Takes a slot for what the device receives.
+    #[inline]
+    pub fn receive(&mut self, now: SimTime, time: SimDuration) -> SimTime {
+        self.received = self.take(now, time);
+        self.received
+    }
+
+    /// When all that the device was to receive so far is there.
+    #[inline]
+    pub fn received(&self) -> SimTime {
+        self.received
     }
 
     /// When everything asked for so far is done.
@@ -191,7 +205,9 @@ mod tests {
         let mut link = Link::default();
         assert_eq!(link.take(SimTime(10), PAGE), SimTime(110));
         assert_eq!(link.take(SimTime(10), PAGE), SimTime(210));
-        assert_eq!(link.take(SimTime(500), PAGE), SimTime(600));
+        assert_eq!((link.take(SimTime(500), PAGE), link.received()), (SimTime(600), SimTime::ZERO));
+        assert_eq!((link.receive(SimTime(520), PAGE), link.received()), (SimTime(700), SimTime(700)));
+        assert_eq!((link.take(SimTime(520), PAGE), link.received()), (SimTime(800), SimTime(700)));
     }
 
     #[test]

@@ -156,6 +156,26 @@ pub struct LinkConfig {
     pub bandwidth: Bytes,
     /// Added once to every sub-request on its way to the device.
     pub latency: SimDuration,
+    /// When operations reach their dies.
+    #[serde(skip_serializing_if = "LinkOrder::is_ready")]
+    pub order: LinkOrder,
+}
+
+/// When an operation reaches the queue of its die.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkOrder {
+    /// A write when its data is over the link, all else at once: it may overtake writes that came before it.
+    #[default]
+    Ready,
+    /// No sooner than the data of every write that came before it.
+    Arrival,
+}
+
+impl LinkOrder {
+    fn is_ready(&self) -> bool {
+        *self == LinkOrder::Ready
+    }
 }
 
 impl LinkConfig {

@@ -8,7 +8,7 @@ use std::fmt;
 
 use harmonia_types::SimDuration;
 
-use crate::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use crate::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 
 /// Where one figure of a preset comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ const MSR_SLC_32G: Preset = Preset {
         suspend_erase: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", SPLIT),
         ("geometry.chips_per_channel", SPLIT),
@@ -179,7 +179,7 @@ const TLC_NVME_1T: Preset = Preset {
         suspend_erase: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500) },
+    link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500), order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro")),
         (
@@ -253,7 +253,7 @@ const MICRON_MLC_1T: Preset = Preset {
         suspend_erase: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 12_000_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 12_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &micron(HPDC_TABLE_1, HPDC_TABLE_1),
 };
 
@@ -333,7 +333,7 @@ const MT29F_8CH: Preset = Preset {
         suspend_erase: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 600_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 600_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &mt29f(
         "4 KiB: 2,048 blocks of 64 pages are the 512 MiB of the part, whose own pages have 2 KiB",
     ),
@@ -416,7 +416,7 @@ const FEMU_16G: Preset = Preset {
         suspend_erase: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 1_000_000_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 1_000_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", IODA_FEMU),
         ("geometry.chips_per_channel", IODA_FEMU),
@@ -478,7 +478,7 @@ const TINY_TEST: Preset = Preset {
         suspend_erase: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", FOR_TESTS),
         ("geometry.chips_per_channel", FOR_TESTS),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_flash::{CommandOrder, Commands, Copyback};
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Infeasible, Order, PolicyConfig,
@@ -200,7 +200,9 @@ impl Draft {
     fn link(&mut self, section: &Section<'_>) -> Parsed<()> {
         self.note_table(section);
         self.set(section, "bandwidth", |c| &mut c.link.bandwidth, |f| f.bandwidth())?;
-        self.set(section, "latency", |c| &mut c.link.latency, |f| f.duration(false))
+        self.set(section, "latency", |c| &mut c.link.latency, |f| f.duration(false))?;
+        let order = [("ready", LinkOrder::Ready), ("arrival", LinkOrder::Arrival)];
+        self.set(section, "order", |c| &mut c.link.order, |f| f.choice(&order))
     }
 
     fn ftl(&mut self, section: &Section<'_>) -> Parsed<()> {

@@ -46,6 +46,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.timing.command = { write = \"1us\" }", "ssd.timing.command.write", "read, program, erase, order"),
     ("ssd.timing.command.erase = \"none\"", "ssd.timing.command.erase", "a time"),
     ("ssd.timing.command.order = \"lifo\"", "ssd.timing.command.order", "fifo, after-data"),
+    ("ssd.link.order = \"fifo\"", "ssd.link.order", "ready, arrival"),
     ("ssd.timing.copyback = true", "ssd.timing.copyback", "\"none\", \"plane\" or \"die\""),
     ("array.coordination.policy = \"reactive-selectiv\"", "array.coordination.policy", "reactive-selective"),
     ("workload.preset = \"hpcw\"", "workload.preset", "hpc-w, hpc-r, hpc-w-skew"),

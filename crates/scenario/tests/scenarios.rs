@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
-use harmonia_flash::{CommandOrder, Commands, Copyback};
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
@@ -255,6 +255,8 @@ fn a_device_has_all_its_keys() {
         suspend_program = "20us"
         suspend_erase = "none"
         resume = "5us"
+        [ssd.link]
+        order = "arrival"
         [ssd.ftl]
         allocation = "pdwc"
         priority = "reads-first"
@@ -274,6 +276,7 @@ fn a_device_has_all_its_keys() {
     // 16 KiB at 166 million bytes a second, the 98.7 us of HPDC 2018.
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
+    assert_eq!(ssd.link.order, LinkOrder::Arrival);
     assert_eq!(suspends, (Some(SimDuration::from_us(20)), None, SimDuration::from_us(5)));
     assert_eq!(Some(ssd.ftl.allocation), Order::parse("pdwc").map(Allocation::Static));
     assert_eq!((ssd.ftl.priority, ssd.ftl.multi_plane), (Priority::ReadsFirst, true));

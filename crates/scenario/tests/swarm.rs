@@ -135,9 +135,10 @@ fn generate(seed: u64) -> Generated {
         ));
     }
     put(format_args!(
-        "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"",
+        "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"\norder = \"{}\"",
         d.range(5, 4000),
-        d.range(0, 9) / 5 * 7
+        d.range(0, 9) / 5 * 7,
+        bus.pick(&["ready", "ready", "arrival"])
     ));
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
     let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");

@@ -7,7 +7,7 @@ use harmonia_array::{
     Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, SmallWrite,
     StripeCacheConfig,
 };
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{
@@ -47,7 +47,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             resume: SimDuration::ZERO,
         },
         // Zero nanoseconds a page after rounding.
-        link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO },
+        link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO, order: LinkOrder::Ready },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation: Allocation::CWDP,

@@ -159,6 +159,14 @@ pub(super) const KEYS: &[Key] = &[
         "latency of the host link, added once to every sub-request",
     ),
     key(
+        "ssd.link.order",
+        OneOf(&["ready", "arrival"]),
+        "\"ready\" or \"arrival\"",
+        "ready",
+        "when an operation queues at its die. ready: a write when its data is over the link, a read at once, so that it may \
+         overtake earlier writes; arrival: not before the data of every earlier write is over the link, as on a SCSI bus",
+    ),
+    key(
         "ssd.ftl.reserved_blocks",
         Any(&[Share, Whole(0, MOST)]),
         "a share of the raw blocks (\"15%\") or a number of blocks per allocation unit",

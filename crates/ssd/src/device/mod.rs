@@ -69,7 +69,7 @@ mod windows;
 use std::collections::VecDeque;
 
 use harmonia_engine::SlotQueue;
-use harmonia_flash::{Bus, Copyback, Link, Timing};
+use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
 use harmonia_types::{SimDuration, SimTime};
 
 use crate::config::{Destination, Priority, SsdConfig, Trigger};
@@ -220,6 +220,7 @@ impl<P: Probe> Device<P> {
                 page_in: timing.transfer + timing.command.program,
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
+                link_in_order: config.link.order == LinkOrder::Arrival,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },

@@ -19,6 +19,8 @@ pub(super) struct Rules {
     /// Time of one page on the host link.
     pub link_page: SimDuration,
     pub link_latency: SimDuration,
+    /// Reads and trims do not overtake writes on the link.
+    pub link_in_order: bool,
     pub domain: Domain,
     pub background: bool,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.

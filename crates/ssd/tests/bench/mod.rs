@@ -7,7 +7,7 @@
 //! A unit is 8 blocks of 4 pages, half of them spare: 16 logical pages. Low means at most 1 free block, soft 2.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_ssd::{
@@ -45,7 +45,11 @@ pub fn one_die() -> SsdConfig {
             suspend_erase: None,
             resume: SimDuration::ZERO,
         },
-        link: LinkConfig { bandwidth: PAGE * 1_000_000_000 / LINK, latency: SimDuration::ZERO },
+        link: LinkConfig {
+            bandwidth: PAGE * 1_000_000_000 / LINK,
+            latency: SimDuration::ZERO,
+            order: LinkOrder::Ready,
+        },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(4),
             allocation: Allocation::CWDP,

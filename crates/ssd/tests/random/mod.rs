@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
@@ -61,6 +61,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
         link: LinkConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
+            order: LinkOrder::Ready,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
@@ -107,6 +108,7 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
         erase: time(rng),
         order: pick(rng, &[CommandOrder::Fifo, CommandOrder::AfterData]),
     };
+    config.link.order = pick(rng, &[LinkOrder::Ready, LinkOrder::Arrival]);
 }
 
 /// The schedule, with this slack in ns if it has one.

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
@@ -42,7 +42,7 @@ pub fn config(channels: u32) -> SsdConfig {
             suspend_erase: None,
             resume: SimDuration::ZERO,
         },
-        link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO },
+        link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
             allocation: Allocation::CWDP,

@@ -6,7 +6,7 @@ use harmonia_array::{
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
@@ -279,6 +279,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
         link: LinkConfig {
             bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
             latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),
+            order: LinkOrder::Ready,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
