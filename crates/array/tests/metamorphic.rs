@@ -59,8 +59,8 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             own_pins: rng.chance(0.5),
         },
         timing: Timing {
-            read: SimDuration(25_000),
-            program: SimDuration(200_000),
+            read: SimDuration(25_000).into(),
+            program: SimDuration(200_000).into(),
             erase: SimDuration(1_500_000),
             transfer: SimDuration(pick(rng, &[10_000, 105_600])),
             command: Commands::NONE,

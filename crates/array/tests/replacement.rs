@@ -224,7 +224,8 @@ fn writes_wait_for_the_spare_too_and_reads_are_the_members() {
     let rebuild = Rebuild { min_rate: 1, max_rate: 1, ..at_full_speed(1) };
     let mut config = config(Level::Raid1, 2, &[replacement(1, MS)], 1, rebuild);
     let timing = &mut config.faults.spares[0].ssd.timing;
-    (timing.read, timing.program, timing.transfer) = (slow(25), slow(200), slow(20));
+    (timing.read, timing.program) = (slow(25).into(), slow(200).into());
+    timing.transfer = slow(20);
     let (mut array, _) = build(&config);
     let mut response = |at: u64, operation| {
         advance(&mut array, at);

@@ -63,9 +63,9 @@ impl Geometry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Timing {
     /// Array read of a page, tR.
-    pub read: SimDuration,
+    pub read: PageTimes,
     /// Program of a page, tPROG.
-    pub program: SimDuration,
+    pub program: PageTimes,
     /// Erase of a block, tBERS.
     pub erase: SimDuration,
     /// Moving one page between die and controller.
@@ -83,6 +83,96 @@ pub struct Timing {
     pub suspend_erase: Option<SimDuration>,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
+}
+
+/// How long the array works for a page: as long for each, or by the type of the page.
+///
+/// Cells of several bits hold pages of several types, least significant bits first. Of two types the pages of a block have
+/// one after the other. Of three the pages 0 to 5 have the first, 6 and 7 the second, and from page 8 on each type has two
+/// pages in turn.
+///
+/// Source: MQSim (FAST 2018), which has the order of three types from Yaakobi et al., ICNC 2012.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageTimes {
+    by_type: [SimDuration; PageTimes::MOST],
+    types: u8,
+}
+
+impl PageTimes {
+    /// Types of pages that are known: those of TLC flash.
+    pub const MOST: usize = 3;
+
+    /// The same time for every page.
+    pub const fn same(time: SimDuration) -> Self {
+        PageTimes { by_type: [time; Self::MOST], types: 1 }
+    }
+
+    /// A time for each type; `None` if they are none, or more than there are types.
+    pub fn by_type(times: &[SimDuration]) -> Option<Self> {
+        let (&first, types) = (times.first()?, times.len());
+        if types > Self::MOST {
+            return None;
+        }
+        let mut by_type = [first; Self::MOST];
+        by_type[..types].copy_from_slice(times);
+        Some(PageTimes { by_type, types: types as u8 })
+    }
+
+    /// Whether it is as long for every page.
+    #[inline]
+    pub fn is_same(&self) -> bool {
+        self.types == 1
+    }
+
+    /// For the page at this offset of its block.
+    #[inline]
+    pub fn of(&self, page: u32) -> SimDuration {
+        let kind = match self.types {
+            1 => 0,
+            2 => page % 2,
+            _ => match page {
+                0..=5 => 0,
+                6..=7 => 1,
+                _ => (page - 8) / 2 % 3,
+            },
+        };
+        self.by_type[kind as usize]
+    }
+
+    /// Of a page of which nobody knows the type: the mean of the types.
+    #[inline]
+    pub fn mean(&self) -> SimDuration {
+        if self.is_same() {
+            return self.by_type[0];
+        }
+        let sum: SimDuration = self.times().iter().copied().sum();
+        SimDuration(sum.0 / u64::from(self.types))
+    }
+
+    /// One for each type.
+    pub fn times(&self) -> &[SimDuration] {
+        &self.by_type[..usize::from(self.types)]
+    }
+
+    /// Each of them changed.
+    pub fn map(self, change: impl Fn(SimDuration) -> SimDuration) -> Self {
+        PageTimes { by_type: self.by_type.map(change), ..self }
+    }
+}
+
+impl From<SimDuration> for PageTimes {
+    fn from(time: SimDuration) -> Self {
+        PageTimes::same(time)
+    }
+}
+
+impl Serialize for PageTimes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.times() {
+            [time] => time.serialize(serializer),
+            times => times.serialize(serializer),
+        }
+    }
 }
 
 /// How long a command with its address occupies the wires of its die, apart from all data.
@@ -184,5 +274,34 @@ impl LinkConfig {
         let bandwidth = u128::from(self.bandwidth.max(1));
         let ns = (u128::from(page_size) * 1_000_000_000 + bandwidth / 2) / bandwidth;
         SimDuration(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn types(times: &[u64], pages: u32) -> Vec<u64> {
+        let times: Vec<SimDuration> = times.iter().copied().map(SimDuration).collect();
+        let times = PageTimes::by_type(&times).expect("one to three");
+        (0..pages).map(|page| times.of(page).0).collect()
+    }
+
+    #[test]
+    fn pages_take_the_times_of_their_types() {
+        assert_eq!(types(&[7], 3), [7, 7, 7]);
+        assert_eq!(types(&[1, 2], 5), [1, 2, 1, 2, 1]);
+        let tlc = [1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3, 1];
+        assert_eq!(types(&[1, 2, 3], 21), tlc);
+    }
+
+    #[test]
+    fn equal_types_are_as_one_and_their_mean_is_exact() {
+        assert_eq!(types(&[9, 9, 9], 40), [9; 40]);
+        let of =
+            |times: &[u64]| PageTimes::by_type(&times.iter().copied().map(SimDuration).collect::<Vec<_>>());
+        assert_eq!(of(&[10, 20, 60]).map(|times| times.mean()), Some(SimDuration(30)));
+        assert_eq!(of(&[5]), Some(PageTimes::same(SimDuration(5))));
+        assert_eq!((of(&[]), of(&[1, 2, 3, 4])), (None, None));
     }
 }

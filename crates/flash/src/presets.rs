@@ -8,7 +8,7 @@ use std::fmt;
 
 use harmonia_types::SimDuration;
 
-use crate::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use crate::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 
 /// Where one figure of a preset comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +84,8 @@ const MSR_SLC_32G: Preset = Preset {
         own_pins: true,
     },
     timing: Timing {
-        read: SimDuration(25_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(25_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(1_500_000),
         transfer: SimDuration(105_600),
         command: Commands::NONE,
@@ -169,8 +169,8 @@ const TLC_NVME_1T: Preset = Preset {
         own_pins: false,
     },
     timing: Timing {
-        read: SimDuration(50_000),
-        program: SimDuration(500_000),
+        read: PageTimes::same(SimDuration(50_000)),
+        program: PageTimes::same(SimDuration(500_000)),
         erase: SimDuration(3_500_000),
         transfer: SimDuration(11_703),
         command: NV_DDR2,
@@ -243,8 +243,8 @@ const MICRON_MLC_1T: Preset = Preset {
         own_pins: false,
     },
     timing: Timing {
-        read: SimDuration(115_000),
-        program: SimDuration(1_600_000),
+        read: PageTimes::same(SimDuration(115_000)),
+        program: PageTimes::same(SimDuration(1_600_000)),
         erase: SimDuration(3_000_000),
         transfer: SimDuration(98_699),
         command: Commands::NONE,
@@ -323,8 +323,8 @@ const MT29F_8CH: Preset = Preset {
         own_pins: true,
     },
     timing: Timing {
-        read: SimDuration(25_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(25_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(700_000),
         transfer: SimDuration(86_920),
         command: Commands::NONE,
@@ -406,8 +406,8 @@ const FEMU_16G: Preset = Preset {
         own_pins: true,
     },
     timing: Timing {
-        read: SimDuration(40_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(40_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(2_000_000),
         transfer: SimDuration::ZERO,
         command: Commands::NONE,
@@ -468,8 +468,8 @@ const TINY_TEST: Preset = Preset {
         own_pins: false,
     },
     timing: Timing {
-        read: SimDuration(25_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(25_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(1_500_000),
         transfer: SimDuration(25_000),
         command: Commands::NONE,

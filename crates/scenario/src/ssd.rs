@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Infeasible, Order, PolicyConfig,
@@ -160,8 +160,8 @@ impl Draft {
 
     fn timing(&mut self, section: &Section<'_>) -> Parsed<()> {
         self.note_table(section);
-        self.set(section, "read", |c| &mut c.timing.read, |f| f.duration(true))?;
-        self.set(section, "program", |c| &mut c.timing.program, |f| f.duration(true))?;
+        self.set(section, "read", |c| &mut c.timing.read, page_times)?;
+        self.set(section, "program", |c| &mut c.timing.program, page_times)?;
         self.set(section, "erase", |c| &mut c.timing.erase, |f| f.duration(true))?;
         let reach = [("none", Copyback::None), ("plane", Copyback::Plane), ("die", Copyback::Die)];
         self.set(section, "copyback", |c| &mut c.timing.copyback, |f| f.choice(&reach))?;
@@ -424,6 +424,15 @@ fn allocation(field: &Field<'_>) -> Parsed<Allocation> {
             None => Err(field.fault("is not an order of the letters c, w, d and p, each once")),
         },
     }
+}
+
+/// One time for all pages, or a list of one for each type of page.
+fn page_times(field: &Field<'_>) -> Parsed<PageTimes> {
+    if !matches!(field.node.value, Value::List(_)) {
+        return field.duration(true).map(PageTimes::same);
+    }
+    let times = field.list(PageTimes::MOST, |time| time.duration(true))?;
+    PageTimes::by_type(&times).ok_or_else(|| field.fault("is not a list of one to three times"))
 }
 
 enum Transfer {

@@ -250,6 +250,8 @@ fn a_device_has_all_its_keys() {
         [ssd.geometry]
         page_size = "16KiB"
         [ssd.timing]
+        read = ["50us", "78us", "106us"]
+        program = ["0.5ms", "1.5ms"]
         transfer = "166MT/s"
         copyback = "plane"
         suspend_program = "20us"
@@ -277,6 +279,8 @@ fn a_device_has_all_its_keys() {
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
     assert_eq!(ssd.link.order, LinkOrder::Arrival);
+    assert_eq!(ssd.timing.read.times(), [50, 78, 106].map(SimDuration::from_us));
+    assert_eq!(ssd.timing.program.times(), [500, 1_500].map(SimDuration::from_us));
     assert_eq!(suspends, (Some(SimDuration::from_us(20)), None, SimDuration::from_us(5)));
     assert_eq!(Some(ssd.ftl.allocation), Order::parse("pdwc").map(Allocation::Static));
     assert_eq!((ssd.ftl.priority, ssd.ftl.multi_plane), (Priority::ReadsFirst, true));

@@ -241,8 +241,8 @@ fn device(times: Times, dies_per_channel: u32) -> SsdConfig {
     config.geometry.own_pins = false;
     config.geometry.blocks_per_plane = 200;
     config.ftl.reserved_blocks = Amount::Blocks(196);
-    config.timing.read = SimDuration(times.read);
-    config.timing.program = SimDuration(times.program);
+    config.timing.read = SimDuration(times.read).into();
+    config.timing.program = SimDuration(times.program).into();
     config.timing.transfer = SimDuration(times.page);
     config.timing.command = Commands {
         read: SimDuration(times.read_command),

@@ -361,7 +361,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
     let page_read = |member: &crate::MemberConfig| {
         let timing = &member.ssd.timing;
         timing.command.read
-            + timing.read
+            + timing.read.mean()
             + timing.transfer
             + member.ssd.link.page_time(member.ssd.geometry.page_size)
     };

@@ -36,8 +36,8 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             own_pins: true,
         },
         timing: Timing {
-            read: SimDuration::from_us(25),
-            program: SimDuration::from_us(200),
+            read: SimDuration::from_us(25).into(),
+            program: SimDuration::from_us(200).into(),
             erase: SimDuration::from_us(1500),
             transfer: SimDuration::from_us(20),
             command: Commands::NONE,

@@ -1,12 +1,13 @@
 //! Keys of `[ssd]`: one member device.
 
 use super::Form::{
-    AboveHard, Any, Flag, OneOf, Policy, Preset, Rate, Share, Size, Table, Text, Time, Transfers, Whole,
+    AboveHard, Any, Flag, List, OneOf, Policy, Preset, Rate, Share, Size, Table, Text, Time, Transfers, Whole,
 };
 use super::{Key, MOST, POSITIVE_TIME, TIME, key};
 use crate::presets::Kind;
 
 const SUSPEND: &str = "\"none\" (it cannot) or a time such as \"20us\", at most 1h";
+const PAGE_TIMES: &str = "a time above 0 such as \"25us\", or a list of 2 (MLC) or 3 (TLC) such as [\"50us\", \"78us\", \"106us\"]; each at most 1h";
 const THRESHOLD: &str = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
 
 /// In the order in which they are documented.
@@ -75,8 +76,21 @@ pub(super) const KEYS: &[Key] = &[
         "preset",
         "whether every die has its own pins; if so, dies share no bus",
     ),
-    key("ssd.timing.read", Time, POSITIVE_TIME, "preset", "array read of a page"),
-    key("ssd.timing.program", Time, POSITIVE_TIME, "preset", "program of a page"),
+    key(
+        "ssd.timing.read",
+        Any(&[Time, List(&Time)]),
+        PAGE_TIMES,
+        "preset",
+        "array read of a page; a list: by the type of the page, least significant bits first. Of two types pages have one after \
+         the other. Of three, pages 0 to 5 have the first, 6 and 7 the second, and then two pages each in turn (MQSim)",
+    ),
+    key(
+        "ssd.timing.program",
+        Any(&[Time, List(&Time)]),
+        PAGE_TIMES,
+        "preset",
+        "program of a page; a list as for `read`. With lists, a blocking collection goes page by page",
+    ),
     key("ssd.timing.erase", Time, POSITIVE_TIME, "preset", "erase of a block"),
     key(
         "ssd.timing.transfer",

@@ -130,9 +130,10 @@ impl<P: Probe> Device<P> {
             Copyback::None => collected.moves,
         };
         let command = &timing.command;
-        (timing.read + timing.program + command.read + command.program) * u64::from(collected.moves)
+        (timing.read.mean() + timing.program.mean() + command.read + command.program)
+            * u64::from(collected.moves)
             + timing.transfer * (2 * u64::from(far))
-            + timing.program * u64::from(collected.summaries)
+            + self.rules.summary_time(collected.summaries)
             + (timing.erase + command.erase) * u64::from(collected.victims)
     }
 

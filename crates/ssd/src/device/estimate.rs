@@ -127,8 +127,8 @@ impl<P: Probe> Device<P> {
         let is_live = |victim: BlockId, page| self.ftl.lpn_at(unit, victim.0, page).is_some();
         let Some(victim) = job.victim else { return SimDuration::ZERO };
         match victim.held.filter(|held| is_live(victim.block, held.page)) {
-            Some(held) if held.place == Place::Register => timing.read + timing.command.read,
-            Some(_) => timing.read + timing.command.read + timing.transfer,
+            Some(held) if held.place == Place::Register => timing.read.mean() + timing.command.read,
+            Some(_) => timing.read.mean() + timing.command.read + timing.transfer,
             None => SimDuration::ZERO,
         }
     }
@@ -159,7 +159,7 @@ impl<P: Probe> Device<P> {
             page = written % data_pages;
             given += 1;
             left += self.rules.move_time(leaves_plane) * u64::from(valid)
-                + self.rules.timing.program * u64::from(summaries)
+                + self.rules.summary_time(summaries)
                 + self.rules.timing.erase
                 + self.rules.timing.command.erase;
         }

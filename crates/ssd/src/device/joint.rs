@@ -45,7 +45,7 @@ impl<P: Probe> Device<P> {
             self.last_activity = now;
         }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
-        self.begin_parts(die, class, (SimDuration::ZERO, summaries), now);
+        self.begin_parts(die, (class, page.unwrap_or(0)), (SimDuration::ZERO, summaries), now);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl<P: Probe> Device<P> {
                 if let Some(along) = along {
                     self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
                 }
-                self.begin_parts(die, Class::Read, (SimDuration::ZERO, 0), now);
+                self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
                 let next = self.ftl.next_gc_page(unit).unwrap_or((victim.block.0, 0));
@@ -99,12 +99,12 @@ impl<P: Probe> Device<P> {
                     (victim.cursor, victim.held) = (held.page + 1, None);
                     victim.moved += 1;
                 }
-                let own = self.rules.timing.program * u64::from(moved.summaries);
+                let own = self.rules.summary_time(moved.summaries);
                 let summaries = match along {
                     Some(along) => self.take_along(die, along, (Class::Write, Some(place.1), None), now)?,
                     None => 0,
                 };
-                self.begin_parts(die, Class::Write, (own, summaries), now);
+                self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
         }
@@ -162,12 +162,20 @@ impl<P: Probe> Device<P> {
         Ok(summaries)
     }
 
-    /// Starts the command of a die's parts; `extra`: array time besides, and summary pages to program afterwards.
-    pub(super) fn begin_parts(&mut self, die: u32, class: Class, extra: (SimDuration, u32), now: SimTime) {
+    /// Starts the command of a die's parts, at a page offset; `extra`: array time besides, and summary pages to program
+    /// afterwards.
+    pub(super) fn begin_parts(
+        &mut self,
+        die: u32,
+        (class, page): (Class, u32),
+        extra: (SimDuration, u32),
+        now: SimTime,
+    ) {
         let slot = &self.dies[die as usize];
         let pages = slot.parts.iter().filter(|part| part.transfers).count() as u8;
         let timing = &self.rules.timing;
-        let (read, program) = (Step::Array(timing.read), Step::Array(timing.program + extra.0));
+        let read = Step::Array(timing.read.of(page));
+        let program = Step::Array(timing.program.of(page) + extra.0);
         let cycles = self.cycles_of_parts(die, class);
         let command = match (class, pages) {
             (Class::Read, 0) => Command::after(cycles, now, &[read]),

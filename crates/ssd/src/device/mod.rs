@@ -200,6 +200,7 @@ impl<P: Probe> Device<P> {
         // A single plane has no sibling whose write offset could be equal.
         needs.fresh_blocks &= config.geometry.planes_per_die > 1;
         let (ftl_config, timing) = (&config.ftl, &config.timing);
+        let by_page = !timing.read.is_same() || !timing.program.is_same();
         let global = config.gc.destination == Destination::Device;
         let reads_first = ftl_config.priority == Priority::ReadsFirst;
         let by_lane = reads_first || ftl_config.multi_plane || needs.queues || policies.victim.uses_reads();
@@ -217,6 +218,7 @@ impl<P: Probe> Device<P> {
             rules: Rules {
                 geometry: config.geometry.clone(),
                 timing: config.timing.clone(),
+                by_page,
                 page_in: timing.transfer + timing.command.program,
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
@@ -228,7 +230,8 @@ impl<P: Probe> Device<P> {
                 min_victims: config.gc.min_victims,
                 moves_use_bus: global
                     || (!config.geometry.own_pins
-                        && (timing.copyback != Copyback::Die || timing.command.take_time())),
+                        && (timing.copyback != Copyback::Die || timing.command.take_time()))
+                    || by_page,
                 global,
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,

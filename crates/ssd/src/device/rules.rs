@@ -16,6 +16,8 @@ pub(super) struct Rules {
     pub timing: Timing,
     /// A page goes to the die: the command and its data.
     pub page_in: SimDuration,
+    /// Pages differ in how long the array works for them.
+    pub by_page: bool,
     /// Time of one page on the host link.
     pub link_page: SimDuration,
     pub link_latency: SimDuration,
@@ -28,7 +30,7 @@ pub(super) struct Rules {
     /// Free blocks at or below which a die collects whatever a policy that limits says.
     pub last_block: u32,
     pub min_victims: u32,
-    /// Garbage collection's page moves may have to take turns on a shared bus.
+    /// Garbage collection moves page by page: moves may have to take turns on a shared bus, or differ in their times.
     pub moves_use_bus: bool,
     /// Host reads go before host writes, and a shared bus grants collection first, then reads.
     pub reads_first: bool,
@@ -65,7 +67,7 @@ impl Rules {
             // The page stays in the plane's register, and its program follows at once.
             GcPhase::Read => {
                 let cycles = self.bus_turn(timing.command.read) + self.bus_turn(timing.command.program);
-                timing.read + timing.program + cycles
+                timing.read.mean() + timing.program.mean() + cycles
             }
             GcPhase::Program => self.page_program(),
             GcPhase::Erase => timing.erase + self.bus_turn(timing.command.erase),
@@ -89,16 +91,21 @@ impl Rules {
     pub fn move_time(&self, leaves_plane: bool) -> SimDuration {
         let transfers = if self.global || self.is_far(leaves_plane) { 2 } else { 0 };
         let Timing { read, program, transfer, command, .. } = self.timing;
-        read + program + transfer * transfers + command.read + command.program
+        read.mean() + program.mean() + transfer * transfers + command.read + command.program
+    }
+
+    /// Programs of so many summary pages, of which the first stands behind the data.
+    pub fn summary_time(&self, pages: u32) -> SimDuration {
+        self.timing.program.of(self.shape.data_pages) * u64::from(pages)
     }
 
     fn page_read(&self) -> SimDuration {
         let timing = &self.timing;
-        self.bus_turn(timing.command.read) + timing.read + self.bus_turn(timing.transfer)
+        self.bus_turn(timing.command.read) + timing.read.mean() + self.bus_turn(timing.transfer)
     }
 
     fn page_program(&self) -> SimDuration {
-        self.bus_turn(self.page_in) + self.timing.program
+        self.bus_turn(self.page_in) + self.timing.program.mean()
     }
 
     /// A turn on the bus, behind one of every other die on it. What takes no time needs none.

@@ -49,9 +49,8 @@ impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
     pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let op = self.ops[handle];
-        let timing = &self.rules.timing;
-        let (read, program) = (Step::Array(timing.read), Step::Array(timing.program));
-        let cycles = timing.command.read;
+        let read = Step::Array(self.rules.timing.read.of(self.offset_of(&op)));
+        let cycles = self.rules.timing.command.read;
         let background = self.is_background(op.sub);
         if !background {
             self.last_activity = now;
@@ -64,6 +63,7 @@ impl<P: Probe> Device<P> {
             OpKind::Write | OpKind::PartialWrite => {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
                 summaries = self.write_page(die, &op, now)?;
+                let program = Step::Array(self.rules.timing.program.of(self.offset_of(&op)));
                 if completes {
                     Command::after(cycles, now, &[read, Step::Out(1), Step::In(1), program])
                 } else {
@@ -87,6 +87,13 @@ impl<P: Probe> Device<P> {
 
     fn origin(&self, op: &PageOp) -> Origin {
         Origin { token: self.subs[op.sub].token, page: op.page }
+    }
+
+    /// The page offset at which an operation's data lies now, where it matters.
+    #[inline]
+    fn offset_of(&self, op: &PageOp) -> u32 {
+        let place = if self.rules.by_page { self.ftl.lookup(op.unit, op.lpn) } else { None };
+        place.map_or(0, |place| place.1)
     }
 
     /// Where the data of an operation's page lies now.
@@ -224,7 +231,7 @@ impl<P: Probe> Device<P> {
     /// Programs the summary pages of blocks that host operations filled. `false` if there are none.
     pub(super) fn begin_summaries(&mut self, die: u32, now: SimTime) -> bool {
         let Command { summaries, background, start, .. } = self.dies[die as usize].command;
-        let time = self.rules.timing.program * u64::from(summaries);
+        let time = self.rules.summary_time(summaries);
         if background {
             self.log_background(die, start, now + time);
         }

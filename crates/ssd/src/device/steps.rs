@@ -82,6 +82,7 @@ impl<P: Probe> Device<P> {
             Due::Choose | Due::Erase => return Ok(false),
         };
         let failure = self.failure(now);
+        let to = if self.rules.by_page { self.ftl.next_gc_page(unit) } else { None };
         let moved = self.ftl.unit(unit).move_page(victim.block, page, &mut self.probe).map_err(failure)?;
         if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
             victim.cursor = page + 1;
@@ -89,14 +90,16 @@ impl<P: Probe> Device<P> {
         }
         self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
         let timing = &self.rules.timing;
-        let (read, cycles) = (Step::Array(timing.read), &timing.command);
-        let program = timing.program + timing.program * u64::from(moved.summaries);
+        let (tr, cycles) = (timing.read.of(page), &timing.command);
+        let read = Step::Array(tr);
+        let own = timing.program.of(to.map_or(0, |to| to.1));
+        let program = own + self.rules.summary_time(moved.summaries);
         let command = if self.is_far(moved.between_planes) {
             Command::after(cycles.read, now, &[read, Step::Out(1), Step::In(1), Step::Array(program)])
         } else if cycles.program > SimDuration::ZERO {
             Command::after(cycles.read, now, &[read, Step::Command(cycles.program), Step::Array(program)])
         } else {
-            Command::after(cycles.read, now, &[Step::Array(timing.read + program)])
+            Command::after(cycles.read, now, &[Step::Array(tr + program)])
         };
         self.begin(die, Activity::Move, command, now);
         Ok(true)

@@ -35,8 +35,8 @@ pub fn one_die() -> SsdConfig {
             own_pins: true,
         },
         timing: Timing {
-            read: SimDuration(1_000),
-            program: SimDuration(5_000),
+            read: SimDuration(1_000).into(),
+            program: SimDuration(5_000).into(),
             erase: SimDuration(20_000),
             transfer: SimDuration(300),
             command: Commands::NONE,

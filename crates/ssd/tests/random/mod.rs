@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
@@ -48,8 +48,8 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             own_pins: rng.chance(0.5),
         },
         timing: Timing {
-            read: SimDuration(u64::from(draw(rng, 1, 30))),
-            program: SimDuration(u64::from(draw(rng, 1, 200))),
+            read: SimDuration(u64::from(draw(rng, 1, 30))).into(),
+            program: SimDuration(u64::from(draw(rng, 1, 200))).into(),
             erase: SimDuration(u64::from(draw(rng, 1, 900))),
             transfer: SimDuration(u64::from(draw(rng, 1, 60))),
             command: Commands::NONE,
@@ -109,6 +109,11 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
         order: pick(rng, &[CommandOrder::Fifo, CommandOrder::AfterData]),
     };
     config.link.order = pick(rng, &[LinkOrder::Ready, LinkOrder::Arrival]);
+    for times in [&mut config.timing.read, &mut config.timing.program] {
+        let types = rng.below(3) as usize + 1;
+        let each: Vec<SimDuration> = (0..types).map(|_| SimDuration(1 + rng.below(150))).collect();
+        *times = PageTimes::by_type(&each).expect("one to three");
+    }
 }
 
 /// The schedule, with this slack in ns if it has one.

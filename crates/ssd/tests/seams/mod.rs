@@ -32,8 +32,8 @@ pub fn config(channels: u32) -> SsdConfig {
             own_pins: true,
         },
         timing: Timing {
-            read: READ,
-            program: PROGRAM,
+            read: READ.into(),
+            program: PROGRAM.into(),
             erase: ERASE,
             transfer: SimDuration::from_us(25),
             command: Commands::NONE,

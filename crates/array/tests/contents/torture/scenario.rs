@@ -266,8 +266,8 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             own_pins: rng.chance(0.5),
         },
         timing: Timing {
-            read: us(rng, 30),
-            program: us(rng, 200),
+            read: us(rng, 30).into(),
+            program: us(rng, 200).into(),
             erase: us(rng, 900),
             transfer: us(rng, 60),
             command: Commands::NONE,
