@@ -67,6 +67,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {

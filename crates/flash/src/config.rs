@@ -81,6 +81,9 @@ pub struct Timing {
     /// From suspending an erase until the die takes another command; `None` where the part cannot suspend one.
     #[serde(serialize_with = "or_none")]
     pub suspend_erase: Option<SimDuration>,
+    /// From suspending a program of the host for a read until the die takes that; `None` where that is not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend_host_program: Option<SimDuration>,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
 }

@@ -167,6 +167,12 @@ impl Draft {
         self.set(section, "copyback", |c| &mut c.timing.copyback, |f| f.choice(&reach))?;
         self.set(section, "suspend_program", |c| &mut c.timing.suspend_program, |f| f.duration_or_none())?;
         self.set(section, "suspend_erase", |c| &mut c.timing.suspend_erase, |f| f.duration_or_none())?;
+        self.set(
+            section,
+            "suspend_host_program",
+            |c| &mut c.timing.suspend_host_program,
+            |f| f.duration_or_none(),
+        )?;
         self.set(section, "resume", |c| &mut c.timing.resume, |f| f.duration(false))?;
         self.command(section)?;
         let Some(field) = section.field("transfer") else { return Ok(()) };

@@ -398,7 +398,7 @@ fn members_differ_only_where_they_say() {
     assert!(!members[3].capable && members[3].ssd == members[0].ssd);
     assert_eq!(
         (members[5].ssd.timing.read, members[5].ssd.gc.victim.policy.as_str()),
-        (SimDuration(50_000), "fifo")
+        (SimDuration(50_000).into(), "fifo")
     );
     assert_eq!(members[6].ssd.gc.victim.policy, "random");
     assert_eq!(members[7].ssd.gc.victim.policy, "greedy", "a preset starts afresh");

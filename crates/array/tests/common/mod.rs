@@ -44,6 +44,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
         // Zero nanoseconds a page after rounding.

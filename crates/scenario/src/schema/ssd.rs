@@ -152,6 +152,13 @@ pub(super) const KEYS: &[Key] = &[
         "suspending an erase: time until the die takes another command",
     ),
     key(
+        "ssd.timing.suspend_host_program",
+        Any(&[OneOf(&["none"]), Time]),
+        SUSPEND,
+        "none",
+        "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read",
+    ),
+    key(
         "ssd.timing.resume",
         Time,
         TIME,

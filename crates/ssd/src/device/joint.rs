@@ -272,6 +272,9 @@ impl<P: Probe> Device<P> {
 
     /// Something has arrived while a die works: should what it does wait?
     pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.suspend_host_program(die, now) || !self.schedule_needs.suspend {
+            return Ok(());
+        }
         let Some((running, cost)) = self.running(die, now) else { return Ok(()) };
         if self.ask(die, Some(running), now) == Decision::Suspend {
             self.suspend(die, running.remaining, cost, now);

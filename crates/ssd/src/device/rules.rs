@@ -40,7 +40,7 @@ pub(super) struct Rules {
     pub global: bool,
     /// Partly written blocks a unit may set aside.
     pub set_aside: usize,
-    /// Collection may be suspended when something arrives.
+    /// What runs may be suspended when something arrives.
     pub suspends: bool,
     /// The schedule looks at deadlines.
     pub deadlines: bool,

@@ -29,7 +29,7 @@ pub(crate) enum Activity {
     Erase,
     /// Reads or programs of the die's parts: several planes, or half of a page move.
     Joint(Class),
-    /// Stops a command of garbage collection.
+    /// Stops a command of garbage collection, or a program of the host.
     Suspending,
 }
 
@@ -123,7 +123,7 @@ pub(crate) struct Part {
     pub rides: bool,
 }
 
-/// A suspended command of garbage collection.
+/// A suspended command: one of garbage collection, or a program of the host.
 #[derive(Debug, Clone)]
 pub(crate) struct Paused {
     pub activity: Activity,
@@ -133,4 +133,11 @@ pub(crate) struct Paused {
     pub remaining: SimDuration,
     /// Unit and LPN of the page it moves.
     pub moves: Option<(u32, u32)>,
+}
+
+impl Paused {
+    /// Whether it is a program of the host.
+    pub fn is_host(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.op != NO_OP)
+    }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Die {
     pub held_since: SimTime,
     pub collection: Collection,
     pub command: Command,
-    /// A command of garbage collection that is suspended.
+    /// A command that is suspended.
     pub paused: Option<Box<Paused>>,
     /// When it collected, as far as some waiting operation may have met it.
     pub gc_log: VecDeque<(SimTime, SimTime)>,
@@ -168,10 +168,17 @@ impl Die {
     /// Whether the running command is one of garbage collection.
     pub fn runs_collection(&self) -> bool {
         match self.activity {
-            Activity::Event | Activity::Move | Activity::Erase | Activity::Suspending => true,
+            Activity::Event | Activity::Move | Activity::Erase => true,
             Activity::Joint(_) => self.has_gc_part(),
+            Activity::Suspending => !self.pauses_host(),
             Activity::Idle | Activity::Host(_) | Activity::Summary => false,
         }
+    }
+
+    /// Whether a program of the host is suspended.
+    #[inline]
+    pub fn pauses_host(&self) -> bool {
+        self.paused.as_deref().is_some_and(Paused::is_host)
     }
 
     /// Checks that what it does, what it collects and what it holds back go together.
@@ -200,7 +207,8 @@ impl Die {
             running.is_none() || self.paused.is_none(),
             "die {index}: a second command of collection runs"
         );
-        match running.or(self.paused.as_deref().map(|paused| paused.activity)) {
+        let paused = self.paused.as_deref().filter(|paused| !paused.is_host());
+        match running.or(paused.map(|paused| paused.activity)) {
             None => {
                 assert!(hosting.is_none(), "die {index} has begun a page of another and does not program it")
             }

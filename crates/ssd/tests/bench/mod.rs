@@ -43,6 +43,7 @@ pub fn one_die() -> SsdConfig {
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {

@@ -56,6 +56,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            suspend_host_program: None,
             resume: SimDuration(pick(rng, &[0, 3])),
         },
         link: LinkConfig {
@@ -108,6 +109,7 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
         erase: time(rng),
         order: pick(rng, &[CommandOrder::Fifo, CommandOrder::AfterData]),
     };
+    config.timing.suspend_host_program = pick(rng, &[None, None, Some(SimDuration(0)), Some(SimDuration(9))]);
     config.link.order = pick(rng, &[LinkOrder::Ready, LinkOrder::Arrival]);
     for times in [&mut config.timing.read, &mut config.timing.program] {
         let types = rng.below(3) as usize + 1;

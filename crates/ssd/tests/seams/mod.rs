@@ -40,6 +40,7 @@ pub fn config(channels: u32) -> SsdConfig {
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },

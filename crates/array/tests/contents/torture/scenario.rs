@@ -274,6 +274,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: pick(rng, &[None, Some(SimDuration(7_000))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            suspend_host_program: None,
             resume: SimDuration(pick(rng, &[0, 3_000])),
         },
         link: LinkConfig {
