@@ -416,8 +416,8 @@ fn a_mix_of_reads_and_writes_waits_as_in_m_g_1() {
 fn reads_across_collecting_devices_wait_for_the_longest_residual() {
     const MEMBERS: u16 = 6;
     let mut config = one_die(256, 64, 40);
-    config.timing.read = SimDuration::from_ns(100);
-    config.timing.program = SimDuration::from_ns(100);
+    config.timing.read = SimDuration::from_ns(100).into();
+    config.timing.program = SimDuration::from_ns(100).into();
     config.timing.transfer = SimDuration::from_ns(1);
     config.timing.erase = SimDuration::from_ms(10);
     config.gc.trigger = Trigger::Background;

@@ -18,7 +18,7 @@ use harmonia_array::{
     MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
@@ -59,18 +59,21 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             own_pins: rng.chance(0.5),
         },
         timing: Timing {
-            read: SimDuration(25_000),
-            program: SimDuration(200_000),
+            read: SimDuration(25_000).into(),
+            program: SimDuration(200_000).into(),
             erase: SimDuration(1_500_000),
             transfer: SimDuration(pick(rng, &[10_000, 105_600])),
+            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {
             bandwidth: pick(rng, &[30_000_000, 300_000_000]),
             latency: SimDuration(pick(rng, &[0, 5_000])),
+            order: LinkOrder::Ready,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(6),

@@ -22,7 +22,7 @@ use harmonia_array::{
     When,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::LinkConfig;
+use harmonia_flash::{LinkConfig, LinkOrder};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, SsdConfig};
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
@@ -39,7 +39,11 @@ const SECOND: u64 = 1_000_000_000;
 fn many_dies(link: Option<u64>) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig { bandwidth: link.unwrap_or(u64::MAX), latency: SimDuration::ZERO };
+    ssd.link = LinkConfig {
+        bandwidth: link.unwrap_or(u64::MAX),
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+    };
     ssd
 }
 
@@ -114,8 +118,8 @@ fn assert_within(what: &str, measured: f64, expected: f64, tolerance: f64) {
 fn closed_form(ssd: &SsdConfig, rebuild: &Rebuild) -> f64 {
     let (timing, link) = (&ssd.timing, ssd.link.page_time(PAGE as u32));
     let over_link = link.0 * STEP_PAGES;
-    let read = (timing.read + timing.transfer).0 + over_link;
-    let write = over_link + (timing.transfer + timing.program).0;
+    let read = (timing.read.mean() + timing.transfer).0 + over_link;
+    let write = over_link + (timing.transfer + timing.program.mean()).0;
     let by_depth = f64::from(rebuild.depth) * STEP as f64 / (read + write) as f64 * 1e9;
     let by_link = if link.0 == 0 { f64::INFINITY } else { PAGE as f64 / link.0 as f64 * 1e9 };
     by_depth.min(by_link).min(rebuild.max_rate as f64)
@@ -462,7 +466,7 @@ fn reads_of_a_member_that_is_gone_wait_for_the_slower_of_the_other_two() {
     for (utilization, slow) in [(0.3, 2), (0.5, 3)] {
         let ssd = one_die(600, 16, 20);
         let mut config = config(RAID5, 3, &ssd, faults(&[failure(0, 1)], 0, &ssd, Rebuild::default()));
-        config.members[2].ssd.timing.read = SimDuration(25_000 * slow);
+        config.members[2].ssd.timing.read = SimDuration(25_000 * slow).into();
         let mut array = build(&config);
         let gone = DeviceId(0);
         let pages = array.layout().pinned_bytes(gone) / PAGE;

@@ -25,7 +25,7 @@ use harmonia_array::{
     Rebuild, When,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::LinkConfig;
+use harmonia_flash::{LinkConfig, LinkOrder};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, SsdConfig};
 use harmonia_types::{Completion, DeviceId, IoCause, Operation, SimDuration, SimTime};
@@ -50,7 +50,11 @@ impl Payload for Heard {
 fn many_dies(link: Option<u64>) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig { bandwidth: link.unwrap_or(u64::MAX), latency: SimDuration::ZERO };
+    ssd.link = LinkConfig {
+        bandwidth: link.unwrap_or(u64::MAX),
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+    };
     ssd
 }
 
@@ -220,7 +224,8 @@ fn writes_wait_for_the_spare_too_and_reads_are_the_members() {
     let rebuild = Rebuild { min_rate: 1, max_rate: 1, ..at_full_speed(1) };
     let mut config = config(Level::Raid1, 2, &[replacement(1, MS)], 1, rebuild);
     let timing = &mut config.faults.spares[0].ssd.timing;
-    (timing.read, timing.program, timing.transfer) = (slow(25), slow(200), slow(20));
+    (timing.read, timing.program) = (slow(25).into(), slow(200).into());
+    timing.transfer = slow(20);
     let (mut array, _) = build(&config);
     let mut response = |at: u64, operation| {
         advance(&mut array, at);

@@ -63,13 +63,16 @@ impl Geometry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Timing {
     /// Array read of a page, tR.
-    pub read: SimDuration,
+    pub read: PageTimes,
     /// Program of a page, tPROG.
-    pub program: SimDuration,
+    pub program: PageTimes,
     /// Erase of a block, tBERS.
     pub erase: SimDuration,
     /// Moving one page between die and controller.
     pub transfer: SimDuration,
+    /// How long commands and their addresses take before that, or before the array works.
+    #[serde(skip)]
+    pub command: Commands,
     /// How far garbage collection moves a page without transferring it.
     pub copyback: Copyback,
     /// From suspending a program until the die takes another command; `None` where the part cannot suspend one.
@@ -78,8 +81,144 @@ pub struct Timing {
     /// From suspending an erase until the die takes another command; `None` where the part cannot suspend one.
     #[serde(serialize_with = "or_none")]
     pub suspend_erase: Option<SimDuration>,
+    /// From suspending a program of the host for a read until the die takes that; `None` where that is not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend_host_program: Option<SimDuration>,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
+}
+
+/// How long the array works for a page: as long for each, or by the type of the page.
+///
+/// Cells of several bits hold pages of several types, least significant bits first. Of two types the pages of a block have
+/// one after the other. Of three the pages 0 to 5 have the first, 6 and 7 the second, and from page 8 on each type has two
+/// pages in turn.
+///
+/// Source: MQSim (FAST 2018), which has the order of three types from Yaakobi et al., ICNC 2012.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageTimes {
+    by_type: [SimDuration; PageTimes::MOST],
+    types: u8,
+}
+
+impl PageTimes {
+    /// Types of pages that are known: those of TLC flash.
+    pub const MOST: usize = 3;
+
+    /// The same time for every page.
+    pub const fn same(time: SimDuration) -> Self {
+        PageTimes { by_type: [time; Self::MOST], types: 1 }
+    }
+
+    /// A time for each type; `None` if they are none, or more than there are types.
+    pub fn by_type(times: &[SimDuration]) -> Option<Self> {
+        let (&first, types) = (times.first()?, times.len());
+        if types > Self::MOST {
+            return None;
+        }
+        let mut by_type = [first; Self::MOST];
+        by_type[..types].copy_from_slice(times);
+        Some(PageTimes { by_type, types: types as u8 })
+    }
+
+    /// Whether it is as long for every page.
+    #[inline]
+    pub fn is_same(&self) -> bool {
+        self.types == 1
+    }
+
+    /// For the page at this offset of its block.
+    #[inline]
+    pub fn of(&self, page: u32) -> SimDuration {
+        let kind = match self.types {
+            1 => 0,
+            2 => page % 2,
+            _ => match page {
+                0..=5 => 0,
+                6..=7 => 1,
+                _ => (page - 8) / 2 % 3,
+            },
+        };
+        self.by_type[kind as usize]
+    }
+
+    /// Of a page of which nobody knows the type: the mean of the types.
+    #[inline]
+    pub fn mean(&self) -> SimDuration {
+        if self.is_same() {
+            return self.by_type[0];
+        }
+        let sum: SimDuration = self.times().iter().copied().sum();
+        SimDuration(sum.0 / u64::from(self.types))
+    }
+
+    /// One for each type.
+    pub fn times(&self) -> &[SimDuration] {
+        &self.by_type[..usize::from(self.types)]
+    }
+
+    /// Each of them changed.
+    pub fn map(self, change: impl Fn(SimDuration) -> SimDuration) -> Self {
+        PageTimes { by_type: self.by_type.map(change), ..self }
+    }
+}
+
+impl From<SimDuration> for PageTimes {
+    fn from(time: SimDuration) -> Self {
+        PageTimes::same(time)
+    }
+}
+
+impl Serialize for PageTimes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.times() {
+            [time] => time.serialize(serializer),
+            times => times.serialize(serializer),
+        }
+    }
+}
+
+/// How long a command with its address occupies the wires of its die, apart from all data.
+///
+/// ```text
+/// read  [command][array tR][page out]     program  [command, page in][array tPROG]     erase  [command][array tBERS]
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Commands {
+    /// Before an array read: once for each plane of the command.
+    pub read: SimDuration,
+    /// Before the data of a page that is programmed, or before a program of what lies in the register.
+    pub program: SimDuration,
+    /// Before an erase.
+    pub erase: SimDuration,
+    /// What they wait for on a shared bus.
+    pub order: CommandOrder,
+}
+
+impl Commands {
+    /// No command takes time, and none has a place of its own in the order of a bus.
+    pub const NONE: Commands = Commands {
+        read: SimDuration::ZERO,
+        program: SimDuration::ZERO,
+        erase: SimDuration::ZERO,
+        order: CommandOrder::Fifo,
+    };
+
+    /// Whether some command takes time.
+    pub fn take_time(&self) -> bool {
+        [self.read, self.program, self.erase] != [SimDuration::ZERO; 3]
+    }
+}
+
+/// What a command waits for on a shared bus, within the priority of its operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandOrder {
+    /// For what asked before it.
+    #[default]
+    Fifo,
+    /// For every page that was read and waits to go out.
+    AfterData,
 }
 
 /// As a scenario file says it: a time, or `none`.
@@ -110,6 +249,26 @@ pub struct LinkConfig {
     pub bandwidth: Bytes,
     /// Added once to every sub-request on its way to the device.
     pub latency: SimDuration,
+    /// When operations reach their dies.
+    #[serde(skip_serializing_if = "LinkOrder::is_ready")]
+    pub order: LinkOrder,
+}
+
+/// When an operation reaches the queue of its die.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkOrder {
+    /// A write when its data is over the link, all else at once: it may overtake writes that came before it.
+    #[default]
+    Ready,
+    /// No sooner than the data of every write that came before it.
+    Arrival,
+}
+
+impl LinkOrder {
+    fn is_ready(&self) -> bool {
+        *self == LinkOrder::Ready
+    }
 }
 
 impl LinkConfig {
@@ -118,5 +277,34 @@ impl LinkConfig {
         let bandwidth = u128::from(self.bandwidth.max(1));
         let ns = (u128::from(page_size) * 1_000_000_000 + bandwidth / 2) / bandwidth;
         SimDuration(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn types(times: &[u64], pages: u32) -> Vec<u64> {
+        let times: Vec<SimDuration> = times.iter().copied().map(SimDuration).collect();
+        let times = PageTimes::by_type(&times).expect("one to three");
+        (0..pages).map(|page| times.of(page).0).collect()
+    }
+
+    #[test]
+    fn pages_take_the_times_of_their_types() {
+        assert_eq!(types(&[7], 3), [7, 7, 7]);
+        assert_eq!(types(&[1, 2], 5), [1, 2, 1, 2, 1]);
+        let tlc = [1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3, 1];
+        assert_eq!(types(&[1, 2, 3], 21), tlc);
+    }
+
+    #[test]
+    fn equal_types_are_as_one_and_their_mean_is_exact() {
+        assert_eq!(types(&[9, 9, 9], 40), [9; 40]);
+        let of =
+            |times: &[u64]| PageTimes::by_type(&times.iter().copied().map(SimDuration).collect::<Vec<_>>());
+        assert_eq!(of(&[10, 20, 60]).map(|times| times.mean()), Some(SimDuration(30)));
+        assert_eq!(of(&[5]), Some(PageTimes::same(SimDuration(5))));
+        assert_eq!((of(&[]), of(&[1, 2, 3, 4])), (None, None));
     }
 }

@@ -6,5 +6,5 @@ mod bus;
 mod config;
 pub mod presets;
 
-pub use bus::{Bus, Grant, Link, Urgency};
-pub use config::{Copyback, Geometry, LinkConfig, Timing};
+pub use bus::{Bus, Grant, Link, Turn, Urgency};
+pub use config::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};

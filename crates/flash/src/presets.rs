@@ -8,7 +8,7 @@ use std::fmt;
 
 use harmonia_types::SimDuration;
 
-use crate::{Copyback, Geometry, LinkConfig, Timing};
+use crate::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 
 /// Where one figure of a preset comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,16 +84,18 @@ const MSR_SLC_32G: Preset = Preset {
         own_pins: true,
     },
     timing: Timing {
-        read: SimDuration(25_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(25_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(1_500_000),
         transfer: SimDuration(105_600),
+        command: Commands::NONE,
         copyback: Copyback::Die,
         suspend_program: None,
         suspend_erase: None,
+        suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", SPLIT),
         ("geometry.chips_per_channel", SPLIT),
@@ -138,6 +140,18 @@ const DIE_256_GBIT: Provenance = Provenance::Inferred(
 const PLAINEST: Provenance =
     Provenance::Inferred("the plainest; parts of its age can suspend, but no data sheet of it is public");
 
+/// Commands of one plane on an NV-DDR2 bus, as MQSim adds them up, in ns. A read: chip select 20, six cycles of 25, busy 100,
+/// ready 20. A program: 20, six cycles, 70 until data, postamble 6 and 15, busy 100. An erase: 20, four cycles, busy 100.
+const NV_DDR2: Commands = Commands {
+    read: SimDuration(20 + 6 * 25 + 100 + 20),
+    program: SimDuration(20 + 6 * 25 + 70 + 6 + 15 + 100),
+    erase: SimDuration(20 + 4 * 25 + 100),
+    ..Commands::NONE
+};
+
+const MQSIM_NV_DDR2: Provenance =
+    Provenance::Found("MQSim (FAST 2018), its NV-DDR2 channel: cycles of 25 ns and the waits around them");
+
 /// A data-centre drive: 1 TiB raw, of which 960 GB are exported; 32 dies of 256 Gbit on eight shared channels.
 ///
 /// Every program is one of a single plane and a third of a three-page word line; real parts join planes and pages.
@@ -156,16 +170,18 @@ const TLC_NVME_1T: Preset = Preset {
         own_pins: false,
     },
     timing: Timing {
-        read: SimDuration(50_000),
-        program: SimDuration(500_000),
+        read: PageTimes::same(SimDuration(50_000)),
+        program: PageTimes::same(SimDuration(500_000)),
         erase: SimDuration(3_500_000),
         transfer: SimDuration(11_703),
+        command: NV_DDR2,
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
+        suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500) },
+    link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500), order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro")),
         (
@@ -190,6 +206,13 @@ const TLC_NVME_1T: Preset = Preset {
             Provenance::Inferred(
                 "16 KiB at the 1.4 GB/s of the fifth V-NAND (Toggle DDR 4.0); spare bytes left out",
             ),
+        ),
+        ("timing.command.read", MQSIM_NV_DDR2),
+        ("timing.command.program", MQSIM_NV_DDR2),
+        ("timing.command.erase", MQSIM_NV_DDR2),
+        (
+            "timing.command.order",
+            Provenance::Inferred("the plainest; MQSim lets pages that were read go first"),
         ),
         (
             "timing.copyback",
@@ -222,16 +245,18 @@ const MICRON_MLC_1T: Preset = Preset {
         own_pins: false,
     },
     timing: Timing {
-        read: SimDuration(115_000),
-        program: SimDuration(1_600_000),
+        read: PageTimes::same(SimDuration(115_000)),
+        program: PageTimes::same(SimDuration(1_600_000)),
         erase: SimDuration(3_000_000),
         transfer: SimDuration(98_699),
+        command: Commands::NONE,
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
+        suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 12_000_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 12_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &micron(HPDC_TABLE_1, HPDC_TABLE_1),
 };
 
@@ -301,16 +326,18 @@ const MT29F_8CH: Preset = Preset {
         own_pins: true,
     },
     timing: Timing {
-        read: SimDuration(25_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(25_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(700_000),
         transfer: SimDuration(86_920),
+        command: Commands::NONE,
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
+        suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 600_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 600_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &mt29f(
         "4 KiB: 2,048 blocks of 64 pages are the 512 MiB of the part, whose own pages have 2 KiB",
     ),
@@ -383,16 +410,18 @@ const FEMU_16G: Preset = Preset {
         own_pins: true,
     },
     timing: Timing {
-        read: SimDuration(40_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(40_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(2_000_000),
         transfer: SimDuration::ZERO,
+        command: Commands::NONE,
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
+        suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 1_000_000_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 1_000_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", IODA_FEMU),
         ("geometry.chips_per_channel", IODA_FEMU),
@@ -444,16 +473,18 @@ const TINY_TEST: Preset = Preset {
         own_pins: false,
     },
     timing: Timing {
-        read: SimDuration(25_000),
-        program: SimDuration(200_000),
+        read: PageTimes::same(SimDuration(25_000)),
+        program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(1_500_000),
         transfer: SimDuration(25_000),
+        command: Commands::NONE,
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
+        suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO },
+    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
     provenance: &[
         ("geometry.channels", FOR_TESTS),
         ("geometry.chips_per_channel", FOR_TESTS),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_flash::Copyback;
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Infeasible, Order, PolicyConfig,
@@ -160,14 +160,21 @@ impl Draft {
 
     fn timing(&mut self, section: &Section<'_>) -> Parsed<()> {
         self.note_table(section);
-        self.set(section, "read", |c| &mut c.timing.read, |f| f.duration(true))?;
-        self.set(section, "program", |c| &mut c.timing.program, |f| f.duration(true))?;
+        self.set(section, "read", |c| &mut c.timing.read, page_times)?;
+        self.set(section, "program", |c| &mut c.timing.program, page_times)?;
         self.set(section, "erase", |c| &mut c.timing.erase, |f| f.duration(true))?;
         let reach = [("none", Copyback::None), ("plane", Copyback::Plane), ("die", Copyback::Die)];
         self.set(section, "copyback", |c| &mut c.timing.copyback, |f| f.choice(&reach))?;
         self.set(section, "suspend_program", |c| &mut c.timing.suspend_program, |f| f.duration_or_none())?;
         self.set(section, "suspend_erase", |c| &mut c.timing.suspend_erase, |f| f.duration_or_none())?;
+        self.set(
+            section,
+            "suspend_host_program",
+            |c| &mut c.timing.suspend_host_program,
+            |f| f.duration_or_none(),
+        )?;
         self.set(section, "resume", |c| &mut c.timing.resume, |f| f.duration(false))?;
+        self.command(section)?;
         let Some(field) = section.field("transfer") else { return Ok(()) };
         match transfer(&field)? {
             Transfer::Page(time) => (self.config.timing.transfer, self.transfer_rate) = (time, None),
@@ -177,10 +184,31 @@ impl Draft {
         Ok(())
     }
 
+    /// `ssd.timing.command`: one time for every kind of command, or each kind apart.
+    fn command(&mut self, timing: &Section<'_>) -> Parsed<()> {
+        let Some(written) = timing.field("command") else { return Ok(()) };
+        if !matches!(written.node.value, Value::Table(_)) {
+            let time = written.duration(false)?;
+            let command = &mut self.config.timing.command;
+            *command = Commands { read: time, program: time, erase: time, ..*command };
+            self.note(&written);
+            return Ok(());
+        }
+        let section = timing.child("command", "ssd.timing.command")?;
+        self.note_table(&section);
+        self.set(&section, "read", |c| &mut c.timing.command.read, |f| f.duration(false))?;
+        self.set(&section, "program", |c| &mut c.timing.command.program, |f| f.duration(false))?;
+        self.set(&section, "erase", |c| &mut c.timing.command.erase, |f| f.duration(false))?;
+        let order = [("fifo", CommandOrder::Fifo), ("after-data", CommandOrder::AfterData)];
+        self.set(&section, "order", |c| &mut c.timing.command.order, |f| f.choice(&order))
+    }
+
     fn link(&mut self, section: &Section<'_>) -> Parsed<()> {
         self.note_table(section);
         self.set(section, "bandwidth", |c| &mut c.link.bandwidth, |f| f.bandwidth())?;
-        self.set(section, "latency", |c| &mut c.link.latency, |f| f.duration(false))
+        self.set(section, "latency", |c| &mut c.link.latency, |f| f.duration(false))?;
+        let order = [("ready", LinkOrder::Ready), ("arrival", LinkOrder::Arrival)];
+        self.set(section, "order", |c| &mut c.link.order, |f| f.choice(&order))
     }
 
     fn ftl(&mut self, section: &Section<'_>) -> Parsed<()> {
@@ -412,6 +440,15 @@ fn allocation(field: &Field<'_>) -> Parsed<Allocation> {
             fixed.or_else(open).ok_or_else(|| field.fault(fault))
         }
     }
+}
+
+/// One time for all pages, or a list of one for each type of page.
+fn page_times(field: &Field<'_>) -> Parsed<PageTimes> {
+    if !matches!(field.node.value, Value::List(_)) {
+        return field.duration(true).map(PageTimes::same);
+    }
+    let times = field.list(PageTimes::MOST, |time| time.duration(true))?;
+    PageTimes::by_type(&times).ok_or_else(|| field.fault("is not a list of one to three times"))
 }
 
 enum Transfer {

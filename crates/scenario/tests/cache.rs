@@ -32,6 +32,7 @@ fn variants() -> Vec<Variant> {
             "ssd.ftl.priority=reads-first",
             "ssd.ftl.multi_plane=true",
             "ssd.timing.suspend_program=20us",
+            "ssd.timing.command=300ns",
         ]),
         variant(&["ssd.timing.suspend_erase=20us", "ssd.timing.resume=5us"]),
         variant(&["ssd.gc.victim=random"]),

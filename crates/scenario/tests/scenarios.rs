@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
-use harmonia_flash::Copyback;
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
@@ -250,11 +250,15 @@ fn a_device_has_all_its_keys() {
         [ssd.geometry]
         page_size = "16KiB"
         [ssd.timing]
+        read = ["50us", "78us", "106us"]
+        program = ["0.5ms", "1.5ms"]
         transfer = "166MT/s"
         copyback = "plane"
         suspend_program = "20us"
         suspend_erase = "none"
         resume = "5us"
+        [ssd.link]
+        order = "arrival"
         [ssd.ftl]
         allocation = "pdwc"
         priority = "reads-first"
@@ -274,6 +278,9 @@ fn a_device_has_all_its_keys() {
     // 16 KiB at 166 million bytes a second, the 98.7 us of HPDC 2018.
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
+    assert_eq!(ssd.link.order, LinkOrder::Arrival);
+    assert_eq!(ssd.timing.read.times(), [50, 78, 106].map(SimDuration::from_us));
+    assert_eq!(ssd.timing.program.times(), [500, 1_500].map(SimDuration::from_us));
     assert_eq!(suspends, (Some(SimDuration::from_us(20)), None, SimDuration::from_us(5)));
     assert_eq!(Some(ssd.ftl.allocation), Order::parse("pdwc").map(Allocation::Static));
     assert_eq!((ssd.ftl.priority, ssd.ftl.multi_plane), (Priority::ReadsFirst, true));
@@ -294,6 +301,33 @@ fn three_letters_name_the_die_and_leave_the_plane_open() {
     assert_eq!(parse(&scenario.to_toml()), scenario);
     let refused = Scenario::parse(cwd, "test", &[], None).expect_err("dies own their blocks").to_string();
     assert!(refused.contains("ssd.ftl.allocation") && refused.contains("\"plane\""), "{refused}");
+}
+
+#[test]
+fn commands_take_one_time_for_all_or_one_for_each_kind() {
+    let command = |keys: &str| {
+        let text = format!("workload.preset = \"hpc-w\"\n{keys}");
+        let scenario = parse(&text);
+        assert_eq!(parse(&scenario.to_toml()), scenario, "{}", scenario.to_toml());
+        (scenario.array.members[0].ssd.timing.command, scenario.to_toml().contains("[ssd.timing.command]"))
+    };
+    let ns = |[read, program, erase]: [u64; 3], order| {
+        let [read, program, erase] = [read, program, erase].map(SimDuration);
+        Commands { read, program, erase, order }
+    };
+    let fifo = CommandOrder::Fifo;
+    assert_eq!(command(""), (Commands::NONE, false), "not written where no command takes time");
+    assert_eq!(command("ssd.timing.command = \"300ns\""), (ns([300; 3], fifo), true));
+    let table = "ssd.timing.command = { read = \"290ns\", order = \"after-data\" }";
+    assert_eq!(command(table), (ns([290, 0, 0], CommandOrder::AfterData), true));
+    let drive = "ssd.preset = \"tlc-nvme-1t\"\n";
+    assert_eq!(command(drive), (ns([290, 361, 220], fifo), true));
+    assert_eq!(
+        command(&format!("{drive}ssd.timing.command.erase = \"1us\"")),
+        (ns([290, 361, 1_000], fifo), true)
+    );
+    // Written, or it would come back.
+    assert_eq!(command(&format!("{drive}ssd.timing.command = \"0ns\"")), (Commands::NONE, true));
 }
 
 /// What `[ssd.gc]` makes of keys and of `--set` flags, for the first member.
@@ -376,7 +410,7 @@ fn members_differ_only_where_they_say() {
     assert!(!members[3].capable && members[3].ssd == members[0].ssd);
     assert_eq!(
         (members[5].ssd.timing.read, members[5].ssd.gc.victim.policy.as_str()),
-        (SimDuration(50_000), "fifo")
+        (SimDuration(50_000).into(), "fifo")
     );
     assert_eq!(members[6].ssd.gc.victim.policy, "random");
     assert_eq!(members[7].ssd.gc.victim.policy, "greedy", "a preset starts afresh");

@@ -118,16 +118,34 @@ fn generate(seed: u64) -> Generated {
         "page_size = \"{page_size}B\"\nsummary_pages = {summary}\nown_pins = {}",
         d.0.chance(0.5)
     ));
-    put(format_args!("[ssd.timing]\nread = \"{}us\"\nprogram = \"{}us\"", d.range(1, 60), d.range(1, 400)));
+    let mut bus = Draw(Rng::stream(seed, "swarm/bus"));
+    let (read, program) = (d.range(1, 60), d.range(1, 400));
+    if bus.0.chance(0.3) {
+        // Types of pages.
+        put(format_args!("[ssd.timing]\nread = [\"{read}us\", \"{}us\"]", 2 * read));
+        put(format_args!("program = [\"{program}us\", \"{}us\", \"{}us\"]", 2 * program, 3 * program));
+    } else {
+        put(format_args!("[ssd.timing]\nread = \"{read}us\"\nprogram = \"{program}us\""));
+    }
     put(format_args!("erase = \"{}us\"\ntransfer = \"{}us\"", d.range(1, 2000), d.range(1, 100)));
     put(format_args!("copyback = \"{}\"", d.pick(&["none", "plane", "die"])));
     put(format_args!("suspend_program = \"{}\"", inside.pick(&["none", "0us", "1us", "20us"])));
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
+    if bus.0.chance(0.5) {
+        let order = bus.pick(&["fifo", "after-data"]);
+        put(format_args!(
+            "command = {{ read = \"{}us\", program = \"{}us\", erase = \"{}us\", order = \"{order}\" }}",
+            bus.range(0, 9),
+            bus.range(0, 9),
+            bus.range(0, 9)
+        ));
+    }
     put(format_args!(
-        "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"",
+        "[ssd.link]\nbandwidth = \"{}MB/s\"\nlatency = \"{}us\"\norder = \"{}\"",
         d.range(5, 4000),
-        d.range(0, 9) / 5 * 7
+        d.range(0, 9) / 5 * 7,
+        bus.pick(&["ready", "ready", "arrival"])
     ));
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
     let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");

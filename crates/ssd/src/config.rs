@@ -294,11 +294,10 @@ impl SsdConfig {
         if dies > 65_535 {
             return fail("ssd.geometry.channels", format!("{dies} dies in all; at most 65535 are supported"));
         }
-        for (key, value) in [
-            ("ssd.timing.read", self.timing.read),
-            ("ssd.timing.program", self.timing.program),
-            ("ssd.timing.erase", self.timing.erase),
-        ] {
+        let timing = &self.timing;
+        let reads = timing.read.times().iter().map(|&time| ("ssd.timing.read", time));
+        let programs = timing.program.times().iter().map(|&time| ("ssd.timing.program", time));
+        for (key, value) in reads.chain(programs).chain([("ssd.timing.erase", timing.erase)]) {
             if value.0 == 0 || value.0 > 3_600_000_000_000 {
                 return fail(key, format!("{value} is out of range: above 0, at most 1 hour"));
             }

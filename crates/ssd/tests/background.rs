@@ -175,6 +175,7 @@ fn in_a_window_to_collect_in_background_work_does_not_go_first() {
 fn outcome(seed: u64, marked: bool, directives: &[Directive]) -> Vec<(u64, u64, Blame)> {
     let mut rng = Rng::stream(seed, "background");
     let mut config = random::config(&mut rng);
+    random::timing(&mut config, &mut Rng::stream(seed, "background/timing"));
     if directives.contains(&Directive::Open) {
         config.gc.concurrency = random::concurrency(&mut rng);
     }

@@ -249,6 +249,7 @@ fn check(seed: u64) -> [u64; 8] {
     let fail_fast = pick(&mut impatience, &[0.0, 0.3, 1.0]);
     let config = random::config(&mut rng);
     let mut config = random::additions(&mut Rng::stream(seed, "content/additions"), config);
+    random::timing(&mut config, &mut Rng::stream(seed, "content/timing"));
     let slack = pick(&mut hurry, &[0, 40, 400, 4_000]);
     config.gc.schedule = random::slack_of(slack, config.gc.schedule);
     config.gc.concurrency = random::concurrency(&mut Rng::stream(seed, "content/concurrency"));

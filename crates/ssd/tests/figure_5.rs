@@ -34,7 +34,7 @@ fn figure(schedule: &str, victim: &str) -> SsdConfig {
     let mut config = one_die();
     let (geometry, timing) = (&mut config.geometry, &mut config.timing);
     (geometry.planes_per_die, geometry.blocks_per_plane, geometry.pages_per_block) = (2, 12, PAGES);
-    (timing.read, timing.program) = (SimDuration(1), SimDuration(2));
+    (timing.read, timing.program) = (SimDuration(1).into(), SimDuration(2).into());
     (timing.erase, timing.transfer) = (SimDuration(38), SimDuration::ZERO);
     config.link.bandwidth = u64::MAX;
     config.ftl.allocation_unit = AllocationUnit::Plane;

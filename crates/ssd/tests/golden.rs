@@ -4,6 +4,8 @@
 //! every touch of flash. So a change of the code that should change no behaviour can be held against all schedules, victims,
 //! concurrency policies, domains and allocations at once.
 //!
+//! `golden-timing.txt` has such lines for devices with rules of timing that none has by default.
+//!
 //! A change that is meant to change results replaces the file: the failing test prints the new one.
 //!
 //! Not verified: that any of it is right. The other tests do that.
@@ -15,7 +17,7 @@ use std::fmt::Write;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
-use harmonia_ssd::{Device, Ftl, SubRequest};
+use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest};
 use harmonia_types::{
     DeviceCounters, IoCause, Levels, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime,
 };
@@ -24,6 +26,7 @@ use random::pick;
 const SEEDS: u64 = 700;
 /// From this seed on devices have what came later.
 const LATER: u64 = 600;
+const SEEDS_OF_TIMING: u64 = 200;
 const OPERATIONS: u64 = 400;
 
 /// FNV-1a.
@@ -135,9 +138,18 @@ fn as_counted(mut counters: DeviceCounters) -> String {
     format!("{counters:?}").replace(", needs_read: 0, skipped: 0", "")
 }
 
+fn plain(seed: u64) -> SsdConfig {
+    random::config(&mut Rng::stream(seed, "golden/config"))
+}
+
+fn with_rules_of_timing(seed: u64) -> SsdConfig {
+    let mut config = plain(seed);
+    random::timing(&mut config, &mut Rng::stream(seed, "golden/timing"));
+    config
+}
+
 /// Drives one random device and hashes it.
-fn hash_of(seed: u64) -> u64 {
-    let mut config = random::config(&mut Rng::stream(seed, "golden/config"));
+fn hash_of(seed: u64, mut config: SsdConfig) -> u64 {
     let mut rng = Rng::stream(seed, "golden");
     let slack = pick(&mut rng, &[0, 40, 400, 4_000]);
     config.gc.schedule = random::slack_of(slack, config.gc.schedule);
@@ -195,11 +207,20 @@ fn hash_of(seed: u64) -> u64 {
     heard.0
 }
 
-#[test]
-fn every_random_device_does_what_it_did() {
-    let table: String = (0..SEEDS).map(|seed| format!("{seed} {:016x}\n", hash_of(seed))).collect();
-    let golden = include_str!("golden.txt");
+fn compare(golden: &str, seeds: u64, config: fn(u64) -> SsdConfig) {
+    let table: String =
+        (0..seeds).map(|seed| format!("{seed} {:016x}\n", hash_of(seed, config(seed)))).collect();
     let differs = |(line, golden): &(&str, &str)| line != golden;
     let differing = table.lines().zip(golden.lines()).filter(differs).count();
-    assert!(table == golden, "{differing} of {SEEDS} devices differ; as they are now:\n{table}");
+    assert!(table == golden, "{differing} of {seeds} devices differ; as they are now:\n{table}");
+}
+
+#[test]
+fn every_random_device_does_what_it_did() {
+    compare(include_str!("golden.txt"), SEEDS, plain);
+}
+
+#[test]
+fn every_random_device_with_rules_of_timing_does_what_it_did() {
+    compare(include_str!("golden-timing.txt"), SEEDS_OF_TIMING, with_rules_of_timing);
 }

@@ -35,6 +35,7 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
     for seed in 0..200 {
         let mut rng = Rng::stream(seed, "power");
         let mut config = random::config(&mut rng);
+        random::timing(&mut config, &mut Rng::stream(seed, "power/timing"));
         config.gc.concurrency = random::concurrency(&mut rng);
         let ftl = Ftl::new(&config, seed, "device").unwrap();
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));

@@ -169,6 +169,7 @@ fn the_writes_of_a_window_count_every_unit_as_the_fullest() {
 fn check(seed: u64) -> [u64; 2] {
     let mut rng = Rng::stream(seed, "windows");
     let mut config = random::config(&mut rng);
+    random::timing(&mut config, &mut Rng::stream(seed, "windows/timing"));
     // An event of another die is a reason to collect; so would be the turns of a policy that limits channels.
     config.gc.domain = if config.ftl.allocation_unit == harmonia_ssd::AllocationUnit::Plane {
         Domain::Plane

@@ -360,7 +360,10 @@ fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
 fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
     let page_read = |member: &crate::MemberConfig| {
         let timing = &member.ssd.timing;
-        timing.read + timing.transfer + member.ssd.link.page_time(member.ssd.geometry.page_size)
+        timing.command.read
+            + timing.read.mean()
+            + timing.transfer
+            + member.ssd.link.page_time(member.ssd.geometry.page_size)
     };
     Dodge {
         reads: coordinator.reads().unwrap_or(config.knowledge.reads),

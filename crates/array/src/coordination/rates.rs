@@ -46,25 +46,28 @@ impl Rates {
         let written_blocks = shape.blocks_per_unit.saturating_sub(shape.soft).max(1);
         let live = shape.unit_pages.div_ceil(written_blocks).min(shape.data_pages);
         let far = if timing.copyback == Copyback::None { live } else { 0 };
-        let transfers = timing.transfer * u64::from(2 * far);
-        let victim = (timing.read + timing.program) * u64::from(live)
+        let command = &timing.command;
+        let commands = (command.read + command.program) * u64::from(live) + command.erase;
+        let transfers = timing.transfer * u64::from(2 * far) + commands;
+        let victim = (timing.read.mean() + timing.program.mean()) * u64::from(live)
             + transfers
-            + timing.program * u64::from(shape.summary_pages)
+            + timing.program.mean() * u64::from(shape.summary_pages)
             + timing.erase;
         let victims_of_die = u64::from(shape.units_per_die) * u64::from(ssd.gc.min_victims);
         let dies_on_bus = if geometry.own_pins { 1 } else { u64::from(shape.dies / geometry.channels) };
         let collection = (victim * victims_of_die).max(transfers * (victims_of_die * dies_on_bus));
         let won = f64::from(shape.dies) * victims_of_die as f64 * f64::from(shape.data_pages - live) * page;
 
+        let page_in = timing.transfer + command.program;
         let spare_blocks = f64::from(shape.units()) * f64::from(shape.soft - shape.hard);
         let at_once = if ssd.ftl.multi_plane { geometry.planes_per_die } else { 1 };
-        let programs = f64::from(shape.dies * at_once) / seconds(timing.program + timing.transfer);
+        let programs = f64::from(shape.dies * at_once) / seconds(timing.program.mean() + page_in);
         let buses = f64::from(if geometry.own_pins { shape.dies } else { geometry.channels });
         let link = 1.0 / seconds(ssd.link.page_time(shape.page_size));
         Some(Rates {
             collection,
             spare: spare_blocks * f64::from(shape.data_pages) * page,
-            written: programs.min(buses / seconds(timing.transfer)).min(link) * page,
+            written: programs.min(buses / seconds(page_in)).min(link) * page,
             reclaimed: won / seconds(collection),
         })
     }

@@ -7,7 +7,7 @@ use harmonia_array::{
     Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, SmallWrite,
     StripeCacheConfig,
 };
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{
@@ -36,17 +36,19 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             own_pins: true,
         },
         timing: Timing {
-            read: SimDuration::from_us(25),
-            program: SimDuration::from_us(200),
+            read: SimDuration::from_us(25).into(),
+            program: SimDuration::from_us(200).into(),
             erase: SimDuration::from_us(1500),
             transfer: SimDuration::from_us(20),
+            command: Commands::NONE,
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
         // Zero nanoseconds a page after rounding.
-        link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO },
+        link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO, order: LinkOrder::Ready },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation: Allocation::CWDP,

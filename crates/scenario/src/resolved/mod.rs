@@ -5,7 +5,7 @@ mod load;
 mod trace;
 
 use harmonia_array::{CoordinationConfig, Interface, Knowledge, Level, MemberConfig, Reads, SmallWrite};
-use harmonia_flash::{Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Geometry, LinkConfig, Timing};
 use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{SimDuration, units};
 use serde::{Serialize, Serializer};
@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 use self::faults::{FaultsView, LogView};
 use self::load::LoadView;
 use crate::failures::usual;
+use crate::presets::device;
 use crate::scenario::{Precondition, Scenario};
 
 impl Serialize for Scenario {
@@ -166,7 +167,7 @@ impl<'a> MemberView<'a> {
 struct SsdView<'a> {
     preset: &'a str,
     geometry: &'a Geometry,
-    timing: &'a Timing,
+    timing: TimingView<'a>,
     link: &'a LinkConfig,
     ftl: &'a FtlConfig,
     gc: &'a GcConfig,
@@ -177,11 +178,29 @@ impl<'a> From<&'a SsdConfig> for SsdView<'a> {
         SsdView {
             preset: &config.preset,
             geometry: &config.geometry,
-            timing: &config.timing,
+            timing: TimingView::of(config),
             link: &config.link,
             ftl: &config.ftl,
             gc: &config.gc,
         }
+    }
+}
+
+/// What flash without it does not say either is left out, so that scenarios of before read as they did.
+#[derive(Serialize)]
+struct TimingView<'a> {
+    #[serde(flatten)]
+    times: &'a Timing,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Commands>,
+}
+
+impl<'a> TimingView<'a> {
+    fn of(config: &'a SsdConfig) -> Self {
+        let (times, preset) = (&config.timing, device::find(&config.preset));
+        let is_plain = |timing: &Timing| timing.command == Commands::NONE;
+        let says_none = is_plain(times) && preset.is_none_or(|preset| is_plain(&preset.timing));
+        TimingView { times, command: (!says_none).then_some(times.command) }
     }
 }
 

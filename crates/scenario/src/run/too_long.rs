@@ -2,6 +2,7 @@
 //!
 //! The longest time of the scenario is named as what to change, whether or not it is the one that was waited for most.
 
+use harmonia_flash::PageTimes;
 use harmonia_types::{SimDuration, SimTime};
 
 use super::{RunError, bad_input};
@@ -24,15 +25,20 @@ pub(super) fn refuse(scenario: &Scenario, submitted: u64, outstanding: u64) -> R
 /// The times of members and messages that anything may have to wait for.
 fn longest(scenario: &Scenario) -> (&'static str, SimDuration) {
     let array = &scenario.array;
+    let longest_page = |times: PageTimes| times.times().iter().copied().max().unwrap_or_default();
     let of_member = |member: &harmonia_array::MemberConfig| {
         let (timing, link) = (&member.ssd.timing, &member.ssd.link);
         [
-            ("ssd.timing.read", timing.read),
-            ("ssd.timing.program", timing.program),
+            ("ssd.timing.read", longest_page(timing.read)),
+            ("ssd.timing.program", longest_page(timing.program)),
             ("ssd.timing.erase", timing.erase),
             ("ssd.timing.transfer", timing.transfer),
+            ("ssd.timing.command.read", timing.command.read),
+            ("ssd.timing.command.program", timing.command.program),
+            ("ssd.timing.command.erase", timing.command.erase),
             ("ssd.timing.suspend_program", timing.suspend_program.unwrap_or_default()),
             ("ssd.timing.suspend_erase", timing.suspend_erase.unwrap_or_default()),
+            ("ssd.timing.suspend_host_program", timing.suspend_host_program.unwrap_or_default()),
             ("ssd.timing.resume", timing.resume),
             ("ssd.link.latency", link.latency),
         ]

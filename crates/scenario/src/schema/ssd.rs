@@ -1,12 +1,13 @@
 //! Keys of `[ssd]`: one member device.
 
 use super::Form::{
-    AboveHard, Any, Flag, OneOf, Policy, Preset, Rate, Share, Size, Table, Text, Time, Transfers, Whole,
+    AboveHard, Any, Flag, List, OneOf, Policy, Preset, Rate, Share, Size, Table, Text, Time, Transfers, Whole,
 };
 use super::{Key, MOST, POSITIVE_TIME, TIME, key};
 use crate::presets::Kind;
 
 const SUSPEND: &str = "\"none\" (it cannot) or a time such as \"20us\", at most 1h";
+const PAGE_TIMES: &str = "a time above 0 such as \"25us\", or a list of 2 (MLC) or 3 (TLC) such as [\"50us\", \"78us\", \"106us\"]; each at most 1h";
 const THRESHOLD: &str = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
 
 /// In the order in which they are documented.
@@ -75,8 +76,21 @@ pub(super) const KEYS: &[Key] = &[
         "preset",
         "whether every die has its own pins; if so, dies share no bus",
     ),
-    key("ssd.timing.read", Time, POSITIVE_TIME, "preset", "array read of a page"),
-    key("ssd.timing.program", Time, POSITIVE_TIME, "preset", "program of a page"),
+    key(
+        "ssd.timing.read",
+        Any(&[Time, List(&Time)]),
+        PAGE_TIMES,
+        "preset",
+        "array read of a page; a list: by the type of the page, least significant bits first. Of two types pages have one after \
+         the other. Of three, pages 0 to 5 have the first, 6 and 7 the second, and then two pages each in turn (MQSim)",
+    ),
+    key(
+        "ssd.timing.program",
+        Any(&[Time, List(&Time)]),
+        PAGE_TIMES,
+        "preset",
+        "program of a page; a list as for `read`. With lists, a blocking collection goes page by page",
+    ),
     key("ssd.timing.erase", Time, POSITIVE_TIME, "preset", "erase of a block"),
     key(
         "ssd.timing.transfer",
@@ -84,6 +98,37 @@ pub(super) const KEYS: &[Key] = &[
         "a time per page (\"105.6us\") or a rate, one byte a transfer (\"166MT/s\")",
         "preset",
         "time to move a page between die and controller",
+    ),
+    key(
+        "ssd.timing.command",
+        Any(&[Time, Table]),
+        "a time such as \"290ns\", or a table such as { read = \"290ns\", program = \"361ns\", erase = \"220ns\" }; \
+         at most 1h",
+        "preset",
+        "time that a command and its address occupy the bus, of every kind or each kind apart",
+    ),
+    key(
+        "ssd.timing.command.read",
+        Time,
+        TIME,
+        "preset",
+        "command and address of a read, before the array works; once for each plane of a multi-plane read",
+    ),
+    key(
+        "ssd.timing.command.program",
+        Time,
+        TIME,
+        "preset",
+        "command and address of a program, on the bus together with the page; alone where collection copies a page back",
+    ),
+    key("ssd.timing.command.erase", Time, TIME, "preset", "command and address of an erase"),
+    key(
+        "ssd.timing.command.order",
+        OneOf(&["fifo", "after-data"]),
+        "\"fifo\" or \"after-data\"",
+        "preset",
+        "what a command waits for on a shared bus, programs and their pages included. fifo: what asked before it; \
+         after-data: also every page that was read and waits to go out. Priorities (ssd.ftl.priority) hold among each",
     ),
     key(
         "ssd.timing.copyback",
@@ -107,6 +152,13 @@ pub(super) const KEYS: &[Key] = &[
         "suspending an erase: time until the die takes another command",
     ),
     key(
+        "ssd.timing.suspend_host_program",
+        Any(&[OneOf(&["none"]), Time]),
+        SUSPEND,
+        "none",
+        "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read",
+    ),
+    key(
         "ssd.timing.resume",
         Time,
         TIME,
@@ -126,6 +178,14 @@ pub(super) const KEYS: &[Key] = &[
         TIME,
         "preset",
         "latency of the host link, added once to every sub-request",
+    ),
+    key(
+        "ssd.link.order",
+        OneOf(&["ready", "arrival"]),
+        "\"ready\" or \"arrival\"",
+        "ready",
+        "when an operation queues at its die. ready: a write when its data is over the link, a read at once, so that it may \
+         overtake earlier writes; arrival: not before the data of every earlier write is over the link, as on a SCSI bus",
     ),
     key(
         "ssd.ftl.reserved_blocks",

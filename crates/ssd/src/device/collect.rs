@@ -129,10 +129,12 @@ impl<P: Probe> Device<P> {
             Copyback::Plane => collected.between_planes,
             Copyback::None => collected.moves,
         };
-        (timing.read + timing.program) * u64::from(collected.moves)
+        let command = &timing.command;
+        (timing.read.mean() + timing.program.mean() + command.read + command.program)
+            * u64::from(collected.moves)
             + timing.transfer * (2 * u64::from(far))
-            + timing.program * u64::from(collected.summaries)
-            + timing.erase * u64::from(collected.victims)
+            + self.rules.summary_time(collected.summaries)
+            + (timing.erase + command.erase) * u64::from(collected.victims)
     }
 
     /// A die begins to collect.

@@ -66,6 +66,9 @@ impl<P: Probe> Device<P> {
         if self.dies[die as usize].held_since != SimTime::NEVER {
             self.end_hold(die, now);
         }
+        if self.rules.suspends && self.dies[die as usize].pauses_host() {
+            return self.serve_suspended(die, now);
+        }
         // 1. Tell if a unit has come down to its hard threshold while an event goes on that began above it.
         self.report_hard(die, now);
         let mut looks = true;

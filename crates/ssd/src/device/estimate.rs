@@ -122,13 +122,13 @@ impl<P: Probe> Device<P> {
         let (slot, timing) = (&self.dies[die as usize], &self.rules.timing);
         let suspended = slot.paused.as_deref().map(|paused| paused.activity);
         if slot.activity == Activity::Erase || suspended == Some(Activity::Erase) {
-            return timing.erase;
+            return timing.erase + timing.command.erase;
         }
         let is_live = |victim: BlockId, page| self.ftl.lpn_at(unit, victim.0, page).is_some();
         let Some(victim) = job.victim else { return SimDuration::ZERO };
         match victim.held.filter(|held| is_live(victim.block, held.page)) {
-            Some(held) if held.place == Place::Register => timing.read,
-            Some(_) => timing.read + timing.transfer,
+            Some(held) if held.place == Place::Register => timing.read.mean() + timing.command.read,
+            Some(_) => timing.read.mean() + timing.command.read + timing.transfer,
             None => SimDuration::ZERO,
         }
     }
@@ -159,8 +159,9 @@ impl<P: Probe> Device<P> {
             page = written % data_pages;
             given += 1;
             left += self.rules.move_time(leaves_plane) * u64::from(valid)
-                + self.rules.timing.program * u64::from(summaries)
-                + self.rules.timing.erase;
+                + self.rules.summary_time(summaries)
+                + self.rules.timing.erase
+                + self.rules.timing.command.erase;
         }
         left
     }
@@ -181,7 +182,9 @@ impl<P: Probe> Device<P> {
         let steps = command.steps[..usize::from(command.len)].iter().skip(command.next.into());
         let rest = steps.map(|step| match *step {
             Step::Array(length) => length,
-            Step::Bus(pages) => self.rules.timing.transfer * u64::from(pages),
+            Step::Command(length) => length,
+            Step::Out(pages) => self.rules.timing.transfer * u64::from(pages),
+            Step::In(pages) => self.rules.page_in * u64::from(pages),
         });
         suspended + known + rest.sum()
     }

@@ -47,7 +47,7 @@ impl<P: Probe> Device<P> {
         let slow = |rated: SimDuration| SimDuration((rated.0 as f64 * factor).round() as u64);
         let Timing { read, program, erase, .. } = self.rated;
         let timing = &mut self.rules.timing;
-        (timing.read, timing.program, timing.erase) = (slow(read), slow(program), slow(erase));
+        (timing.read, timing.program, timing.erase) = (read.map(slow), program.map(slow), slow(erase));
     }
 
     /// The device fails at `now`: it does nothing and answers nothing any more. Completions, refusals and notices that

@@ -17,7 +17,7 @@
 
 use std::cmp::Reverse;
 
-use harmonia_types::{SimDuration, SimTime};
+use harmonia_types::SimTime;
 
 use super::{Device, DeviceFailure};
 use crate::die::Guest;
@@ -146,13 +146,13 @@ impl<P: Probe> Device<P> {
         if let Some(victim) = self.dies[guest.die as usize].collection.victim_mut() {
             victim.moved += 1;
         }
-        let own: SimDuration = self.rules.timing.program * u64::from(own);
+        let own = self.rules.summary_time(own);
         let summaries = match along {
             Some(along) => self.take_along(die, along, (Class::Write, Some(page), None), now)?,
             None => 0,
         };
         let summaries = summaries + self.skip_pages(die, place);
-        self.begin_parts(die, Class::Write, (own, summaries), now);
+        self.begin_parts(die, (Class::Write, page), (own, summaries), now);
         Ok(())
     }
 }

@@ -45,7 +45,7 @@ impl<P: Probe> Device<P> {
             self.last_activity = now;
         }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
-        self.begin_parts(die, class, (SimDuration::ZERO, summaries), now);
+        self.begin_parts(die, (class, page.unwrap_or(0)), (SimDuration::ZERO, summaries), now);
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl<P: Probe> Device<P> {
                 if let Some(along) = along {
                     self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
                 }
-                self.begin_parts(die, Class::Read, (SimDuration::ZERO, 0), now);
+                self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
                 let next = self.ftl.next_gc_page(unit).unwrap_or((victim.block.0, 0));
@@ -99,13 +99,13 @@ impl<P: Probe> Device<P> {
                     (victim.cursor, victim.held) = (held.page + 1, None);
                     victim.moved += 1;
                 }
-                let own = self.rules.timing.program * u64::from(moved.summaries);
+                let own = self.rules.summary_time(moved.summaries);
                 let summaries = match along {
                     Some(along) => self.take_along(die, along, (Class::Write, Some(place.1), None), now)?,
                     None => 0,
                 };
                 let summaries = summaries + self.skip_pages(die, place);
-                self.begin_parts(die, Class::Write, (own, summaries), now);
+                self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
         }
@@ -179,21 +179,41 @@ impl<P: Probe> Device<P> {
         self.dies[die as usize].parts.push(Part { prepares: true, ..Part::of_host(handle, true) });
     }
 
-    /// Starts the command of a die's parts; `extra`: array time besides, and summary pages to program afterwards.
-    pub(super) fn begin_parts(&mut self, die: u32, class: Class, extra: (SimDuration, u32), now: SimTime) {
+    /// Starts the command of a die's parts, at a page offset; `extra`: array time besides, and summary pages to program
+    /// afterwards.
+    pub(super) fn begin_parts(
+        &mut self,
+        die: u32,
+        (class, page): (Class, u32),
+        extra: (SimDuration, u32),
+        now: SimTime,
+    ) {
         let slot = &self.dies[die as usize];
         let pages = slot.parts.iter().filter(|part| part.transfers).count() as u8;
-        let (bus, timing) = (Step::Bus(pages), &self.rules.timing);
+        let timing = &self.rules.timing;
+        let read = Step::Array(timing.read.of(page));
+        let program = Step::Array(timing.program.of(page) + extra.0);
+        let cycles = self.cycles_of_parts(die, class);
         let command = match (class, pages) {
-            (Class::Read, 0) => Command::new(now, &[Step::Array(timing.read)]),
-            (Class::Read, _) => Command::new(now, &[Step::Array(timing.read), bus]),
-            (Class::Write, 0) => Command::new(now, &[Step::Array(timing.program + extra.0)]),
-            (Class::Write, _) => Command::new(now, &[bus, Step::Array(timing.program + extra.0)]),
+            (Class::Read, 0) => Command::after(cycles, now, &[read]),
+            (Class::Read, _) => Command::after(cycles, now, &[read, Step::Out(pages)]),
+            (Class::Write, 0) => Command::after(cycles, now, &[program]),
+            (Class::Write, _) => Command::after(cycles, now, &[Step::In(pages), program]),
         };
         let is_background =
             |part: &Part| part.op != NO_OP && !part.prepares && self.is_background(self.ops[part.op].sub);
         let background = slot.parts.iter().all(is_background);
         self.begin(die, Activity::Joint(class), Command { summaries: extra.1, background, ..command }, now);
+    }
+
+    /// The commands of a die's parts that stand before everything else: one for each plane that is read, and one for a
+    /// program of what lies in the register. The others go with their pages.
+    fn cycles_of_parts(&self, die: u32, class: Class) -> SimDuration {
+        let (parts, command) = (&self.dies[die as usize].parts, &self.rules.timing.command);
+        match class {
+            Class::Read => command.read * parts.iter().filter(|part| !part.rides).count() as u64,
+            Class::Write => command.program * parts.iter().filter(|part| !part.transfers).count() as u64,
+        }
     }
 
     /// Something of a joint read has ended: the parts whose pages are over are done.
@@ -234,9 +254,17 @@ impl<P: Probe> Device<P> {
         if part.op == NO_OP || part.prepares {
             return;
         }
-        let transfer = self.rules.timing.transfer;
-        let gc_ahead = with_gc && slot.parts[0].transfers && !shares_page;
-        let gc_ahead = if gc_ahead { transfer } else { SimDuration::ZERO };
+        let gc_transfers = with_gc && slot.parts[0].transfers && !shares_page;
+        let (transfer, gc_ahead) = match slot.activity {
+            Activity::Joint(Class::Write) => {
+                let gc_page = if gc_transfers { self.rules.page_in } else { SimDuration::ZERO };
+                (self.rules.page_in, gc_page + self.cycles_of_parts(die, Class::Write))
+            }
+            _ => {
+                let gc_page = if gc_transfers { self.rules.timing.transfer } else { SimDuration::ZERO };
+                (self.rules.timing.transfer + self.cycles_of_parts(die, Class::Read), gc_page)
+            }
+        };
         self.finish_op(die, part.op, Share { transfer, gc_ahead, with_gc }, now);
     }
 
@@ -262,6 +290,9 @@ impl<P: Probe> Device<P> {
 
     /// Something has arrived while a die works: should what it does wait?
     pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.suspend_host_program(die, now) || !self.schedule_needs.suspend {
+            return Ok(());
+        }
         let Some((running, cost)) = self.running(die, now) else { return Ok(()) };
         if self.ask(die, Some(running), now) == Decision::Suspend {
             self.suspend(die, running.remaining, cost, now);

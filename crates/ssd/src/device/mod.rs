@@ -17,6 +17,7 @@
 //! * `dispatch`: what a die does next;
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
+//! * `suspend`: programs of the host that give way to reads;
 //! * `joint`: commands of several planes, halves of page moves, and suspending;
 //! * `trigger`: when a die should collect;
 //! * `collect`: an event of a die begins, takes its victims, and ends;
@@ -34,7 +35,7 @@
 //! * `watch`: what the planes do, for a probe that asks;
 //! * `windows`: when it may begin to collect.
 //!
-//! Not modelled: suspending host programs for host reads, cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
+//! Not modelled: cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
 //! limits, and mapping-table traffic.
 
 mod account;
@@ -59,6 +60,7 @@ mod rules;
 mod run;
 mod status;
 mod steps;
+mod suspend;
 mod trigger;
 mod turns;
 mod view;
@@ -69,7 +71,7 @@ mod windows;
 use std::collections::VecDeque;
 
 use harmonia_engine::SlotQueue;
-use harmonia_flash::{Bus, Copyback, Link, Timing};
+use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
 use harmonia_types::{SimDuration, SimTime};
 
 use crate::config::{Destination, Priority, SsdConfig, Trigger};
@@ -200,9 +202,14 @@ impl<P: Probe> Device<P> {
         // A single plane has no sibling whose write offset could be equal.
         needs.fresh_blocks &= config.geometry.planes_per_die > 1;
         let (ftl_config, timing) = (&config.ftl, &config.timing);
+        let by_page = !timing.read.is_same() || !timing.program.is_same();
         let global = config.gc.destination == Destination::Device;
         let reads_first = ftl_config.priority == Priority::ReadsFirst;
-        let by_lane = reads_first || ftl_config.multi_plane || needs.queues || policies.victim.uses_reads();
+        let by_lane = reads_first
+            || ftl_config.multi_plane
+            || needs.queues
+            || policies.victim.uses_reads()
+            || timing.suspend_host_program.is_some();
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
@@ -217,15 +224,20 @@ impl<P: Probe> Device<P> {
             rules: Rules {
                 geometry: config.geometry.clone(),
                 timing: config.timing.clone(),
+                by_page,
+                page_in: timing.transfer + timing.command.program,
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
+                link_in_order: config.link.order == LinkOrder::Arrival,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,
                 moves_use_bus: global
-                    || (!config.geometry.own_pins && config.timing.copyback != Copyback::Die),
+                    || (!config.geometry.own_pins
+                        && (timing.copyback != Copyback::Die || timing.command.take_time()))
+                    || by_page,
                 global,
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,
@@ -235,7 +247,7 @@ impl<P: Probe> Device<P> {
                     Pairs::WithMultiPlane => ftl_config.multi_plane,
                     Pairs::Always => true,
                 },
-                suspends: needs.suspend && can_suspend,
+                suspends: (needs.suspend && can_suspend) || timing.suspend_host_program.is_some(),
                 deadlines: needs.deadlines.is_some(),
                 slack: needs.deadlines.unwrap_or_default(),
                 shape,

@@ -353,19 +353,19 @@ impl<P: Probe> Device<P> {
             let (kind, ready) = match sub.operation {
                 Operation::Write => {
                     let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
-                    (kind, if left.is_some() { now } else { self.link.take(now, self.rules.link_page) })
+                    (kind, if left.is_some() { now } else { self.link.receive(now, self.rules.link_page) })
                 }
                 Operation::Trim if is_partial(page) => {
                     self.finish_page_at(handle, page, now);
                     continue;
                 }
-                Operation::Trim => (OpKind::Trim, now),
+                Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
                 Operation::Read | Operation::Flush => {
                     if self.ftl.home(lpn).is_none() && !self.page_is_awaited(lpn) {
                         self.finish_unmapped_read(handle, page, 0, lpn, now);
                         continue;
                     }
-                    (OpKind::Read, now)
+                    (OpKind::Read, self.reaches_die(now))
                 }
             };
             if let Some(left) = left {

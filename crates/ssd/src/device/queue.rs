@@ -153,14 +153,14 @@ impl<P: Probe> Device<P> {
                 Operation::Write => {
                     let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
                     // What is refused does not go over the link.
-                    (kind, if left.is_some() { now } else { self.link.take(now, self.rules.link_page) })
+                    (kind, if left.is_some() { now } else { self.link.receive(now, self.rules.link_page) })
                 }
                 Operation::Trim if edge => {
                     // A device may ignore the parts of pages at the edges of a trimmed range.
                     self.finish_page_at(handle, page, now);
                     continue;
                 }
-                Operation::Trim => (OpKind::Trim, now),
+                Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
                 Operation::Read | Operation::Flush => {
                     if !self.ftl.fully_mapped(unit)
                         && self.ftl.lookup(unit, lpn).is_none()
@@ -169,7 +169,7 @@ impl<P: Probe> Device<P> {
                         self.finish_unmapped_read(handle, page, unit, lpn, now);
                         continue;
                     }
-                    (OpKind::Read, now)
+                    (OpKind::Read, self.reaches_die(now))
                 }
             };
             if let Some(left) = left {
@@ -180,6 +180,12 @@ impl<P: Probe> Device<P> {
             self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
         }
         Ok(())
+    }
+
+    /// When a read or a trim that arrives at `now` is at its die: at once, or behind the data of earlier writes.
+    #[inline]
+    pub(super) fn reaches_die(&self, now: SimTime) -> SimTime {
+        if self.rules.link_in_order { now.max(self.link.received()) } else { now }
     }
 
     /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.

@@ -14,9 +14,15 @@ pub(super) struct Rules {
     pub shape: Shape,
     pub geometry: Geometry,
     pub timing: Timing,
+    /// A page goes to the die: the command and its data.
+    pub page_in: SimDuration,
+    /// Pages differ in how long the array works for them.
+    pub by_page: bool,
     /// Time of one page on the host link.
     pub link_page: SimDuration,
     pub link_latency: SimDuration,
+    /// Reads and trims do not overtake writes on the link.
+    pub link_in_order: bool,
     pub domain: Domain,
     pub background: bool,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
@@ -24,7 +30,7 @@ pub(super) struct Rules {
     /// Free blocks at or below which a die collects whatever a policy that limits says.
     pub last_block: u32,
     pub min_victims: u32,
-    /// Garbage collection's page moves may have to take turns on a shared bus.
+    /// Garbage collection moves page by page: moves may have to take turns on a shared bus, or differ in their times.
     pub moves_use_bus: bool,
     /// Host reads go before host writes, and a shared bus grants collection first, then reads.
     pub reads_first: bool,
@@ -36,7 +42,7 @@ pub(super) struct Rules {
     pub global: bool,
     /// Partly written blocks a unit may set aside.
     pub set_aside: usize,
-    /// Collection may be suspended when something arrives.
+    /// What runs may be suspended when something arrives.
     pub suspends: bool,
     /// The schedule looks at deadlines.
     pub deadlines: bool,
@@ -59,22 +65,24 @@ impl Rules {
         let timing = &self.timing;
         let leaves_plane = job.is_none_or(|job| job.source_plane != job.destination.0);
         let die = match job.map_or(GcPhase::Read, |job| job.phase) {
-            GcPhase::Read if self.global || self.is_far(leaves_plane) => timing.read + self.bus_turn(),
+            GcPhase::Read if self.global || self.is_far(leaves_plane) => self.page_read(),
             // The page stays in the plane's register, and its program follows at once.
-            GcPhase::Read => timing.read + timing.program,
-            GcPhase::Program => timing.program + self.bus_turn(),
-            GcPhase::Erase => timing.erase,
+            GcPhase::Read => {
+                let cycles = self.bus_turn(timing.command.read) + self.bus_turn(timing.command.program);
+                timing.read.mean() + timing.program.mean() + cycles
+            }
+            GcPhase::Program => self.page_program(),
+            GcPhase::Erase => timing.erase + self.bus_turn(timing.command.erase),
             GcPhase::Choose | GcPhase::Away => SimDuration::ZERO,
         };
         Work { die, link: SimDuration::ZERO }
     }
 
     pub fn host_work(&self, kind: OpKind) -> Work {
-        let timing = &self.timing;
         let die = match kind {
-            OpKind::Read => timing.read + self.bus_turn(),
-            OpKind::Write => timing.program + self.bus_turn(),
-            OpKind::PartialWrite => timing.read + timing.program + self.bus_turn() * 2,
+            OpKind::Read => self.page_read(),
+            OpKind::Write => self.page_program(),
+            OpKind::PartialWrite => self.page_read() + self.page_program(),
             OpKind::Trim => SimDuration::ZERO,
         };
         let link = if kind == OpKind::Read { self.link_page } else { SimDuration::ZERO };
@@ -84,13 +92,31 @@ impl Rules {
     /// Read and program of a page that garbage collection moves, each transfer without waiting for the bus.
     pub fn move_time(&self, leaves_plane: bool) -> SimDuration {
         let transfers = if self.global || self.is_far(leaves_plane) { 2 } else { 0 };
-        self.timing.read + self.timing.program + self.timing.transfer * transfers
+        let Timing { read, program, transfer, command, .. } = self.timing;
+        read.mean() + program.mean() + transfer * transfers + command.read + command.program
     }
 
-    /// A transfer, behind one of every other die on its bus.
-    fn bus_turn(&self) -> SimDuration {
+    /// Programs of so many summary pages, of which the first stands behind the data.
+    pub fn summary_time(&self, pages: u32) -> SimDuration {
+        self.timing.program.of(self.shape.data_pages) * u64::from(pages)
+    }
+
+    fn page_read(&self) -> SimDuration {
+        let timing = &self.timing;
+        self.bus_turn(timing.command.read) + timing.read.mean() + self.bus_turn(timing.transfer)
+    }
+
+    fn page_program(&self) -> SimDuration {
+        self.bus_turn(self.page_in) + self.timing.program.mean()
+    }
+
+    /// A turn on the bus, behind one of every other die on it. What takes no time needs none.
+    fn bus_turn(&self, length: SimDuration) -> SimDuration {
         let geometry = &self.geometry;
-        let on_bus = if geometry.own_pins { 1 } else { geometry.chips_per_channel * geometry.dies_per_chip };
-        self.timing.transfer * u64::from(on_bus)
+        if geometry.own_pins || length == SimDuration::ZERO {
+            return length;
+        }
+        let others = geometry.chips_per_channel * geometry.dies_per_chip - 1;
+        length + self.page_in.max(self.timing.command.read).max(self.timing.command.erase) * u64::from(others)
     }
 }

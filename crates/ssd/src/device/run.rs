@@ -1,10 +1,11 @@
 //! Running commands: a host operation becomes one, and a command goes on step by step, over the bus where it needs that.
 
-use harmonia_flash::{Grant, Urgency};
-use harmonia_types::{IoCause, Ppn, SimTime};
+use harmonia_flash::{Bus, CommandOrder, Grant, Turn, Urgency};
+use harmonia_types::{IoCause, Ppn, SimDuration, SimTime};
 
 use super::account::Share;
 use super::queue::{OpKind, PageOp};
+use super::rules::Rules;
 use super::{Device, DeviceFailure};
 use crate::die::Die;
 use crate::die::command::{Activity, Command, NO_OP, Step};
@@ -27,12 +28,29 @@ fn urgency(die: &Die, ops: &Slab<PageOp>) -> Urgency {
     }
 }
 
+/// Asks for the bus at `now`; `None` if others go first, or whoever comes later may.
+#[inline]
+fn ask(
+    rules: &Rules,
+    bus: &mut Bus,
+    die: u32,
+    (step, length, urgency): (Step, SimDuration, Urgency),
+    now: SimTime,
+) -> Option<Grant> {
+    let after_data = rules.timing.command.order == CommandOrder::AfterData;
+    if !rules.reads_first && !after_data {
+        return Some(bus.take(now, length, urgency == Urgency::Gc));
+    }
+    let turn = Turn::new(die, length, urgency, after_data && !matches!(step, Step::Out(_)));
+    bus.ask(now, if rules.reads_first { turn } else { turn.in_line() })
+}
+
 impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
     pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let op = self.ops[handle];
-        let timing = &self.rules.timing;
-        let (read, program) = (Step::Array(timing.read), Step::Array(timing.program));
+        let read = Step::Array(self.rules.timing.read.of(self.offset_of(&op)));
+        let cycles = self.rules.timing.command.read;
         let background = self.is_background(op.sub);
         if !background {
             self.last_activity = now;
@@ -40,15 +58,16 @@ impl<P: Probe> Device<P> {
         self.counters.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
         let mut summaries = 0;
         let command = match op.kind {
-            OpKind::Read if self.read_page(&op) => Command::new(now, &[read, Step::Bus(1)]),
+            OpKind::Read if self.read_page(&op) => Command::after(cycles, now, &[read, Step::Out(1)]),
             OpKind::Read => Command::new(now, &[]),
             OpKind::Write | OpKind::PartialWrite => {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
                 summaries = self.write_page(die, &op, now)?;
+                let program = Step::Array(self.rules.timing.program.of(self.offset_of(&op)));
                 if completes {
-                    Command::new(now, &[read, Step::Bus(1), Step::Bus(1), program])
+                    Command::after(cycles, now, &[read, Step::Out(1), Step::In(1), program])
                 } else {
-                    Command::new(now, &[Step::Bus(1), program])
+                    Command::new(now, &[Step::In(1), program])
                 }
             }
             OpKind::Trim => {
@@ -68,6 +87,13 @@ impl<P: Probe> Device<P> {
 
     fn origin(&self, op: &PageOp) -> Origin {
         Origin { token: self.subs[op.sub].token, page: op.page }
+    }
+
+    /// The page offset at which an operation's data lies now, where it matters.
+    #[inline]
+    fn offset_of(&self, op: &PageOp) -> u32 {
+        let place = if self.rules.by_page { self.ftl.lookup(op.unit, op.lpn) } else { None };
+        place.map_or(0, |place| place.1)
     }
 
     /// Where the data of an operation's page lies now.
@@ -143,41 +169,43 @@ impl<P: Probe> Device<P> {
     /// Runs steps of which the first can begin at `time`, from `now` on.
     fn run_from(&mut self, die: u32, mut time: SimTime, now: SimTime) {
         let slot = &mut self.dies[die as usize];
-        let transfer = self.rules.timing.transfer;
+        let rules = &self.rules;
         while slot.command.next < slot.command.len {
             let command = &mut slot.command;
-            match command.steps[usize::from(command.next)] {
+            let step = command.steps[usize::from(command.next)];
+            let length = match step {
                 Step::Array(length) => {
                     time += length;
                     command.array += length;
                     command.next += 1;
+                    continue;
                 }
-                Step::Bus(_) if self.rules.geometry.own_pins => {
-                    time = slot.transferred(Grant::at_once(time + transfer), transfer);
-                    if slot.activity == Activity::Joint(Class::Read) {
-                        break;
-                    }
+                Step::Command(length) => length,
+                Step::Out(_) => rules.timing.transfer,
+                Step::In(_) => rules.page_in,
+            };
+            if rules.geometry.own_pins {
+                time = slot.transferred(Grant::at_once(time + length), length);
+                if slot.activity == Activity::Joint(Class::Read) && slot.command.pages > 0 {
+                    break;
                 }
-                // The bus is asked for when the data is there, not before: others may want it until then.
-                Step::Bus(_) if time > now => break,
-                Step::Bus(_) => {
-                    let urgency = urgency(slot, &self.ops);
-                    let channel = self.rules.geometry.channel_of(die) as usize;
-                    let bus = &mut self.buses[channel];
-                    let grant = if !self.rules.reads_first {
-                        bus.take(now, transfer, urgency == Urgency::Gc)
-                    } else if let Some(grant) = bus.ask(now, transfer, urgency, die) {
-                        grant
-                    } else {
-                        if self.bus_wakes.time_of(channel) == SimTime::NEVER {
-                            self.bus_wakes.set(channel, bus.free_at());
-                        }
-                        self.wakes.clear(die as usize);
-                        return;
-                    };
-                    time = slot.transferred(grant, transfer);
-                }
+                continue;
             }
+            if time > now {
+                // The bus is asked for when the data is there, not before: others may want it until then.
+                break;
+            }
+            let urgency = urgency(slot, &self.ops);
+            let channel = rules.geometry.channel_of(die) as usize;
+            let bus = &mut self.buses[channel];
+            let Some(grant) = ask(rules, bus, die, (step, length, urgency), now) else {
+                if self.bus_wakes.time_of(channel) == SimTime::NEVER {
+                    self.bus_wakes.set(channel, bus.free_at());
+                }
+                self.wakes.clear(die as usize);
+                return;
+            };
+            time = slot.transferred(grant, length);
         }
         self.wakes.set(die as usize, time);
     }
@@ -189,21 +217,21 @@ impl<P: Probe> Device<P> {
             return self.govern(now);
         }
         let bus = &mut self.buses[channel];
-        let granted = bus.grant(now, self.rules.timing.transfer);
+        let granted = bus.grant(now);
         if bus.is_awaited() {
             self.bus_wakes.set(channel, bus.free_at());
         } else {
             self.bus_wakes.clear(channel);
         }
-        let Some((die, grant)) = granted else { return };
-        let time = self.dies[die as usize].transferred(grant, self.rules.timing.transfer);
+        let Some((Turn { die, length, .. }, grant)) = granted else { return };
+        let time = self.dies[die as usize].transferred(grant, length);
         self.run_from(die, time, now);
     }
 
     /// Programs the summary pages of blocks that host operations filled. `false` if there are none.
     pub(super) fn begin_summaries(&mut self, die: u32, now: SimTime) -> bool {
         let Command { summaries, background, start, .. } = self.dies[die as usize].command;
-        let time = self.rules.timing.program * u64::from(summaries);
+        let time = self.rules.summary_time(summaries);
         if background {
             self.log_background(die, start, now + time);
         }

@@ -122,7 +122,7 @@ impl<P: Probe> Device<P> {
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
         for (index, die) in self.dies.iter().enumerate() {
             let channel = self.rules.geometry.channel_of(index as u32) as usize;
-            let for_bus = self.rules.reads_first && self.buses[channel].is_awaited();
+            let for_bus = self.buses[channel].is_awaited();
             let is_away = die.collection.is_away();
             die.audit(index as u32);
             let stalls = die.stalled && self.is_pressed(index as u32);

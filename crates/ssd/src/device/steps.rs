@@ -1,6 +1,6 @@
 //! Events that go step by step: choose a victim, read a page, program it, erase.
 
-use harmonia_types::SimTime;
+use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
@@ -82,6 +82,7 @@ impl<P: Probe> Device<P> {
             Due::Choose | Due::Erase => return Ok(false),
         };
         let failure = self.failure(now);
+        let to = if self.rules.by_page { self.ftl.next_gc_page(unit) } else { None };
         let moved = self.ftl.unit(unit).move_page(victim.block, page, &mut self.probe).map_err(failure)?;
         if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
             victim.cursor = page + 1;
@@ -89,11 +90,16 @@ impl<P: Probe> Device<P> {
         }
         self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
         let timing = &self.rules.timing;
-        let program = timing.program + timing.program * u64::from(moved.summaries);
+        let (tr, cycles) = (timing.read.of(page), &timing.command);
+        let read = Step::Array(tr);
+        let own = timing.program.of(to.map_or(0, |to| to.1));
+        let program = own + self.rules.summary_time(moved.summaries);
         let command = if self.is_far(moved.between_planes) {
-            Command::new(now, &[Step::Array(timing.read), Step::Bus(1), Step::Bus(1), Step::Array(program)])
+            Command::after(cycles.read, now, &[read, Step::Out(1), Step::In(1), Step::Array(program)])
+        } else if cycles.program > SimDuration::ZERO {
+            Command::after(cycles.read, now, &[read, Step::Command(cycles.program), Step::Array(program)])
         } else {
-            Command::new(now, &[Step::Array(timing.read + program)])
+            Command::after(cycles.read, now, &[Step::Array(tr + program)])
         };
         self.begin(die, Activity::Move, command, now);
         Ok(true)
@@ -108,8 +114,9 @@ impl<P: Probe> Device<P> {
         assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
         let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
         self.counters.superseded += u64::from(superseded);
-        let erase = Step::Array(self.rules.timing.erase);
-        self.begin(die, Activity::Erase, Command::new(now, &[erase]), now);
+        let timing = &self.rules.timing;
+        let command = Command::after(timing.command.erase, now, &[Step::Array(timing.erase)]);
+        self.begin(die, Activity::Erase, command, now);
     }
 
     /// A page move or an erase has ended.

@@ -44,6 +44,13 @@ impl QueueView<'_> {
         first.or_else(|| (self.die.head != NO_OP).then(|| self.queued(self.die.head)))
     }
 
+    /// The first read of the host that could start now, though the command that runs is a program.
+    pub fn host_read(&self, now: SimTime) -> Option<HostToken> {
+        let runs = |op: &PageOp| self.die.running_ops().any(|other| self.ops[other].is_on(op.unit, op.lpn));
+        let is_due = |op: &PageOp| op.ready <= now && !self.subs[op.sub].background && !runs(op);
+        self.first_in(Class::Read, is_due).map(|read| read.token)
+    }
+
     pub fn units(&self) -> std::ops::Range<u32> {
         self.ftl.shape().units_of(self.index)
     }

@@ -135,16 +135,18 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn note_command(&mut self, die: u32, now: SimTime) {
         if P::AUDIT {
-            let slot = &self.dies[die as usize];
-            let doing = if slot.runs_collection() {
-                Doing::Collection
-            } else if slot.command.background {
-                Doing::Background
-            } else {
-                Doing::Host
-            };
             self.diaries.0[die as usize].suspended = SimDuration::ZERO;
-            self.note_doing(die, doing, now);
+            self.note_doing(die, self.doing(die), now);
+        }
+    }
+
+    /// What the command that runs is for.
+    fn doing(&self, die: u32) -> Doing {
+        let slot = &self.dies[die as usize];
+        match slot.runs_collection() {
+            true => Doing::Collection,
+            false if slot.command.background => Doing::Background,
+            false => Doing::Host,
         }
     }
 
@@ -161,7 +163,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn note_resumed(&mut self, die: u32, cost: SimDuration, now: SimTime) {
         if P::AUDIT {
-            self.note_doing(die, Doing::Collection, now);
+            self.note_doing(die, self.doing(die), now);
             let diary = &mut self.diaries.0[die as usize];
             let (since, before) = diary.paused.take().expect("only what is suspended goes on");
             diary.suspended = before + (now - since) + cost;

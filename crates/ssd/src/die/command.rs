@@ -1,10 +1,13 @@
 //! Commands: sequences of array and bus steps, and the parts of a command of several planes.
 //!
 //! ```text
-//! read      [array tR][bus]              write          [bus][array tPROG]
-//! move      [array tR + tPROG]           partial write  [array tR][bus][bus][array tPROG]
-//! far move  [array tR][bus][bus][array tPROG]           erase [array tBERS]
+//! read      [array tR][out]              write          [in][array tPROG]
+//! move      [array tR + tPROG]           partial write  [array tR][out][in][array tPROG]
+//! far move  [array tR][out][in][array tPROG]            erase [array tBERS]
 //! ```
+//!
+//! Where commands take time, one takes a turn on the bus before each array read and each erase, and before a program of
+//! what lies in the register. The command of another program belongs to the turn in which its page goes in.
 
 use harmonia_types::{SimDuration, SimTime};
 
@@ -26,7 +29,7 @@ pub(crate) enum Activity {
     Erase,
     /// Reads or programs of the die's parts: several planes, or half of a page move.
     Joint(Class),
-    /// Stops a command of garbage collection.
+    /// Stops a command of garbage collection, or a program of the host.
     Suspending,
 }
 
@@ -36,7 +39,7 @@ pub(crate) const NO_OP: u32 = u32::MAX;
 /// The running command: its remaining steps and what it has cost so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Command {
-    pub steps: [Step; 4],
+    pub steps: [Step; 5],
     pub next: u8,
     pub len: u8,
     /// When the operation began.
@@ -60,15 +63,19 @@ pub(crate) struct Command {
 /// One step of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    /// So many pages over the bus, one after the other.
-    Bus(u8),
+    /// A command without data is on the bus for so long.
+    Command(SimDuration),
+    /// So many pages over the bus from the die, one after the other.
+    Out(u8),
+    /// So many pages to the die, each behind the command that programs it.
+    In(u8),
     /// The flash array works for so long.
     Array(SimDuration),
 }
 
 impl Default for Step {
     fn default() -> Self {
-        Step::Bus(0)
+        Step::Out(0)
     }
 }
 
@@ -76,6 +83,18 @@ impl Command {
     pub fn new(start: SimTime, steps: &[Step]) -> Self {
         let mut command = Command { start, len: steps.len() as u8, ..Command::default() };
         command.steps[..steps.len()].copy_from_slice(steps);
+        command
+    }
+
+    /// The same behind a command that takes `cycles`, if it takes any.
+    #[inline]
+    pub fn after(cycles: SimDuration, start: SimTime, steps: &[Step]) -> Self {
+        let mut command = Command::new(start, steps);
+        if cycles > SimDuration::ZERO {
+            command.steps.rotate_right(1);
+            command.steps[0] = Step::Command(cycles);
+            command.len += 1;
+        }
         command
     }
 }
@@ -116,7 +135,7 @@ impl Part {
     }
 }
 
-/// A suspended command of garbage collection.
+/// A suspended command: one of garbage collection, or a program of the host.
 #[derive(Debug, Clone)]
 pub(crate) struct Paused {
     pub activity: Activity,
@@ -126,4 +145,11 @@ pub(crate) struct Paused {
     pub remaining: SimDuration,
     /// Unit and LPN of the page it moves.
     pub moves: Option<(u32, u32)>,
+}
+
+impl Paused {
+    /// Whether it is a program of the host.
+    pub fn is_host(&self) -> bool {
+        self.parts.first().is_some_and(|part| part.op != NO_OP)
+    }
 }

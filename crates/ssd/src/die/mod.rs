@@ -44,7 +44,7 @@ pub(crate) struct Die {
     pub held_since: SimTime,
     pub collection: Collection,
     pub command: Command,
-    /// A command of garbage collection that is suspended.
+    /// A command that is suspended.
     pub paused: Option<Box<Paused>>,
     /// When it collected, as far as some waiting operation may have met it.
     pub gc_log: VecDeque<(SimTime, SimTime)>,
@@ -131,26 +131,31 @@ impl Die {
         single.into_iter().chain(begun.map(|part| part.op))
     }
 
-    /// A page goes over the bus; returns when it is over.
+    /// A page or a command goes over the bus for `length`; returns when it is over.
     #[inline]
-    pub fn transferred(&mut self, grant: Grant, transfer: SimDuration) -> SimTime {
+    pub fn transferred(&mut self, grant: Grant, length: SimDuration) -> SimTime {
         let command = &mut self.command;
         command.bus_wait_gc += grant.waited_gc;
         command.bus_wait_host += grant.waited_host;
-        command.transfer += transfer;
+        command.transfer += length;
+        let step = &mut command.steps[usize::from(command.next)];
+        if let Step::Command(_) = step {
+            command.next += 1;
+            return grant.end;
+        }
         command.pages += 1;
-        if let Step::Bus(pages @ 2..) = &mut command.steps[usize::from(command.next)] {
+        if let Step::Out(pages @ 2..) | Step::In(pages @ 2..) = step {
             *pages -= 1;
         } else {
             command.next += 1;
         }
         if command.pages > 1 && self.activity == Activity::Joint(Class::Write) {
-            command.lead += (grant.end - self.command_began) - transfer;
+            command.lead += (grant.end - self.command_began) - length;
         }
         grant.end
     }
 
-    /// The part whose page is transferred next.
+    /// The part whose page is transferred next; the first one while a command is on the bus.
     pub fn transferring(&self) -> Part {
         let mut parts = self.parts.iter().filter(|part| part.transfers);
         *parts.nth(self.command.pages.into()).unwrap_or(&self.parts[0])
@@ -164,10 +169,17 @@ impl Die {
     /// Whether the running command is one of garbage collection.
     pub fn runs_collection(&self) -> bool {
         match self.activity {
-            Activity::Event | Activity::Move | Activity::Erase | Activity::Suspending => true,
+            Activity::Event | Activity::Move | Activity::Erase => true,
             Activity::Joint(_) => self.has_gc_part(),
+            Activity::Suspending => !self.pauses_host(),
             Activity::Idle | Activity::Host(_) | Activity::Summary => false,
         }
+    }
+
+    /// Whether a program of the host is suspended.
+    #[inline]
+    pub fn pauses_host(&self) -> bool {
+        self.paused.as_deref().is_some_and(Paused::is_host)
     }
 
     /// Checks that what it does, what it collects and what it holds back go together.
@@ -196,7 +208,8 @@ impl Die {
             running.is_none() || self.paused.is_none(),
             "die {index}: a second command of collection runs"
         );
-        match running.or(self.paused.as_deref().map(|paused| paused.activity)) {
+        let paused = self.paused.as_deref().filter(|paused| !paused.is_host());
+        match running.or(paused.map(|paused| paused.activity)) {
             None => {
                 assert!(hosting.is_none(), "die {index} has begun a page of another and does not program it")
             }

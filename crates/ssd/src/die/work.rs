@@ -13,13 +13,14 @@
 //!     └─────────────► what was suspended
 //! ```
 //!
-//! While a command is suspended the die serves the host, and begins no other command of collection. Every command may end:
+//! A program of the host, alone or of several planes, is suspended and goes on in the same way. While a command is suspended
+//! the die serves the host, and begins no other command of collection. Every command may end:
 //! `rest` is legal from each state. Any other transition is refused, by an assertion in builds that have them.
 
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Die;
-use super::command::{Activity, Command, Paused};
+use super::command::{Activity, Command, Part, Paused};
 use crate::gc::schedule::Class;
 
 impl Die {
@@ -50,17 +51,18 @@ impl Die {
         self.activity = Activity::Idle;
     }
 
-    /// Stops a program or an erase of garbage collection, whose array still needs so long.
+    /// Stops a program, or an erase of garbage collection, whose array still needs so long.
     ///
     /// # Panics
     /// If anything else runs, or something is suspended already.
     pub fn suspend(&mut self, remaining: SimDuration) {
-        let is_suspendable = match self.activity {
-            Activity::Erase => true,
-            Activity::Joint(Class::Write) => self.has_gc_part(),
-            _ => false,
-        };
+        let is_suspendable =
+            matches!(self.activity, Activity::Erase | Activity::Host(_) | Activity::Joint(Class::Write));
         assert!(is_suspendable && self.paused.is_none(), "{:?} cannot be suspended", self.activity);
+        if let Activity::Host(op) = self.activity {
+            self.parts.clear();
+            self.parts.push(Part::of_host(op, true));
+        }
         self.paused = Some(Box::new(Paused {
             activity: self.activity,
             command: self.command,
@@ -93,7 +95,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::super::Guest;
-    use super::super::command::{NO_OP, Part, Step};
+    use super::super::command::{NO_OP, Step};
     use super::*;
     use crate::block::BlockId;
     use harmonia_engine::Rng;
@@ -115,7 +117,7 @@ mod tests {
     ];
 
     /// Every legal transition but `rest`: from, whether something is suspended (`None`: either way), name, to.
-    const LEGAL: [(&str, Option<bool>, &str, &str); 15] = [
+    const LEGAL: [(&str, Option<bool>, &str, &str); 17] = [
         ("idle", None, "host", "host"),
         ("idle", None, "joint", "joint"),
         ("idle", Some(false), "event", "event"),
@@ -129,6 +131,8 @@ mod tests {
         ("half read", None, "summary", "summary"),
         ("half write", None, "summary", "summary"),
         ("event", None, "event", "event"),
+        ("host", Some(false), "suspend", "suspending"),
+        ("joint", Some(false), "suspend", "suspending"),
         ("erase", Some(false), "suspend", "suspending"),
         ("half write", Some(false), "suspend", "suspending"),
     ];

@@ -7,7 +7,7 @@
 //! A unit is 8 blocks of 4 pages, half of them spare: 16 logical pages. Low means at most 1 free block, soft 2.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, NoProbe};
 use harmonia_ssd::{
@@ -35,16 +35,22 @@ pub fn one_die() -> SsdConfig {
             own_pins: true,
         },
         timing: Timing {
-            read: SimDuration(1_000),
-            program: SimDuration(5_000),
+            read: SimDuration(1_000).into(),
+            program: SimDuration(5_000).into(),
             erase: SimDuration(20_000),
             transfer: SimDuration(300),
+            command: Commands::NONE,
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
-        link: LinkConfig { bandwidth: PAGE * 1_000_000_000 / LINK, latency: SimDuration::ZERO },
+        link: LinkConfig {
+            bandwidth: PAGE * 1_000_000_000 / LINK,
+            latency: SimDuration::ZERO,
+            order: LinkOrder::Ready,
+        },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(4),
             allocation: Allocation::CWDP,

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
@@ -52,18 +52,21 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             own_pins: rng.chance(0.5),
         },
         timing: Timing {
-            read: SimDuration(u64::from(draw(rng, 1, 30))),
-            program: SimDuration(u64::from(draw(rng, 1, 200))),
+            read: SimDuration(u64::from(draw(rng, 1, 30))).into(),
+            program: SimDuration(u64::from(draw(rng, 1, 200))).into(),
             erase: SimDuration(u64::from(draw(rng, 1, 900))),
             transfer: SimDuration(u64::from(draw(rng, 1, 60))),
+            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            suspend_host_program: None,
             resume: SimDuration(pick(rng, &[0, 3])),
         },
         link: LinkConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
+            order: LinkOrder::Ready,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
@@ -120,6 +123,27 @@ pub fn additions(rng: &mut Rng, mut config: SsdConfig) -> SsdConfig {
         config.geometry.blocks_per_plane += 2;
     }
     config
+}
+
+/// Half of the devices get rules of timing that none has by default.
+pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
+    if rng.chance(0.5) {
+        return;
+    }
+    let time = |rng: &mut Rng| SimDuration(pick(rng, &[0, 1, 5, 30]));
+    config.timing.command = Commands {
+        read: time(rng),
+        program: time(rng),
+        erase: time(rng),
+        order: pick(rng, &[CommandOrder::Fifo, CommandOrder::AfterData]),
+    };
+    config.timing.suspend_host_program = pick(rng, &[None, None, Some(SimDuration(0)), Some(SimDuration(9))]);
+    config.link.order = pick(rng, &[LinkOrder::Ready, LinkOrder::Arrival]);
+    for times in [&mut config.timing.read, &mut config.timing.program] {
+        let types = rng.below(3) as usize + 1;
+        let each: Vec<SimDuration> = (0..types).map(|_| SimDuration(1 + rng.below(150))).collect();
+        *times = PageTimes::by_type(&each).expect("one to three");
+    }
 }
 
 /// The schedule, with this slack in ns if it has one.

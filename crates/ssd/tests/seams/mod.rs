@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
@@ -32,16 +32,18 @@ pub fn config(channels: u32) -> SsdConfig {
             own_pins: true,
         },
         timing: Timing {
-            read: READ,
-            program: PROGRAM,
+            read: READ.into(),
+            program: PROGRAM.into(),
             erase: ERASE,
             transfer: SimDuration::from_us(25),
+            command: Commands::NONE,
             copyback: Copyback::Die,
             suspend_program: None,
             suspend_erase: None,
+            suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
-        link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO },
+        link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
             allocation: Allocation::CWDP,

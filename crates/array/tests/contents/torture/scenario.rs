@@ -6,7 +6,7 @@ use harmonia_array::{
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
@@ -266,18 +266,21 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             own_pins: rng.chance(0.5),
         },
         timing: Timing {
-            read: us(rng, 30),
-            program: us(rng, 200),
+            read: us(rng, 30).into(),
+            program: us(rng, 200).into(),
             erase: us(rng, 900),
             transfer: us(rng, 60),
+            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: pick(rng, &[None, Some(SimDuration(7_000))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            suspend_host_program: None,
             resume: SimDuration(pick(rng, &[0, 3_000])),
         },
         link: LinkConfig {
             bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
             latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),
+            order: LinkOrder::Ready,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
