@@ -120,6 +120,7 @@ impl<P: Probe> Device<P> {
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {
                 self.unlink(die, op);
+                self.choose_plane(die, op);
                 if !self.start_op(die, op, now)? {
                     return Ok(Outcome::AskAgain { looks: true });
                 }

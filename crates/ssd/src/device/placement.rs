@@ -5,8 +5,9 @@
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
 //! round robin. Where collection takes no time, dies that are about to collect are as good as others.
 //!
-//! The rule for planes: the one with the most free pages, those left out that waiting writes will take; of equals the first
-//! behind the last one chosen in the die.
+//! The rule for planes: the one with the most free pages; of equals the first behind the last one that the die wrote to. A
+//! write looks when its page leaves the link, where pages that waiting writes will take do not count as free, and again when it
+//! begins by itself. Then its die may have collected meanwhile, and what that won is used first.
 //!
 //! What binds it: operations on one page keep their order, so a write whose page has an operation waiting follows it to
 //! its unit; a write of part of a page goes where the rest of the page lies; and a unit whose live pages have used up
@@ -288,23 +289,39 @@ impl<P: Probe> Device<P> {
     }
 
     /// In the die that the number of a page names, the plane with the most free pages.
-    fn roomiest(&mut self, lpn: u32, home: Option<u32>) -> u32 {
+    fn roomiest(&self, lpn: u32, home: Option<u32>) -> u32 {
         let shape = &self.rules.shape;
-        let Some(placement) = &mut self.placement else {
-            unreachable!("asked for with dynamic allocation only")
-        };
+        let Some(placement) = &self.placement else { unreachable!("asked for with dynamic allocation only") };
         let die = shape.locate(lpn).0;
         let waiting = |unit: u32| (placement.writes[unit as usize], placement.promised[unit as usize]);
         let turn = placement.next_plane[die as usize];
-        match self.ftl.roomiest(die, turn, waiting) {
-            Some(unit) => {
-                placement.next_plane[die as usize] = shape.unit_in_die(unit).next().0;
-                unit
-            }
-            None => {
-                let held = |unit: &u32| self.ftl.live_pages(*unit) + placement.promised[*unit as usize];
-                home.unwrap_or_else(|| shape.units_of(die).min_by_key(held).unwrap_or(0))
-            }
+        self.ftl.roomiest(die, turn, waiting).or(home).unwrap_or_else(|| {
+            let held = |unit: &u32| self.ftl.live_pages(*unit) + placement.promised[*unit as usize];
+            shape.units_of(die).min_by_key(held).unwrap_or(0)
+        })
+    }
+
+    /// A write of a whole page that begins by itself chooses its plane anew, after what its die has collected meanwhile. Not
+    /// if others wait for the page: they were sent to the same plane.
+    #[inline]
+    pub(super) fn choose_plane(&mut self, die: u32, handle: u32) {
+        let Some(placement) = self.placement.as_deref() else { return };
+        let op = &self.ops[handle];
+        if op.kind != OpKind::Write || !self.rules.shape.names_die || placement.bound(op.lpn) > 0 {
+            return;
+        }
+        let promised = |unit: u32| (0, placement.promised[unit as usize]);
+        let roomiest = self.ftl.roomiest(die, placement.next_plane[die as usize], promised);
+        if let Some(unit) = roomiest.filter(|&unit| self.ftl.has_room_to_collect(unit)) {
+            self.ops[handle].unit = unit;
+        }
+    }
+
+    /// A die writes a page of the host to a unit: of planes with equal room the next one comes first.
+    #[inline]
+    pub(super) fn note_plane(&mut self, die: u32, unit: u32) {
+        if let Some(placement) = &mut self.placement {
+            placement.next_plane[die as usize] = self.rules.shape.unit_in_die(unit).next().0;
         }
     }
 

@@ -132,6 +132,7 @@ impl<P: Probe> Device<P> {
             // What it leaves behind there can be collected.
             self.dies[self.rules.shape.die_of(home) as usize].exhausted = false;
         }
+        self.note_plane(die, op.unit);
         let free = self.ftl.free_blocks(op.unit);
         let failure = self.failure(now);
         let origin = Some(self.origin(op));
