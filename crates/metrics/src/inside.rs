@@ -19,7 +19,7 @@ pub struct InsideReport {
     pub superseded_moves: u64,
     /// Host commands run while an event of their die was under way. Unit: count.
     pub preemptions: u64,
-    /// Times a program or erase of garbage collection was suspended. Unit: count.
+    /// Times a program, or an erase of garbage collection, was suspended. Unit: count.
     pub suspends: u64,
     /// Host operations waiting at a die when it began to collect.
     pub queue_depth_at_gc: QueueDepthReport,

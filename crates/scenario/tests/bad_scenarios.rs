@@ -38,6 +38,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.ftl.multi_plane = \"yes\"", "ssd.ftl.multi_plane", "true or false"),
     ("ssd.timing.suspend_program = \"never\"", "ssd.timing.suspend_program", "\"none\""),
     ("ssd.timing.suspend_erase = 20", "ssd.timing.suspend_erase", "\"none\""),
+    ("ssd.timing.suspend_host_program = true", "ssd.timing.suspend_host_program", "\"none\""),
     ("ssd.timing.resume = \"none\"", "ssd.timing.resume", "a time"),
     ("ssd.gc.destination = \"die\"", "ssd.gc.destination", "unit, device"),
     ("ssd.ftl.allocation_unit = \"chip\"", "ssd.ftl.allocation_unit", "die, plane"),

@@ -132,6 +132,7 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("suspend_program = \"{}\"", inside.pick(&["none", "0us", "1us", "20us"])));
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
+    put(format_args!("suspend_host_program = \"{}\"", bus.pick(&["none", "none", "0us", "7us"])));
     if bus.0.chance(0.5) {
         let order = bus.pick(&["fifo", "after-data"]);
         put(format_args!(

@@ -42,7 +42,7 @@ pub struct DeviceCounters {
     pub superseded: u64,
     /// Host commands run while an event of their die was under way, those that took part in it left out.
     pub preemptions: u64,
-    /// Times a program or erase of garbage collection was suspended.
+    /// Times a program, or an erase of garbage collection, was suspended.
     pub suspends: u64,
     /// Host operations waiting at a die when it began an event.
     pub depth_at_gc: QueueDepth,

@@ -47,6 +47,8 @@ fn ask(
 
 impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
+    #[expect(clippy::inline_always, reason = "a part of dispatch, which every command passes")]
+    #[inline(always)]
     pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let op = self.ops[handle];
         let read = Step::Array(self.rules.timing.read.of(self.offset_of(&op)));
@@ -92,8 +94,12 @@ impl<P: Probe> Device<P> {
     /// The page offset at which an operation's data lies now, where it matters.
     #[inline]
     fn offset_of(&self, op: &PageOp) -> u32 {
-        let place = if self.rules.by_page { self.ftl.lookup(op.unit, op.lpn) } else { None };
-        place.map_or(0, |place| place.1)
+        if self.rules.by_page { self.look_up_offset(op) } else { 0 }
+    }
+
+    #[cold]
+    fn look_up_offset(&self, op: &PageOp) -> u32 {
+        self.ftl.lookup(op.unit, op.lpn).map_or(0, |place| place.1)
     }
 
     /// Where the data of an operation's page lies now.

@@ -49,6 +49,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// A die whose program of the host is suspended serves the next read, or goes on with the program.
+    #[cold]
     pub(super) fn serve_suspended(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         while let Some(HostToken(read)) = self.read_to_let_in(die, now) {
             self.unlink(die, read);

@@ -91,11 +91,16 @@ impl Command {
     pub fn after(cycles: SimDuration, start: SimTime, steps: &[Step]) -> Self {
         let mut command = Command::new(start, steps);
         if cycles > SimDuration::ZERO {
-            command.steps.rotate_right(1);
-            command.steps[0] = Step::Command(cycles);
-            command.len += 1;
+            command.put_before(cycles);
         }
         command
+    }
+
+    #[cold]
+    fn put_before(&mut self, cycles: SimDuration) {
+        self.steps.rotate_right(1);
+        self.steps[0] = Step::Command(cycles);
+        self.len += 1;
     }
 }
 
