@@ -127,6 +127,8 @@ fn a_sweep_that_was_stopped_goes_on_and_damaged_results_are_run_again() {
     fs::copy(path(&names[0]), path(&names[1])).expect("copied");
     let text = fs::read_to_string(path(&names[2])).expect("there");
     fs::write(path(&names[2]), &text[..text.len() / 2]).expect("written");
+    let (whole_ones, damaged) = Store::open(folder.path()).and_then(|store| store.all()).expect("readable");
+    assert_eq!((whole_ones.len(), damaged), (kept - 2, 2));
     assert_eq!(all(&points, folder.path(), 2), Done { run: 24 - kept + 2, known: kept - 2, refused: 0 });
     assert_eq!(all(&points, folder.path(), 2), Done { run: 0, known: 24, refused: 0 });
     all(&points, whole.path(), 2);
