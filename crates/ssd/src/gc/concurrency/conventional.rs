@@ -29,7 +29,7 @@ pub(super) const FROM_THE_START: Entry<Build> = Entry {
     name: "conv-0-allch",
     summary: "all channels collect whenever any block has an invalid page",
     source: SOURCE,
-    keys: no_keys,
+    keys: &no_keys,
     build: &|parameters| scheme(0.0, parameters.channels),
 };
 
@@ -37,7 +37,7 @@ pub(super) const ALL_CHANNELS: Entry<Build> = Entry {
     name: "conv-0.7-allch",
     summary: "from utilisation 0.7 on all channels collect",
     source: SOURCE,
-    keys: no_keys,
+    keys: &no_keys,
     build: &|parameters| scheme(0.7, parameters.channels),
 };
 
@@ -45,7 +45,7 @@ pub(super) const HALF_THE_CHANNELS: Entry<Build> = Entry {
     name: "conv-0.7-halfch",
     summary: "from utilisation 0.7 on half of the channels collect at once",
     source: SOURCE,
-    keys: no_keys,
+    keys: &no_keys,
     build: &|parameters| scheme(0.7, parameters.half()),
 };
 

@@ -57,6 +57,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "io-parallel",
     summary: "while one plane collects, its siblings serve matching host operations in the same commands (GC-PAR)",
     source: "HPDC 2018, 4.1 (Algorithm 2), 4.2",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(IoParallel)),
 };
