@@ -138,7 +138,8 @@ def compare(
     come policy by policy, then by seed, and ``intervals`` are over seeds. Other arguments are those of `run`.
     """
     names, classes = (None, []) if policies is None else split(policies)
-    chosen = (names or None, None if seeds is None else max(seeds, 0), False)
+    # Classes of other kinds alone are no choice of coordination policies.
+    chosen = (names if names or not classes else None, None if seeds is None else max(seeds, 0), False)
     with known(classes):
         return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), threads, checked, cache)
 

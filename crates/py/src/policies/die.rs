@@ -77,7 +77,10 @@ impl Question<'_> {
         if until <= self.now {
             return cannot(&format!("{} is not after now ({}), expected a later time", until.0, self.now.0));
         }
-        Ok(Decision::Wait(until))
+        // A die does not rest while an operation is ready. The schedule is asked again when one is.
+        let is_away = matches!(self.view.gc, Gc::Job(GcJob { phase: GcPhase::Away, .. }));
+        let ready = head.filter(|_| !is_away).map_or(SimTime::NEVER, |head| head.ready);
+        Ok(Decision::Wait(until.min(ready)))
     }
 
     fn serve(&self, operation: &PyQueued, alone: bool) -> PyResult<Decision> {

@@ -59,14 +59,18 @@ impl Object {
         T: for<'a> FromPyObject<'a, 'py>,
     {
         let value = self.bind(py).getattr(name)?;
-        value.extract().map_err(|_| self.wrong(&value, name, expected))
+        value.extract().map_err(|_| self.refuse(&value, &format!("{name} is"), expected))
     }
 
     /// What a method answered is not what it may answer.
     pub fn wrong(&self, value: &Bound<'_, PyAny>, method: &str, expected: &str) -> PyErr {
+        self.refuse(value, &format!("{method} returned"), expected)
+    }
+
+    fn refuse(&self, value: &Bound<'_, PyAny>, said: &str, expected: &str) -> PyErr {
         let shown = value.repr().map_or_else(|_| "something".to_owned(), |shown| shown.to_string());
         let shown: String = shown.chars().take(80).collect();
-        PyTypeError::new_err(format!("{}.{method} is or returns {shown}, expected {expected}", self.class))
+        PyTypeError::new_err(format!("{}.{said} {shown}, expected {expected}", self.class))
     }
 
     /// The answer of a method that says by name which of some things hold.
@@ -96,7 +100,7 @@ impl Object {
         });
         found.ok_or_else(|| {
             let names: Vec<String> = choices.iter().map(|(known, _)| format!("\"{known}\"")).collect();
-            self.wrong(&value, name, &names.join(" or "))
+            self.refuse(&value, &format!("{name} is"), &names.join(" or "))
         })
     }
 }
