@@ -65,6 +65,7 @@ __all__ = [
     "compare",
     "duration_key",
     "key",
+    "known",
     "load",
     "load_policies",
     "policies",
