@@ -17,7 +17,7 @@ OPERATIONS ?= 1000000000
 SEED ?= 1
 MUTANTS ?= 300
 
-.PHONY: help demo test check bench fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test check bench bench-python fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -26,6 +26,7 @@ help:
 	@echo 'make test    all tests of the Rust code'
 	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
+	@echo 'make bench-python  what policies in Python cost beside built-in ones'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
@@ -109,7 +110,7 @@ $(VENV)/ready: pyproject.toml Makefile
 python: prerequisites-python $(VENV)/ready
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked
 	$(VENV)/bin/python -m pytest --quiet
-	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests
+	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests benches/python
 	$(VENV)/bin/python -m mypy.stubtest harmonia
 
 # Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.
@@ -143,6 +144,13 @@ prose: prerequisites-python
 
 bench: prerequisites
 	cargo run --release --locked -p harmonia-bench
+
+# An optimised wheel in an environment of its own: the package of `make python` stays as it is.
+bench-python: prerequisites prerequisites-python $(VENV)/ready
+	CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin build --quiet --release --locked --out $(TARGET)/bench-wheels
+	python3 -m venv --clear $(TARGET)/bench-venv
+	$(TARGET)/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check pytest $(TARGET)/bench-wheels/*.whl
+	XDG_CACHE_HOME=$(TARGET)/cache $(TARGET)/bench-venv/bin/python benches/python/policies.py
 
 # Without a sanitizer it works on the stable toolchain: panics, hangs and broken promises are what we look for.
 fuzz: prerequisites

@@ -19,24 +19,57 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _native
-from ._native import BadInput
+from ._native import Actions, ArrayView, BadInput, Candidate, Decision, DieView, Event, Load, Random, VictimView
+from ._policies import (
+    Concurrency,
+    Coordinator,
+    HarmoniaPolicyError,
+    Named,
+    Policy,
+    Schedule,
+    Victim,
+    duration_key,
+    key,
+    known,
+    load_policies,
+    split,
+)
 from ._results import Comparison, HarmoniaWarning, Report, Section, comparison_of, load, report_of
 from ._scenario import Scenario, opened, speaking
 from ._sweep import Sweep, sweep
 
 __all__ = [
+    "Actions",
+    "ArrayView",
     "BadInput",
+    "Candidate",
     "Comparison",
+    "Concurrency",
+    "Coordinator",
+    "Decision",
+    "DieView",
+    "Event",
+    "HarmoniaPolicyError",
     "HarmoniaWarning",
+    "Load",
+    "Policy",
+    "Random",
     "Report",
     "Scenario",
+    "Schedule",
     "Section",
     "Source",
     "Sweep",
     "Trace",
+    "Victim",
+    "VictimView",
     "check",
     "compare",
+    "duration_key",
+    "key",
+    "known",
     "load",
+    "load_policies",
     "policies",
     "replicate",
     "run",
@@ -58,6 +91,7 @@ version: str = _native.version
 def run(
     scenario: Source,
     *,
+    policies: Iterable[type[Policy]] = (),
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
@@ -72,21 +106,23 @@ def run(
     time (``format`` is detected if not given; ``sets`` has the rest, as ``{"workload.time_unit": "us"}``). What was
     passed over, mended or tolerated stands in the report's ``trace``. ``threads`` defaults to one per core. ``checked`` checks
     every invariant after every event, slowly. ``cache`` keeps aged arrays in the user's cache folder, as the command
-    line does (``harmonia cache``); no result depends on it.
+    line does (``harmonia cache``); no result depends on it. ``policies`` are classes whose names the scenario may use,
+    as in ``run("tiny", policies=[MyVictim], sets={"ssd.gc.victim": "my-victim"})``.
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
     source, own = opened(scenario)
-    text = speaking(
-        _native.run, source, own + _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
-    )
+    with known(split(policies)[1]):
+        text = speaking(
+            _native.run, source, own + _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
+        )
     return report_of(text)
 
 
 def compare(
     scenario: Source,
     *,
-    policies: Iterable[str] | None = None,
+    policies: Iterable[Named] | None = None,
     seeds: int | None = None,
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
@@ -98,23 +134,25 @@ def compare(
     """Simulate one scenario under several coordination policies, all on copies of the same aged array.
 
     Without ``policies`` every coordination policy is tried that can win on this array. ``ideal`` stands for local
-    coordination with garbage collection that takes no time. Reports come in the order of ``policies``; each has its
+    coordination with garbage collection that takes no time. A class derived from `Coordinator` is one of them, too;
+    classes of other kinds can be named in the scenario, as in `run`. Reports come in the order of ``policies``; each has its
     name under ``label``. A comma in a set of a scenario file or built-in scenario
     sweeps: each value becomes a report of its own. Without ``seeds`` a comparison that takes only seconds runs with
     10, others with one. With several, each has an aged array of its own, reports
     come policy by policy, then by seed, and ``intervals`` are over seeds. Other arguments are those of `run`.
     """
-    if isinstance(policies, str):
-        raise TypeError(f"policies: a list of names such as [{policies!r}], not one string")
-    names = None if policies is None else list(policies)
-    chosen = (names, None if seeds is None else max(seeds, 0), False)
-    return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), threads, checked, cache)
+    names, classes = (None, []) if policies is None else split(policies)
+    # Classes of other kinds alone are no choice of coordination policies.
+    chosen = (names if names or not classes else None, None if seeds is None else max(seeds, 0), False)
+    with known(classes):
+        return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), threads, checked, cache)
 
 
 def replicate(
     scenario: Source,
     *,
     seeds: int,
+    policies: Iterable[type[Policy]] = (),
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
@@ -127,7 +165,8 @@ def replicate(
     Reports come in the order of their seeds, with ``intervals`` over them. Other arguments are those of `run`.
     """
     alone = (None, max(seeds, 0), True)
-    return _comparison(scenario, alone, _sets(sets), _trace(trace, format), threads, checked, cache)
+    with known(split(policies)[1]):
+        return _comparison(scenario, alone, _sets(sets), _trace(trace, format), threads, checked, cache)
 
 
 def _comparison(
@@ -149,24 +188,27 @@ def _comparison(
 def check(
     scenario: Source,
     *,
+    policies: Iterable[type[Policy]] = (),
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
 ) -> str:
     """Validate a scenario and return it as TOML with every key written out. Raises BadInput."""
     source, own = opened(scenario)
-    return speaking(_native.check, source, own + _sets(sets), _trace(trace, format))
+    with known(split(policies)[1]):
+        return speaking(_native.check, source, own + _sets(sets), _trace(trace, format))
 
 
-def policies() -> list[dict[str, Any]]:
-    """Every registered policy: its ``kind``, ``name``, ``summary``, ``source`` and own ``keys``.
+def policies(more: Iterable[type[Policy]] = (), /) -> list[dict[str, Any]]:
+    """Every registered policy, and those of ``more``: its ``kind``, ``name``, ``summary``, ``source`` and own ``keys``.
 
     Of a key there are ``name``, ``takes`` and ``meaning`` in words, its ``default``, and its JSON ``schema``.
 
     Coordination policies have ``needs``: the lowest ``interface`` they work with (``array.interface``), and whether they
     need ``redundancy``.
     """
-    listed: list[dict[str, Any]] = json.loads(_native.policies_json())
+    with known(split(more)[1]):
+        listed: list[dict[str, Any]] = json.loads(_native.policies_json())
     return listed
 
 

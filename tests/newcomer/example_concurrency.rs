@@ -39,7 +39,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "example-concurrency",
     summary: "one channel at a time",
     source: "an example, no paper",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { from } = parameters.config()?;
         Ok(Box::new(ExampleConcurrency { from: utilisation("from", from)? }))

@@ -35,7 +35,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "example-schedule",
     summary: "collection first, or the host first while there is room",
     source: "an example, no paper",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { polite } = parameters.config()?;
         Ok(Box::new(ExampleSchedule { polite }))

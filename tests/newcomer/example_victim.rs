@@ -45,7 +45,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "example-victim",
     summary: "the fewest valid pages among a few blocks",
     source: "an example, no paper",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { looks } = parameters.config()?;
         if !(1..=100).contains(&looks) {

@@ -17,7 +17,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use harmonia_engine::{Rng, workers};
+use harmonia_engine::Rng;
+use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
@@ -264,6 +265,7 @@ fn age_device(
         };
         let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
         let age = |(mut unit, writes): (UnitMut<'_>, u64)| {
+            let _stop = CancelOnPanic(plan.cancel);
             if plan.cancel.load(Ordering::Relaxed) {
                 return Err(AgeingError::Cancelled);
             }

@@ -182,6 +182,9 @@ pub(crate) struct Arguments {
     /// Show no progress bars (there are none anyway when stderr is not a terminal)
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub no_progress: bool,
+    /// Python file with policies that may be named; the command of the Python package reads it
+    #[arg(long, global = true, value_name = "FILE", help_heading = GLOBAL)]
+    pub policy_file: Option<PathBuf>,
     /// What to do
     #[command(subcommand)]
     pub command: Command,

@@ -2,7 +2,7 @@
 //!
 //! Things are handed out in their order, one at a time, and are not made before a thread takes them: what an iterator
 //! clones for each is in memory as often as there are threads. Results stand in the order of the things. After an error
-//! nothing more is handed out. Whatever stands before the thing that failed has been handed out and is finished, so the first
+//! or a panic nothing more is handed out. Whatever stands before the thing that failed has been handed out and is finished, so the first
 //! error in that order is the same on any number of threads.
 //!
 //! Leaves out: stopping what has begun. Work that can be cancelled looks at a flag of its own and answers with an error.
@@ -10,6 +10,15 @@
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+
+/// Sets a flag if whoever holds it panics, so that work which looks at that flag does not go on for nothing.
+pub struct CancelOnPanic<'a>(pub &'a AtomicBool);
+
+impl Drop for CancelOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_or(std::thread::panicking(), Ordering::Relaxed);
+    }
+}
 
 /// Does `work` on every item with so many threads at most, of which the caller's is one.
 ///
@@ -31,7 +40,10 @@ pub fn each<I, T: Send, E: Send>(
         while !failed.load(Ordering::Relaxed) {
             let next = items.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((index, item)) = next else { break };
-            let result = work(item);
+            let result = {
+                let _stop = CancelOnPanic(&failed);
+                work(item)
+            };
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
             done.push((index, result));
         }
@@ -52,6 +64,7 @@ pub fn each<I, T: Send, E: Send>(
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
+    use std::time::Duration;
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
@@ -100,6 +113,31 @@ mod tests {
         };
         assert_eq!(each(items, 1, work), Err(3));
         assert_eq!(made.into_inner(), 4);
+    }
+
+    #[test]
+    fn nothing_is_handed_out_after_a_panic() {
+        let (meet, done) = (Barrier::new(2), AtomicUsize::new(0));
+        let cancel = AtomicBool::new(false);
+        let work = |item: usize| {
+            if item > 1 {
+                std::thread::sleep(Duration::from_millis(1));
+                done.fetch_add(1, Ordering::Relaxed);
+                return Ok::<_, ()>(());
+            }
+            meet.wait();
+            if item == 0 {
+                let _cancel = CancelOnPanic(&cancel);
+                resume_unwind(Box::new("of work"));
+            }
+            while !cancel.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            Ok(())
+        };
+        let panic = std::panic::catch_unwind(|| each(0..1_000, 2, work)).expect_err("one panicked");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"of work"));
+        assert!(done.into_inner() < 998, "the panic was heard of before all was done");
     }
 
     /// The thread that panics is not the caller's, which has an item of its own.

@@ -7,6 +7,8 @@ use harmonia_scenario::{BadInput, RunError};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::policies::raised::explained;
+
 mod exception {
     #![allow(missing_docs)] // The macro's own items.
     use super::PyValueError;
@@ -26,7 +28,7 @@ pub(crate) fn bad_input(py: Python<'_>, error: &BadInput) -> PyErr {
         .setattr("key", error.key())
         .and_then(|()| value.setattr("line", error.line()))
         .and_then(|()| value.setattr("column", error.column()));
-    described.err().unwrap_or(exception)
+    explained(py, described.err().unwrap_or(exception))
 }
 
 pub(crate) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {

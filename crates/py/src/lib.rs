@@ -5,14 +5,18 @@
 //! Ctrl-C is looked for ten times a second.
 //!
 //! * `errors`: the one place where failures become Python exceptions;
+//! * `policies`: policies written in Python;
 //! * `simulate`: runs on a thread of their own, so that the calling one can listen for signals;
 //! * `sweep`: many runs, kept in a folder.
 
 mod errors;
+mod policies;
 mod simulate;
 mod sweep;
 
-use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, policies, share_addresses, sweep};
+use harmonia_array::coordination::POLICIES;
+use harmonia_scenario::policies::{IDEAL, choice, sets_of};
+use harmonia_scenario::{BadInput, Scenario, TraceFile, Variant, share_addresses, sweep};
 use pyo3::prelude::*;
 
 /// Files of a trace, and its format.
@@ -51,7 +55,7 @@ impl Source {
         }
     }
 
-    /// The policies that are tried where nobody names any. A key that is swept has its first value here.
+    /// The policies that are tried where nobody names any, none of them written in Python. A key that is swept has its first value here.
     fn defaults(&self) -> Result<Vec<String>, BadInput> {
         let scenario = match self.is_text {
             true => self.load()?,
@@ -60,14 +64,16 @@ impl Source {
                 swept.into_iter().next().map_or_else(|| self.load(), |variant| Ok(variant.scenario))?
             }
         };
-        Ok(policies::choice(&scenario).names.into_iter().map(str::to_owned).collect())
+        let mut names = choice(&scenario).names;
+        names.retain(|name| *name == IDEAL || POLICIES.is_built_in(name));
+        Ok(names.into_iter().map(str::to_owned).collect())
     }
 
     /// One variant for each policy and, where a set sweeps, each combination of values.
     fn variants(&self, names: &[String]) -> Result<Vec<Variant>, BadInput> {
         let mut variants = Vec::new();
         for name in names {
-            let more = policies::sets_of(name);
+            let more = sets_of(name);
             if self.is_text {
                 variants.push(Variant { label: name.clone(), scenario: self.with(&more)? });
                 continue;
@@ -88,10 +94,18 @@ impl Source {
 /// Called `_native` in the package. A scenario is (what was written, whether that is text); a trace (files, format).
 #[pymodule(name = "_native")]
 mod native {
-    use super::{Source, Trace, Variant, errors, policies, simulate};
+    use super::{Source, Trace, Variant, errors, simulate};
     use pyo3::prelude::*;
 
     #[pymodule_export]
+    use super::policies::{
+        array::{PyActions, PyArrayView, PyMember, PyStatus},
+        concurrency::{PyCandidate, PyLoad},
+        die::{PyDecision, PyDieView, PyGc, PyQueued, PyRunning},
+        event::{PyCompletion, PyEvent, PyRequest},
+        known::{lend_policies, take_back_policies},
+        victim::{PyRandom, PyVictimView},
+    };
     use super::sweep::{sweep_export, sweep_points, sweep_rows, sweep_run};
 
     #[pymodule_init]
@@ -167,6 +181,12 @@ mod native {
 
     #[pyfunction]
     fn policies_json() -> PyResult<String> {
-        errors::json(&policies::list())
+        errors::json(&harmonia_scenario::policies::list())
+    }
+
+    #[pyfunction]
+    fn duration_ns(text: &str) -> PyResult<u64> {
+        let duration = harmonia_types::units::parse_duration(text);
+        duration.map(|duration| duration.0).map_err(pyo3::exceptions::PyValueError::new_err)
     }
 }

@@ -5,10 +5,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use harmonia_scenario::{AgedCache, RunError, RunOptions, Silent, Unobserved};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::policies::raised::stopped;
 
 /// How often signals are looked for.
 const LISTEN: Duration = Duration::from_millis(100);
@@ -53,6 +53,6 @@ pub(crate) fn interruptibly<T: Send>(
     match (signal, result) {
         (Some(raised), _) => Err(raised),
         (None, Ok(result)) => result.map_err(|error| errors::run_error(py, &error)),
-        (None, Err(_)) => Err(PyRuntimeError::new_err("internal error: a broken invariant, named on stderr")),
+        (None, Err(panic)) => Err(stopped(panic)),
     }
 }

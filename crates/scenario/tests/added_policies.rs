@@ -75,10 +75,10 @@ fn policies_that_a_program_adds_are_policies_like_any_other() {
     let about = ("added by a test", "none");
     let (summary, source) = about;
     coordination::POLICIES
-        .add(Entry { name: "listener", summary, source, keys: own_keys::<Config>, build: listener })
+        .add(Entry { name: "listener", summary, source, keys: &own_keys::<Config>, build: listener })
         .expect("it is new");
     victim::POLICIES
-        .add(Entry { name: "counting", summary, source, keys: no_keys, build: counting })
+        .add(Entry { name: "counting", summary, source, keys: &no_keys, build: counting })
         .expect("it is new");
 
     let listed = policies::list();

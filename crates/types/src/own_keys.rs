@@ -32,6 +32,14 @@ pub struct OwnKey {
 }
 
 impl OwnKey {
+    /// A key of which a JSON Schema says what it takes.
+    pub fn new(name: String, meaning: String, default: Value, mut schema: Value) -> OwnKey {
+        if let Value::Object(schema) = &mut schema {
+            schema.insert("default".to_owned(), default.clone());
+        }
+        OwnKey { takes: takes(&schema), name, default, meaning, schema }
+    }
+
     /// The default as it would be written in a scenario, text without its quotes; `none` if there is none.
     pub fn default_text(&self) -> String {
         match &self.default {
@@ -60,13 +68,10 @@ pub fn own_keys<C: JsonSchema + Serialize + Default>() -> Vec<OwnKey> {
     let defaults = serde_json::to_string(&C::default()).and_then(|text| serde_json::from_str::<Pairs>(&text));
     let Pairs(defaults) = defaults.expect("a default is JSON");
     let key = |(name, default): (String, Value)| {
-        let mut schema = properties.and_then(|all| all.get(&name)).cloned().unwrap_or(Value::Null);
+        let schema = properties.and_then(|all| all.get(&name)).cloned().unwrap_or(Value::Null);
         let meaning = schema.get("description").and_then(Value::as_str).map(|text| text.replace('\n', " "));
         let meaning = meaning.unwrap_or_else(|| panic!("the key `{name}` needs a doc comment"));
-        if let Value::Object(schema) = &mut schema {
-            schema.insert("default".to_owned(), default.clone());
-        }
-        OwnKey { takes: takes(&schema), name, default, meaning, schema }
+        OwnKey::new(name, meaning, default, schema)
     };
     defaults.into_iter().map(key).collect()
 }

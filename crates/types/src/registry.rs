@@ -19,7 +19,7 @@ pub struct Entry<F: 'static> {
     /// Where it comes from: paper and section.
     pub source: &'static str,
     /// Keys of its own that its table accepts besides the common ones: [`own_keys`] of its `Config`, or [`no_keys`].
-    pub keys: fn() -> Vec<OwnKey>,
+    pub keys: &'static (dyn Fn() -> Vec<OwnKey> + Send + Sync),
     /// Builds it.
     pub build: F,
 }
@@ -101,14 +101,32 @@ impl<F> Registry<F> {
     /// # Errors
     /// If there is one of its name.
     pub fn add(&self, entry: Entry<F>) -> Result<(), String> {
+        self.lend(Box::leak(Box::new(entry)))
+    }
+
+    /// Adds a policy, until it is taken [back](Registry::take_back).
+    ///
+    /// # Errors
+    /// If there is one of its name.
+    pub fn lend(&self, entry: &'static Entry<F>) -> Result<(), String> {
         // Locked before it is looked for: two may add one name at the same time.
         let mut added = self.added.write().unwrap_or_else(PoisonError::into_inner);
         let known = self.built_in.iter().chain(added.iter().copied());
         if known.into_iter().any(|known| known.name == entry.name) {
             return Err(format!("there is a {} called `{}` already", self.kind, entry.name));
         }
-        added.push(Box::leak(Box::new(entry)));
+        added.push(entry);
         Ok(())
+    }
+
+    /// Removes a policy that was added. Whatever was built of it is not touched.
+    pub fn take_back(&self, name: &str) {
+        self.added.write().unwrap_or_else(PoisonError::into_inner).retain(|entry| entry.name != name);
+    }
+
+    /// Whether a policy is built in, so that its name says what it does in any process.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        self.built_in.iter().any(|entry| entry.name == name)
     }
 
     /// All policies, those that are built in first.
@@ -174,7 +192,7 @@ mod tests {
     const BUILT_IN: &[Entry<Build>] = &[entry("one", &|n| n)];
 
     const fn entry(name: &'static str, build: Build) -> Entry<Build> {
-        Entry { name, summary: "A test's.", source: "none", keys: no_keys, build }
+        Entry { name, summary: "A test's.", source: "none", keys: &no_keys, build }
     }
 
     #[test]
@@ -191,5 +209,20 @@ mod tests {
         assert!(registry.add(entry("one", &|n| n)).is_err());
         assert_eq!(registry.names().collect::<Vec<_>>(), ["one", "two"]);
         assert_eq!(registry.chosen("two", &OwnKeys::new()).map(|entry| (entry.build)(6)), Ok(42));
+    }
+
+    #[test]
+    fn a_policy_that_was_lent_is_taken_back_and_can_be_lent_again() {
+        static ENTRY: Entry<Build> = entry("two", &|n| 2 * n);
+        let registry = Registry::new("test", BUILT_IN);
+        for _ in 0..2 {
+            assert_eq!(registry.lend(&ENTRY), Ok(()));
+            assert!(registry.lend(&ENTRY).is_err());
+            assert_eq!(["one", "two"].map(|name| registry.is_built_in(name)), [true, false]);
+            registry.take_back("two");
+            assert!(registry.find("two").is_none());
+        }
+        registry.take_back("one");
+        assert!(registry.find("one").is_some(), "what is built in stays");
     }
 }

@@ -146,7 +146,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gaftl",
     summary: "one SSD at a time collects as in serial, and its writes go to stripes kept free on the others",
     source: "GAFTL, IEEE Access 2019",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         let Config { forced: forces, migration, imbalance, .. } = config;

@@ -118,7 +118,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gclock",
     summary: "members at their soft threshold collect one at a time: the one that holds the token",
     source: "GCLock; rule from the IODA artifact, SOSP 2021",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { grace } = parameters.config()?;
         if grace < SimDuration::from_us(1) {

@@ -149,7 +149,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gcsync",
     summary: "members at their soft threshold collect one at a time, each in its own time slot",
     source: "GCSync; rule from the IODA artifact, SOSP 2021",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.window < SimDuration::from_us(10) {

@@ -62,7 +62,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "hedge",
     summary: "a read that waits too long is answered a second way too; the first answer wins",
     source: "hedged requests, CACM 2013 (The Tail at Scale)",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { delay } = parameters.config()?;
         if delay < SimDuration::from_us(1) {

@@ -239,7 +239,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ioda",
     summary: "members collect in time windows of their own, and reads rebuild what a busy member refuses",
     source: "IODA, SOSP 2021",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.window < SimDuration::from_us(10) {

@@ -29,7 +29,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "local",
     summary: "every member collects on its own (baseline)",
     source: "IEEE TC 2012, 3; MSST 2011, II",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|parameters| {
         parameters.config::<Config>()?;
         Ok(Box::new(Local))

@@ -258,7 +258,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "plm",
     summary: "members collect in turn, in NVMe's non-deterministic windows, and are not read for that time",
     source: "NVMe predictable-latency mode; rotation ours",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         let redundancy = parameters.redundancy;

@@ -170,7 +170,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-idle",
     summary: "as reactive-selective; in idle time the registered members also collect, until the host is back",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.poll == SimDuration::ZERO {

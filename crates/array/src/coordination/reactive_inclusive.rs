@@ -53,7 +53,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-inclusive",
     summary: "the first member at its threshold makes all members collect",
     source: "IEEE TC 2012, 4.3.1; MSST 2011, IV-C",
-    keys: own_keys::<trigger::Config>,
+    keys: &own_keys::<trigger::Config>,
     build: &|parameters| Ok(Box::new(ReactiveInclusive { trigger: Trigger::new(parameters.config()?)? })),
 };
 

@@ -54,7 +54,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-selective",
     summary: "the first member at its hard threshold makes those at their soft threshold collect",
     source: "IEEE TC 2012, 4.3.1",
-    keys: own_keys::<trigger::Config>,
+    keys: &own_keys::<trigger::Config>,
     build: &|parameters| {
         let trigger = Trigger::new(parameters.config()?)?;
         Ok(Box::new(ReactiveSelective { trigger, participants: Participants::new(parameters.devices) }))

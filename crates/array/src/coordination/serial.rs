@@ -303,7 +303,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "serial",
     summary: "one member at a time is kept free of new operations, drained, and collects",
     source: "serialised GC, IEEE Access 2019",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { patience } = parameters.config()?;
         Ok(Box::new(with_patience(parameters, patience)?))

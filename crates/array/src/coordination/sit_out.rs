@@ -246,7 +246,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "sit-out",
     summary: "a member that answers reads far more slowly than the others is not read for ten minutes",
     source: "OpenZFS, autosit",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         if config.interval < SimDuration::from_us(1) {

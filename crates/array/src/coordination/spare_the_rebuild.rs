@@ -109,7 +109,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "spare-the-rebuild",
     summary: "while a member is missing or rebuilt, members collect at their hard threshold only",
     source: "ours",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
         let mut policy = SpareTheRebuild::new(config.r#while, parameters.devices);

@@ -107,7 +107,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ttflash",
     summary: "members at their soft threshold collect in turn; reads go around the one that collects if that is quicker",
     source: "TTFLASH, FAST 2017 (from chips to SSDs)",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|parameters| {
         parameters.config::<Config>()?;
         let &super::Parameters { devices, redundancy, message_latency, .. } = parameters;

@@ -24,6 +24,13 @@ use crate::output::Output;
 /// See [`Failure`].
 pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> {
     let no_progress = arguments.no_progress;
+    if let Some(file) = arguments.policy_file {
+        return Err(Failure::BadInput(format!(
+            "--policy-file {}: policies in Python need the `harmonia` command of the Python package \
+             (pip install harmonia-ssd), and this is the one without Python",
+            file.display()
+        )));
+    }
     match arguments.command {
         Command::Run { scenario, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.run()

@@ -16,6 +16,13 @@ fn what_cannot_be_understood_is_status_2_and_says_so() {
 }
 
 #[test]
+fn policies_in_python_need_the_command_of_the_python_package() {
+    let why = ["--policy-file mine.py", "Python package"];
+    refused(&["compare", "tiny", "--policy-file", "mine.py"], &why);
+    refused(&["--policy-file=mine.py", "policies"], &why);
+}
+
+#[test]
 fn a_missing_file_is_named() {
     refused(&["check", "/nowhere/array.toml"], &["/nowhere/array.toml"]);
     refused(&["run", "/nowhere/array.toml"], &["/nowhere/array.toml"]);

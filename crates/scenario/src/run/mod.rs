@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_array::{AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
-use harmonia_engine::workers;
+use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, PolicyConfig};
@@ -197,6 +197,7 @@ fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunErr
     let at_once = at_once(jobs, &groups, (options.threads / largest).max(1), options.threads)?;
     let threads = (options.threads / at_once).max(1);
     let age_and_run = |alike: &[usize]| {
+        let _stop = CancelOnPanic(options.cancel);
         let (aged, ageing_ns) = age_or_load(alike[0], &jobs[alike[0]], threads, options)?;
         Group { jobs, loads: &loads, alike, threads, ageing_ns, options }.run(aged)
     };
@@ -218,7 +219,8 @@ fn age_or_load(
 ) -> Result<(AgedState, u64), RunError> {
     let clock = report::Stopwatch::start();
     let scenario = &job.variant.scenario;
-    let kept = options.cache.map(|cache| (cache, ageing_key(scenario)));
+    let cache = options.cache.filter(|_| ages_anywhere_alike(scenario));
+    let kept = cache.map(|cache| (cache, ageing_key(scenario)));
     if let Some(aged) = kept.as_ref().and_then(|(cache, key)| cache.load(key, &scenario.array)) {
         return Ok((aged, clock.elapsed_ns()));
     }
@@ -327,6 +329,13 @@ fn at_once(jobs: &[Job], groups: &[Vec<usize>], most: usize, threads: usize) -> 
 fn ages_as(gc: &GcConfig) -> PolicyConfig {
     let policy = victim::build(&gc.victim).ok();
     policy.and_then(|policy| policy.ages_as()).map_or_else(|| gc.victim.clone(), PolicyConfig::named)
+}
+
+/// Whether the key of its ageing says all there is to know. A victim policy that a program has added may do something else
+/// under the same name in another process, or in this one tomorrow.
+fn ages_anywhere_alike(scenario: &Scenario) -> bool {
+    let members = &scenario.array.members;
+    members.iter().all(|member| victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy))
 }
 
 /// The threshold at which a device collects while it ages.
@@ -554,6 +563,7 @@ impl Group<'_> {
             (index, own.unwrap_or_else(|| Ok(Start::aged(Vec::new()))))
         });
         workers::each(started, self.threads, |(index, start)| {
+            let _stop = CancelOnPanic(self.options.cancel);
             let Job { variant, name, .. } = &self.jobs[index];
             let measured = self.job(index, name, variant).measure(start?)?;
             Ok((index, report::build(variant, steadiness, self.ageing_ns, measured)))

@@ -128,7 +128,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "adaptive",
     summary: "the fuller the device, the more channels collect at once, up to a half",
     source: "Electronics 2025, 4.1",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         Ok(Box::new(Adaptive {

@@ -68,7 +68,7 @@ pub(super) const FROM_THE_START: Entry<Build> = Entry {
     name: "conv-0-allch",
     summary: "all channels collect whenever any block has an invalid page",
     source: SOURCE,
-    keys: own_keys::<FromTheStart>,
+    keys: &own_keys::<FromTheStart>,
     build: &|parameters| {
         let FromTheStart { min_invalid } = parameters.config()?;
         Ok(Box::new(Fixed::new(0.0, 0.0, parameters.channels, min_invalid)?))
@@ -79,7 +79,7 @@ pub(super) const ALL_CHANNELS: Entry<Build> = Entry {
     name: "conv-0.7-allch",
     summary: "from utilisation 0.7 on all channels collect",
     source: SOURCE,
-    keys: own_keys::<FromSeventy>,
+    keys: &own_keys::<FromSeventy>,
     build: &|parameters| from_seventy(parameters, parameters.channels),
 };
 
@@ -87,7 +87,7 @@ pub(super) const HALF_THE_CHANNELS: Entry<Build> = Entry {
     name: "conv-0.7-halfch",
     summary: "from utilisation 0.7 on half of the channels collect at once",
     source: SOURCE,
-    keys: own_keys::<FromSeventy>,
+    keys: &own_keys::<FromSeventy>,
     build: &|parameters| from_seventy(parameters, parameters.half()),
 };
 

@@ -97,7 +97,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "fixed",
     summary: "a fixed limit on the channels that collect at once; from a given utilisation on dies start on their own",
     source: "Electronics 2025, 4.3, its conventional schemes",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         let channels = parameters.channels("channels", config.channels, parameters.channels)?;

@@ -119,7 +119,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "idle-time",
     summary: "channels collect when the host has left them alone for a time, until the device fills up",
     source: "ours, against the utilisation of Electronics 2025, 4.1",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         if config.idle == SimDuration::ZERO || config.idle > SimDuration(3_600_000_000_000) {

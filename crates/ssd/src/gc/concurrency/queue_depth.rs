@@ -78,7 +78,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "queue-depth",
     summary: "the more host operations are at the device, the fewer channels collect, until it fills up",
     source: "ours, against the utilisation of Electronics 2025, 4.1",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         if config.depth == 0 {

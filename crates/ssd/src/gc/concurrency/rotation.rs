@@ -93,7 +93,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "rotation",
     summary: "one die of the device, or of each channel, collects at a time, in turn",
     source: "TTFLASH (FAST 2017), rotating garbage collection, without parity",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters: &Parameters<'_>| {
         let config: Config = parameters.config()?;
         let groups = if config.group == Group::Device { 1 } else { parameters.channels };

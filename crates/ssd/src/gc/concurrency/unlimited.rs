@@ -26,6 +26,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "unlimited",
     summary: "every die that wants to collect may do so",
     source: "MSR SSD model",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Unlimited)),
 };

@@ -48,6 +48,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "after-reads",
     summary: "as blocking, but waiting reads go before an event starts, until a unit reaches its hard threshold",
     source: "Electronics 2025, 4.3: the switch between collection ahead of user reads and behind them",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(AfterReads)),
 };

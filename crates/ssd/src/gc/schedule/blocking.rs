@@ -32,6 +32,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "blocking",
     summary: "an event runs to its end before the die serves the host again",
     source: "MSR SSD model; IEEE TC 2012, 3.1",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Blocking)),
 };

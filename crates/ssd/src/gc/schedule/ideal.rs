@@ -33,6 +33,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ideal",
     summary: "garbage collection takes no time: the lower bound",
     source: "IEEE TC 2012, 5.2",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Ideal)),
 };

@@ -114,6 +114,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "io-parallel",
     summary: "while one plane collects, its siblings serve matching host operations in the same commands (GC-PAR)",
     source: "HPDC 2018, 4.1 (Algorithm 2), 4.2",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| Ok(Box::new(IoParallel::new(parameters)?)),
 };

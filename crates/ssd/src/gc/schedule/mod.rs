@@ -374,12 +374,13 @@ impl DieView<'_> {
         }
     }
 
-    fn serve_with_siblings(&self, now: SimTime, head: Queued) -> Decision {
-        let Some((own, page)) = self.queues.place_of(head.token) else {
-            return Decision::Single(Token::Host(head.token));
+    /// An operation that is ready, with those of other planes that can join it.
+    pub fn serve_with_siblings(&self, now: SimTime, first: Queued) -> Decision {
+        let Some((own, page)) = self.queues.place_of(first.token) else {
+            return Decision::Single(Token::Host(first.token));
         };
-        let mut command = MultiPlane::new(Token::Host(head.token));
-        self.join(now, &mut command, head.class, (own, page));
+        let mut command = MultiPlane::new(Token::Host(first.token));
+        self.join(now, &mut command, first.class, (own, page));
         command.decision()
     }
 

@@ -119,6 +119,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive",
     summary: "host operations go between the steps of a collection, until a unit reaches its hard threshold",
     source: "Lee et al., ISPASS 2011; IEEE Access 2019, VI; HPDC 2018, 3.3",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Preemptive { inner: Blocking })),
 };

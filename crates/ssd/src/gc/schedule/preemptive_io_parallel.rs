@@ -18,6 +18,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "preemptive-io-parallel",
     summary: "io-parallel; host operations without a partner go between its steps, until a unit reaches its hard threshold",
     source: "HPDC 2018, 4.4",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| Ok(Box::new(Preemptive { inner: IoParallel::new(parameters)? })),
 };

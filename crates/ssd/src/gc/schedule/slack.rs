@@ -139,7 +139,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "slack",
     summary: "a step of a collection waits if it would make a host operation miss its deadline (HIOS)",
     source: "Jung et al., ISCA 2014 (abstract)",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { slack } = parameters.config()?;
         if slack > HOUR {

@@ -63,6 +63,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "stepwise",
     summary: "as blocking, but each step of a collection is a command of its own, in which host operations may go along",
     source: "MQSim (FAST 2018), its default",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Stepwise)),
 };

@@ -70,7 +70,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "cost-benefit",
     summary: "the most space gained, for the longest time, at the least cost: age x (1 - u) / 2u",
     source: "Kawaguchi et al., USENIX 1995; Rosenblum and Ousterhout, SOSP 1991",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(CostBenefit)),
 };
 

@@ -57,7 +57,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "d-choices",
     summary: "the fewest valid pages among `d` random blocks",
     source: "Van Houdt, SIGMETRICS 2013",
-    keys: own_keys::<Config>,
+    keys: &own_keys::<Config>,
     build: &|parameters| {
         let Config { d } = parameters.config()?;
         if !(1..=1000).contains(&d) {

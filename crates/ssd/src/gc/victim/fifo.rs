@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "fifo",
     summary: "the block closed first",
     source: "Desnoyers, SYSTOR 2012, 3",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Fifo)),
 };
 

@@ -25,7 +25,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "greedy",
     summary: "fewest valid pages; ties to the least worn, then the lowest index",
     source: "Agrawal et al., USENIX ATC 2008, 3.4; HPDC 2018, Table 1 (ties)",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Greedy)),
 };
 

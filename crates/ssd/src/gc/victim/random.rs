@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "random",
     summary: "any closed block",
     source: "Van Houdt, SIGMETRICS 2013 (d = 1)",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(Random)),
 };
 

@@ -63,6 +63,6 @@ pub(super) const ENTRY: Entry<Build> = Entry {
     name: "read-match",
     summary: "of the blocks with the fewest valid pages, the one that can be paired with the most waiting reads (GC-VIC)",
     source: "HPDC 2018, 4.3 (Algorithm 3)",
-    keys: no_keys,
+    keys: &no_keys,
     build: &|_| Ok(Box::new(ReadMatch)),
 };

@@ -1,0 +1,518 @@
+//! A die as a schedule written in Python sees it, and what the die can be told to do.
+//!
+//! A decision that a die cannot carry out would break it. So every decision is made by a method of the view, which refuses
+//! what is not possible at this moment and says what is.
+
+use harmonia_ssd::gc::schedule::{
+    Class, Decision, DieView, Gc, GcJob, GcPhase, MultiPlane, Needs, Pace, Queued, Running, Token, Work,
+};
+use harmonia_types::SimTime;
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::lent::{Lend, Lender, Lent};
+use super::time;
+
+/// One question to a schedule.
+pub(super) struct Question<'a> {
+    pub view: &'a DieView<'a>,
+    /// So that an answer is known to be of its question.
+    pub number: u64,
+    pub now: SimTime,
+    pub needs: Needs,
+}
+
+/// A [`Question`].
+pub(crate) struct Asked;
+
+impl Lend for Asked {
+    type Of<'a> = Question<'a>;
+}
+
+/// Refuses a decision.
+fn cannot<T>(why: &str) -> PyResult<T> {
+    Err(PyValueError::new_err(format!("the die cannot do that now: {why}")))
+}
+
+impl Question<'_> {
+    /// Whether the die is idle, with nothing suspended.
+    fn is_free(&self) -> PyResult<()> {
+        if self.view.running.is_some() {
+            return cannot("it works, expected view.wait() or, where that can be suspended, view.suspend()");
+        }
+        if self.view.suspended.is_some() {
+            return cannot("a command is suspended, expected view.resume() or view.serve(a read)");
+        }
+        Ok(())
+    }
+
+    /// Whether the host can be served.
+    fn is_open(&self) -> PyResult<()> {
+        if matches!(self.view.gc, Gc::Job(GcJob { pinned: true, .. })) {
+            return cannot("the page that was read lies in the plane's register, expected view.gc_step()");
+        }
+        Ok(())
+    }
+
+    fn wait(&self, until: SimTime) -> PyResult<Decision> {
+        if self.view.running.is_some() {
+            return Ok(Decision::Wait(until));
+        }
+        self.is_free()?;
+        self.is_open()?;
+        let head = self.view.head;
+        match self.view.gc {
+            Gc::Job(GcJob { phase: GcPhase::Away, .. }) => {}
+            _ if head.is_some_and(|head| head.ready <= self.now) => {
+                return cannot("an operation is ready, expected view.serve_head() or a step of collection");
+            }
+            Gc::Idle if until == SimTime::NEVER && head.is_some() => {
+                return cannot("an operation will be ready, expected view.wait(view.head.ready)");
+            }
+            Gc::Wanted { .. } | Gc::Job(_) if until == SimTime::NEVER => {
+                return cannot("there is something to collect, expected a step of it, or a time to wait for");
+            }
+            _ => {}
+        }
+        if until <= self.now {
+            return cannot(&format!("{} is not after now ({}), expected a later time", until.0, self.now.0));
+        }
+        // A die does not rest while an operation is ready. The schedule is asked again when one is.
+        let is_away = matches!(self.view.gc, Gc::Job(GcJob { phase: GcPhase::Away, .. }));
+        let ready = head.filter(|_| !is_away).map_or(SimTime::NEVER, |head| head.ready);
+        Ok(Decision::Wait(until.min(ready)))
+    }
+
+    fn serve(&self, operation: &PyQueued, alone: bool) -> PyResult<Decision> {
+        let queued = operation.queued;
+        if operation.question != self.number {
+            return cannot("the operation was found by another view, expected one that this view has found");
+        }
+        if queued.ready > self.now {
+            let why = format!("the operation is ready at {}, expected view.wait({0})", queued.ready.0);
+            return cannot(&why);
+        }
+        if self.view.suspended.is_some() && self.view.running.is_none() {
+            return match queued.class {
+                Class::Read => Ok(Decision::Single(Token::Host(queued.token))),
+                Class::Write => self.is_free().and_then(|()| cannot("")),
+            };
+        }
+        self.is_free()?;
+        self.is_open()?;
+        Ok(match self.view.multi_plane && !alone {
+            true => self.view.serve_with_siblings(self.now, queued),
+            false => Decision::Single(Token::Host(queued.token)),
+        })
+    }
+
+    fn gc_step(&self, pairs: bool) -> PyResult<Decision> {
+        self.is_free()?;
+        if pairs && !self.needs.pairs {
+            return cannot("pairs = True is for schedules whose needs() has \"pairs\": True");
+        }
+        let (class, place) = match self.view.gc {
+            Gc::Idle => return cannot("there is nothing to collect, expected view.serve_head()"),
+            Gc::Wanted { .. } => return Ok(Decision::Single(Token::GcStep)),
+            Gc::Job(job) => match job.phase {
+                GcPhase::Choose => return Ok(Decision::Single(Token::GcStep)),
+                GcPhase::Read => (Class::Read, (job.source_plane, job.cursor)),
+                GcPhase::Program => (Class::Write, job.destination),
+                GcPhase::Erase => return cannot("all pages are moved, expected view.erase()"),
+                GcPhase::Away => return cannot("another die programs the page, expected view.wait()"),
+            },
+        };
+        if !pairs {
+            return Ok(Decision::Single(Token::GcStep));
+        }
+        let mut command = MultiPlane::new(Token::GcStep);
+        self.view.join(self.now, &mut command, class, place);
+        Ok(command.decision())
+    }
+
+    fn gc_move(&self) -> PyResult<Decision> {
+        let step = self.gc_step(false)?;
+        let half_is_due = matches!(self.view.gc, Gc::Job(GcJob { phase: GcPhase::Program, .. }));
+        Ok(if half_is_due { step } else { Decision::Single(Token::GcMove) })
+    }
+
+    fn erase(&self) -> PyResult<Decision> {
+        self.is_free()?;
+        match self.view.gc {
+            Gc::Job(GcJob { phase: GcPhase::Erase, .. }) => Ok(Decision::Erase),
+            Gc::Idle => cannot("there is nothing to collect, expected view.serve_head()"),
+            _ => cannot("pages have yet to move, expected view.gc_step()"),
+        }
+    }
+
+    fn collect(&self, instant: bool) -> PyResult<Decision> {
+        self.is_free()?;
+        match self.view.gc {
+            Gc::Wanted { moves_use_bus: true, .. } if !instant => {
+                cannot("page moves take turns on the shared bus, expected view.gc_move() for each")
+            }
+            Gc::Wanted { .. } if instant => Ok(Decision::Atomic(Pace::Instant)),
+            Gc::Wanted { .. } => Ok(Decision::Atomic(Pace::Timed)),
+            Gc::Idle => cannot("there is nothing to collect, expected view.serve_head()"),
+            Gc::Job(_) => cannot("collection goes step by step already, expected view.gc_step()"),
+        }
+    }
+}
+
+/// A die, idle unless it is asked whether to suspend what runs.
+#[pyclass(frozen, module = "harmonia._native", name = "DieView")]
+pub(crate) struct PyDieView(Lent<Asked>);
+
+impl Lender for PyDieView {
+    type Kind = Asked;
+
+    fn new(lent: Lent<Asked>) -> Self {
+        PyDieView(lent)
+    }
+
+    fn lent(&self) -> &Lent<Asked> {
+        &self.0
+    }
+}
+
+impl PyDieView {
+    /// A decision, if it is possible.
+    fn decide(&self, decide: impl FnOnce(&Question<'_>) -> PyResult<Decision>) -> PyResult<PyDecision> {
+        self.0.with(|asked| {
+            decide(asked).map(|decision| PyDecision { question: asked.number, decision })
+        })?
+    }
+
+    /// An operation that is looked for in the queues.
+    fn find(&self, find: impl FnOnce(&DieView<'_>) -> Option<Queued>) -> PyResult<Option<PyQueued>> {
+        self.0.with(|asked| {
+            sees_queues(asked)?;
+            Ok(find(asked.view).map(|queued| PyQueued { question: asked.number, queued }))
+        })?
+    }
+}
+
+fn sees_queues(asked: &Question<'_>) -> PyResult<()> {
+    match asked.needs.queues {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(
+            "a schedule that looks into the queues says so: needs() returns {\"queues\": True}",
+        )),
+    }
+}
+
+fn class_of(kind: &str) -> PyResult<Class> {
+    match kind {
+        "read" => Ok(Class::Read),
+        "write" => Ok(Class::Write),
+        other => Err(PyValueError::new_err(format!("kind = {other:?}: expected \"read\" or \"write\""))),
+    }
+}
+
+#[pymethods]
+impl PyDieView {
+    #[getter]
+    fn head(&self) -> PyResult<Option<PyQueued>> {
+        self.0
+            .with(|asked| asked.view.head.map(|queued| PyQueued { question: asked.number, queued }))
+    }
+
+    #[getter]
+    fn gc(&self) -> PyResult<PyGc> {
+        self.0.with(|asked| PyGc(asked.view.gc))
+    }
+
+    #[getter]
+    fn running(&self) -> PyResult<Option<PyRunning>> {
+        self.0.with(|asked| asked.view.running.map(PyRunning))
+    }
+
+    #[getter]
+    fn suspended(&self) -> PyResult<Option<PyRunning>> {
+        self.0.with(|asked| asked.view.suspended.map(PyRunning))
+    }
+
+    #[getter]
+    fn free(&self) -> PyResult<u32> {
+        self.0.with(|asked| asked.view.free)
+    }
+
+    #[getter]
+    fn hard(&self) -> PyResult<u32> {
+        self.0.with(|asked| asked.view.hard)
+    }
+
+    #[getter]
+    fn soft(&self) -> PyResult<u32> {
+        self.0.with(|asked| asked.view.soft)
+    }
+
+    #[getter]
+    fn planes(&self) -> PyResult<u32> {
+        self.0.with(|asked| asked.view.planes)
+    }
+
+    #[getter]
+    fn multi_plane(&self) -> PyResult<bool> {
+        self.0.with(|asked| asked.view.multi_plane)
+    }
+
+    #[getter]
+    fn bus_free_at(&self) -> PyResult<Option<u64>> {
+        self.0.with(|asked| time(asked.view.bus_free_at))
+    }
+
+    fn waiting(&self, kind: &str) -> PyResult<usize> {
+        let class = class_of(kind)?;
+        self.0.with(|asked| sees_queues(asked).map(|()| asked.view.queues.len(class)))?
+    }
+
+    fn first(&self, kind: &str) -> PyResult<Option<PyQueued>> {
+        let class = class_of(kind)?;
+        self.find(|view| view.queues.first(class))
+    }
+
+    fn find_read(&self, plane: u32, page: u32) -> PyResult<Option<PyQueued>> {
+        self.find(|view| if plane < view.planes { view.queues.find_read(plane, page) } else { None })
+    }
+
+    fn first_write(&self, plane: u32) -> PyResult<Option<PyQueued>> {
+        self.find(|view| if plane < view.planes { view.queues.first_write(plane) } else { None })
+    }
+
+    fn each_waiting(&self) -> PyResult<Vec<(PyQueued, u64, u64)>> {
+        self.0.with(|asked| {
+            sees_queues(asked)?;
+            let mut waiting = Vec::new();
+            asked.view.queues.each_waiting(&mut |queued, Work { die, link }| {
+                waiting.push((PyQueued { question: asked.number, queued }, die.0, link.0));
+                true
+            });
+            Ok(waiting)
+        })?
+    }
+
+    fn step_time(&self) -> PyResult<Option<u64>> {
+        self.0.with(|asked| match asked.view.gc {
+            Gc::Idle => None,
+            Gc::Wanted { .. } => Some(asked.view.queues.step(None).die.0),
+            Gc::Job(job) => match job.phase {
+                GcPhase::Choose | GcPhase::Away => None,
+                _ => Some(asked.view.queues.step(Some(&job)).die.0),
+            },
+        })
+    }
+
+    fn serve_head(&self) -> PyResult<PyDecision> {
+        self.decide(|asked| match asked.view.head {
+            None => asked.wait(SimTime::NEVER),
+            Some(head) if head.ready > asked.now => asked.wait(head.ready),
+            Some(queued) => asked.serve(&PyQueued { question: asked.number, queued }, false),
+        })
+    }
+
+    #[pyo3(signature = (operation, *, alone = false))]
+    fn serve(&self, operation: &PyQueued, alone: bool) -> PyResult<PyDecision> {
+        self.decide(|asked| asked.serve(operation, alone))
+    }
+
+    #[pyo3(signature = (until = None))]
+    fn wait(&self, until: Option<u64>) -> PyResult<PyDecision> {
+        self.decide(|asked| asked.wait(until.map_or(SimTime::NEVER, SimTime)))
+    }
+
+    #[pyo3(signature = (*, pairs = false))]
+    fn gc_step(&self, pairs: bool) -> PyResult<PyDecision> {
+        self.decide(|asked| asked.gc_step(pairs))
+    }
+
+    fn gc_move(&self) -> PyResult<PyDecision> {
+        self.decide(|asked| asked.gc_move())
+    }
+
+    fn erase(&self) -> PyResult<PyDecision> {
+        self.decide(|asked| asked.erase())
+    }
+
+    #[pyo3(signature = (*, instant = false))]
+    fn collect(&self, instant: bool) -> PyResult<PyDecision> {
+        self.decide(|asked| asked.collect(instant))
+    }
+
+    fn suspend(&self) -> PyResult<PyDecision> {
+        self.decide(|asked| match asked.view.running {
+            _ if !asked.needs.suspend => cannot("needs() has to return \"suspend\": True for that"),
+            Some(running) if running.suspendable => Ok(Decision::Suspend),
+            _ => cannot("nothing that could be suspended runs"),
+        })
+    }
+
+    fn resume(&self) -> PyResult<PyDecision> {
+        self.decide(|asked| match (asked.view.running, asked.view.suspended) {
+            (None, Some(_)) => Ok(Decision::Resume),
+            _ => cannot("nothing is suspended"),
+        })
+    }
+}
+
+/// An operation that waits in the queue of a die.
+#[pyclass(frozen, module = "harmonia._native", name = "Queued")]
+pub(crate) struct PyQueued {
+    question: u64,
+    queued: Queued,
+}
+
+#[pymethods]
+impl PyQueued {
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.queued.class {
+            Class::Read => "read",
+            Class::Write => "write",
+        }
+    }
+
+    #[getter]
+    fn ready(&self) -> u64 {
+        self.queued.ready.0
+    }
+
+    #[getter]
+    fn deadline(&self) -> Option<u64> {
+        self.queued.deadline.and_then(time)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.queued)
+    }
+}
+
+/// What a die is told to do.
+#[pyclass(frozen, module = "harmonia._native", name = "Decision")]
+pub(crate) struct PyDecision {
+    question: u64,
+    decision: Decision,
+}
+
+impl PyDecision {
+    /// It, if it is an answer to this question.
+    pub(super) fn of(&self, question: u64) -> Option<Decision> {
+        (self.question == question).then_some(self.decision)
+    }
+}
+
+#[pymethods]
+impl PyDecision {
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.decision)
+    }
+}
+
+/// A command that runs or is suspended.
+#[pyclass(frozen, module = "harmonia._native", name = "Running")]
+pub(crate) struct PyRunning(Running);
+
+#[pymethods]
+impl PyRunning {
+    #[getter]
+    fn ends(&self) -> u64 {
+        self.0.ends.0
+    }
+
+    #[getter]
+    fn remaining(&self) -> u64 {
+        self.0.remaining.0
+    }
+
+    #[getter]
+    fn suspendable(&self) -> bool {
+        self.0.suspendable
+    }
+}
+
+/// Where the garbage collection of a die stands.
+#[pyclass(frozen, module = "harmonia._native", name = "Gc")]
+pub(crate) struct PyGc(Gc);
+
+impl PyGc {
+    fn job(&self, name: &str) -> PyResult<GcJob> {
+        match self.0 {
+            Gc::Job(job) => Ok(job),
+            _ => Err(PyAttributeError::new_err(format!(
+                "collection that is `{}` has no `{name}`: it is there while the state is `job`",
+                self.state()
+            ))),
+        }
+    }
+}
+
+#[pymethods]
+impl PyGc {
+    #[getter]
+    fn state(&self) -> &'static str {
+        match self.0 {
+            Gc::Idle => "idle",
+            Gc::Wanted { .. } => "wanted",
+            Gc::Job(_) => "job",
+        }
+    }
+
+    #[getter]
+    fn hard(&self) -> bool {
+        match self.0 {
+            Gc::Idle => false,
+            Gc::Wanted { hard, .. } => hard,
+            Gc::Job(job) => job.hard,
+        }
+    }
+
+    #[getter]
+    fn moves_use_bus(&self) -> bool {
+        matches!(self.0, Gc::Wanted { moves_use_bus: true, .. })
+    }
+
+    #[getter]
+    fn phase(&self) -> PyResult<&'static str> {
+        self.job("phase").map(|job| match job.phase {
+            GcPhase::Choose => "choose",
+            GcPhase::Read => "read",
+            GcPhase::Program => "program",
+            GcPhase::Away => "away",
+            GcPhase::Erase => "erase",
+        })
+    }
+
+    #[getter]
+    fn pinned(&self) -> bool {
+        matches!(self.0, Gc::Job(GcJob { pinned: true, .. }))
+    }
+
+    #[getter]
+    fn unit(&self) -> PyResult<u32> {
+        self.job("unit").map(|job| job.unit)
+    }
+
+    #[getter]
+    fn victim(&self) -> PyResult<u32> {
+        self.job("victim").map(|job| job.victim)
+    }
+
+    #[getter]
+    fn cursor(&self) -> PyResult<u32> {
+        self.job("cursor").map(|job| job.cursor)
+    }
+
+    #[getter]
+    fn source_plane(&self) -> PyResult<u32> {
+        self.job("source_plane").map(|job| job.source_plane)
+    }
+
+    #[getter]
+    fn destination(&self) -> PyResult<(u32, u32)> {
+        self.job("destination").map(|job| job.destination)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{:?}", self.0)
+    }
+}
