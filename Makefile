@@ -108,7 +108,7 @@ $(VENV)/ready: pyproject.toml Makefile
 python: prerequisites-python $(VENV)/ready
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked
 	$(VENV)/bin/python -m pytest --quiet
-	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests
+	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests benches/python
 	$(VENV)/bin/python -m mypy.stubtest harmonia
 
 # Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.

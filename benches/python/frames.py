@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import harmonia
 import polars as pl
+import pyarrow
 
 T = TypeVar("T")
 
@@ -55,9 +56,8 @@ def timed(what: str, do: Callable[[], T]) -> T:
 
 
 def is_copied(table: harmonia.Table, frame: pl.DataFrame, name: str) -> bool:
-    series = frame[name].to_physical()
-    pointer, _, _ = series._get_buffer_info()
-    return table._table.addresses(name) != [pointer]
+    chunks = pyarrow.chunked_array(frame[name]).chunks
+    return table._table.addresses(name) != [chunk.buffers()[1].address for chunk in chunks]
 
 
 def resident() -> float:

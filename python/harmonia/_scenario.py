@@ -108,8 +108,12 @@ def without_flags(message: str) -> str:
     message = message.replace("--set flags", "sets")
     message = re.sub(r"--set (?=['\w.-]+\s*[=:])", "", message)
     message = message.replace("--set", "set")
+    message = message.replace("`harmonia reproduce --list`", "`harmonia.claims()`")
+    message = re.sub(r"`harmonia (policies|presets)`", r"`harmonia.\1()`", message)
+    message = message.replace("`harmonia formats`", "`harmonia.trace.formats()`")
     message = re.sub(r"--([a-z]+) (\d+)", r"\1=\2", message)
-    return re.sub(r"\A(error: )--([a-z-]+: )", r"\1\2", message)
+    # Other flags are arguments of the same name.
+    return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)", lambda flag: flag[1].replace("-", "_"), message)
 
 
 def _document(keys: Mapping[str, object]) -> str:

@@ -51,7 +51,7 @@ def tail(results: Results, *, operation: Operation | None = None, points: int = 
         if len(times) > 0:
             curves.append(_curve(times, points).with_columns(run=pl.lit(run)))
     frame = pl.concat(curves) if curves else pl.DataFrame({"ms": [], "share": [], "run": []})
-    return (
+    chart: alt.Chart = (
         alt.Chart(frame)
         .mark_line(interpolate="step-after")
         .encode(
@@ -61,6 +61,7 @@ def tail(results: Results, *, operation: Operation | None = None, points: int = 
         )
         .properties(width=360, height=240)
     )
+    return chart
 
 
 def over_time(results: Results, *, buckets: int = 120, operation: Operation | None = None) -> alt.VConcatChart:
@@ -73,7 +74,9 @@ def over_time(results: Results, *, buckets: int = 120, operation: Operation | No
     if buckets < 1:
         raise ValueError(f"buckets={buckets}: 1 or more")
     runs = [results] if isinstance(results, Report) else _first_seeds(results)
-    return alt.vconcat(*(_run_over_time(report, buckets, operation) for report in runs)).resolve_scale(y="independent")
+    drawn = (_run_over_time(report, buckets, operation) for report in runs)
+    chart: alt.VConcatChart = alt.vconcat(*drawn).resolve_scale(y="independent")
+    return chart
 
 
 def blame(results: Results) -> alt.Chart:
@@ -88,7 +91,7 @@ def blame(results: Results) -> alt.Chart:
     places = {part: place for place, part in enumerate(PARTS.values())}
     colours = [PART_COLOURS[places[part]] for part in parts]
     frame = frame.with_columns(place=pl.col("part").replace_strict(places, return_dtype=pl.Int64))
-    return (
+    chart: alt.Chart = (
         alt.Chart(frame)
         .mark_bar()
         .encode(
@@ -100,6 +103,7 @@ def blame(results: Results) -> alt.Chart:
         )
         .properties(width=360)
     )
+    return chart
 
 
 def compare(comparison: Comparison, figure: str = "mean") -> alt.LayerChart:
@@ -126,7 +130,8 @@ def compare(comparison: Comparison, figure: str = "mean") -> alt.LayerChart:
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=alt.X("value:Q"), tooltip=["run", "mean", "half_width", "change", "significant"]
     )
-    return (bars + dots).properties(width=360)
+    chart: alt.LayerChart = (bars + dots).properties(width=360)
+    return chart
 
 
 def _curve(times: pl.Series, points: int) -> pl.DataFrame:
@@ -177,7 +182,8 @@ def _run_over_time(report: Report, buckets: int, operation: Operation | None) ->
         )
         .properties(width=560, height=max(24, 10 * len(report["devices"])))
     )
-    return alt.vconcat(lines, strip).resolve_scale(x="shared")
+    chart: alt.VConcatChart = alt.vconcat(lines, strip).resolve_scale(x="shared")
+    return chart
 
 
 def _collected(intervals: pl.DataFrame, begin: int, width: int, buckets: int) -> pl.DataFrame:

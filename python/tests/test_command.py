@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 
 import harmonia
+import pytest
+
+pytestmark = pytest.mark.filterwarnings("ignore::harmonia.HarmoniaWarning")
 
 COMMAND = str(Path(sysconfig.get_path("scripts")) / "harmonia")
 

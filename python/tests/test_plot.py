@@ -45,7 +45,8 @@ def test_strips_show_all_time_in_collection(compared: harmonia.Comparison) -> No
     report = compared[0]
     rows = pl.DataFrame(next(rows for rows in data(plot.over_time(report)).values() if "share" in rows[0]))
     requests = pl.DataFrame(report.requests)
-    width = -(-(requests["finish_ns"].max() - requests["arrival_ns"].min()) // 120)  # type: ignore[operator]
+    begin, end = requests.select(pl.col("arrival_ns").min(), pl.col("finish_ns").max()).row(0)
+    width = -(-(end - begin) // 120)
     busy = dict(rows.group_by("device").agg(pl.col("share").sum() * width).iter_rows())
     for device, section in enumerate(report.devices):
         # Collection before the first arrival is not on the picture.

@@ -17,14 +17,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::harmonia.HarmoniaWarning")
 def test_tuning_finds_a_scenario(tmp_path: Path) -> None:
     arguments = {"objective": "mean", "over": {"ssd.gc.min_victims": range(1, 4)}, "seeds": 2, "budget": 40}
     found = harmonia.tune("tiny", sets=FEW, keep=tmp_path, **arguments)  # type: ignore[arg-type]
-    assert found.schema == "harmonia-tune/1" and len(found.points) == 3 and found.budget == 40
+    assert found.schema == "harmonia-tune/1" and found.best.sets and found.budget == 40
     assert found.over[0] == {"key": "ssd.gc.min_victims", "range": "1..3"}
     assert any(tmp_path.iterdir())
     tuned = harmonia.run(found.tuned)
     assert [f"ssd.gc.min_victims={tuned.scenario.ssd.gc.min_victims}"] == found.best.sets
-    # A mapping is as good a scenario as a name.
-    inline = {"workload": {"preset": "tiny"}} if False else harmonia.Scenario("tiny", workload={"requests": 800})
-    assert harmonia.tune(inline, **arguments).points == found.points  # type: ignore[arg-type]
+    # Text is as good a scenario as a name.
+    text = harmonia.check("tiny", sets=FEW)
+    assert harmonia.tune(text, **arguments).points == found.points  # type: ignore[arg-type]
 
 
 def test_tuning_refuses_what_it_cannot_do() -> None:
@@ -32,7 +32,7 @@ def test_tuning_refuses_what_it_cannot_do() -> None:
         harmonia.tune("tiny", objective="nonsense", over={"ssd.gc.min_victims": "1..3"})
     with pytest.raises(harmonia.BadInput) as refused:
         harmonia.tune("tiny", objective="mean", over={})
-    assert "--" not in str(refused.value)
+    assert str(refused.value).startswith("error: nothing is varied: over is missing")
 
 
 def test_claims_are_listed_and_judged(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_claims_are_listed_and_judged(tmp_path: Path) -> None:
     assert len(harmonia.claims()) > 20
     (judged,) = harmonia.reproduce("skew-erases", out=tmp_path, kept=True)
     assert judged.verdict == "not-measured"
-    with pytest.raises(harmonia.BadInput, match="did you mean `response-hpc-w`"):
+    with pytest.raises(harmonia.BadInput, match=r"did you mean `response-hpc-w`\? `harmonia.claims\(\)` lists them"):
         harmonia.claims("respons-hpc-w")
     with pytest.raises(ValueError, match="seeds=0: 1 to 1000"):
         harmonia.reproduce("skew-erases", out=tmp_path, seeds=0)
@@ -63,7 +63,7 @@ def test_lists_of_values_sweep() -> None:
     text = harmonia.check("tiny")
     assert devices(text, [2]) == [2] and devices(text, [2, 3]) == [2, 3]
     victims = harmonia.compare("tiny", policies=["local"], seeds=1, sets={**FEW, "ssd.gc.victim": ["greedy", "fifo"]})
-    assert [run.scenario.ssd.gc.victim["policy"] for run in victims] == ["greedy", "fifo"]
+    assert [run.scenario.ssd.gc.victim for run in victims] == ["greedy", "fifo"]
     tables = [{"policy": "d-choices", "d": 2}, {"policy": "d-choices", "d": 5}]
     choices = harmonia.compare("tiny", policies=["local"], seeds=1, sets={**FEW, "ssd.gc.victim": tables})
     assert [run.scenario.ssd.gc.victim["d"] for run in choices] == [2, 5]
@@ -101,8 +101,8 @@ def test_a_trace_is_described_read_and_converted(tmp_path: Path) -> None:
 
 
 def test_how_a_trace_is_read_is_said_with_keys_of_a_scenario() -> None:
-    late = harmonia.trace.info(TRACE, time_unit="1us")
-    assert late.span_s == pytest.approx(10 * harmonia.trace.info(TRACE).span_s)
+    late = harmonia.trace.info(TRACE, time_unit="10ns")
+    assert late.span_s == pytest.approx(0.1 * harmonia.trace.info(TRACE).span_s)
     with pytest.raises(harmonia.BadInput, match="did you mean `time_unit`"):
         harmonia.trace.info(TRACE, tme_unit="us")
     with pytest.raises(harmonia.BadInput, match="nowhere.csv"):
