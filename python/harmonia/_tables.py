@@ -129,7 +129,7 @@ def over_time_of(report: dict[str, Any]) -> Table:
     start: list[int] = []
     values: dict[str, list[float]] = {name: [] for name in OVER_TIME}
     for device, section in enumerate(report["devices"]):
-        lists = section.get("inside", {}).get("over_time")
+        lists = section.get("over_time")
         if not lists:
             continue
         buckets = len(lists[OVER_TIME[0]])

@@ -48,9 +48,12 @@ def test_strips_show_all_time_in_collection(compared: harmonia.Comparison) -> No
     begin, end = requests.select(pl.col("arrival_ns").min(), pl.col("finish_ns").max()).row(0)
     width = -(-(end - begin) // 120)
     busy = dict(rows.group_by("device").agg(pl.col("share").sum() * width).iter_rows())
-    for device, section in enumerate(report.devices):
-        # Collection before the first arrival is not on the picture.
-        assert busy.get(device, 0) == pytest.approx(section.gc_busy_ns, rel=0.05, abs=width)
+    intervals = pl.DataFrame(report.gc_intervals)
+    # Collection before the first arrival is not on the picture.
+    drawn = pl.min_horizontal("end_ns", pl.lit(end)) - pl.max_horizontal("start_ns", pl.lit(begin))
+    expected = dict(intervals.group_by("device").agg(drawn.clip(0).sum()).iter_rows())
+    for device in range(len(report.devices)):
+        assert busy[device] == pytest.approx(expected[device]), device
     assert rows["share"].max() <= 1.0 + 1e-9  # type: ignore[operator]
     assert len(plot.over_time(compared).to_dict()["vconcat"]) == 3
 

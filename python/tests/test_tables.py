@@ -103,7 +103,9 @@ def test_requests_are_kept_up_to_a_bound() -> None:
 
 def test_reports_are_the_same_whoever_watches() -> None:
     kept, not_kept = (harmonia.run("tiny", sets=FEW, requests=requests) for requests in (True, False))
-    assert {**kept, "engine": None} == {**not_kept, "engine": None}
+    for device in kept.devices:
+        del device["over_time"]
+    assert {**kept, "engine": None} == {**not_kept, "engine": None} and len(not_kept.over_time) == 0
 
 
 def test_a_copy_has_the_tables() -> None:
@@ -139,8 +141,8 @@ def test_small_tables_say_what_the_report_says(tmp_path: Path) -> None:
     over_time = pl.DataFrame(report.over_time)
     for device, section in enumerate(report.devices):
         mine = over_time.filter(pl.col("device") == device)
-        assert mine["empty_blocks"].to_list() == section.inside.over_time.empty_blocks
-        assert mine["start_ns"].to_list()[:2] == [0, section.inside.over_time.bucket_ns]
+        assert mine["empty_blocks"].to_list() == section.over_time.empty_blocks
+        assert mine["start_ns"].to_list()[:2] == [0, section.over_time.bucket_ns]
     figures = pl.DataFrame(compared.figures)
     mean = figures.filter((pl.col("figure") == "mean") & (pl.col("run") == "ideal")).row(0, named=True)
     ideal = compared.intervals["variants"][1]

@@ -72,6 +72,10 @@ struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn begin(&mut self, _: SimTime, _: usize) {}
 
+    fn wants_levels(&self) -> bool {
+        true
+    }
+
     fn completion(&mut self, completion: &Completion) {
         self.parts[0].push(rows::request(completion));
     }
