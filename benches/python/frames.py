@@ -22,6 +22,9 @@ import pyarrow
 
 T = TypeVar("T")
 
+#: As many as one call keeps by default.
+MOST = 10_000_000
+
 #: Four small drives under random reads and writes of 4 KiB, at a rate that they keep up with.
 SETS = {
     "workload.warmup": 0,
@@ -31,7 +34,7 @@ SETS = {
 
 
 def main() -> None:
-    requests = int(sys.argv[1]) if len(sys.argv) > 1 else harmonia.KEPT
+    requests = int(sys.argv[1]) if len(sys.argv) > 1 else MOST
     warnings.simplefilter("ignore", harmonia.HarmoniaWarning)
     sets = {**SETS, "workload.requests": requests}
     timed("run, requests=False", lambda: harmonia.run("tiny", sets=sets, requests=False))

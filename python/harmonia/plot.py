@@ -14,7 +14,7 @@ Colours are those of Okabe and Ito, which people who see few colours tell apart.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 try:
     import altair as alt
@@ -55,8 +55,8 @@ def tail(results: Results, *, operation: Operation | None = None, points: int = 
         alt.Chart(frame)
         .mark_line(interpolate="step-after")
         .encode(
-            x=alt.X("ms:Q", scale=alt.Scale(type="log"), title="response time, ms"),
-            y=alt.Y("share:Q", scale=alt.Scale(type="log"), axis=alt.Axis(format=".2~%"), title="requests that are slower"),
+            x=alt.X("ms:Q", title="response time, ms", **_logarithmic(frame["ms"])),
+            y=alt.Y("share:Q", title="requests that are slower", **_logarithmic(frame["share"], format="~%")),
             color=_colour(results),
         )
         .properties(width=360, height=240)
@@ -157,13 +157,14 @@ def _run_over_time(report: Report, buckets: int, operation: Operation | None) ->
         .with_columns(s=seconds)
         .unpivot(["median", "p99"], index="s", variable_name="figure", value_name="ms")
     )
-    across = alt.X("s:Q", title=None, scale=alt.Scale(nice=False, zero=False))
+    across = alt.X("s:Q", title=None, axis=alt.Axis(labels=False), scale=alt.Scale(nice=False, zero=False))
+    devices = len(report["devices"])
     lines = (
         alt.Chart(response, title=_name(report))
         .mark_line(interpolate="step-after")
         .encode(
             x=across,
-            y=alt.Y("ms:Q", scale=alt.Scale(type="log"), title="response, ms"),
+            y=alt.Y("ms:Q", title="response, ms", **_logarithmic(response["ms"])),
             color=alt.Color("figure:N", scale=alt.Scale(domain=["p99", "median"], range=COLOURS[:2]), title=None),
         )
         .properties(width=560, height=120)
@@ -175,15 +176,26 @@ def _run_over_time(report: Report, buckets: int, operation: Operation | None) ->
         .encode(
             x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False, zero=False)),
             x2="until:Q",
-            y=alt.Y("device:O", title="device"),
+            y=alt.Y("device:O", title="device", scale=alt.Scale(domain=list(range(devices)))),
             opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
             color=alt.value(COLOURS[0]),
             tooltip=["device", alt.Tooltip("share:Q", format=".0%", title="of the span collecting")],
         )
-        .properties(width=560, height=max(24, 10 * len(report["devices"])))
+        .properties(width=560, height=max(24, 10 * devices))
     )
     chart: alt.VConcatChart = alt.vconcat(lines, strip).resolve_scale(x="shared")
     return chart
+
+
+def _logarithmic(values: pl.Series, format: str = "~g") -> dict[str, Any]:
+    """A logarithmic axis around these values, with a line at each power of ten, or at each digit within one or two."""
+    low, high = float(values.min() or 1.0), float(values.max() or 1.0)  # type: ignore[arg-type]
+    low, high = low / 1.1, high if high == 1.0 else high * 1.1
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    digits = (1,) if len(decades) > 3 else (1, 2, 5)
+    lines = [digit * 10.0**decade for decade in decades for digit in digits]
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    return {"scale": scale, "axis": alt.Axis(values=[line for line in lines if low <= line <= high], format=format)}
 
 
 def _collected(intervals: pl.DataFrame, begin: int, width: int, buckets: int) -> pl.DataFrame:
