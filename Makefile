@@ -109,7 +109,7 @@ python: prerequisites-python $(VENV)/ready
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked
 	$(VENV)/bin/python -m pytest --quiet
 	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests benches/python
-	$(VENV)/bin/python -m mypy.stubtest harmonia
+	$(VENV)/bin/python -m mypy.stubtest --mypy-config-file pyproject.toml harmonia._native
 
 # Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.
 judgement: prerequisites-python $(VENV)/ready

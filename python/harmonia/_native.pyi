@@ -1,4 +1,4 @@
-# What crates/py exports; `python -m mypy.stubtest harmonia` compares it with the built module.
+# What crates/py exports; `python -m mypy.stubtest harmonia._native` compares it with the built module.
 
 __all__ = [
     "BadInput",
