@@ -17,14 +17,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-#: What wheels promise: this glibc or a later one.
-TAG = "manylinux_2_17_{machine}.manylinux2014_{machine}"
+#: What wheels promise: CPython 3.10 or later, and glibc 2.17 or later.
+TAGS = ["cp310-abi3", "manylinux_2_17_{machine}"]
 
 
 def main() -> None:
     folder = Path(sys.argv[1])
     wheels = sorted(folder.glob("*.whl"))
-    ours = [wheel for wheel in wheels if wheel.stem.endswith(TAG.format(machine=platform.machine()))]
+    tags = [tag.format(machine=platform.machine()) for tag in TAGS]
+    ours = [wheel for wheel in wheels if all(tag in wheel.name for tag in tags)]
     if len(ours) != 1:
         sys.exit(f"wheels: one for this machine was expected in {folder}, there are {[wheel.name for wheel in wheels]}")
     with tempfile.TemporaryDirectory() as scratch:

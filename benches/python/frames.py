@@ -25,9 +25,10 @@ T = TypeVar("T")
 #: As many as one call keeps by default.
 MOST = 10_000_000
 
-#: Four small drives under random reads and writes of 4 KiB, at a rate that they keep up with.
+#: Four small drives under random requests of 4 KiB, of which a tenth are writes, at a rate that they keep up with.
 SETS = {
     "workload.warmup": 0,
+    "workload.read_fraction": 0.9,
     "workload.size": {"distribution": "fixed", "mean": "4KiB"},
     "workload.arrival": {"process": "poisson", "rate": 2000.0},
 }
