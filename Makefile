@@ -17,7 +17,7 @@ OPERATIONS ?= 1000000000
 SEED ?= 1
 MUTANTS ?= 300
 
-.PHONY: help demo test check bench bench-python fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test check bench bench-python wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -25,6 +25,7 @@ help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
 	@echo 'make test    all tests of the Rust code'
 	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
+	@echo 'make wheels  wheels that need no Rust, below target/wheels (x86-64, and aarch64 where its Rust target is installed)'
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
 	@echo 'make bench-python  what policies in Python cost beside built-in ones'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
@@ -103,7 +104,8 @@ examples:
 $(VENV)/ready: pyproject.toml Makefile
 	python3 -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.16,<2' pytest mypy \
-		jsonschema types-jsonschema 'dask[distributed]' 'tomli; python_version < "3.11"'
+		jsonschema types-jsonschema 'dask[distributed]' 'altair>=5.5,<7' 'polars>=1.20' 'vl-convert-python>=1.7' \
+		pyarrow pandas duckdb nbclient nbformat ipykernel 'tomli; python_version < "3.11"'
 	touch $@
 
 # The development profile: shares its dependencies with `make test`. A wheel for others: `pip install .`
@@ -111,7 +113,7 @@ python: prerequisites-python $(VENV)/ready
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked
 	$(VENV)/bin/python -m pytest --quiet
 	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests benches/python
-	$(VENV)/bin/python -m mypy.stubtest harmonia
+	$(VENV)/bin/python -m mypy.stubtest --mypy-config-file pyproject.toml harmonia._native
 
 # Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.
 judgement: prerequisites-python $(VENV)/ready
@@ -142,8 +144,22 @@ links: prerequisites-python
 prose: prerequisites-python
 	python3 tests/prose.py
 
-bench: prerequisites
+bench: prerequisites prerequisites-python $(VENV)/ready
 	cargo run --release --locked -p harmonia-bench
+	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked --release
+	$(VENV)/bin/python benches/python/frames.py
+
+# Zig links against an old glibc, so that a wheel runs on every Linux since 2014 (manylinux2014: glibc 2.17). Each wheel of this
+# machine is installed in a fresh environment, and both package and command run there without Rust.
+WHEEL_TARGETS := $(filter $(addsuffix -unknown-linux-gnu,x86_64 aarch64),$(shell rustc --print host-tuple 2> /dev/null) $(shell rustup target list --installed 2> /dev/null))
+wheels: prerequisites prerequisites-python $(VENV)/ready
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'ziglang>=0.13'
+	@for target in $(sort $(WHEEL_TARGETS)); do \
+		echo "wheel for $$target"; \
+		CARGO_TARGET_DIR=$(TARGET) PATH="$(VENV)/bin:$$PATH" $(VENV)/bin/maturin build --quiet --release --locked --strip --zig \
+			--compatibility manylinux2014 --target $$target --out $(TARGET)/wheels; \
+	done
+	python3 tests/wheel.py $(TARGET)/wheels
 
 # An optimised wheel in an environment of its own: the package of `make python` stays as it is.
 bench-python: prerequisites prerequisites-python $(VENV)/ready

@@ -13,12 +13,18 @@ The same seed gives the same report, whatever the number of threads.
 
 from __future__ import annotations
 
+import importlib
 import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from . import _native
+from . import _native, trace as trace
+from ._arguments import Source, Trace
+from ._arguments import cached as _cache
+from ._arguments import kept as _kept
+from ._arguments import pairs as _sets
+from ._arguments import parallel as _threads
+from ._arguments import traced as _trace
 from ._native import Actions, ArrayView, BadInput, Candidate, Decision, DieView, Event, Load, Random, VictimView
 from ._policies import (
     Concurrency,
@@ -34,9 +40,11 @@ from ._policies import (
     load_policies,
     split,
 )
-from ._results import Comparison, HarmoniaWarning, Report, Section, comparison_of, load, report_of
+from ._research import Tuning, claims, presets, reproduce, tune
+from ._results import Comparison, HarmoniaWarning, NotKept, Report, Section, comparison_of, load, report_of
 from ._scenario import Scenario, opened, speaking
 from ._sweep import Sweep, sweep
+from ._tables import Table
 
 __all__ = [
     "Actions",
@@ -52,6 +60,7 @@ __all__ = [
     "HarmoniaPolicyError",
     "HarmoniaWarning",
     "Load",
+    "NotKept",
     "Policy",
     "Random",
     "Report",
@@ -60,10 +69,13 @@ __all__ = [
     "Section",
     "Source",
     "Sweep",
+    "Table",
     "Trace",
+    "Tuning",
     "Victim",
     "VictimView",
     "check",
+    "claims",
     "compare",
     "duration_key",
     "key",
@@ -71,18 +83,16 @@ __all__ = [
     "load",
     "load_policies",
     "policies",
+    "presets",
     "replicate",
+    "reproduce",
     "run",
     "schema",
     "sweep",
+    "trace",
+    "tune",
     "version",
 ]
-
-#: What stands for a scenario: a `Scenario`, a name, a path, TOML text, or a mapping of keys.
-Source = str | os.PathLike[str] | Mapping[str, object] | Scenario
-
-#: The files of a block trace: one, or several that are read as one; patterns of names too.
-Trace = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: The version of Harmonia.
 version: str = _native.version
@@ -95,28 +105,32 @@ def run(
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
+    requests: bool | int = True,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
 ) -> Report:
     """Simulate one scenario and return its report.
 
-    ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``. ``trace`` replaces the load by a
+    ``sets`` changes keys, as ``{"array.devices": 4}`` or ``["array.devices=4"]``; in `compare` a list of values sweeps,
+    as ``{"array.devices": [2, 4]}``, but for keys whose value is a list. ``trace`` replaces the load by a
     block trace: a file, plain or packed, a pattern of names, or several of them, which are read as one, merged by
     time (``format`` is detected if not given; ``sets`` has the rest, as ``{"workload.time_unit": "us"}``). What was
     passed over, mended or tolerated stands in the report's ``trace``. ``threads`` defaults to one per core. ``checked`` checks
-    every invariant after every event, slowly. ``cache`` keeps aged arrays in the user's cache folder, as the command
-    line does (``harmonia cache``); no result depends on it. ``policies`` are classes whose names the scenario may use,
+    every invariant after every event, slowly. ``requests`` is how many requests are kept for `Report.requests`, over all
+    runs of the call: True is 10 million, and False keeps none, nor intervals of collection. ``cache`` keeps aged arrays
+    in the user's cache folder, as the command line does (``harmonia cache``); no result depends on it. ``policies`` are classes whose names the scenario may use,
     as in ``run("tiny", policies=[MyVictim], sets={"ssd.gc.victim": "my-victim"})``.
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
     source, own = opened(scenario)
+    changes, keep = own + _sets(sets), _kept(requests)
     with known(split(policies)[1]):
-        text = speaking(
-            _native.run, source, own + _sets(sets), _trace(trace, format), _threads(threads), checked, _cache(cache)
+        text, tables = speaking(
+            _native.run, source, changes, _trace(trace, format), keep, _threads(threads), checked, _cache(cache)
         )
-    return report_of(text)
+    return report_of(text, tables)
 
 
 def compare(
@@ -127,6 +141,7 @@ def compare(
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
+    requests: bool | int = True,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
@@ -136,8 +151,8 @@ def compare(
     Without ``policies`` every coordination policy is tried that can win on this array. ``ideal`` stands for local
     coordination with garbage collection that takes no time. A class derived from `Coordinator` is one of them, too;
     classes of other kinds can be named in the scenario, as in `run`. Reports come in the order of ``policies``; each has its
-    name under ``label``. A comma in a set of a scenario file or built-in scenario
-    sweeps: each value becomes a report of its own. Without ``seeds`` a comparison that takes only seconds runs with
+    name under ``label``. A list of values in ``sets`` sweeps, as does a
+    comma: each value becomes a report of its own. Without ``seeds`` a comparison that takes only seconds runs with
     10, others with one. With several, each has an aged array of its own, reports
     come policy by policy, then by seed, and ``intervals`` are over seeds. Other arguments are those of `run`.
     """
@@ -145,7 +160,7 @@ def compare(
     # Classes of other kinds alone are no choice of coordination policies.
     chosen = (names if names or not classes else None, None if seeds is None else max(seeds, 0), False)
     with known(classes):
-        return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), threads, checked, cache)
+        return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), requests, threads, checked, cache)
 
 
 def replicate(
@@ -156,6 +171,7 @@ def replicate(
     sets: Mapping[str, object] | Iterable[str] = (),
     trace: Trace | None = None,
     format: str | None = None,
+    requests: bool | int = True,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
@@ -166,7 +182,7 @@ def replicate(
     """
     alone = (None, max(seeds, 0), True)
     with known(split(policies)[1]):
-        return _comparison(scenario, alone, _sets(sets), _trace(trace, format), threads, checked, cache)
+        return _comparison(scenario, alone, _sets(sets), _trace(trace, format), requests, threads, checked, cache)
 
 
 def _comparison(
@@ -174,15 +190,17 @@ def _comparison(
     runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
+    requests: bool | int,
     threads: int | None,
     checked: bool,
     cache: bool,
 ) -> Comparison:
     source, own = opened(scenario)
-    text = speaking(
-        _native.compare, source, runs, own + sets, trace, _threads(threads), checked, _cache(cache)
+    changes, keep = own + sets, _kept(requests)
+    text, tables = speaking(
+        _native.compare, source, runs, changes, trace, keep, _threads(threads), checked, _cache(cache)
     )
-    return comparison_of(text)
+    return comparison_of(text, tables)
 
 
 def check(
@@ -221,33 +239,8 @@ def schema() -> dict[str, Any]:
     return described
 
 
-def _trace(trace: Trace | None, format: str | None) -> tuple[list[str], str | None] | None:
-    if trace is None:
-        if format is not None:
-            raise TypeError("format: needs a trace")
-        return None
-    files = [trace] if isinstance(trace, (str, os.PathLike)) else list(trace)
-    return [os.fspath(file) for file in files], format
-
-
-def _cache(wanted: bool) -> str | None:
-    """The folder the command line uses too; none if there is no home."""
-    places = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(os.environ.get("HOME", ""), ".cache")]
-    absolute = [place for place in places if os.path.isabs(place)]
-    return os.path.join(absolute[0], "harmonia", "aged") if wanted and absolute else None
-
-
-def _threads(threads: int | None) -> int:
-    return threads if threads is not None else os.cpu_count() or 1
-
-
-def _sets(sets: Mapping[str, object] | Iterable[str]) -> list[str]:
-    if isinstance(sets, str):
-        raise TypeError("sets: a mapping or a list of 'key=value', not one string")
-    if isinstance(sets, Mapping):
-        return [f"{key}={_value(value)}" for key, value in sets.items()]
-    return list(sets)
-
-
-def _value(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def __getattr__(name: str) -> Any:
+    """``harmonia.plot`` needs more than the package itself, so it is imported when it is asked for."""
+    if name == "plot":
+        return importlib.import_module(".plot", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

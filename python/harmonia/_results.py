@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import html
 import json
 import os
@@ -11,7 +12,9 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from . import _native
 from ._scenario import without_flags
+from ._tables import Table, blame_of, figures_of, joined, over_time_of
 
 
 class HarmoniaWarning(UserWarning):
@@ -35,10 +38,16 @@ class Section(dict[str, Any]):
             raise AttributeError(f"no {name!r} in this part of the report; there are {there}", name=name, obj=self) from None
 
 
+class NotKept(LookupError):
+    """A table that the report does not have."""
+
+
 class Report(Section):
     """A report as printed by ``harmonia run --json``: ``report["host"]`` and ``report.host`` are the same.
 
-    Parts that a run has no use for are not there: ``trace``, ``label`` and ``warnings`` among them.
+    Parts that a run has no use for are not there: ``trace``, ``label`` and ``warnings`` among them. ``requests``,
+    ``gc_intervals``, ``over_time`` and ``blame`` are tables (`Table`). The first two are there only in the process that
+    ran it: files and pickles do not have them.
     """
 
     version: str
@@ -50,6 +59,50 @@ class Report(Section):
     devices: list[Section]
     precondition: Section
     engine: Section
+
+    _kept: tuple[Table, Table] | None = None
+
+    @property
+    def requests(self) -> Table:
+        """Every measured request: its times, address, and what it waited for. The columns are those of ``--parquet``."""
+        return self._of_run("requests", 0)
+
+    @property
+    def gc_intervals(self) -> Table:
+        """When each device collected garbage, on the clock of `requests`."""
+        return self._of_run("gc_intervals", 1)
+
+    @property
+    def over_time(self) -> Table:
+        """What went on inside devices, bucket by bucket. ``start_ns`` counts from where measuring began."""
+        return over_time_of(self)
+
+    @property
+    def blame(self) -> Table:
+        """Where the response time went: its parts, as sums, as means of a request, and as shares."""
+        return blame_of(self)
+
+    def _of_run(self, name: str, position: int) -> Table:
+        if self._kept is None:
+            raise NotKept(f"{name} were not kept: run it with requests=True; files and pickles never have them")
+        table = self._kept[position]
+        if not table.complete:
+            text = f"{name} has the first {len(table):,} of {table.total:,} rows; requests=N keeps more"
+            warn([{"code": "requests-cut", "text": text}])
+        return table
+
+    def __copy__(self) -> Report:
+        return self._with_tables(Report(self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Report:
+        return self._with_tables(Report(copy.deepcopy(dict(self), memo)))
+
+    def _with_tables(self, other: Report) -> Report:
+        other._kept = self._kept
+        return other
+
+    def __getstate__(self) -> None:
+        """Pickles leave the tables out."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the report as JSON, in the form of ``harmonia run --json``; `load` reads it."""
@@ -87,6 +140,31 @@ class Comparison(list[Report]):
         self.winners = winners
         self.warnings = warnings
 
+    @property
+    def requests(self) -> Table:
+        """`Report.requests` of all runs, with ``run`` and ``seed`` in front."""
+        return joined((*_run(report), report.requests) for report in self)
+
+    @property
+    def gc_intervals(self) -> Table:
+        """`Report.gc_intervals` of all runs, with ``run`` and ``seed`` in front."""
+        return joined((*_run(report), report.gc_intervals) for report in self)
+
+    @property
+    def over_time(self) -> Table:
+        """`Report.over_time` of all runs, with ``run`` and ``seed`` in front."""
+        return joined((*_run(report), report.over_time) for report in self)
+
+    @property
+    def blame(self) -> Table:
+        """`Report.blame` of all runs, with ``run`` and ``seed`` in front."""
+        return joined((*_run(report), report.blame) for report in self)
+
+    @property
+    def figures(self) -> Table:
+        """``intervals`` as a table: each figure of each variant, and what it changes against the first."""
+        return figures_of(self.intervals)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the comparison as JSON; `load` reads it."""
         judged = {"intervals": self.intervals, "winners": self.winners, "warnings": self.warnings}
@@ -111,17 +189,23 @@ def load(path: str | os.PathLike[str]) -> Report | Comparison:
     raise ValueError(f"{os.fspath(path)}: is neither a report nor a comparison of Harmonia")
 
 
-def report_of(text: str) -> Report:
+#: Requests and intervals of each run, as the simulator gives them.
+Kept = list[tuple[_native.Table, _native.Table]]
+
+
+def report_of(text: str, kept: Kept) -> Report:
     """The report of a run that has just ended; its warnings are given at the line that asked for it."""
     report = Report(json.loads(text, object_hook=Section))
-    _warn(report.get("warnings", []))
+    _keep([report], kept)
+    warn(report.get("warnings", []))
     return report
 
 
-def comparison_of(text: str) -> Comparison:
+def comparison_of(text: str, kept: Kept) -> Comparison:
     """As `report_of`, for several runs: the warnings are those of the comparison."""
     comparison = _comparison(json.loads(text, object_hook=Section))
-    _warn(comparison.warnings)
+    _keep(comparison, kept)
+    warn(comparison.warnings)
     return comparison
 
 
@@ -129,7 +213,17 @@ def _comparison(read: Section) -> Comparison:
     return Comparison(map(Report, read["runs"]), read["intervals"], read["winners"], read["warnings"])
 
 
-def _warn(said: list[dict[str, Any]]) -> None:
+def _keep(reports: list[Report], kept: Kept) -> None:
+    for report, (requests, intervals) in zip(reports, kept):
+        report._kept = Table(requests), Table(intervals)
+
+
+def _run(report: Report) -> tuple[str, int]:
+    return report.get("label") or report["scenario"]["name"], report["seed"]
+
+
+def warn(said: Iterable[dict[str, Any]]) -> None:
+    """Gives warnings at the line outside this package that asked for what they are about."""
     # From here to the first line outside this package.
     inside = os.path.dirname(__file__)
     level, frame = 1, sys._getframe()
@@ -160,7 +254,7 @@ def _table(reports: Iterable[Report]) -> str:
     for report in reports:
         response = report["host"]["response_ns"]
         times = [response["all"]["mean"], response["all"]["p99"], response.get("read", {}).get("p99")]
-        cells = [report.get("label") or report["scenario"]["name"], report["seed"], report["host"]["requests"]]
+        cells = [*_run(report), report["host"]["requests"]]
         cells += ["–" if time is None else f"{time / 1e6:.3f}" for time in times]
         rows.append([*cells, report["array"]["erases"]])
     head = "".join(f"<th>{title}</th>" for title in titles)

@@ -67,7 +67,7 @@ class Scenario:
         return self._toml
 
     def _sets(self) -> list[str]:
-        return [f"{key}={_toml(value)}" for key, value in self._changes.items()]
+        return [f"{key}={toml(value)}" for key, value in self._changes.items()]
 
     def __repr__(self) -> str:
         changes = f".with_({self._changes!r})" if self._changes else ""
@@ -108,12 +108,16 @@ def without_flags(message: str) -> str:
     message = message.replace("--set flags", "sets")
     message = re.sub(r"--set (?=['\w.-]+\s*[=:])", "", message)
     message = message.replace("--set", "set")
+    message = message.replace("`harmonia reproduce --list`", "`harmonia.claims()`")
+    message = re.sub(r"`harmonia (policies|presets)`", r"`harmonia.\1()`", message)
+    message = message.replace("`harmonia formats`", "`harmonia.trace.formats()`")
     message = re.sub(r"--([a-z]+) (\d+)", r"\1=\2", message)
-    return re.sub(r"\A(error: )--([a-z-]+: )", r"\1\2", message)
+    # Other flags are arguments of the same name.
+    return re.sub(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)", lambda flag: flag[1].replace("-", "_"), message)
 
 
 def _document(keys: Mapping[str, object]) -> str:
-    return "".join(f"{key} = {_toml(value)}\n" for key, value in _flat(keys)) or "\n"
+    return "".join(f"{key} = {toml(value)}\n" for key, value in _flat(keys)) or "\n"
 
 
 def _flat(keys: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
@@ -129,7 +133,7 @@ def _flat(keys: Mapping[str, object], above: str = "") -> Iterator[tuple[str, ob
             yield above + key, value
 
 
-def _toml(value: object) -> str:
+def toml(value: object) -> str:
     """A value as TOML, on one line."""
     match value:
         case bool():
@@ -139,16 +143,16 @@ def _toml(value: object) -> str:
         case float():
             return repr(float(value))
         case os.PathLike():
-            return _toml(os.fspath(value))
+            return toml(os.fspath(value))
         case str():
             # JSON's escapes are TOML's, but for pairs of surrogates and DEL.
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
         case date() | time():
             return value.isoformat()
         case Mapping():
-            return "{" + ", ".join(f"{key} = {_toml(of)}" for key, of in _flat(value)) + "}"
+            return "{" + ", ".join(f"{key} = {toml(of)}" for key, of in _flat(value)) + "}"
         case Sequence():
-            return "[" + ", ".join(_toml(of) for of in value) + "]"
+            return "[" + ", ".join(toml(of) for of in value) + "]"
     if hasattr(value, "item"):  # A scalar of NumPy.
-        return _toml(value.item())
+        return toml(value.item())
     raise TypeError(f"{value!r}: a scenario has no values of the type {type(value).__name__}")

@@ -1,10 +1,8 @@
 //! `--parquet`: every measured request and every interval of garbage collection, as columns on disk.
 //!
 //! ```text
-//! requests.parquet       run, seed, request, arrival_ns, finish_ns, response_ns, operation, offset, length,
-//!                        the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member,
-//!                        queue_rebuild_ns, restart_ns
-//! gc_intervals.parquet   run, seed, device, start_ns, end_ns
+//! requests.parquet       run, seed, then the columns of `harmonia_metrics::rows::REQUESTS`
+//! gc_intervals.parquet   run, seed, then the columns of `harmonia_metrics::rows::GC_INTERVALS`
 //! ```
 //!
 //! Runs go on at the same time, so each writes row groups to temporary files of its own in the folder of results; at
@@ -22,9 +20,10 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use harmonia_metrics::rows::{self, GC_INTERVALS, Kind, NULL, OF_RUN, OPERATIONS, REQUESTS, Rows};
 use harmonia_metrics::{Observer, Report};
 use harmonia_scenario::{Observe, RunId};
-use harmonia_types::{Completion, DeviceId, Operation, SimTime};
+use harmonia_types::{Completion, DeviceId, SimTime};
 use parquet::basic::{Compression, Encoding};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
@@ -41,63 +40,6 @@ use crate::files::ResultFolder;
 
 /// Rows that are encoded together: some megabytes of memory a run.
 const GROUP_ROWS: usize = 1 << 16;
-
-const OPERATIONS: [&str; 4] = ["read", "write", "trim", "flush"];
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Integer,
-    /// Below 2^64.
-    Unsigned,
-    /// An integer, or null, which rows have as [`NULL`].
-    Optional,
-    Flag,
-    Operation,
-    Text,
-}
-
-/// What a row has where an optional column has nothing.
-const NULL: i64 = -1;
-
-/// One of the two files.
-struct Table {
-    name: &'static str,
-    columns: &'static [(&'static str, Kind)],
-}
-
-/// What the joined files have in front of each run's own columns.
-const OF_RUN: [(&str, Kind); 2] = [("run", Kind::Text), ("seed", Kind::Unsigned)];
-
-const REQUESTS: Table = Table {
-    name: "requests.parquet",
-    columns: &[
-        ("request", Kind::Integer),
-        ("arrival_ns", Kind::Integer),
-        ("finish_ns", Kind::Integer),
-        ("response_ns", Kind::Integer),
-        ("operation", Kind::Operation),
-        ("offset", Kind::Unsigned),
-        ("length", Kind::Unsigned),
-        ("service_ns", Kind::Integer),
-        ("transfer_ns", Kind::Integer),
-        ("queue_host_ns", Kind::Integer),
-        ("queue_gc_ns", Kind::Integer),
-        ("parity_ns", Kind::Integer),
-        ("reconstruct_ns", Kind::Integer),
-        ("link_ns", Kind::Integer),
-        ("gc_affected", Kind::Flag),
-        ("stripe_wait_ns", Kind::Integer),
-        ("gc_member", Kind::Optional),
-        ("queue_rebuild_ns", Kind::Integer),
-        ("restart_ns", Kind::Integer),
-    ],
-};
-
-const INTERVALS: Table = Table {
-    name: "gc_intervals.parquet",
-    columns: &[("device", Kind::Integer), ("start_ns", Kind::Integer), ("end_ns", Kind::Integer)],
-};
 
 /// Writes the columns of all runs of a comparison.
 pub(crate) struct Columns<'a> {
@@ -139,14 +81,14 @@ impl<'a> Columns<'a> {
             requests.push((run, of_requests));
             intervals.push((run, of_intervals));
         }
-        let join = |table: &Table, parts| {
+        let join = |table: &Rows, parts| {
             let joined =
                 self.folder.temporary().map_err(ParquetError::from).and_then(|file| join(table, parts, file));
             joined
-                .map(|file| (table.name, file))
-                .map_err(|error| self.folder.cannot_write(table.name, &io_error(error)))
+                .map(|file| (table.file, file))
+                .map_err(|error| self.folder.cannot_write(table.file, &io_error(error)))
         };
-        Ok(vec![join(&REQUESTS, requests)?, join(&INTERVALS, intervals)?])
+        Ok(vec![join(&REQUESTS, requests)?, join(&GC_INTERVALS, intervals)?])
     }
 
     fn fail(&self, name: &'static str, error: ParquetError) {
@@ -158,16 +100,16 @@ impl<'a> Columns<'a> {
 impl Observe for Columns<'_> {
     fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
         let requests = self.part(&REQUESTS)?;
-        let intervals = self.part(&INTERVALS)?;
+        let intervals = self.part(&GC_INTERVALS)?;
         Some(Box::new(RunColumns { columns: self, run, parts: Some([requests, intervals]) }))
     }
 }
 
 impl Columns<'_> {
-    fn part(&self, table: &'static Table) -> Option<Part> {
+    fn part(&self, table: &'static Rows) -> Option<Part> {
         let part =
             self.folder.temporary().map_err(ParquetError::from).and_then(|file| Part::new(table, file));
-        part.map_err(|error| self.fail(table.name, error)).ok()
+        part.map_err(|error| self.fail(table.file, error)).ok()
     }
 }
 
@@ -183,7 +125,7 @@ impl RunColumns<'_> {
     fn push<const N: usize>(&mut self, which: usize, row: [i64; N]) {
         let Some(parts) = &mut self.parts else { return };
         if let Err(error) = parts[which].push(row) {
-            self.columns.fail(parts[which].table.name, error);
+            self.columns.fail(parts[which].table.file, error);
             self.parts = None;
         }
     }
@@ -193,11 +135,11 @@ impl Observer for RunColumns<'_> {
     fn begin(&mut self, _: SimTime, _: usize) {}
 
     fn completion(&mut self, completion: &Completion) {
-        self.push(0, request(completion));
+        self.push(0, rows::request(completion));
     }
 
     fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
-        self.push(1, [u64::from(member.0), start.0, end.0].map(u64::cast_signed));
+        self.push(1, rows::gc_interval(member, start, end));
     }
 
     fn end(&mut self, _: SimTime) {
@@ -207,56 +149,22 @@ impl Observer for RunColumns<'_> {
                 let mut done = self.columns.done.lock().unwrap_or_else(PoisonError::into_inner);
                 done.insert(self.run, [requests, intervals]);
             }
-            (Err(error), _) => self.columns.fail(REQUESTS.name, error),
-            (_, Err(error)) => self.columns.fail(INTERVALS.name, error),
+            (Err(error), _) => self.columns.fail(REQUESTS.file, error),
+            (_, Err(error)) => self.columns.fail(GC_INTERVALS.file, error),
         }
     }
 }
 
-/// The row of a request, in the order of the columns.
-fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
-    let blame = &completion.blame;
-    let operation = match completion.operation {
-        Operation::Read => 0,
-        Operation::Write => 1,
-        Operation::Trim => 2,
-        Operation::Flush => 3,
-    };
-    let member = completion.gc_wait.map_or(NULL, |wait| wait.member.0.into());
-    let row = [
-        completion.id,
-        completion.arrival.0,
-        completion.finish.0,
-        completion.response().as_ns(),
-        operation,
-        completion.offset,
-        completion.length,
-        blame.data.service,
-        blame.data.transfer,
-        blame.data.queue_host,
-        blame.queue_gc(),
-        blame.parity.without_gc_and_rebuild(),
-        blame.reconstruct.without_gc_and_rebuild(),
-        blame.data.link,
-        u64::from(completion.gc_affected),
-        blame.stripe_wait,
-        member.cast_unsigned(),
-        blame.queue_rebuild(),
-        blame.restart,
-    ];
-    row.map(u64::cast_signed)
-}
-
 /// One run's rows of one table, on their way to a file.
 struct Part {
-    table: &'static Table,
+    table: &'static Rows,
     file: NamedTempFile,
     writer: SerializedFileWriter<File>,
     columns: Vec<Vec<i64>>,
 }
 
 impl Part {
-    fn new(table: &'static Table, file: NamedTempFile) -> Result<Self> {
+    fn new(table: &'static Rows, file: NamedTempFile) -> Result<Self> {
         let writer =
             SerializedFileWriter::new(file.reopen()?, schema(table.columns)?, properties(table.columns))?;
         let columns = table.columns.iter().map(|_| Vec::with_capacity(GROUP_ROWS)).collect();
@@ -310,7 +218,7 @@ impl Part {
 }
 
 /// Copies the row groups of all runs into one file, each with its run in front.
-fn join(table: &Table, parts: Vec<(&Report, Written)>, file: NamedTempFile) -> Result<NamedTempFile> {
+fn join(table: &Rows, parts: Vec<(&Report, Written)>, file: NamedTempFile) -> Result<NamedTempFile> {
     let columns = [&OF_RUN[..], table.columns].concat();
     let mut writer = SerializedFileWriter::new(file.reopen()?, schema(&columns)?, properties(&columns))?;
     // A run's parts go as soon as they are copied.
@@ -389,71 +297,5 @@ fn io_error(error: ParquetError) -> io::Error {
             Err(source) => io::Error::other(source.to_string()),
         },
         other => io::Error::other(other.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use harmonia_types::{Blame, GcWait, RequestBlame};
-
-    use super::*;
-
-    /// A degraded write that waited for everything there is.
-    fn completion(gc_wait: Option<GcWait>) -> Completion {
-        let blame = RequestBlame {
-            data: Blame {
-                service: 1,
-                transfer: 2,
-                queue_host: 4,
-                queue_gc: 8,
-                queue_rebuild: 1_024,
-                link: 16,
-            },
-            parity: Blame { service: 32, queue_gc: 64, queue_rebuild: 2_048, ..Blame::default() },
-            reconstruct: Blame { transfer: 128, queue_gc: 256, ..Blame::default() },
-            stripe_wait: 512,
-            restart: 4_096,
-        };
-        Completion {
-            id: 7,
-            operation: Operation::Write,
-            offset: 4096,
-            length: 512,
-            arrival: SimTime(1_000),
-            finish: SimTime(1_000 + blame.total()),
-            blame,
-            gc_affected: true,
-            gc_wait,
-        }
-    }
-
-    #[test]
-    fn each_part_stands_in_its_column_and_all_sum_to_the_response() {
-        let row = request(&completion(Some(GcWait { member: DeviceId(3), ns: 200 })));
-        let value = |name: &str| {
-            let column = REQUESTS.columns.iter().position(|(column, _)| *column == name);
-            row[column.expect("a column")]
-        };
-        let parts = [
-            ("service_ns", 1),
-            ("transfer_ns", 2),
-            ("queue_host_ns", 4),
-            ("queue_gc_ns", 8 + 64 + 256),
-            ("parity_ns", 32),
-            ("reconstruct_ns", 128),
-            ("link_ns", 16),
-            ("stripe_wait_ns", 512),
-            ("queue_rebuild_ns", 1_024 + 2_048),
-            ("restart_ns", 4_096),
-        ];
-        assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
-        assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));
-        assert_eq!((value("gc_affected"), value("gc_member")), (1, 3));
-    }
-
-    #[test]
-    fn who_waited_for_no_collection_has_no_member() {
-        let member = REQUESTS.columns.iter().position(|(column, _)| *column == "gc_member");
-        assert_eq!(request(&completion(None))[member.expect("a column")], NULL);
     }
 }

@@ -33,6 +33,7 @@ use std::ffi::OsString;
 use clap::Parser;
 
 use args::Arguments;
+pub use commands::fitted;
 use output::Output;
 
 /// Runs the command with these arguments, the first being the program's name; the answer is its exit status.

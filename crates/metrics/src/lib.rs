@@ -44,6 +44,7 @@ mod reconstruct;
 pub mod recording;
 mod redundancy;
 mod report;
+pub mod rows;
 mod student;
 mod trace;
 mod warning;

@@ -28,6 +28,11 @@ pub trait Observer: Send {
         false
     }
 
+    /// Whether the report should show devices over time; asked once, before the run.
+    fn wants_levels(&self) -> bool {
+        self.wants_planes()
+    }
+
     /// What planes of the first member's dies did from their first collection on; called once before the end, to all
     /// observers of a run of which one wants it.
     fn planes(&mut self, _planes: &MemberPlanes) {}
@@ -56,6 +61,10 @@ impl<O: Observer + ?Sized> Observer for Vec<Box<O>> {
 
     fn wants_planes(&self) -> bool {
         self.iter().any(|observer| observer.wants_planes())
+    }
+
+    fn wants_levels(&self) -> bool {
+        self.iter().any(|observer| observer.wants_levels())
     }
 
     fn planes(&mut self, planes: &MemberPlanes) {

@@ -31,6 +31,11 @@ pub(crate) fn bad_input(py: Python<'_>, error: &BadInput) -> PyErr {
     explained(py, described.err().unwrap_or(exception))
 }
 
+/// Bad input that is no key of a scenario.
+pub(crate) fn refused(py: Python<'_>, problem: &str) -> PyErr {
+    bad_input(py, &BadInput::plain(problem, ""))
+}
+
 pub(crate) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
     match error {
         RunError::BadInput(error) => bad_input(py, error),
@@ -40,5 +45,9 @@ pub(crate) fn run_error(py: Python<'_>, error: &RunError) -> PyErr {
 }
 
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    serde_json::to_string(value).map_err(unwritten)
+}
+
+pub(crate) fn unwritten(error: serde_json::Error) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`experiment`], [`experiments`]: named configurations and what is varied in them;
-//! * [`campaign`]: runs what is missing, and keeps what is done;
+//! * [`campaign`]: runs what is missing, and keeps what is done; [`Choice`]: what was asked for by name;
 //! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
 //! * `ages`: when members wear out, from their erases;
@@ -20,6 +20,7 @@
 mod ages;
 pub mod assessment;
 pub mod campaign;
+mod choice;
 pub mod claims;
 pub mod experiment;
 pub mod findings;
@@ -29,5 +30,6 @@ pub mod summary;
 pub mod verdict;
 
 pub use assessment::{Assessment, assess};
+pub use choice::Choice;
 pub use experiment::{Experiment, experiments};
 pub use results::Results;

@@ -145,6 +145,7 @@ impl Scenario {
 }
 
 /// A scenario that is read once and changed in many ways.
+#[derive(Debug, Clone)]
 pub struct Template(Document);
 
 impl Template {
@@ -156,11 +157,11 @@ impl Template {
         Document::open(source).map(Template)
     }
 
-    /// Takes the text of a scenario, as [`Scenario::parse`] does.
+    /// The text of a scenario, as [`Scenario::parse`] takes it.
     ///
     /// # Errors
     /// If it is too long.
-    pub fn of_text(text: &str, origin: &str) -> Result<Template, BadInput> {
+    pub fn text(text: &str, origin: &str) -> Result<Template, BadInput> {
         Document::new(text.to_owned(), origin, true).map(Template)
     }
 
@@ -171,6 +172,17 @@ impl Template {
     pub fn with(&self, sets: &[String], trace: Option<&TraceFile>) -> Result<Scenario, BadInput> {
         self.0.single(sets, trace)
     }
+
+    /// The scenario once for every combination of the values in `sets`, as [`sweep`] gives them.
+    ///
+    /// # Errors
+    /// As [`sweep`].
+    pub fn sweep(&self, sets: &[String], trace: Option<&TraceFile>) -> Result<Vec<Variant>, BadInput> {
+        let variant = |choice: set::Choice| {
+            self.0.read(&choice.flags, trace).map(|scenario| Variant { label: choice.label, scenario })
+        };
+        set::combinations(sets)?.into_iter().map(variant).collect()
+    }
 }
 
 /// Loads a scenario once for every combination of the values in `sets`: a comma sweeps, except inside quotes,
@@ -179,11 +191,7 @@ impl Template {
 /// # Errors
 /// As [`Scenario::load`], for the first combination that cannot be used.
 pub fn sweep(source: &str, sets: &[String], trace: Option<&TraceFile>) -> Result<Vec<Variant>, BadInput> {
-    let document = Document::open(source)?;
-    let variant = |choice: set::Choice| {
-        document.read(&choice.flags, trace).map(|scenario| Variant { label: choice.label, scenario })
-    };
-    set::combinations(sets)?.into_iter().map(variant).collect()
+    Template::open(source)?.sweep(sets, trace)
 }
 
 fn is_fifo(path: &str) -> bool {
@@ -200,6 +208,7 @@ fn is_fifo(path: &str) -> bool {
 }
 
 /// The text of a scenario.
+#[derive(Debug, Clone)]
 struct Document {
     text: String,
     origin: String,

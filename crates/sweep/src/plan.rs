@@ -225,7 +225,7 @@ fn key_of(set: &str) -> &str {
 fn template(file: &SweepFile, folder: Option<&Path>, base: &Base<'_>) -> Result<Template, BadInput> {
     match base {
         Base::File(source) => Template::open(source),
-        Base::Text(text) => Template::of_text(text, "<text>"),
+        Base::Text(text) => Template::text(text, "<text>"),
         Base::Named => {
             let Some(entry) = &file.scenario else {
                 let problem = "`scenario` is missing";

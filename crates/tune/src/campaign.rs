@@ -26,8 +26,8 @@ const BATCH: usize = 16;
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Request<'a> {
-    /// A scenario file or the name of a built-in scenario.
-    pub source: &'a str,
+    /// The scenario.
+    pub template: Template,
     /// What is changed in it throughout, as for `--set`.
     pub sets: &'a [String],
     /// A trace that replaces its load.
@@ -51,7 +51,6 @@ pub trait Watch {
 /// A search that can begin.
 pub struct Campaign<'a> {
     pub(crate) request: Request<'a>,
-    template: Template,
     /// As it stands.
     pub(crate) scenario: Scenario,
     pub(crate) plan: Plan,
@@ -72,8 +71,7 @@ impl<'a> Campaign<'a> {
     /// If the scenario cannot be used, a key is given and varied, no point of the first grid is a valid scenario (the
     /// message is that of the first), there are too few or too many seeds, or the budget is too small.
     pub fn new(request: Request<'a>) -> Result<Self, BadInput> {
-        let template = Template::open(request.source)?;
-        let scenario = template.with(request.sets, request.trace.as_ref())?;
+        let scenario = request.template.with(request.sets, request.trace.as_ref())?;
         check_keys(&request)?;
         check_seeds(&request, scenario.seed)?;
         let resolved: toml::Table = scenario.to_toml().parse().unwrap_or_default();
@@ -84,7 +82,7 @@ impl<'a> Campaign<'a> {
             budget: request.budget,
         };
         check_budget(&plan)?;
-        let campaign = Campaign { request, template, scenario, plan };
+        let campaign = Campaign { request, scenario, plan };
         campaign.check_grid()?;
         Ok(campaign)
     }
@@ -105,7 +103,7 @@ impl<'a> Campaign<'a> {
     fn at(&self, point: Option<&Point>, seed: usize) -> Result<Scenario, BadInput> {
         let more = point.map(|point| self.request.space.sets(point)).unwrap_or_default();
         let sets = [self.request.sets, &more].concat();
-        let mut scenario = self.template.with(&sets, self.request.trace.as_ref())?;
+        let mut scenario = self.request.template.with(&sets, self.request.trace.as_ref())?;
         scenario.seed = self.scenario.seed + seed as u64;
         Ok(scenario)
     }
@@ -134,7 +132,7 @@ impl<'a> Campaign<'a> {
         let Some(beyond) = axis.beyond(point[key]) else { return false };
         // The last word counts.
         sets.push(format!("{}={beyond}", axis.key));
-        self.template.with(&sets, self.request.trace.as_ref()).is_ok()
+        self.request.template.with(&sets, self.request.trace.as_ref()).is_ok()
     }
 
     /// The scenario with the best values that were found.
@@ -143,7 +141,7 @@ impl<'a> Campaign<'a> {
     /// If the report is that of another campaign.
     pub fn tuned(&self, report: &TuneReport) -> Result<Scenario, BadInput> {
         let sets = [self.request.sets, &report.best.sets].concat();
-        self.template.with(&sets, self.request.trace.as_ref())
+        self.request.template.with(&sets, self.request.trace.as_ref())
     }
 
     /// What a point is called while it runs.

@@ -38,7 +38,7 @@ impl Setup {
 
     fn request(&self) -> Request<'_> {
         Request {
-            source: "tiny",
+            template: Template::open("tiny").expect("built in"),
             sets: &self.sets,
             trace: None,
             space: Space::parse(&self.overs).expect("ranges"),

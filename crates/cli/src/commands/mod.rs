@@ -17,6 +17,7 @@ mod tune;
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
 use crate::output::Output;
+pub use trace::fitted;
 
 /// Carries out what was typed.
 ///

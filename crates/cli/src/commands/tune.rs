@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
-use harmonia_scenario::{AgedCache, Progress, RunError, RunOptions, Unobserved};
+use harmonia_scenario::{AgedCache, Progress, RunError, RunOptions, Template, Unobserved};
 use harmonia_tables::{self as tables, Style, numbers};
 use harmonia_tune::{Campaign, Request, Space, TuneReport, Watch, objective, picture};
 
@@ -33,7 +33,7 @@ pub(crate) fn tune(
     output: &Output,
 ) -> Result<(), Failure> {
     let campaign = Campaign::new(Request {
-        source: &scenario.scenario,
+        template: Template::open(&scenario.scenario)?,
         sets: &scenario.sets,
         trace: scenario.trace(),
         space: Space::parse(&options.overs)?,

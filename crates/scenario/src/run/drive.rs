@@ -76,7 +76,8 @@ impl Run<'_> {
     pub fn measure(&self, start: Start) -> Result<Measured, RunError> {
         let observer = self.options.observe.observer(self.id);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
-        let wanted = Wanted { levels: planes || self.limits_channels(), planes };
+        let levels = observer.as_ref().is_some_and(|observer| observer.wants_levels());
+        let wanted = Wanted { levels: levels || self.limits_channels(), planes };
         match (wanted.levels, self.options.checked) {
             (false, false) => self.simulate::<RunProbe<false, false>>(wanted, start, observer),
             (true, false) => self.simulate::<RunProbe<true, false>>(wanted, start, observer),

@@ -1,8 +1,8 @@
 //! What devices tell while they run, to the report and to a run's observer.
 //!
 //! What nobody wants to know the device does not even look at: it costs a tenth of the time of a run. How devices stand
-//! over time is wanted by an observer that draws, and wherever a policy limits how many channels collect; what planes do
-//! by the observer alone, and of the first member only.
+//! over time is wanted by an observer that draws or keeps, and wherever a policy limits how many channels collect; what
+//! planes do by an observer alone, and of the first member only.
 
 use harmonia_flash::Geometry;
 use harmonia_metrics::recording::{MemberPlanes, PlaneRecorder};

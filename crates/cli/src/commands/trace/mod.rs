@@ -12,6 +12,8 @@ mod fit;
 mod head;
 mod info;
 
+pub use fit::fitted;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 

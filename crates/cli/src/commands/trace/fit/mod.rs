@@ -50,6 +50,12 @@ pub(super) fn fit(
     }
 }
 
+/// The scenario that `harmonia trace fit --no-check` prints, and what it warns of.
+pub fn fitted(fit: &TraceFit) -> (String, Vec<String>) {
+    let text = text::scenario(fit, &Checked::Not("not asked for".to_owned()));
+    (text, fit.info.warnings.iter().cloned().chain(off(fit)).collect())
+}
+
 /// Where the fit is not what it promises.
 fn off(fit: &TraceFit) -> Vec<String> {
     let part = fit.squeezed.unwrap_or(1.0);

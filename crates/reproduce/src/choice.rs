@@ -1,0 +1,66 @@
+//! Which claims and experiments were asked for by name, and which runs that takes.
+
+use std::collections::BTreeMap;
+
+use crate::claims::{Claim, Test, claims};
+use crate::experiment::Experiment;
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// The claims to judge.
+    pub claims: Vec<Claim>,
+    /// Experiments asked for as a whole.
+    whole: Vec<String>,
+    /// By experiment, the variants that the claims read.
+    variants: BTreeMap<String, Vec<String>>,
+}
+
+impl Choice {
+    /// Everything, or what these names of claims and experiments stand for.
+    ///
+    /// # Errors
+    /// A message, if a name stands for neither.
+    pub fn of(ids: &[String], experiments: &[Experiment]) -> Result<Choice, String> {
+        let all = claims();
+        let is_claim = |id: &String| all.iter().any(|claim| claim.id == id);
+        let is_experiment = |id: &String| experiments.iter().any(|experiment| experiment.id == *id);
+        if let Some(unknown) = ids.iter().find(|id| !is_claim(id) && !is_experiment(id)) {
+            let names =
+                all.iter().map(|claim| claim.id).chain(experiments.iter().map(|known| known.id.as_str()));
+            let near = names
+                .max_by(|a, b| strsim::jaro_winkler(a, unknown).total_cmp(&strsim::jaro_winkler(b, unknown)));
+            let near = near.unwrap_or_default();
+            return Err(format!(
+                "`{unknown}` is neither a claim nor an experiment; did you mean `{near}`? \
+                 `harmonia reproduce --list` lists them"
+            ));
+        }
+        let whole: Vec<String> = match ids {
+            [] => experiments.iter().map(|experiment| experiment.id.clone()).collect(),
+            ids => ids.iter().filter(|id| is_experiment(id)).cloned().collect(),
+        };
+        let reads_whole = |claim: &Claim| match &claim.test {
+            Test::Measured(measure, _) => {
+                measure.experiments().iter().any(|read| whole.iter().any(|whole| whole == read))
+            }
+            Test::Impossible(_) | Test::Unmeasured(_) => ids.is_empty(),
+        };
+        let chosen = |claim: &Claim| ids.iter().any(|id| id == claim.id) || reads_whole(claim);
+        let claims: Vec<Claim> = all.iter().filter(|claim| chosen(claim)).cloned().collect();
+        let mut variants: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for claim in &claims {
+            let Test::Measured(measure, _) = &claim.test else { continue };
+            for (experiment, variant) in measure.cells() {
+                variants.entry(experiment.to_owned()).or_default().push(variant.to_owned());
+            }
+        }
+        Ok(Choice { claims, whole, variants })
+    }
+
+    /// Whether a variant of an experiment has to run.
+    pub fn needs(&self, experiment: &str, variant: &str) -> bool {
+        self.whole.iter().any(|whole| whole == experiment)
+            || self.variants.get(experiment).is_some_and(|read| read.iter().any(|read| read == variant))
+    }
+}

@@ -1,0 +1,120 @@
+"""Campaigns of many runs: a search for good values, and the papers' claims."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _native
+from ._arguments import Source, Trace, cached, pairs, parallel, traced
+from ._results import Section, warn
+from ._scenario import Scenario, opened, speaking
+
+#: The values of one key: a range such as "1..8" or "3%..10%", a range of Python, or choices.
+Values = str | range | Iterable[object]
+
+
+class Tuning(Section):
+    """What `tune` found, as printed by ``harmonia tune --json``, with the best scenario under ``tuned``."""
+
+    best: Section
+    default: Section
+    points: list[Section]
+    held_out: list[Section]
+
+    tuned: Scenario
+
+
+def tune(
+    scenario: Source,
+    *,
+    objective: str,
+    over: Mapping[str, Values],
+    seeds: int = 5,
+    budget: int = 300,
+    keep: str | os.PathLike[str] | None = None,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: Trace | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    checked: bool = False,
+    cache: bool = True,
+) -> Tuning:
+    """Search for the values of keys that make a figure small.
+
+    ``objective`` is the figure: ``"mean"``, ``"p99"``, ``"write-p99"``, ``"erases"`` and so on. ``over`` has the values of
+    each key: ``{"ssd.gc.min_victims": range(1, 9), "ssd.gc.hard_threshold": "3%..10%", "ssd.gc.victim": ["greedy",
+    "fifo"]}``. ``seeds`` is how many the search has, and as many more are held out to judge what it found. ``budget``
+    is the most runs. ``keep`` names a folder that keeps finished runs, so that the same call goes on where it was
+    stopped. Other arguments are those of `run`. See docs/tuning.md for what the warnings mean.
+    """
+    source, own = opened(scenario)
+    search = (objective, [f"{key}={_values(values)}" for key, values in over.items()], max(seeds, 0), max(budget, 0))
+    folder = None if keep is None else os.fspath(keep)
+    text, tuned = speaking(
+        _native.tune,
+        source,
+        search,
+        own + pairs(sets),
+        traced(trace, format),
+        folder,
+        parallel(threads),
+        checked,
+        cached(cache),
+    )
+    found = Tuning(json.loads(text, object_hook=Section))
+    found.tuned = Scenario(tuned)
+    warn({"code": warning["kind"], "text": warning["text"]} for warning in found["warnings"])
+    return found
+
+
+def reproduce(
+    *ids: str,
+    out: str | os.PathLike[str] = "reproduction",
+    seeds: int | None = None,
+    kept: bool = False,
+    threads: int | None = None,
+    cache: bool = True,
+) -> list[Section]:
+    """Test the papers' claims by simulation: each claim with what was measured, and its ``verdict``.
+
+    ``ids`` names claims and experiments, as `claims` lists them; without any, all are tested, which takes many minutes.
+    Each variant runs with ``seeds`` seeds, 3 by default. Finished runs are kept in the folder ``out``, where the command
+    line keeps them too. ``kept=True`` runs nothing and
+    judges by what is there.
+    """
+    most = None if kept else 3 if seeds is None else seeds
+    if most is not None and not 1 <= most <= 1000:
+        raise ValueError(f"seeds={seeds}: 1 to 1000")
+    folder = os.path.join(os.fspath(out), "runs")
+    return _claims(speaking(_native.reproduce, list(ids), folder, most, parallel(threads), cached(cache)))
+
+
+def claims(*ids: str) -> list[Section]:
+    """The papers' claims, with their ``id``, ``source``, ``words`` and what is ``accepted``. Nothing runs."""
+    return _claims(speaking(_native.reproduce, list(ids), None, None, 1, None))
+
+
+def presets() -> list[dict[str, Any]]:
+    """Every scenario, load and device that needs no file: its ``kind``, ``name``, ``summary`` and ``figures``.
+
+    Of a figure there are ``key``, ``value``, and its ``provenance``: where the value comes from.
+    """
+    listed: list[dict[str, Any]] = json.loads(_native.presets_json())
+    return listed
+
+
+def _claims(text: str) -> list[Section]:
+    listed: list[Section] = json.loads(text, object_hook=Section)
+    return listed
+
+
+def _values(values: Values) -> str:
+    if isinstance(values, str):
+        return values
+    if isinstance(values, range) and len(values) > 1 and values.step > 0:
+        step = f":{values.step}" if values.step > 1 else ""
+        return f"{values[0]}..{values[-1]}{step}"
+    return pairs({"": list(values)})[0].removeprefix("=")

@@ -1,0 +1,118 @@
+"""Are tuning, claims, presets and traces what the command line has, in Python's words?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import harmonia
+import polars as pl
+import pytest
+
+FEW = {"workload.requests": 800}
+TRACE = Path(__file__).parents[2] / "fuzz/seeds/msr_reader/rows.csv"
+
+pytestmark = pytest.mark.filterwarnings("ignore::harmonia.HarmoniaWarning")
+
+
+def test_tuning_finds_a_scenario(tmp_path: Path) -> None:
+    arguments = {"objective": "mean", "over": {"ssd.gc.min_victims": range(1, 4)}, "seeds": 2, "budget": 40}
+    found = harmonia.tune("tiny", sets=FEW, keep=tmp_path, **arguments)  # type: ignore[arg-type]
+    assert found.schema == "harmonia-tune/1" and found.best.sets and found.budget == 40
+    assert found.over[0] == {"key": "ssd.gc.min_victims", "range": "1..3"}
+    assert any(tmp_path.iterdir())
+    tuned = harmonia.run(found.tuned)
+    assert [f"ssd.gc.min_victims={tuned.scenario.ssd.gc.min_victims}"] == found.best.sets
+    # Text is as good a scenario as a name.
+    text = harmonia.check("tiny", sets=FEW)
+    assert harmonia.tune(text, **arguments).points == found.points  # type: ignore[arg-type]
+
+
+def test_tuning_refuses_what_it_cannot_do() -> None:
+    with pytest.raises(harmonia.BadInput, match="nonsense"):
+        harmonia.tune("tiny", objective="nonsense", over={"ssd.gc.min_victims": "1..3"})
+    with pytest.raises(harmonia.BadInput) as refused:
+        harmonia.tune("tiny", objective="mean", over={})
+    assert str(refused.value).startswith("error: nothing is varied: over is missing")
+
+
+def test_claims_are_listed_and_judged(tmp_path: Path) -> None:
+    (claim,) = harmonia.claims("skew-erases")
+    assert claim.id == "skew-erases" and claim.verdict == "not-measured"
+    assert len(harmonia.claims()) > 20
+    (judged,) = harmonia.reproduce("skew-erases", out=tmp_path, kept=True)
+    assert judged.verdict == "not-measured"
+    with pytest.raises(harmonia.BadInput, match=r"did you mean `response-hpc-w`\? `harmonia.claims\(\)` lists them"):
+        harmonia.claims("respons-hpc-w")
+    with pytest.raises(ValueError, match="seeds=0: 1 to 1000"):
+        harmonia.reproduce("skew-erases", out=tmp_path, seeds=0)
+
+
+def test_presets_say_where_their_figures_come_from() -> None:
+    known = {preset["name"]: preset for preset in harmonia.presets()}
+    assert known["tiny"]["kind"] == "scenario" and known["tlc-nvme-1t"]["kind"] == "device"
+    assert all(figure["provenance"] for figure in known["tlc-nvme-1t"]["figures"])
+    harmonia.check(known["hpc-w"]["name"])
+
+
+def test_lists_of_values_sweep() -> None:
+    def devices(source: harmonia.Source, values: object) -> list[int]:
+        runs = harmonia.compare(source, policies=["local"], seeds=1, sets={**FEW, "array.devices": values})
+        return [run.scenario.array.devices for run in runs]
+
+    assert devices("tiny", [2, 3]) == devices("tiny", "2,3") == devices(harmonia.Scenario("tiny"), (2, 3)) == [2, 3]
+    text = harmonia.check("tiny")
+    assert devices(text, [2]) == [2] and devices(text, [2, 3]) == [2, 3]
+    victims = harmonia.compare("tiny", policies=["local"], seeds=1, sets={**FEW, "ssd.gc.victim": ["greedy", "fifo"]})
+    assert [run.scenario.ssd.gc.victim for run in victims] == ["greedy", "fifo"]
+    tables = [{"policy": "d-choices", "d": 2}, {"policy": "d-choices", "d": 5}]
+    choices = harmonia.compare("tiny", policies=["local"], seeds=1, sets={**FEW, "ssd.gc.victim": tables})
+    assert [run.scenario.ssd.gc.victim["d"] for run in choices] == [2, 5]
+    with pytest.raises(ValueError, match="array.devices has an empty list"):
+        devices("tiny", [])
+
+
+def test_keys_that_take_lists_get_one() -> None:
+    failure = {"array.level": "raid5", "array.failure": [{"device": 1, "at": "1ms"}]}
+    report = harmonia.run("tiny", sets={**FEW, **failure})
+    assert report.scenario.array.failure[0]["device"] == 1
+
+
+def test_a_trace_is_described_read_and_converted(tmp_path: Path) -> None:
+    info = harmonia.trace.info(TRACE)
+    table = harmonia.trace.read(TRACE)
+    frame = pl.DataFrame(table)
+    assert info.format == "msr" and len(frame) == info.rows > 0
+    assert frame.columns == ["time_ns", "operation", "offset", "length", "volume"]
+    reads = (frame["operation"].cast(pl.String) == "read").mean()
+    assert reads == pytest.approx(info.read_percent / 100)
+    assert len(harmonia.trace.read(TRACE, most=2)) == 2 and not harmonia.trace.read(TRACE, most=2).complete
+    out = tmp_path / "again.parquet"
+    written = harmonia.trace.convert(TRACE, out)
+    assert written.written == len(frame) and written.bytes == out.stat().st_size
+    assert pl.DataFrame(harmonia.trace.read(out)).drop("volume").equals(frame.drop("volume"))
+    with pytest.raises(harmonia.BadInput, match="again.parquet: exists; force=True replaces it"):
+        harmonia.trace.convert(TRACE, out)
+    with pytest.raises(harmonia.BadInput, match="is one of the files that are read"):
+        harmonia.trace.convert(out, out, force=True)
+    with pytest.raises(harmonia.BadInput, match="the name does not tell the format: choose one of"):
+        harmonia.trace.convert(TRACE, tmp_path / "a.txt")
+    harmonia.trace.convert(TRACE, out, force=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["again.parquet"]
+
+
+def test_how_a_trace_is_read_is_said_with_keys_of_a_scenario() -> None:
+    late = harmonia.trace.info(TRACE, time_unit="10ns")
+    assert late.span_s == pytest.approx(0.1 * harmonia.trace.info(TRACE).span_s)
+    with pytest.raises(harmonia.BadInput, match="did you mean `time_unit`"):
+        harmonia.trace.info(TRACE, tme_unit="us")
+    with pytest.raises(harmonia.BadInput, match="nowhere.csv"):
+        harmonia.trace.info("nowhere.csv")
+    with pytest.raises(harmonia.BadInput, match="nonsense"):
+        harmonia.trace.info(TRACE, format="nonsense")
+    assert {"msr", "fio", "csv"} <= {each["name"] for each in harmonia.trace.formats()}
+
+
+def test_a_trace_becomes_a_scenario() -> None:
+    fitted = harmonia.trace.fit(TRACE)
+    assert isinstance(fitted, harmonia.Scenario)
+    assert f"requests = {harmonia.trace.info(TRACE).rows}" in fitted.to_toml()
