@@ -25,7 +25,7 @@ use harmonia_array::coordination;
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation, period_of_shares};
 use harmonia_array::{Interface, Level, Reads};
 use harmonia_engine::Rng;
-use harmonia_metrics::{ArrayReport, DistributionSummary, Report};
+use harmonia_metrics::{ArrayReport, DistributionSummary, InsideReport, Report};
 use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_ssd::Order;
@@ -721,6 +721,8 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     assert!(waits <= host.blame_ns.queue_gc, "{waits} ns are part of what blame has");
     assert_eq!(waited > 0, host.blame_ns.queue_gc > 0, "who waited for collection waited for somebody");
     let (mut erased_in_all, mut pages_in_all) = (0, 0);
+    // Pages left unwritten are erased, too.
+    let skipped = |inside: &InsideReport| inside.pairing.map_or(0, |pairing| pairing.writes.skipped);
     let mut sums = [0; 3];
     for (device, member) in report.devices.iter().zip(&scenario.array.members) {
         let shape = member.ssd.resolve().expect("it ran");
@@ -729,7 +731,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         let pages = u64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
         // How much parity each of them wrote is not in the report.
         if scenario.array.level.parities() == 0 {
-            let written = device.host_pages_written + device.gc_pages_moved;
+            let written = device.host_pages_written + device.gc_pages_moved + skipped(&device.inside);
             assert!(
                 written.abs_diff(erased) <= pages,
                 "{written} written and {erased} erased of {pages} pages"
@@ -750,7 +752,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
             *sum += part;
         }
     }
-    let written = array.flash_pages_programmed;
+    let written = array.flash_pages_programmed + skipped(&array.inside);
     assert!(written.abs_diff(erased_in_all) <= pages_in_all, "{written} written and {erased_in_all} erased");
     parity_adds_up(scenario, array, warmup == 0);
     assert_eq!(

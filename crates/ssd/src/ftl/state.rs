@@ -18,12 +18,12 @@ pub struct Tally {
     /// Victims collected.
     pub victims: u64,
     /// Pages of open blocks left unwritten.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub skipped: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(count: &u64) -> bool {
+fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

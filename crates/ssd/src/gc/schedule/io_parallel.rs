@@ -21,7 +21,7 @@
 //! `stay`: its write offset stays behind, so it pairs with no later program of the event. The paper's Figure 6c says so.
 //! `skip`: it leaves a page unwritten, and its offset stays equal. The paper's Algorithm 2 can be read so, because it has no
 //! test for an empty queue. Pages that are skipped are lost until their block is erased. The report counts them
-//! (`pairing.writes.skipped`). So many of them as a block has pages cost about an erase more, with the moves of its victim.
+//! (`pairing.writes.skipped`). A block's worth of them costs about one erase more, with the page moves of its victim.
 //!
 //! `partial_writes` says what becomes of a write of a part of a page, whose rest must be read first. `alone`: it waits for the
 //! end of the event. `along`: where its page has the offset of a page that the collection reads, it is read in the same
