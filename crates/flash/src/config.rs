@@ -142,6 +142,12 @@ impl PageTimes {
         self.by_type[kind as usize]
     }
 
+    /// For the first page of a block, and for every other if it is as long for all.
+    #[inline]
+    pub fn first(&self) -> SimDuration {
+        self.by_type[0]
+    }
+
     /// Of a page of which nobody knows the type: the mean of the types.
     #[inline]
     pub fn mean(&self) -> SimDuration {

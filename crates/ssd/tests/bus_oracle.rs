@@ -309,7 +309,6 @@ fn what_commands_cost_grows_with_the_dies_on_a_bus() {
             let plain = mean(DATA_ONLY, dies, &load, depth);
             let cost = (mean(times, dies, &load, depth) / plain - 1.0) * 100.0;
             let case = format!("{kind}, depth {depth}, {dies_per_channel} dies a channel, {:?}", times.order);
-            println!("{case}: {:.1} us, {cost:.1}% more", plain / 1e3);
             assert!((cost - expected).abs() < 0.5, "{case}: costs {cost:.2}%, not {expected}%");
         }
     }

@@ -1,6 +1,6 @@
 //! Running commands: a host operation becomes one, and a command goes on step by step, over the bus where it needs that.
 
-use harmonia_flash::{Bus, CommandOrder, Grant, Turn, Urgency};
+use harmonia_flash::{Bus, CommandOrder, Grant, PageTimes, Turn, Urgency};
 use harmonia_types::{IoCause, Ppn, SimDuration, SimTime};
 
 use super::account::Share;
@@ -47,12 +47,8 @@ fn ask(
 
 impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
-    #[expect(clippy::inline_always, reason = "a part of dispatch, which every command passes")]
-    #[inline(always)]
     pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let op = self.ops[handle];
-        let read = Step::Array(self.rules.timing.read.of(self.offset_of(&op)));
-        let cycles = self.rules.timing.command.read;
         let background = self.is_background(op.sub);
         if !background {
             self.last_activity = now;
@@ -60,13 +56,19 @@ impl<P: Probe> Device<P> {
         self.counters.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
         let mut summaries = 0;
         let command = match op.kind {
-            OpKind::Read if self.read_page(&op) => Command::after(cycles, now, &[read, Step::Out(1)]),
+            OpKind::Read if self.read_page(&op) => {
+                let read = Step::Array(self.page_time(self.rules.timing.read, &op));
+                Command::after(self.rules.timing.command.read, now, &[read, Step::Out(1)])
+            }
             OpKind::Read => Command::new(now, &[]),
             OpKind::Write | OpKind::PartialWrite => {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
+                // As long as the page takes that is there before the new one.
+                let read = Step::Array(self.page_time(self.rules.timing.read, &op));
                 summaries = self.write_page(die, &op, now)?;
-                let program = Step::Array(self.rules.timing.program.of(self.offset_of(&op)));
+                let program = Step::Array(self.page_time(self.rules.timing.program, &op));
                 if completes {
+                    let cycles = self.rules.timing.command.read;
                     Command::after(cycles, now, &[read, Step::Out(1), Step::In(1), program])
                 } else {
                     Command::new(now, &[Step::In(1), program])
@@ -91,15 +93,15 @@ impl<P: Probe> Device<P> {
         Origin { token: self.subs[op.sub].token, page: op.page }
     }
 
-    /// The page offset at which an operation's data lies now, where it matters.
+    /// How long the array works for the page in which an operation's data lies now.
     #[inline]
-    fn offset_of(&self, op: &PageOp) -> u32 {
-        if self.rules.by_page { self.look_up_offset(op) } else { 0 }
+    fn page_time(&self, times: PageTimes, op: &PageOp) -> SimDuration {
+        if self.rules.by_page { self.time_of_page(times, op) } else { times.first() }
     }
 
     #[cold]
-    fn look_up_offset(&self, op: &PageOp) -> u32 {
-        self.ftl.lookup(op.unit, op.lpn).map_or(0, |place| place.1)
+    fn time_of_page(&self, times: PageTimes, op: &PageOp) -> SimDuration {
+        self.ftl.lookup(op.unit, op.lpn).map_or(times.first(), |place| times.of(place.1))
     }
 
     /// Where the data of an operation's page lies now.
@@ -238,11 +240,11 @@ impl<P: Probe> Device<P> {
     /// Programs the summary pages of blocks that host operations filled. `false` if there are none.
     pub(super) fn begin_summaries(&mut self, die: u32, now: SimTime) -> bool {
         let Command { summaries, background, start, .. } = self.dies[die as usize].command;
-        let time = self.rules.summary_time(summaries);
         if background {
-            self.log_background(die, start, now + time);
+            self.log_background(die, start, now + self.rules.summary_time(summaries));
         }
         if summaries > 0 {
+            let time = self.rules.summary_time(summaries);
             let command = Command { background, ..Command::new(now, &[Step::Array(time)]) };
             self.begin(die, Activity::Summary, command, now);
         }

@@ -89,18 +89,13 @@ impl Command {
     /// The same behind a command that takes `cycles`, if it takes any.
     #[inline]
     pub fn after(cycles: SimDuration, start: SimTime, steps: &[Step]) -> Self {
-        let mut command = Command::new(start, steps);
-        if cycles > SimDuration::ZERO {
-            command.put_before(cycles);
+        if cycles == SimDuration::ZERO {
+            return Command::new(start, steps);
         }
+        let mut command = Command { start, len: steps.len() as u8 + 1, ..Command::default() };
+        command.steps[0] = Step::Command(cycles);
+        command.steps[1..=steps.len()].copy_from_slice(steps);
         command
-    }
-
-    #[cold]
-    fn put_before(&mut self, cycles: SimDuration) {
-        self.steps.rotate_right(1);
-        self.steps[0] = Step::Command(cycles);
-        self.len += 1;
     }
 }
 
