@@ -19,8 +19,8 @@ pub struct BadInput {
     column: Option<usize>,
     problem: String,
     rendered: String,
-    /// Problem and advice without the flag that the value came from.
-    bare: (String, String),
+    /// Problem and advice without the flag that the value came from. Boxed, because errors are returned by value.
+    bare: Box<(String, String)>,
 }
 
 impl BadInput {
@@ -53,7 +53,7 @@ impl BadInput {
             allowed => title.element(Level::HELP.message(allowed)),
         };
         let rendered = Renderer::plain().render(&[group]);
-        let bare = (problem.clone(), allowed.to_owned());
+        let bare = Box::new((problem.clone(), allowed.to_owned()));
         BadInput { key: None, line: None, column: None, problem, rendered, bare }
     }
 
@@ -74,7 +74,7 @@ impl BadInput {
     /// The same message at the place in another text that the value came from.
     #[must_use]
     pub fn moved_to(&self, origin: &str, text: &str, span: Range<usize>) -> Self {
-        let (problem, allowed) = self.bare.clone();
+        let (problem, allowed) = (*self.bare).clone();
         marked(origin, text, span, self.key.clone(), problem, allowed)
     }
 }
@@ -94,7 +94,7 @@ fn marked(
     let title = Level::ERROR.primary_title(problem.as_str());
     let group = title.element(snippet).element(Level::HELP.message(allowed.as_str()));
     let rendered = Renderer::plain().render(&[group]);
-    let (line, column, bare) = (Some(at.line), Some(at.column), (problem.clone(), allowed));
+    let (line, column, bare) = (Some(at.line), Some(at.column), Box::new((problem.clone(), allowed)));
     BadInput { key, line, column, problem, rendered, bare }
 }
 
@@ -149,7 +149,7 @@ impl Written<'_> {
         };
         if let Some(flag) = flag {
             let plain = BadInput::plain(format!("{flag}: {problem}"), &allowed);
-            return BadInput { key, bare: (problem, allowed), ..plain };
+            return BadInput { key, bare: Box::new((problem, allowed)), ..plain };
         }
         if let Place::File(start, end) = fault.place {
             return marked(self.origin, self.text, start as usize..end as usize, key, problem, allowed);
@@ -163,7 +163,7 @@ impl Written<'_> {
             column: None,
             problem: problem.clone(),
             rendered,
-            bare: (problem, allowed),
+            bare: Box::new((problem, allowed)),
         }
     }
 }
