@@ -74,7 +74,12 @@ impl Object {
     }
 
     /// The answer of a method that says by name which of some things hold.
-    pub fn flags<const N: usize>(&self, py: Python<'_>, method: &str, names: [&str; N]) -> PyResult<[bool; N]> {
+    pub fn flags<const N: usize>(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        names: [&str; N],
+    ) -> PyResult<[bool; N]> {
         let answer = self.bind(py).call_method0(method)?;
         let expected = format!("a mapping from {} to True or False", names.join(", "));
         let items = answer.call_method0(intern!(py, "items")).and_then(|items| items.try_iter());
