@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 
 use super::raised;
+use super::staying::stay;
 
 /// The module with the Python half of this.
 pub(super) fn python(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -46,6 +47,7 @@ impl Object {
         now: Option<SimTime>,
         ask: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<R>,
     ) -> R {
+        stay();
         let answer = Python::attach(|py| {
             ask(self.bind(py))
                 .map_err(|error| raised::noted(py, error, &format!("{}.{method}", self.class), now))
