@@ -21,7 +21,7 @@ import harmonia
 from harmonia._policies import name_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python" / "tests"))
-from test_policies import PyBlocking, PyGreedy, PyReactiveSelective, PySlowGreedy  # noqa: E402
+from ports import PyBlocking, PyGreedy, PyReactiveSelective, PySlowGreedy  # noqa: E402
 
 #: What a coordinator may cost at most on HPC(W), as a share of the time without it.
 MOST = 0.15

@@ -64,8 +64,8 @@ pub fn each<I, T: Send, E: Send>(
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
-    use std::time::Duration;
     use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
 
     use super::*;
 

@@ -111,13 +111,13 @@ impl Concurrency for PyConcurrency {
     fn limit(&self, now: SimTime, load: &Load<'_>) -> Limit {
         self.object.ask("limit", Some(now), |object| {
             let py = object.py();
-            let answer = lend::<PyLoad, _>(py, load, |load| {
-                object.call_method1(intern!(py, "limit"), (now.0, load))
-            })?;
+            let answer =
+                lend::<PyLoad, _>(py, load, |load| object.call_method1(intern!(py, "limit"), (now.0, load)))?;
             let channels = answer.extract().map(|channels: u32| Limit { channels, begins: false });
             let both = || answer.extract().map(|(channels, begins)| Limit { channels, begins });
             channels.or_else(|_: PyErr| both()).map_err(|_: PyErr| {
-                let expected = "a number of channels, or that and whether dies may start of themselves, as in (4, True)";
+                let expected =
+                    "a number of channels, or that and whether dies may start of themselves, as in (4, True)";
                 self.object.wrong(&answer, "limit", expected)
             })
         })

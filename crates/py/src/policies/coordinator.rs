@@ -185,8 +185,7 @@ impl Coordinator for PyCoordinator {
             return Vec::new();
         }
         let before = self.last_counters().clone();
-        let counters =
-            self.object.ask("counters", None, |object| self.count(object.py(), Some(&before)));
+        let counters = self.object.ask("counters", None, |object| self.count(object.py(), Some(&before)));
         self.last_counters().clone_from(&counters);
         counters
     }

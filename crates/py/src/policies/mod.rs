@@ -10,15 +10,16 @@
 //! interpreter for that one question.
 //!
 //! * `known`: which classes there are, by name;
-//! * `object`: a policy as an object, whatever its kind; `raised`: its exceptions;
+//! * `object`: a policy as an object, whatever its kind; `raised`: its exceptions; `staying`: the threads that ask;
 //! * `lent`: what it looks at;
-//! * `coordinator` with `event` and `array`, `victim`, `schedule` with `die`, `concurrency`: the four kinds.
+//! * `coordinator` with `event` and `array`, `victim`, `schedule` with `die` and `decision`, `concurrency`: the four kinds.
 //!
 //! Leaves out: planners. A coordinator in Python cannot displace writes (`displaces`, `placing`).
 
 pub(crate) mod array;
 pub(crate) mod concurrency;
 mod coordinator;
+mod decision;
 pub(crate) mod die;
 pub(crate) mod event;
 pub(crate) mod known;
@@ -26,6 +27,7 @@ mod lent;
 mod object;
 pub(crate) mod raised;
 mod schedule;
+mod staying;
 pub(crate) mod victim;
 
 use harmonia_types::SimTime;

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 
 use super::raised;
+use super::staying::stay;
 
 /// The module with the Python half of this.
 pub(super) fn python(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -46,6 +47,7 @@ impl Object {
         now: Option<SimTime>,
         ask: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<R>,
     ) -> R {
+        stay();
         let answer = Python::attach(|py| {
             ask(self.bind(py))
                 .map_err(|error| raised::noted(py, error, &format!("{}.{method}", self.class), now))
@@ -74,7 +76,12 @@ impl Object {
     }
 
     /// The answer of a method that says by name which of some things hold.
-    pub fn flags<const N: usize>(&self, py: Python<'_>, method: &str, names: [&str; N]) -> PyResult<[bool; N]> {
+    pub fn flags<const N: usize>(
+        &self,
+        py: Python<'_>,
+        method: &str,
+        names: [&str; N],
+    ) -> PyResult<[bool; N]> {
         let answer = self.bind(py).call_method0(method)?;
         let expected = format!("a mapping from {} to True or False", names.join(", "));
         let items = answer.call_method0(intern!(py, "items")).and_then(|items| items.try_iter());

@@ -9,7 +9,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-use super::die::{PyDecision, PyDieView, Question};
+use super::decision::Question;
+use super::die::{PyDecision, PyDieView};
 use super::lent::lend;
 use super::object::Object;
 

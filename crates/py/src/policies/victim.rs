@@ -175,7 +175,9 @@ impl Lender for PyRandom {
 impl PyRandom {
     fn below(&self, bound: u64) -> PyResult<u64> {
         if bound == 0 {
-            return Err(PyValueError::new_err("bound = 0: expected 1 or more, numbers are from 0 to below it"));
+            return Err(PyValueError::new_err(
+                "bound = 0: expected 1 or more, numbers are from 0 to below it",
+            ));
         }
         self.0.with(|rng| rng.borrow_mut().below(bound))
     }
@@ -220,7 +222,8 @@ impl PyVictim {
     /// The block that was answered, if it can be collected.
     fn collectable(&self, view: &VictimView<'_>, answer: &Bound<'_, PyAny>) -> PyResult<Option<BlockId>> {
         let expected = "the number of a closed block or None";
-        let block: Option<u32> = answer.extract().map_err(|_| self.object.wrong(answer, "choose", expected))?;
+        let block: Option<u32> =
+            answer.extract().map_err(|_| self.object.wrong(answer, "choose", expected))?;
         let Some(block) = block else { return Ok(None) };
         let block = known(view, block)?;
         match view.blocks.closed_valid(block) {
@@ -246,9 +249,7 @@ impl Victim for PyVictim {
             let py = object.py();
             let rng = RefCell::new(rng);
             let answer = lend::<PyVictimView, _>(py, view, |lent| {
-                lend::<PyRandom, _>(py, &rng, |rng| {
-                    object.call_method1(intern!(py, "choose"), (lent, rng))
-                })
+                lend::<PyRandom, _>(py, &rng, |rng| object.call_method1(intern!(py, "choose"), (lent, rng)))
             });
             self.collectable(view, &answer?)
         })
