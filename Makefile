@@ -151,7 +151,7 @@ bench: prerequisites prerequisites-python $(VENV)/ready
 
 # Zig links against an old glibc, so that a wheel runs on every Linux since 2014 (manylinux2014: glibc 2.17). Each wheel of this
 # machine is installed in a fresh environment, and both package and command run there without Rust.
-WHEEL_TARGETS := $(filter $(addsuffix -unknown-linux-gnu,x86_64 aarch64),$(shell rustc --print host-tuple 2> /dev/null) $(shell rustup target list --installed 2> /dev/null))
+WHEEL_TARGETS = $(filter $(addsuffix -unknown-linux-gnu,x86_64 aarch64),$(shell rustc --print host-tuple 2> /dev/null) $(shell rustup target list --installed 2> /dev/null))
 wheels: prerequisites prerequisites-python $(VENV)/ready
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'ziglang>=0.13'
 	@for target in $(sort $(WHEEL_TARGETS)); do \

@@ -1,6 +1,6 @@
 """Block traces: what they hold, as a table, in another format, or as a synthetic load like them.
 
->>> harmonia.trace.info("web_3.csv").requests                                # doctest: +SKIP
+>>> harmonia.trace.info("web_3.csv").rows                                # doctest: +SKIP
 >>> polars.DataFrame(harmonia.trace.read("web_*.csv.gz"))                    # doctest: +SKIP
 
 A trace is a file, plain or packed (gz, zst), a pattern of names, or several of them, which are read as one, merged by

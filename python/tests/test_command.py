@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -43,13 +45,35 @@ def test_bad_input_exits_with_2_and_one_message() -> None:
 
 
 def test_ctrl_c_stops_it_in_order(tmp_path: Path) -> None:
-    arguments = [COMMAND, "run", "hpc-w", "--set", "workload.requests=100000000", "--out", str(tmp_path), "--no-cache"]
+    out_folder = tmp_path / "out"
+    arguments = [COMMAND, "run", "hpc-w", "--set", "workload.requests=100000000", "--out", str(out_folder), "--no-cache"]
     running = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1.0)
+    # It listens for Ctrl-C before it makes the folder.
+    while running.poll() is None and not out_folder.exists():
+        time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, "", "interrupted\n")
-    assert list(tmp_path.iterdir()) == []
+    assert list(out_folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks into /proc")
+def test_ctrl_c_ends_what_does_not_listen_for_it() -> None:
+    with subprocess.Popen([COMMAND, "check", "/dev/stdin"], stdin=subprocess.PIPE) as waiting:
+        while waiting.poll() is None and not reads_its_input(waiting.pid):
+            time.sleep(0.05)
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(timeout=60) == -signal.SIGINT
+
+
+def reads_its_input(process: int) -> bool:
+    """Whether the pipe of its standard input is open a second time, under the name that it was given."""
+    folder = Path(f"/proc/{process}/fd")
+    links = []
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):  # Closed meanwhile.
+            links.append(os.readlink(file))
+    return links.count(os.readlink(folder / "0")) > 1
 
 
 LAZY = """\

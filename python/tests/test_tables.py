@@ -125,6 +125,8 @@ def test_runs_of_a_comparison_are_one_table() -> None:
             mine = (pl.col("run").cast(pl.String) == report.label) & (pl.col("seed") == report.seed)
             assert joined.filter(mine).drop("run", "seed").equals(pl.DataFrame(getattr(report, name))), name
     assert len(joined) == 4 * 10
+    # Categories of pandas are all different, though two seeds have one label.
+    assert list(compared.requests.to_pandas()["run"].cat.categories) == ["local", "ideal"]
 
 
 def test_small_tables_say_what_the_report_says(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use harmonia_scenario::{Progress, RunError, RunOptions, Silent, Stage, Unobserved};
+use harmonia_scenario::{Progress, RunError, RunOptions, Silent, Stage, Template, Unobserved};
 use harmonia_tune::{Campaign, Request, Space, TuneReport, Watch, objective, picture};
 
 /// Counts what needed no simulation.

@@ -4,7 +4,7 @@
 //! with what is.
 
 use harmonia_ssd::gc::schedule::{
-    Class, Decision, DieView, Gc, GcJob, GcPhase, MultiPlane, Needs, Pace, Token,
+    Class, Decision, DieView, Gc, GcJob, GcPhase, MultiPlane, Needs, Pace, Pairs, Token,
 };
 use harmonia_types::SimTime;
 use pyo3::exceptions::PyValueError;
@@ -100,7 +100,7 @@ impl Question<'_> {
 
     pub fn gc_step(&self, pairs: bool) -> PyResult<Decision> {
         self.is_free()?;
-        if pairs && !self.needs.pairs {
+        if pairs && self.needs.pairs == Pairs::Never {
             return cannot("pairs = True is for schedules whose needs() has \"pairs\": True");
         }
         let (class, place) = match self.view.gc {

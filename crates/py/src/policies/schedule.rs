@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use harmonia_ssd::gc::schedule::{Decision, DieView, GivesWay, Needs, Schedule};
+use harmonia_ssd::gc::schedule::{Decision, DieView, GivesWay, Needs, Pairs, Schedule};
 use harmonia_types::registry::Parameters;
 use harmonia_types::{SimDuration, SimTime};
 use pyo3::intern;
@@ -40,7 +40,8 @@ impl PySchedule {
         let needs = Needs {
             // Whoever pairs or suspends looks for partners.
             queues: queues || pairs || suspend,
-            pairs,
+            pairs: if pairs { Pairs::Always } else { Pairs::Never },
+            skips: false,
             suspend,
             begins_at_soft,
             fresh_blocks,

@@ -57,12 +57,19 @@ impl Table {
     /// Several runs in one: (label, seed, table) of each.
     #[staticmethod]
     fn joined(runs: Vec<(String, u64, PyRef<'_, Table>)>) -> PyResult<Self> {
-        let labels: Vec<&str> = runs.iter().map(|(label, ..)| label.as_str()).collect();
-        let labels: ArrayRef = Arc::new(StringArray::from(labels));
+        // Seeds of a variant share a label, and a dictionary has each word once.
+        let mut labels: Vec<&str> = Vec::new();
+        for (label, ..) in &runs {
+            if !labels.contains(&label.as_str()) {
+                labels.push(label);
+            }
+        }
+        let dictionary: ArrayRef = Arc::new(StringArray::from(labels.clone()));
         let mut batches = Vec::new();
-        for (position, (_, seed, table)) in runs.iter().enumerate() {
+        for (label, seed, table) in &runs {
+            let position = labels.iter().position(|known| known == label).unwrap_or_default();
             for batch in &table.batches {
-                batches.push(of_run(batch, &labels, position as i32, *seed).map_err(internal)?);
+                batches.push(of_run(batch, &dictionary, position as i32, *seed).map_err(internal)?);
             }
         }
         let schema = match (batches.first(), runs.first()) {
