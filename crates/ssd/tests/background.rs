@@ -176,6 +176,8 @@ fn outcome(seed: u64, marked: bool, directives: &[Directive]) -> Vec<(u64, u64, 
     let mut rng = Rng::stream(seed, "background");
     let mut config = random::config(&mut rng);
     random::timing(&mut config, &mut Rng::stream(seed, "background/timing"));
+    // Reads of the background suspend nothing, so that which reads are of the background would be seen.
+    config.timing.suspend_host_program = None;
     if directives.contains(&Directive::Open) {
         config.gc.concurrency = random::concurrency(&mut rng);
     }
