@@ -222,8 +222,8 @@ fn run(allocation: Allocation, distance: f64, reads: f64) -> (f64, f64) {
     let mut config = planes(4);
     (config.geometry.channels, config.geometry.chips_per_channel) = (4, 2);
     (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (64, 16);
-    config.timing.read = SimDuration::from_us(25);
-    config.timing.program = SimDuration::from_us(200);
+    config.timing.read = SimDuration::from_us(25).into();
+    config.timing.program = SimDuration::from_us(200).into();
     config.timing.transfer = SimDuration(105_600);
     config.timing.erase = SimDuration::from_us(1_500);
     config.timing.copyback = Copyback::Die;
