@@ -52,7 +52,7 @@ class Scenario:
             self._source, self._changes = (_document(source), True), {}
         else:
             self._source, self._changes = written(source), {}
-        for key, value in _flat(keys):
+        for key, value in flat(keys):
             # The last change is the last one applied.
             self._changes.pop(key, None)
             self._changes[key] = value
@@ -117,10 +117,10 @@ def without_flags(message: str) -> str:
 
 
 def _document(keys: Mapping[str, object]) -> str:
-    return "".join(f"{key} = {toml(value)}\n" for key, value in _flat(keys)) or "\n"
+    return "".join(f"{key} = {toml(value)}\n" for key, value in flat(keys)) or "\n"
 
 
-def _flat(keys: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
+def flat(keys: Mapping[str, object], above: str = "") -> Iterator[tuple[str, object]]:
     """Keys by their path from the root, tables by the keys in them."""
     for key, value in keys.items():
         if not isinstance(key, str):
@@ -128,7 +128,7 @@ def _flat(keys: Mapping[str, object], above: str = "") -> Iterator[tuple[str, ob
         if not all(BARE.fullmatch(part) for part in key.split(".")):
             raise ValueError(f"{key!r} is not a key: letters, digits, `_` and `-`, with dots between them")
         if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{above}{key}.")
+            yield from flat(value, f"{above}{key}.")
         else:
             yield above + key, value
 
@@ -150,7 +150,7 @@ def toml(value: object) -> str:
         case date() | time():
             return value.isoformat()
         case Mapping():
-            return "{" + ", ".join(f"{key} = {toml(of)}" for key, of in _flat(value)) + "}"
+            return "{" + ", ".join(f"{key} = {toml(of)}" for key, of in flat(value)) + "}"
         case Sequence():
             return "[" + ", ".join(toml(of) for of in value) + "]"
     if hasattr(value, "item"):  # A scalar of NumPy.

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, overload
 
-import harmonia as package
-
 from . import _native
+from ._arguments import cached, pairs, parallel
 from ._results import Report, Section
-from ._scenario import Scenario, _flat, _toml, opened, speaking
+from ._scenario import Scenario, flat, opened, speaking, toml
 
 #: What a sweep file says, the scenario, and what is changed in all points.
 Spec = tuple[str, tuple[str, bool], list[str]]
@@ -103,17 +102,17 @@ def sweep(
     Raises BadInput before anything runs if a point cannot be simulated.
     """
     folder = Path(out).absolute()
-    names = None if policies is None else list(policies)
+    names = None if policies is None else _names(policies)
     design = _design(axes, names, seeds, method, samples, draw_seed, skip_invalid)
     source, own = opened(scenario)
     if not source[1] and os.path.exists(source[0]):
         source = (os.path.abspath(source[0]), False)
-    spec = (design, source, own + package._sets(sets))
+    spec = (design, source, own + pairs(sets))
     points = json.loads(speaking(_native.sweep_points, spec))
     addresses = list(dict.fromkeys(point["address"] for point in points))
     before = sum((folder / f"{address}.json").exists() for address in addresses)
     if executor is None:
-        local = (package._threads(threads), checked, package._cache(cache))
+        local = (parallel(threads), checked, cached(cache))
         run: int = json.loads(speaking(_native.sweep_run, spec, None, str(folder), *local))["run"]
     else:
         numbers = [point["point"] for point in points]
@@ -129,9 +128,19 @@ def sweep(
     return Sweep(rows, folder, Path(_native.sweep_export(str(folder))), run)
 
 
+def _names(policies: Iterable[str]) -> list[str]:
+    """A result is found by what it was made of, and a class is not among that."""
+    if isinstance(policies, str):
+        raise TypeError(f"policies: a list of names such as [{policies!r}], not one string")
+    names = list(policies)
+    if classes := [name for name in names if not isinstance(name, str)]:
+        raise TypeError(f"policies: names of built-in policies, not {classes[0]!r}: compare() takes classes")
+    return names
+
+
 def run_points(spec: Spec, points: list[int], out: str, checked: bool, cache: bool) -> int:
     """What a worker does: run these points, but for those whose results are there. Returns how many it ran."""
-    done = json.loads(_native.sweep_run(spec, points, out, 1, checked, package._cache(cache)))
+    done = json.loads(_native.sweep_run(spec, points, out, 1, checked, cached(cache)))
     return int(done["run"])
 
 
@@ -169,13 +178,13 @@ def _design(
         "draw_seed": draw_seed,
         "skip_invalid": skip_invalid,
     }
-    lines = [f"{key} = {_toml(value)}" for key, value in said.items() if value is not None]
+    lines = [f"{key} = {toml(value)}" for key, value in said.items() if value is not None]
     if axes:
         lines.append("[axes]")
-        lines += [f'"{key}" = {_toml(_values(value))}' for key, value in _flat(axes)]
+        lines += [f'"{key}" = {toml(_values(value))}' for key, value in flat(axes)]
     for point in [] if isinstance(method, str) else method:
         lines.append("[[point]]")
-        lines += [f'"{key}" = {_toml(value)}' for key, value in _flat(point)]
+        lines += [f'"{key}" = {toml(value)}' for key, value in flat(point)]
     return "\n".join(lines) + "\n"
 
 

@@ -80,6 +80,10 @@ impl EnvCompleter for WholeWords {
         folder: Option<&Path>,
         to: &mut dyn Write,
     ) -> io::Result<()> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the script hands over by the environment where the cursor is"
+        )]
         let variable = |name| std::env::var(name).ok();
         let index = variable("_CLAP_COMPLETE_INDEX").and_then(|index| index.parse().ok()).unwrap_or_default();
         let between = variable("_CLAP_IFS").unwrap_or_else(|| "\n".to_owned());

@@ -267,9 +267,6 @@ fn the_same_collections_cost_less_where_a_write_takes_the_roomiest_plane() {
     for (distance, reads, least) in [(260.0, 0.0, 1.12), (227.5, 0.5, 1.08)] {
         let (fixed, amplified) = run(Allocation::CWDP, distance, reads);
         let (open, as_much) = run(letters("cwd"), distance, reads);
-        println!(
-            "{reads} reads: {fixed:.0} ns against {open:.0}, {amplified:.3} and {as_much:.3} pages a page"
-        );
         assert!((amplified / as_much - 1.0).abs() < 0.02, "{reads} reads: {amplified} and {as_much}");
         assert!(fixed / open > least, "{reads} reads: {fixed} and {open}");
     }
