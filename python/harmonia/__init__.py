@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -41,7 +42,7 @@ from ._policies import (
     split,
 )
 from ._research import Tuning, claims, presets, reproduce, tune
-from ._results import Comparison, HarmoniaWarning, NotKept, Report, Section, comparison_of, load, report_of
+from ._results import Comparison, HarmoniaWarning, NotKept, Report, Section, comparison_of, load, report_of, write_text
 from ._scenario import Scenario, opened, speaking
 from ._sweep import Sweep, sweep
 from ._tables import Table
@@ -106,6 +107,7 @@ def run(
     trace: Trace | None = None,
     format: str | None = None,
     requests: bool | int = True,
+    page: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
@@ -119,17 +121,20 @@ def run(
     passed over, mended or tolerated stands in the report's ``trace``. ``threads`` defaults to one per core. ``checked`` checks
     every invariant after every event, slowly. ``requests`` is how many requests are kept for `Report.requests`, over all
     runs of the call: True is 10 million, and False keeps none, nor intervals of collection. ``cache`` keeps aged arrays
-    in the user's cache folder, as the command line does (``harmonia cache``); no result depends on it. ``policies`` are classes whose names the scenario may use,
+    in the user's cache folder, as the command line does (``harmonia cache``); no result depends on it. ``page`` is a
+    file to write the page of results to, as ``--out`` does. ``policies`` are classes whose names the scenario may use,
     as in ``run("tiny", policies=[MyVictim], sets={"ssd.gc.victim": "my-victim"})``.
 
     Raises BadInput if what was asked for cannot be done, and stops on Ctrl-C.
     """
     source, own = opened(scenario)
-    changes, keep = own + _sets(sets), _kept(requests)
+    changes, keep = own + _sets(sets), (_kept(requests), page is not None)
     with known(split(policies)[1]):
-        text, tables = speaking(
+        text, tables, written = speaking(
             _native.run, source, changes, _trace(trace, format), keep, _threads(threads), checked, _cache(cache)
         )
+    if page is not None and written is not None:
+        write_text(page, written)
     return report_of(text, tables)
 
 
@@ -142,6 +147,7 @@ def compare(
     trace: Trace | None = None,
     format: str | None = None,
     requests: bool | int = True,
+    page: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
@@ -160,7 +166,7 @@ def compare(
     # Classes of other kinds alone are no choice of coordination policies.
     chosen = (names if names or not classes else None, None if seeds is None else max(seeds, 0), False)
     with known(classes):
-        return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), requests, threads, checked, cache)
+        return _comparison(scenario, chosen, _sets(sets), _trace(trace, format), (requests, page), threads, checked, cache)
 
 
 def replicate(
@@ -172,6 +178,7 @@ def replicate(
     trace: Trace | None = None,
     format: str | None = None,
     requests: bool | int = True,
+    page: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     checked: bool = False,
     cache: bool = True,
@@ -182,7 +189,7 @@ def replicate(
     """
     alone = (None, max(seeds, 0), True)
     with known(split(policies)[1]):
-        return _comparison(scenario, alone, _sets(sets), _trace(trace, format), requests, threads, checked, cache)
+        return _comparison(scenario, alone, _sets(sets), _trace(trace, format), (requests, page), threads, checked, cache)
 
 
 def _comparison(
@@ -190,16 +197,19 @@ def _comparison(
     runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
-    requests: bool | int,
+    keep: tuple[bool | int, str | os.PathLike[str] | None],
     threads: int | None,
     checked: bool,
     cache: bool,
 ) -> Comparison:
     source, own = opened(scenario)
-    changes, keep = own + sets, _kept(requests)
-    text, tables = speaking(
-        _native.compare, source, runs, changes, trace, keep, _threads(threads), checked, _cache(cache)
+    changes, (requests, page) = own + sets, keep
+    wanted = (_kept(requests), page is not None)
+    text, tables, written = speaking(
+        _native.compare, source, runs, changes, trace, wanted, _threads(threads), checked, _cache(cache)
     )
+    if page is not None and written is not None:
+        write_text(page, written)
     return comparison_of(text, tables)
 
 

@@ -80,21 +80,21 @@ def run(
     scenario: tuple[str, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
-    keep: int | None,
+    keep: tuple[int | None, bool],
     threads: int,
     checked: bool,
     cache: str | None,
-) -> tuple[str, _Tables]: ...
+) -> tuple[str, _Tables, str | None]: ...
 def compare(
     scenario: tuple[str, bool],
     runs: tuple[list[str] | None, int | None, bool],
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
-    keep: int | None,
+    keep: tuple[int | None, bool],
     threads: int,
     checked: bool,
     cache: str | None,
-) -> tuple[str, _Tables]: ...
+) -> tuple[str, _Tables, str | None]: ...
 def check(
     scenario: tuple[str, bool], sets: list[str], trace: tuple[list[str], str | None] | None
 ) -> str: ...

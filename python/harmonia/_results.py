@@ -234,8 +234,12 @@ def warn(said: Iterable[dict[str, Any]]) -> None:
 
 
 def _write(path: str | os.PathLike[str], value: object) -> None:
+    """A value as JSON."""
+    write_text(path, json.dumps(value))
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Whole or not at all: a file that is there stays until the new one is complete."""
-    text = json.dumps(value)
     part = f"{os.fspath(path)}.{os.getpid()}.part"
     try:
         with open(part, "w", encoding="utf-8") as file:

@@ -81,3 +81,14 @@ def test_a_file_that_cannot_be_replaced_leaves_no_half_one(tmp_path: Path) -> No
     with pytest.raises(OSError):
         report.save(tmp_path / "taken")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_the_page_of_results_is_written_whole(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    sets = {"array.devices": [2, 4], "workload.requests": 800}
+    harmonia.compare("tiny", policies=["local", "ideal"], seeds=1, sets=sets, requests=False, page=page)
+    text = page.read_text(encoding="utf-8")
+    assert text.lower().startswith("<!doctype html>") and text.rstrip().endswith("</html>")
+    assert "devices=4" in text and "array.devices" in text and "ideal" in text
+    harmonia.run("tiny", sets={"workload.requests": 800}, page=str(page))
+    assert page.read_text(encoding="utf-8") != text and list(tmp_path.iterdir()) == [page]

@@ -24,7 +24,8 @@ mod traces;
 
 use harmonia_array::coordination::POLICIES;
 use harmonia_scenario::policies::{IDEAL, choice, sets_of};
-use harmonia_scenario::{BadInput, Scenario, Template, TraceFile, Variant, share_addresses};
+use harmonia_scenario::{Axis, BadInput, Scenario, Template, TraceFile, Variant, axes, share_addresses};
+use harmonia_tables::{Cross, POLICY_KEY};
 use pyo3::prelude::*;
 
 /// Files of a trace, and its format.
@@ -72,6 +73,16 @@ impl Source {
         Ok(names.into_iter().map(str::to_owned).collect())
     }
 
+    /// What is varied: the policies, and what sets sweep. Of several sets of one key the last one holds.
+    fn cross(&self, policies: Vec<String>) -> Result<Cross, BadInput> {
+        let policies = Axis { key: POLICY_KEY.to_owned(), values: policies };
+        let key = |set: &String| set.split('=').next().map(str::to_owned);
+        let is_last = |at: usize| self.sets[at + 1..].iter().all(|later| key(later) != key(&self.sets[at]));
+        let sets: Vec<String> =
+            (0..self.sets.len()).filter(|&at| is_last(at)).map(|at| self.sets[at].clone()).collect();
+        Ok(Cross::full([vec![policies], axes(&sets)?].concat()))
+    }
+
     /// One variant for each policy and, where a set sweeps, each combination of values.
     fn variants(&self, names: &[String]) -> Result<Vec<Variant>, BadInput> {
         let template = self.template()?;
@@ -94,7 +105,9 @@ impl Source {
 #[pymodule(name = "_native")]
 mod native {
     use super::tables::Kept;
-    use super::{Source, Trace, Variant, errors, simulate};
+    use super::{Cross, Source, Trace, Variant, errors, simulate};
+    use harmonia_metrics::Comparison;
+    use harmonia_page::Recordings;
     use harmonia_scenario::presets::{self, Parameter, PresetInfo};
     use harmonia_scenario::{Observe, RunOptions};
     use pyo3::prelude::*;
@@ -111,6 +124,8 @@ mod native {
 
     /// Requests and intervals of each run, in the order of the runs.
     type Tables = Vec<[Table; 2]>;
+    /// How many requests are kept in all, none and no intervals if that is `None`; and whether a page of results is wanted.
+    type Keep = (Option<usize>, bool);
 
     #[pymodule_export]
     use super::policies::{
@@ -130,7 +145,7 @@ mod native {
         module.add("version", env!("CARGO_PKG_VERSION"))
     }
 
-    /// The report, and the run's tables, of which at most `keep` requests are kept in all; none if that is `None`.
+    /// The report, the run's tables, and the page of results.
     // Every argument of the package's function of that name; it has the defaults.
     #[allow(clippy::too_many_arguments)]
     #[pyfunction]
@@ -139,28 +154,57 @@ mod native {
         scenario: (String, bool),
         sets: Vec<String>,
         trace: Option<Trace>,
-        keep: Option<usize>,
+        keep: Keep,
         threads: usize,
         checked: bool,
         cache: Option<String>,
-    ) -> PyResult<(String, Tables)> {
+    ) -> PyResult<(String, Tables, Option<String>)> {
         let source = Source::new(scenario, sets, trace);
         let scenario = source.load().map_err(|error| errors::bad_input(py, &error))?;
-        let kept = keep.map(Kept::new);
-        let report = simulate::interruptibly(py, threads, checked, cache, |options| {
-            harmonia_scenario::run(&scenario, &observed(options, kept.as_ref()))
+        let variants = [Variant { label: String::new(), scenario }];
+        let watch = Watch::new(keep, 1, 1);
+        let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
+            watch.over(options, |options| harmonia_scenario::compare_seeds(&variants, 1, options))
         })?;
-        Ok((errors::json(&report)?, tables(kept)))
+        let report = errors::json(&comparison.runs.first())?;
+        let (tables, page) = watch.finish(&comparison, &Cross::default(), &variants);
+        Ok((report, tables, page))
     }
 
     /// Who watches runs, on top of other options.
-    fn observed<'a>(options: &RunOptions<'a>, kept: Option<&'a Kept>) -> RunOptions<'a> {
-        let observe = kept.map_or(options.observe, |kept| kept as &dyn Observe);
-        RunOptions { observe, ..*options }
+    struct Watch {
+        kept: Option<Kept>,
+        recordings: Option<Recordings>,
     }
 
-    fn tables(kept: Option<Kept>) -> Tables {
-        kept.map(Kept::finish).unwrap_or_default()
+    impl Watch {
+        /// Of so many variants, each run so often. They share the requests that are kept.
+        fn new((keep, page): Keep, variants: usize, seeds: u64) -> Self {
+            let runs = variants.saturating_mul(usize::try_from(seeds).unwrap_or(usize::MAX)).max(1);
+            let kept = keep.map(|keep| Kept::new(keep / runs));
+            Watch { kept, recordings: page.then(|| Recordings::of(variants)) }
+        }
+
+        fn over<T>(&self, options: &RunOptions<'_>, run: impl FnOnce(&RunOptions<'_>) -> T) -> T {
+            let mut observe = vec![options.observe];
+            observe.extend(self.kept.as_ref().map(|kept| kept as &dyn Observe));
+            observe.extend(self.recordings.as_ref().map(|recordings| recordings as &dyn Observe));
+            run(&RunOptions { observe: &observe, ..*options })
+        }
+
+        /// The tables, and the page of results if one is wanted.
+        fn finish(
+            self,
+            comparison: &Comparison,
+            cross: &Cross,
+            variants: &[Variant],
+        ) -> (Tables, Option<String>) {
+            let scenario = variants.first().map(|first| first.scenario.to_toml()).unwrap_or_default();
+            let page = |recordings: Recordings| {
+                harmonia_page::render(comparison, cross, &recordings.finish(), &scenario)
+            };
+            (self.kept.map(Kept::finish).unwrap_or_default(), self.recordings.map(page))
+        }
     }
 
     /// As `run`, for several. The runs are (policies, seeds of each, whether the scenario's own policy alone is meant); `None` is the default of
@@ -174,26 +218,29 @@ mod native {
         runs: (Option<Vec<String>>, Option<u64>, bool),
         sets: Vec<String>,
         trace: Option<Trace>,
-        keep: Option<usize>,
+        keep: Keep,
         threads: usize,
         checked: bool,
         cache: Option<String>,
-    ) -> PyResult<(String, Tables)> {
+    ) -> PyResult<(String, Tables, Option<String>)> {
         let source = Source::new(scenario, sets, trace);
         let (policies, seeds, alone) = runs;
-        let variants = match policies {
-            Some(policies) => source.variants(&policies),
-            None if alone => source.load().map(|scenario| vec![Variant { label: String::new(), scenario }]),
-            None => source.defaults().and_then(|policies| source.variants(&policies)),
+        let chosen = match policies {
+            None if !alone => source.defaults().map(Some),
+            policies => Ok(policies),
         };
-        let variants = variants.map_err(|error| errors::bad_input(py, &error))?;
+        let variants = chosen.and_then(|policies| match policies {
+            Some(policies) => Ok((source.variants(&policies)?, source.cross(policies)?)),
+            None => Ok((vec![Variant { label: String::new(), scenario: source.load()? }], Cross::default())),
+        });
+        let (variants, cross) = variants.map_err(|error| errors::bad_input(py, &error))?;
         let seeds = seeds.unwrap_or_else(|| harmonia_scenario::default_seeds(&variants));
-        let runs = variants.len().saturating_mul(usize::try_from(seeds).unwrap_or(usize::MAX)).max(1);
-        let kept = keep.map(|keep| Kept::new(keep / runs));
+        let watch = Watch::new(keep, variants.len(), seeds);
         let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
-            harmonia_scenario::compare_seeds(&variants, seeds, &observed(options, kept.as_ref()))
+            watch.over(options, |options| harmonia_scenario::compare_seeds(&variants, seeds, options))
         })?;
-        Ok((errors::json(&comparison)?, tables(kept)))
+        let (tables, page) = watch.finish(&comparison, &cross, &variants);
+        Ok((errors::json(&comparison)?, tables, page))
     }
 
     #[pyfunction]
