@@ -17,7 +17,7 @@ OPERATIONS ?= 1000000000
 SEED ?= 1
 MUTANTS ?= 300
 
-.PHONY: help demo test check bench bench-python wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test check bench wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -26,8 +26,7 @@ help:
 	@echo 'make test    all tests of the Rust code'
 	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
 	@echo 'make wheels  wheels that need no Rust, below target/wheels (x86-64, and aarch64 where its Rust target is installed)'
-	@echo 'make bench   speed as ratios to a bare FTL measured in the same run'
-	@echo 'make bench-python  what policies in Python cost beside built-in ones'
+	@echo 'make bench   speed as ratios to a bare FTL measured in the same run; tables and policies in Python'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
@@ -148,6 +147,7 @@ bench: prerequisites prerequisites-python $(VENV)/ready
 	cargo run --release --locked -p harmonia-bench
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked --release
 	$(VENV)/bin/python benches/python/frames.py
+	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python benches/python/policies.py
 
 # Zig links against an old glibc, so that a wheel runs on every Linux since 2014 (manylinux2014: glibc 2.17). Each wheel of this
 # machine is installed in a fresh environment, and both package and command run there without Rust.
@@ -160,13 +160,6 @@ wheels: prerequisites prerequisites-python $(VENV)/ready
 			--compatibility manylinux2014 --target $$target --out $(TARGET)/wheels; \
 	done
 	python3 tests/wheel.py $(TARGET)/wheels
-
-# An optimised wheel in an environment of its own: the package of `make python` stays as it is.
-bench-python: prerequisites prerequisites-python $(VENV)/ready
-	CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin build --quiet --release --locked --out $(TARGET)/bench-wheels
-	python3 -m venv --clear $(TARGET)/bench-venv
-	$(TARGET)/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check pytest $(TARGET)/bench-wheels/*.whl
-	XDG_CACHE_HOME=$(TARGET)/cache $(TARGET)/bench-venv/bin/python benches/python/policies.py
 
 # Without a sanitizer it works on the stable toolchain: panics, hangs and broken promises are what we look for.
 fuzz: prerequisites
