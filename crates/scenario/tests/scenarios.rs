@@ -305,6 +305,18 @@ fn three_letters_name_the_die_and_leave_the_plane_open() {
     assert!(refused.contains("ssd.ftl.allocation") && refused.contains("\"plane\""), "{refused}");
 }
 
+/// Otherwise what is saved would begin elsewhere when it is run again.
+#[test]
+fn where_events_begin_is_kept_over_every_preset() {
+    for preset in presets::list().into_iter().filter(|preset| preset.kind == Kind::Device) {
+        for begins in ["schedule", "soft"] {
+            let keys = format!("ssd.preset = \"{}\"\nssd.gc.begins_at = \"{begins}\"", preset.name);
+            let scenario = parse(&format!("workload.preset = \"hpc-w\"\n{keys}"));
+            assert_eq!(parse(&scenario.to_toml()), scenario, "{keys}");
+        }
+    }
+}
+
 #[test]
 fn commands_take_one_time_for_all_or_one_for_each_kind() {
     let command = |keys: &str| {

@@ -6,7 +6,7 @@ mod trace;
 
 use harmonia_array::{CoordinationConfig, Interface, Knowledge, Level, MemberConfig, Reads, SmallWrite};
 use harmonia_flash::{Commands, Geometry, LinkConfig, Timing};
-use harmonia_ssd::{FtlConfig, GcConfig, SsdConfig};
+use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{SimDuration, units};
 use serde::{Serialize, Serializer};
 
@@ -170,7 +170,7 @@ struct SsdView<'a> {
     timing: TimingView<'a>,
     link: &'a LinkConfig,
     ftl: &'a FtlConfig,
-    gc: &'a GcConfig,
+    gc: GcView<'a>,
 }
 
 impl<'a> From<&'a SsdConfig> for SsdView<'a> {
@@ -181,8 +181,26 @@ impl<'a> From<&'a SsdConfig> for SsdView<'a> {
             timing: TimingView::of(config),
             link: &config.link,
             ftl: &config.ftl,
-            gc: &config.gc,
+            gc: GcView::of(config),
         }
+    }
+}
+
+/// Where events begin is left out if the schedule says it, unless the preset says another thing.
+#[derive(Serialize)]
+struct GcView<'a> {
+    #[serde(rename = "begins_at", skip_serializing_if = "Option::is_none")]
+    begins_as_usual: Option<BeginsAt>,
+    #[serde(flatten)]
+    gc: &'a GcConfig,
+}
+
+impl<'a> GcView<'a> {
+    fn of(config: &'a SsdConfig) -> Self {
+        let preset = device::find(&config.preset).map(|preset| preset.gc.begins_at).unwrap_or_default();
+        let is_usual = config.gc.begins_at == BeginsAt::default();
+        let begins_as_usual = (is_usual && preset != BeginsAt::default()).then_some(config.gc.begins_at);
+        GcView { begins_as_usual, gc: &config.gc }
     }
 }
 
