@@ -1,7 +1,7 @@
 //! What a shell completes: commands and options, and also names of scenarios and policies, keys, and values of keys.
 //!
 //! ```text
-//! harmonia completions bash  ->  a script  --Tab-->  COMPLETE=bash harmonia -- harmonia run hpc-w --set ssd.gc.vi
+//! harmonia completions bash  ->  a script  --Tab-->  HARMONIA_COMPLETE=bash harmonia -- harmonia run hpc-w --set ssd.gc.vi
 //! ```
 //!
 //! The script asks the command itself at every Tab, so a new key or policy is completed without a change of the script.
@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::args::Arguments;
 
 /// The variable by which a script says that it asks, and for which shell.
-const VARIABLE: &str = "COMPLETE";
+const VARIABLE: &str = "HARMONIA_COMPLETE";
 const SHELLS: Shells<'static> = Shells(&[&WholeWords, &Elvish, &Fish, &Powershell, &Zsh]);
 
 /// Answers a script that asks; whether one did.

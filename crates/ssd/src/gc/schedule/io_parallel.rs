@@ -38,7 +38,7 @@ use harmonia_types::registry::{Entry, Parameters, own_keys};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Build, Class, Decision, DieView, Gc, GcPhase, MultiPlane, Needs, Pairs, Schedule, Token};
+use super::{Build, Class, Decision, DieView, MultiPlane, Needs, Pairs, Schedule, Token};
 
 /// Keys of `[ssd.gc.schedule]` with `policy = "io-parallel"` or `"preemptive-io-parallel"`.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
@@ -84,17 +84,9 @@ impl IoParallel {
 
 impl Schedule for IoParallel {
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
-        let job = match view.gc {
-            Gc::Idle => return view.serve_head(now),
-            Gc::Wanted { .. } => return Decision::Single(Token::GcStep),
-            Gc::Job(job) => job,
-        };
-        let (class, place) = match job.phase {
-            GcPhase::Choose => return Decision::Single(Token::GcStep),
-            GcPhase::Erase => return Decision::Erase,
-            GcPhase::Away => return Decision::Wait(SimTime::NEVER),
-            GcPhase::Read => (Class::Read, (job.source_plane, job.cursor)),
-            GcPhase::Program => (Class::Write, job.destination),
+        let (class, place) = match view.half_due(now) {
+            Ok(half) => half,
+            Err(decision) => return decision,
         };
         let mut command = MultiPlane::new(Token::GcStep);
         view.join(now, &mut command, class, place);

@@ -374,6 +374,23 @@ impl DieView<'_> {
         }
     }
 
+    /// The half of a page move that is due, with the plane and page offset it is for; or what collection first does otherwise.
+    #[inline]
+    fn half_due(&self, now: SimTime) -> Result<(Class, (u32, u32)), Decision> {
+        let job = match self.gc {
+            Gc::Idle => return Err(self.serve_head(now)),
+            Gc::Wanted { .. } => return Err(Decision::Single(Token::GcStep)),
+            Gc::Job(job) => job,
+        };
+        match job.phase {
+            GcPhase::Choose => Err(Decision::Single(Token::GcStep)),
+            GcPhase::Erase => Err(Decision::Erase),
+            GcPhase::Away => Err(Decision::Wait(SimTime::NEVER)),
+            GcPhase::Read => Ok((Class::Read, (job.source_plane, job.cursor))),
+            GcPhase::Program => Ok((Class::Write, job.destination)),
+        }
+    }
+
     /// An operation that is ready, with those of other planes that can join it.
     pub fn serve_with_siblings(&self, now: SimTime, first: Queued) -> Decision {
         let Some((own, page)) = self.queues.place_of(first.token) else {

@@ -28,24 +28,16 @@
 use harmonia_types::SimTime;
 use harmonia_types::registry::{Entry, no_keys};
 
-use super::{Build, Class, Decision, DieView, Gc, GcPhase, MultiPlane, Needs, Pairs, Schedule, Token};
+use super::{Build, Decision, DieView, MultiPlane, Needs, Pairs, Schedule, Token};
 
 #[derive(Clone)]
 struct Stepwise;
 
 impl Schedule for Stepwise {
     fn next(&self, now: SimTime, view: &DieView<'_>) -> Decision {
-        let job = match view.gc {
-            Gc::Idle => return view.serve_head(now),
-            Gc::Wanted { .. } => return Decision::Single(Token::GcStep),
-            Gc::Job(job) => job,
-        };
-        let (class, place) = match job.phase {
-            GcPhase::Choose => return Decision::Single(Token::GcStep),
-            GcPhase::Erase => return Decision::Erase,
-            GcPhase::Away => return Decision::Wait(SimTime::NEVER),
-            GcPhase::Read => (Class::Read, (job.source_plane, job.cursor)),
-            GcPhase::Program => (Class::Write, job.destination),
+        let (class, place) = match view.half_due(now) {
+            Ok(half) => half,
+            Err(decision) => return decision,
         };
         let mut command = MultiPlane::new(Token::GcStep);
         if view.multi_plane {
