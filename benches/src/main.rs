@@ -8,8 +8,10 @@
 //! cargo run --release -p harmonia-bench -- quick     one device, for a first look
 //! cargo run --release -p harmonia-bench -- profile   only the measured window of HPC(W), for a profiler
 //! cargo run --release -p harmonia-bench -- profile-reads   only reads
+//! cargo run --release -p harmonia-bench -- profile-small one|eight 300000   only requests of one page
 //! cargo run --release -p harmonia-bench -- profile-ageing  only the ageing of a TLC drive of 1 TB
 //! cargo run --release -p harmonia-bench -- ageing    only ageing
+//! cargo run --release -p harmonia-bench -- small     only requests of one page
 //! cargo run --release -p harmonia-bench -- traces    only reading traces
 //! cargo run --release -p harmonia-bench -- redundancy only arrays with parity, and many members
 //! cargo run --release -p harmonia-bench -- sweep     only a sweep of small points
@@ -19,6 +21,7 @@
 
 mod floor;
 mod redundancy;
+mod small;
 mod sweep;
 mod traces;
 
@@ -41,6 +44,8 @@ fn main() {
         "memory" => return print_peak_memory(),
         "traces" => return traces::bench(),
         "sweep" => return sweep::bench(),
+        "small" => return small::bench(),
+        "profile-small" => return small::profile(std::env::args().skip(2)),
         "read-trace" => {
             return traces::print_peak_memory(std::env::args_os().nth(2).unwrap_or_default().into());
         }
@@ -116,6 +121,7 @@ fn main() {
     let reads = hpc(&[requests[0], requests[1], requests[2], "workload.read_fraction=1.0"]);
     row(&mut floor, "read-only HPC load, per page read", |_| per_read(&measure(&reads, state.clone())));
     drop(state);
+    small::bench();
     inside_the_die(&mut floor);
     redundancy::bench(&mut floor);
     drop(floor);

@@ -111,8 +111,12 @@ impl BlamePhases {
     /// Adds the blame of one request.
     pub fn add(&mut self, blame: &RequestBlame) {
         self.data.add(&blame.data);
-        self.parity.add(&blame.parity);
-        self.reconstruct.add(&blame.reconstruct);
+        // Most requests have no other phase.
+        for (sum, phase) in [(&mut self.parity, &blame.parity), (&mut self.reconstruct, &blame.reconstruct)] {
+            if *phase != Blame::default() {
+                sum.add(phase);
+            }
+        }
     }
 
     /// The same time in ten parts, with what requests waited for stripes and restarts.

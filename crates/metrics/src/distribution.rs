@@ -79,6 +79,16 @@ impl Distribution {
         self.moments.record(value_ns);
     }
 
+    /// The samples of all these.
+    pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Distribution>) -> Self {
+        let mut whole = Distribution::new();
+        for part in parts {
+            whole.histogram.add(&part.histogram).expect("a resizing histogram holds every u64");
+            whole.moments.add(&part.moments);
+        }
+        whole
+    }
+
     /// Number of samples.
     pub fn count(&self) -> u64 {
         self.moments.count()

@@ -22,17 +22,36 @@ pub struct HostRecorder {
     bytes_read: u64,
     bytes_written: u64,
     bytes_trimmed: u64,
-    all: Distribution,
-    read: Distribution,
-    write: Distribution,
-    gc_affected_read: Distribution,
-    gc_affected_write: Distribution,
-    blame: BlameSum,
+    /// Responses, each in one distribution: those of more than one kind are summed up in the end.
+    read: ByGc,
+    write: ByGc,
+    other: Distribution,
     phases: BlamePhases,
+    /// The parts of blame that belong to no phase.
+    stripe_wait: u128,
+    restart: u128,
     batches: Batches,
     deadlines: Deadlines,
     kept: DeadlineReport,
     last_arrival: SimTime,
+}
+
+/// Responses of one kind of request.
+#[derive(Debug, Clone, Default)]
+struct ByGc {
+    clear: Distribution,
+    affected: Distribution,
+}
+
+impl ByGc {
+    fn record(&mut self, response_ns: u64, gc_affected: bool) {
+        let of = if gc_affected { &mut self.affected } else { &mut self.clear };
+        of.record(response_ns);
+    }
+
+    fn all(&self) -> Distribution {
+        Distribution::merged([&self.clear, &self.affected])
+    }
 }
 
 /// Response times by kind of request; a response runs from arrival to the end of the last operation, link
@@ -143,9 +162,9 @@ impl HostRecorder {
             "the blame of request {} must sum to its response time",
             completion.id
         );
-        self.all.record(response_ns);
-        self.blame.add(&completion.blame);
         self.phases.add(&completion.blame);
+        self.stripe_wait += u128::from(completion.blame.stripe_wait);
+        self.restart += u128::from(completion.blame.restart);
         if let Some(within) = self.deadlines.of(completion.operation) {
             let count =
                 if completion.response() > within { &mut self.kept.missed } else { &mut self.kept.met };
@@ -159,24 +178,22 @@ impl HostRecorder {
             Operation::Read => {
                 self.read_requests += 1;
                 self.bytes_read += completion.length;
-                self.read.record(response_ns);
-                if completion.gc_affected {
-                    self.gc_affected_read.record(response_ns);
-                }
+                self.read.record(response_ns, completion.gc_affected);
             }
             Operation::Write => {
                 self.write_requests += 1;
                 self.bytes_written += completion.length;
-                self.write.record(response_ns);
-                if completion.gc_affected {
-                    self.gc_affected_write.record(response_ns);
-                }
+                self.write.record(response_ns, completion.gc_affected);
             }
             Operation::Trim => {
                 self.trim_requests += 1;
                 self.bytes_trimmed += completion.length;
+                self.other.record(response_ns);
             }
-            Operation::Flush => self.flush_requests += 1,
+            Operation::Flush => {
+                self.flush_requests += 1;
+                self.other.record(response_ns);
+            }
         }
     }
 
@@ -187,20 +204,25 @@ impl HostRecorder {
 
     /// Requests recorded so far.
     pub fn requests(&self) -> u64 {
-        self.all.count()
+        self.read_requests + self.write_requests + self.trim_requests + self.flush_requests
     }
 
     /// Checks that the parts sum to the whole. Cheap: it looks at sums only.
     ///
     /// # Panics
-    /// If the summed blame is not the summed response time, blame by phase disagrees with its parts, or the requests by
-    /// kind are not all requests.
+    /// If the summed blame is not the summed response time, or the requests by kind are not all responses.
     pub fn check(&self) {
-        assert_eq!(self.blame.total(), self.all.sum_ns(), "summed blame must equal the summed response time");
-        let by_phase = self.phases.parts(self.blame.stripe_wait, self.blame.restart);
-        assert_eq!(by_phase, self.blame, "blame by phase must agree with the parts of blame");
-        let by_kind = self.read_requests + self.write_requests + self.trim_requests + self.flush_requests;
-        assert_eq!(by_kind, self.requests(), "requests by kind must sum to all requests");
+        let parts = [&self.read.clear, &self.read.affected, &self.write.clear, &self.write.affected];
+        let parts = || parts.into_iter().chain([&self.other]);
+        let response_ns: u128 = parts().map(Distribution::sum_ns).sum();
+        assert_eq!(self.blame().total(), response_ns, "summed blame must equal the summed response time");
+        let responses: u64 = parts().map(Distribution::count).sum();
+        assert_eq!(responses, self.requests(), "requests by kind must sum to all responses");
+    }
+
+    /// Blame in ten parts.
+    fn blame(&self) -> BlameSum {
+        self.phases.parts(self.stripe_wait, self.restart)
     }
 
     /// The report's `host` section.
@@ -209,6 +231,8 @@ impl HostRecorder {
     /// If [`check`](Self::check) does.
     pub fn report(&self) -> HostReport {
         self.check();
+        let (read, write) = (self.read.all(), self.write.all());
+        let all = Distribution::merged([&read, &write, &self.other]);
         HostReport {
             requests: self.requests(),
             read_requests: self.read_requests,
@@ -219,15 +243,15 @@ impl HostRecorder {
             bytes_trimmed: self.bytes_trimmed,
             flush_requests: self.flush_requests,
             response_ns: ResponseReport {
-                all: self.all.summary(),
-                read: self.read.summary(),
-                write: self.write.summary(),
-                gc_affected_read: self.gc_affected_read.summary(),
-                gc_affected_write: self.gc_affected_write.summary(),
+                all: all.summary(),
+                read: read.summary(),
+                write: write.summary(),
+                gc_affected_read: self.read.affected.summary(),
+                gc_affected_write: self.write.affected.summary(),
             },
-            blame_ns: self.blame.clone(),
-            response_cdf: self.all.cdf_points(),
-            batches: self.batches.report(&self.all, &self.read),
+            blame_ns: self.blame(),
+            response_cdf: all.cdf_points(),
+            batches: self.batches.report(&all, &read),
             arrivals_ns: None,
             blame_phases_ns: self.phases,
             deadlines: self.deadlines.is_set().then_some(self.kept),

@@ -23,6 +23,17 @@ impl Moments {
         self.range = Some(self.range.map_or((value, value), |(min, max)| (min.min(value), max.max(value))));
     }
 
+    /// Takes in all the values of another set.
+    pub(crate) fn add(&mut self, other: &Moments) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.sum_squares.add_wide(other.sum_squares);
+        self.range = match (self.range, other.range) {
+            (Some((min, max)), Some((least, most))) => Some((min.min(least), max.max(most))),
+            (one, other) => one.or(other),
+        };
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
@@ -81,6 +92,11 @@ impl Wide {
         }
     }
 
+    fn add_wide(&mut self, other: Wide) {
+        self.add(other.low);
+        self.high += other.high;
+    }
+
     /// Takes off `a b`, which is not more than there is.
     fn subtract_product(&mut self, a: u128, b: u64) {
         const LOW: u128 = (1 << 64) - 1;
@@ -136,6 +152,16 @@ mod tests {
         // One hour and one hour + 2 ns: in floats the squares (1.3e25) would swallow the difference.
         let hour = 3_600_000_000_000;
         assert_eq!(of(&[hour, hour + 2]).stddev_population(), Some(1.0));
+    }
+
+    #[test]
+    fn sets_added_up_are_the_set_of_all() {
+        let all = [u64::MAX, 0, 7, 7, u64::MAX - 3, 1 << 40];
+        for split in 0..=all.len() {
+            let (mut sum, other) = (of(&all[..split]), of(&all[split..]));
+            sum.add(&other);
+            assert_eq!(sum, of(&all), "{split}");
+        }
     }
 
     #[test]

@@ -93,6 +93,18 @@ impl Shape {
         self.most_live.is_some()
     }
 
+    /// Raw blocks of a plane.
+    pub(crate) fn blocks_per_plane(&self) -> u32 {
+        self.blocks_per_unit / self.planes_per_unit
+    }
+
+    /// The plane of a unit in which one of its blocks lies, counted from the unit's first.
+    #[inline]
+    pub(crate) fn plane_in_unit(&self, block: u32) -> u32 {
+        // Dividing takes time, and most units are planes.
+        if self.planes_per_unit == 1 { 0 } else { block / self.blocks_per_plane() }
+    }
+
     /// Flash pages of a unit, as its page numbers count them.
     #[inline]
     pub fn flash_pages(&self) -> u32 {

@@ -101,8 +101,8 @@ fn a_program_waits_with_its_page_until_what_was_read_is_out() {
     }
 }
 
-/// The event of a unit with 1 free block: its length. One victim with one live page.
-fn event(config: &SsdConfig) -> u64 {
+/// The event of a unit with 1 free block: when its first interval ends. One victim with one live page.
+fn ends(config: &SsdConfig) -> u64 {
     let intervals = Bench::aged(config, &[0]).read(0, 1, 0, 1).collected();
     assert_eq!(intervals[0].0, 0, "it begins at once");
     intervals[0].1
@@ -117,7 +117,7 @@ fn collection_sends_a_command_for_each_read_program_and_erase() {
                 let mut config = config.clone();
                 config.gc.schedule = schedule.into();
                 config.timing.copyback = copyback;
-                assert_eq!(event(&config), 26_000 + transfers + commands, "{schedule}, {copyback:?}");
+                assert_eq!(ends(&config), 26_000 + transfers + commands, "{schedule}, {copyback:?}");
             }
         }
     }

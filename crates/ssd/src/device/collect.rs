@@ -10,7 +10,7 @@ use super::waiting::Doing;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::collection::{Atomic, Collection, Course};
-use crate::die::command::{Activity, Command, NO_OP, Step};
+use crate::die::command::{Activity, NO_OP, Step};
 
 use crate::die::event::{Event, Units};
 use crate::ftl::{Collected, Ftl};
@@ -46,7 +46,8 @@ impl<P: Probe> Device<P> {
             self.end_event(die, now);
             return Ok(false);
         }
-        self.begin(die, Activity::Event, Command::new(now, &[Step::Array(time)]), now);
+        self.dies[die as usize].begin(Activity::Event, now).then(Step::Array(time));
+        self.start(die, now);
         self.foresee(die, now);
         Ok(true)
     }
@@ -67,7 +68,8 @@ impl<P: Probe> Device<P> {
         }
         let time = self.event_time(&sum);
         self.dies[die as usize].collection.go_on(event, &sum, now + time);
-        self.begin(die, Activity::Event, Command::new(now, &[Step::Array(time)]), now);
+        self.dies[die as usize].begin(Activity::Event, now).then(Step::Array(time));
+        self.start(die, now);
         Ok(true)
     }
 

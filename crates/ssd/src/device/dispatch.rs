@@ -8,7 +8,7 @@ use harmonia_types::SimTime;
 use super::account::Share;
 use super::{Device, DeviceFailure};
 use crate::die::collection::Collection;
-use crate::die::command::Activity;
+use crate::die::command::{Activity, NO_OP};
 use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
 use crate::probe::Probe;
 
@@ -78,7 +78,7 @@ impl<P: Probe> Device<P> {
                 self.send_back_guests(die, now);
             }
             // 3. Ask the schedule.
-            let decision = self.ask(die, None, now);
+            let decision = self.next_of_queue(die, now).unwrap_or_else(|| self.ask(die, None, now));
             // 4. Look at the thresholds before the host is served. What they start goes first.
             let is_idle = matches!(decision, Decision::Wait(SimTime::NEVER));
             if looks && (decision.host_alone().is_some() || is_idle && self.looks_when_idle()) {
@@ -150,6 +150,27 @@ impl<P: Probe> Device<P> {
             Decision::Suspend => unreachable!("only a running command can be suspended"),
         }
         Ok(Outcome::Settled)
+    }
+
+    /// What an idle die does that has nothing to collect, where that is clear without asking the schedule.
+    #[inline]
+    fn next_of_queue(&self, die: u32, now: SimTime) -> Option<Decision> {
+        let slot = &self.dies[die as usize];
+        let has_guests = slot.hosting.is_some() || !slot.guests.is_empty();
+        let is_clear = self.schedule_needs.serves_head
+            && matches!(slot.collection, Collection::Rest)
+            && slot.paused.is_none()
+            && !(self.rules.global && has_guests);
+        match slot.head {
+            _ if !is_clear => None,
+            NO_OP => Some(Decision::Wait(SimTime::NEVER)),
+            // Where reads go first the head may be another one, and where planes join it may not go alone.
+            _ if self.rules.reads_first || self.rules.multi_plane => None,
+            head => match self.ops[head].ready {
+                ready if ready <= now => Some(Decision::Single(Token::Host(HostToken(head)))),
+                ready => Some(Decision::Wait(ready)),
+            },
+        }
     }
 
     /// Asks the schedule what an idle die does next, or whether what runs should be suspended.

@@ -20,7 +20,7 @@ use super::queue::OpKind;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::die::collection::{Held, Place};
-use crate::die::command::{Activity, Command, NO_OP, Part, Paused, Step};
+use crate::die::command::{Activity, NO_OP, Part, Paused, Step};
 use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
 use crate::probe::Probe;
 
@@ -194,16 +194,18 @@ impl<P: Probe> Device<P> {
         let read = Step::Array(timing.read.of(page));
         let program = Step::Array(timing.program.of(page) + extra.0);
         let cycles = self.cycles_of_parts(die, class);
-        let command = match (class, pages) {
-            (Class::Read, 0) => Command::after(cycles, now, &[read]),
-            (Class::Read, _) => Command::after(cycles, now, &[read, Step::Out(pages)]),
-            (Class::Write, 0) => Command::after(cycles, now, &[program]),
-            (Class::Write, _) => Command::after(cycles, now, &[Step::In(pages), program]),
-        };
         let is_background =
             |part: &Part| part.op != NO_OP && !part.prepares && self.is_background(self.ops[part.op].sub);
         let background = slot.parts.iter().all(is_background);
-        self.begin(die, Activity::Joint(class), Command { summaries: extra.1, background, ..command }, now);
+        let command = self.dies[die as usize].begin(Activity::Joint(class), now).told(cycles);
+        match (class, pages) {
+            (Class::Read, 0) => command.then(read),
+            (Class::Read, _) => command.then(read).then(Step::Out(pages)),
+            (Class::Write, 0) => command.then(program),
+            (Class::Write, _) => command.then(Step::In(pages)).then(program),
+        };
+        (command.summaries, command.background) = (extra.1, background);
+        self.start(die, now);
     }
 
     /// The commands of a die's parts that stand before everything else: one for each plane that is read, and one for a

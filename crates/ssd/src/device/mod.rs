@@ -93,7 +93,7 @@ use lanes::Lanes;
 use levels::Standing;
 use placement::Placement;
 use queue::PageOp;
-use rules::Rules;
+use rules::{PageSize, Rules};
 use view::QueueView;
 use waiting::Diaries;
 
@@ -250,6 +250,7 @@ impl<P: Probe> Device<P> {
                 suspends: (needs.suspend && can_suspend) || timing.suspend_host_program.is_some(),
                 deadlines: needs.deadlines.is_some(),
                 slack: needs.deadlines.unwrap_or_default(),
+                page_size: PageSize::new(shape.page_size),
                 shape,
             },
             ftl,

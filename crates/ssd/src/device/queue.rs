@@ -115,10 +115,12 @@ impl<P: Probe> Device<P> {
         sub: SubRequest,
         issued: SimTime,
     ) -> Result<(), DeviceFailure> {
-        let page_size = u64::from(self.rules.shape.page_size);
-        let first = sub.offset / page_size;
-        let end = sub.offset + sub.length;
-        let pages = if sub.length == 0 { 0 } else { end.div_ceil(page_size) - first };
+        let page_size = self.rules.page_size;
+        let (first, head) = page_size.divide(sub.offset);
+        let (last, tail) = page_size.divide(sub.offset + sub.length);
+        let (partial_head, partial_tail) = (head != 0, tail != 0);
+        let end = last + u64::from(partial_tail);
+        let pages = if sub.length == 0 { 0 } else { end - first };
         assert!(
             first + pages <= u64::from(self.rules.shape.logical_pages),
             "bytes {}+{} lie beyond the device",
@@ -135,51 +137,65 @@ impl<P: Probe> Device<P> {
         if !sub.background {
             self.last_activity = now;
         }
-        let partial_head = !sub.offset.is_multiple_of(page_size);
-        let partial_tail = !end.is_multiple_of(page_size);
         if self.rules.shape.is_dynamic() {
             let is_partial = |page| (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
             return self.accept_anywhere(&sub, handle, (first, pages), is_partial, now);
+        }
+        if pages == 1 {
+            let place = self.rules.shape.locate(first);
+            return self.accept_page(&sub, (handle, 0), place, partial_head || partial_tail, now);
         }
         // Ask for all map entries at once, so that their cache misses overlap.
         for (_, unit, lpn) in self.rules.shape.walk(first, pages) {
             self.ftl.prefetch(unit, lpn);
         }
-        for (page, (die, unit, lpn)) in (0..).zip(self.rules.shape.walk(first, pages)) {
+        for (page, place) in (0..).zip(self.rules.shape.walk(first, pages)) {
             let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
-            let left =
-                if sub.fast_fail { self.kept_waiting(die, class_of(sub.operation), now) } else { None };
-            let (kind, ready) = match sub.operation {
-                Operation::Write => {
-                    let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
-                    // What is refused does not go over the link.
-                    (kind, if left.is_some() { now } else { self.link.receive(now, self.rules.link_page) })
-                }
-                Operation::Trim if edge => {
-                    // A device may ignore the parts of pages at the edges of a trimmed range.
-                    self.finish_page_at(handle, page, now);
-                    continue;
-                }
-                Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
-                Operation::Read | Operation::Flush => {
-                    if !self.ftl.fully_mapped(unit)
-                        && self.ftl.lookup(unit, lpn).is_none()
-                        && !self.waits_at(die, unit, lpn)
-                    {
-                        self.finish_unmapped_read(handle, page, unit, lpn, now);
-                        continue;
-                    }
-                    (OpKind::Read, self.reaches_die(now))
-                }
-            };
-            if let Some(left) = left {
-                self.refuse_arriving(handle, page, left, now);
-                continue;
-            }
-            let op = PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
-            self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
+            self.accept_page(&sub, (handle, page), place, edge, now)?;
         }
         Ok(())
+    }
+
+    /// One page of a sub-request, which lies at this die, unit and LPN of the unit. `edge`: only a part of it is meant.
+    #[inline]
+    fn accept_page(
+        &mut self,
+        sub: &SubRequest,
+        (handle, page): (u32, u32),
+        (die, unit, lpn): (u32, u32, u32),
+        edge: bool,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let left = if sub.fast_fail { self.kept_waiting(die, class_of(sub.operation), now) } else { None };
+        let (kind, ready) = match sub.operation {
+            Operation::Write => {
+                let kind = if edge { OpKind::PartialWrite } else { OpKind::Write };
+                // What is refused does not go over the link.
+                (kind, if left.is_some() { now } else { self.link.receive(now, self.rules.link_page) })
+            }
+            Operation::Trim if edge => {
+                // A device may ignore the parts of pages at the edges of a trimmed range.
+                self.finish_page_at(handle, page, now);
+                return Ok(());
+            }
+            Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
+            Operation::Read | Operation::Flush => {
+                if !self.ftl.fully_mapped(unit)
+                    && self.ftl.lookup(unit, lpn).is_none()
+                    && !self.waits_at(die, unit, lpn)
+                {
+                    self.finish_unmapped_read(handle, page, unit, lpn, now);
+                    return Ok(());
+                }
+                (OpKind::Read, self.reaches_die(now))
+            }
+        };
+        if let Some(left) = left {
+            self.refuse_arriving(handle, page, left, now);
+            return Ok(());
+        }
+        let op = PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
+        self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
     }
 
     /// When a read or a trim that arrives at `now` is at its die: at once, or behind the data of earlier writes.

@@ -54,39 +54,45 @@ impl<P: Probe> Device<P> {
             self.last_activity = now;
         }
         self.counters.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
-        let mut summaries = 0;
-        let command = match op.kind {
+        let cycles = self.rules.timing.command.read;
+        let takes_time = match op.kind {
             OpKind::Read if self.read_page(&op) => {
                 let read = Step::Array(self.page_time(self.rules.timing.read, &op));
-                Command::after(self.rules.timing.command.read, now, &[read, Step::Out(1)])
+                let command = self.dies[die as usize].begin(Activity::Host(handle), now);
+                command.told(cycles).then(read).then(Step::Out(1));
+                command.background = background;
+                true
             }
-            OpKind::Read => Command::new(now, &[]),
+            OpKind::Read => false,
             OpKind::Write | OpKind::PartialWrite => {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
                 // As long as the page takes that is there before the new one.
                 let read = Step::Array(self.page_time(self.rules.timing.read, &op));
-                summaries = self.write_page(die, &op, now)?;
+                let summaries = self.write_page(die, &op, now)?;
                 let program = Step::Array(self.page_time(self.rules.timing.program, &op));
+                let command = self.dies[die as usize].begin(Activity::Host(handle), now);
                 if completes {
-                    let cycles = self.rules.timing.command.read;
-                    Command::after(cycles, now, &[read, Step::Out(1), Step::In(1), program])
-                } else {
-                    Command::new(now, &[Step::In(1), program])
+                    command.told(cycles).then(read).then(Step::Out(1));
                 }
+                command.then(Step::In(1)).then(program);
+                (command.summaries, command.background) = (summaries, background);
+                true
             }
             OpKind::Trim => {
                 self.ftl.unit(op.unit).trim(op.lpn, &mut self.probe);
                 self.dies[die as usize].exhausted = false;
-                Command::new(now, &[])
+                false
             }
         };
-        if command.len == 0 {
-            self.dies[die as usize].command = command;
-            self.finish_op(die, handle, Share::alone(&command), now);
-            return Ok(false);
+        if takes_time {
+            self.start(die, now);
+        } else {
+            let command = &mut self.dies[die as usize].command;
+            command.restart(now);
+            let share = Share::alone(command);
+            self.finish_op(die, handle, share, now);
         }
-        self.begin(die, Activity::Host(handle), Command { summaries, background, ..command }, now);
-        Ok(true)
+        Ok(takes_time)
     }
 
     fn origin(&self, op: &PageOp) -> Origin {
@@ -155,9 +161,8 @@ impl<P: Probe> Device<P> {
         Ok(summaries)
     }
 
-    /// Puts a die to work on a command.
-    pub(super) fn begin(&mut self, die: u32, activity: Activity, command: Command, now: SimTime) {
-        self.dies[die as usize].begin(activity, command, now);
+    /// Puts a die to work on the command that it has begun.
+    pub(super) fn start(&mut self, die: u32, now: SimTime) {
         self.watch_begin(die, now);
         self.note_command(die, now);
         let going = self.run_steps(die, now);
@@ -245,8 +250,9 @@ impl<P: Probe> Device<P> {
         }
         if summaries > 0 {
             let time = self.rules.summary_time(summaries);
-            let command = Command { background, ..Command::new(now, &[Step::Array(time)]) };
-            self.begin(die, Activity::Summary, command, now);
+            let command = self.dies[die as usize].begin(Activity::Summary, now);
+            command.then(Step::Array(time)).background = background;
+            self.start(die, now);
         }
         summaries > 0
     }

@@ -4,7 +4,7 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
-use crate::die::command::{Activity, Command, Step};
+use crate::die::command::{Activity, Step};
 use crate::gc::schedule::{GcJob, GcPhase, Token};
 use crate::probe::Probe;
 use crate::shape::UnitOfDie;
@@ -91,17 +91,18 @@ impl<P: Probe> Device<P> {
         self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
         let timing = &self.rules.timing;
         let (tr, cycles) = (timing.read.of(page), &timing.command);
-        let read = Step::Array(tr);
         let own = timing.program.of(to.map_or(0, |to| to.1));
         let program = own + self.rules.summary_time(moved.summaries);
-        let command = if self.is_far(moved.between_planes) {
-            Command::after(cycles.read, now, &[read, Step::Out(1), Step::In(1), Step::Array(program)])
+        let is_far = self.rules.is_far(moved.between_planes);
+        let command = self.dies[die as usize].begin(Activity::Move, now).told(cycles.read);
+        if is_far {
+            command.then(Step::Array(tr)).then(Step::Out(1)).then(Step::In(1)).then(Step::Array(program));
         } else if cycles.program > SimDuration::ZERO {
-            Command::after(cycles.read, now, &[read, Step::Command(cycles.program), Step::Array(program)])
+            command.then(Step::Array(tr)).told(cycles.program).then(Step::Array(program));
         } else {
-            Command::after(cycles.read, now, &[Step::Array(tr + program)])
-        };
-        self.begin(die, Activity::Move, command, now);
+            command.then(Step::Array(tr + program));
+        }
+        self.start(die, now);
         Ok(true)
     }
 
@@ -115,8 +116,9 @@ impl<P: Probe> Device<P> {
         let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
         self.counters.superseded += u64::from(superseded);
         let timing = &self.rules.timing;
-        let command = Command::after(timing.command.erase, now, &[Step::Array(timing.erase)]);
-        self.begin(die, Activity::Erase, command, now);
+        let erase = Step::Array(timing.erase);
+        self.dies[die as usize].begin(Activity::Erase, now).told(timing.command.erase).then(erase);
+        self.start(die, now);
     }
 
     /// A page move or an erase has ended.

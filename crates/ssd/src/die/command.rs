@@ -80,26 +80,27 @@ impl Default for Step {
 }
 
 impl Command {
-    pub fn new(start: SimTime, steps: &[Step]) -> Self {
-        let mut command = Command { start, len: steps.len() as u8, ..Command::default() };
-        command.steps[..steps.len()].copy_from_slice(steps);
-        command
-    }
-
-    /// The same behind a command that takes `cycles`, if it takes any.
+    /// Begins anew, without steps. It is written where it stays: a command is long, and every operation needs one.
     #[inline]
-    pub fn after(cycles: SimDuration, start: SimTime, steps: &[Step]) -> Self {
-        if cycles == SimDuration::ZERO {
-            return Command::new(start, steps);
-        }
-        let mut command = Command { start, len: steps.len() as u8 + 1, ..Command::default() };
-        command.steps[0] = Step::Command(cycles);
-        command.steps[1..=steps.len()].copy_from_slice(steps);
-        command
+    pub fn restart(&mut self, start: SimTime) {
+        // Steps behind the last one are never looked at.
+        *self = Command { steps: self.steps, start, ..Command::default() };
     }
-}
 
-impl Command {
+    /// One step more.
+    #[inline]
+    pub fn then(&mut self, step: Step) -> &mut Self {
+        self.steps[usize::from(self.len)] = step;
+        self.len += 1;
+        self
+    }
+
+    /// A command that takes `cycles`, if it takes any.
+    #[inline]
+    pub fn told(&mut self, cycles: SimDuration) -> &mut Self {
+        if cycles == SimDuration::ZERO { self } else { self.then(Step::Command(cycles)) }
+    }
+
     /// Whether with `remaining` to go its array works for the last time.
     pub fn is_in_last_step(&self, remaining: SimDuration) -> bool {
         let last = self.len.checked_sub(1).map(|last| self.steps[usize::from(last)]);

@@ -24,13 +24,14 @@ use super::command::{Activity, Command, Part, Paused};
 use crate::gc::schedule::Class;
 
 impl Die {
-    /// Begins a command.
+    /// Begins a command, to which steps are then added.
     #[inline]
-    pub fn begin(&mut self, activity: Activity, command: Command, now: SimTime) {
+    pub fn begin(&mut self, activity: Activity, now: SimTime) -> &mut Command {
         debug_assert!(self.may_begin(activity), "{activity:?} after {:?}", self.activity);
         self.activity = activity;
-        self.command = command;
         self.command_began = now;
+        self.command.restart(now);
+        &mut self.command
     }
 
     /// Whether a command may begin; what is to be a joint one has its parts already.
@@ -157,7 +158,6 @@ mod tests {
     }
 
     fn attempt(die: &mut Die, what: &str, now: SimTime) {
-        let command = Command::new(now, &[Step::Array(SimDuration(5))]);
         let mut parts = |op| die.parts = vec![part(op)];
         let activity = match what {
             "host" => Activity::Host(1),
@@ -184,7 +184,7 @@ mod tests {
                 return assert_eq!(last, [true, false]);
             }
         };
-        die.begin(activity, command, now);
+        die.begin(activity, now).then(Step::Array(SimDuration(5)));
     }
 
     /// A lone die, driven at random: each transition goes where the picture says, or is refused.

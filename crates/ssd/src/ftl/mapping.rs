@@ -362,7 +362,7 @@ impl Ftl {
     #[inline]
     pub(crate) fn plane_of(&self, unit: u32, block: u32) -> u32 {
         if self.shape.units_per_die == 1 {
-            block / (self.shape.blocks_per_unit / self.shape.planes_per_unit)
+            self.shape.plane_in_unit(block)
         } else {
             unit % self.shape.units_per_die
         }

@@ -186,7 +186,7 @@ impl UnitMut<'_> {
         let valid = Live { base: self.base, map: self.map, reverse: self.reverse, page_bits };
         let planes = UnitPlanes {
             first: if self.shape.units_per_die == 1 { 0 } else { self.unit % self.shape.units_per_die },
-            blocks_per_plane: self.shape.blocks_per_unit / self.shape.planes_per_unit,
+            blocks_per_plane: self.shape.blocks_per_plane(),
         };
         let view = VictimView { blocks, planes, valid: &valid, queued_reads, now };
         victim.choose(&view, &mut self.state.rng)
@@ -435,7 +435,7 @@ impl UnitMut<'_> {
 
     #[inline]
     fn plane(&self, block: u32) -> u32 {
-        block / (self.shape.blocks_per_unit / self.shape.planes_per_unit)
+        self.shape.plane_in_unit(block)
     }
 
     #[inline]

@@ -259,3 +259,11 @@ pub const SPREAD: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1
 pub fn partial(token: u32, page: u64) -> SubRequest {
     SubRequest { offset: page * PAGE + 512, length: 1_024, ..sub(token, Operation::Write, page, 1) }
 }
+
+/// The event of a unit with 1 free block under `config`, begun at 0 by a read: its length.
+pub fn event(config: &SsdConfig) -> u64 {
+    let mut bench = Bench::aged(config, &[0]);
+    let intervals = bench.read(0, 1, 0, 1).collected();
+    assert_eq!((intervals.len(), intervals[0].0), (1, 0), "one event, at once");
+    intervals[0].1
+}

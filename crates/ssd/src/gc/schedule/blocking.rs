@@ -9,7 +9,7 @@
 use harmonia_types::SimTime;
 use harmonia_types::registry::{Entry, no_keys};
 
-use super::{Build, Decision, DieView, Gc, GcPhase, Pace, Schedule, Token};
+use super::{Build, Decision, DieView, Gc, GcPhase, Needs, Pace, Schedule, Token};
 
 /// Garbage collection first.
 #[derive(Clone)]
@@ -25,6 +25,10 @@ impl Schedule for Blocking {
             Gc::Job(job) if job.phase == GcPhase::Away => Decision::Wait(SimTime::NEVER),
             Gc::Wanted { .. } | Gc::Job(_) => Decision::Single(Token::GcMove),
         }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { serves_head: true, ..Needs::default() }
     }
 }
 

@@ -98,7 +98,14 @@ impl Schedule for IoParallel {
 
     fn needs(&self) -> Needs {
         let skips = self.0.unmatched == Unmatched::Skip;
-        Needs { queues: true, pairs: Pairs::Always, fresh_blocks: true, skips, ..Needs::default() }
+        Needs {
+            queues: true,
+            serves_head: true,
+            pairs: Pairs::Always,
+            fresh_blocks: true,
+            skips,
+            ..Needs::default()
+        }
     }
 }
 

@@ -46,6 +46,9 @@ impl Schedule for Box<dyn Schedule> {
 pub struct Needs {
     /// Looks into the queues ([`DieQueues`]) for more than the head.
     pub queues: bool,
+    /// Where there is nothing to collect it serves the head of the queue, as [`DieView::serve_head`] does, and need not be
+    /// asked.
+    pub serves_head: bool,
     /// Whether it takes host operations along in the commands of garbage collection.
     pub pairs: Pairs,
     /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.

@@ -47,7 +47,7 @@ impl Schedule for Stepwise {
     }
 
     fn needs(&self) -> Needs {
-        Needs { queues: true, pairs: Pairs::WithMultiPlane, ..Needs::default() }
+        Needs { queues: true, serves_head: true, pairs: Pairs::WithMultiPlane, ..Needs::default() }
     }
 }
 
