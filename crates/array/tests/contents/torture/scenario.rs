@@ -281,6 +281,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
             latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),
             order: LinkOrder::Ready,
+            queue_depth: None,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
