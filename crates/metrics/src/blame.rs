@@ -1,6 +1,6 @@
 //! Where response times went, summed over requests.
 //!
-//! Two views of the same nanoseconds. [`BlameSum`] has ten parts for whoever asks "what did requests wait for?";
+//! Two views of the same nanoseconds. [`BlameSum`] has eleven parts for whoever asks "what did requests wait for?";
 //! [`BlamePhases`] tells for each phase of a request which resource it used or waited for. A redundant array needs
 //! both: waiting for garbage collection is one part of the first, whether it held up the host's own data or a read that
 //! parity needed, and the second tells these apart. Waiting for rebuild, resync and scrub is another such part.
@@ -10,7 +10,7 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait, restart
+//! (no phase)      stripe_wait, restart, depth_wait
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
@@ -47,14 +47,17 @@ pub struct BlameSum {
     /// From arrival until the host submitted the request again after a loss of power; absent if 0. Unit: ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restart: u128,
+    /// In the array, waiting until a member or the controller has room for one more operation; absent if 0. Unit: ns.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth_wait: u128,
 }
 
 fn is_zero(ns: &u128) -> bool {
     *ns == 0
 }
 
-/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes and
-/// restarts, which belong to none.
+/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes or
+/// places in queues and restarts, which belong to none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlamePhases {
     /// Operations on the host's own data. Unit: ns.
@@ -84,26 +87,18 @@ pub struct ResourceSum {
 }
 
 impl BlameSum {
-    /// Adds the blame of one request.
-    pub fn add(&mut self, blame: &RequestBlame) {
-        let RequestBlame { data, parity, reconstruct, stripe_wait, restart } = blame;
-        self.service += u128::from(data.service);
-        self.transfer += u128::from(data.transfer);
-        self.queue_host += u128::from(data.queue_host);
-        self.queue_gc += u128::from(blame.queue_gc());
-        self.parity += u128::from(parity.without_gc_and_rebuild());
-        self.reconstruct += u128::from(reconstruct.without_gc_and_rebuild());
-        self.link += u128::from(data.link);
-        self.stripe_wait += u128::from(*stripe_wait);
-        self.queue_rebuild += u128::from(blame.queue_rebuild());
-        self.restart += u128::from(*restart);
+    /// Adds the parts of one request's blame that belong to no phase.
+    pub(crate) fn add_apart(&mut self, blame: &RequestBlame) {
+        self.stripe_wait += u128::from(blame.stripe_wait);
+        self.restart += u128::from(blame.restart);
+        self.depth_wait += u128::from(blame.depth_wait);
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
         let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, .. } = self;
         let own = service + transfer + link + parity + reconstruct;
-        own + queue_host + queue_gc + self.stripe_wait + self.queue_rebuild + self.restart
+        own + queue_host + queue_gc + self.queue_rebuild + self.stripe_wait + self.restart + self.depth_wait
     }
 }
 
@@ -119,8 +114,8 @@ impl BlamePhases {
         }
     }
 
-    /// The same time in ten parts, with what requests waited for stripes and restarts.
-    pub fn parts(&self, stripe_wait: u128, restart: u128) -> BlameSum {
+    /// The same time in eleven parts, with those of `apart` that belong to no phase.
+    pub fn parts(&self, apart: &BlameSum) -> BlameSum {
         let BlamePhases { data, parity, reconstruct } = self;
         BlameSum {
             service: data.flash,
@@ -130,9 +125,10 @@ impl BlamePhases {
             parity: parity.total() - parity.gc - parity.rebuild,
             reconstruct: reconstruct.total() - reconstruct.gc - reconstruct.rebuild,
             link: data.link,
-            stripe_wait,
+            stripe_wait: apart.stripe_wait,
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
-            restart,
+            restart: apart.restart,
+            depth_wait: apart.depth_wait,
         }
     }
 }
@@ -181,12 +177,22 @@ pub(crate) mod tests {
         },
         stripe_wait: 32768,
         restart: 524288,
+        depth_wait: 1048576,
     };
+
+    /// The blame of these requests in eleven parts.
+    fn sum_of(requests: &[RequestBlame]) -> BlameSum {
+        let (mut apart, mut phases) = (BlameSum::default(), BlamePhases::default());
+        for blame in requests {
+            apart.add_apart(blame);
+            phases.add(blame);
+        }
+        phases.parts(&apart)
+    }
 
     #[test]
     fn waiting_for_collection_or_rebuild_is_one_part_in_all_phases() {
-        let mut sum = BlameSum::default();
-        sum.add(&EVERY_PART);
+        let sum = sum_of(&[EVERY_PART]);
         let expected = BlameSum {
             service: 1,
             transfer: 2,
@@ -198,6 +204,7 @@ pub(crate) mod tests {
             stripe_wait: 32768,
             queue_rebuild: 65536 + 131072 + 262144,
             restart: 524288,
+            depth_wait: 1048576,
         };
         assert_eq!(sum, expected);
         assert_eq!(sum.total(), u128::from(EVERY_PART.total()));
@@ -225,20 +232,15 @@ pub(crate) mod tests {
 
     #[test]
     fn both_views_are_of_the_same_time() {
-        let (mut sum, mut phases) = (BlameSum::default(), BlamePhases::default());
-        for _ in 0..3 {
-            sum.add(&EVERY_PART);
-            phases.add(&EVERY_PART);
-        }
-        assert_eq!(phases.parts(3 * 32768, 3 * 524288), sum);
+        let sum = sum_of(&[EVERY_PART; 3]);
+        assert_eq!(sum.total(), 3 * u128::from(EVERY_PART.total()));
+        assert_eq!((sum.depth_wait, sum.parity), (3 * 1048576, 3 * (32 + 64 + 128 + 512)));
     }
 
     #[test]
     fn sums_beyond_64_bits_stay_exact_and_survive_json() {
         let service = |service| RequestBlame { data: Blame { service, ..Blame::default() }, ..EVERY_PART };
-        let mut sum = BlameSum::default();
-        sum.add(&service(u64::MAX));
-        sum.add(&service(u64::MAX));
+        let sum = sum_of(&[service(u64::MAX), service(u64::MAX)]);
         assert_eq!(sum.service, 36_893_488_147_419_103_230);
         let text = serde_json::to_string(&sum).unwrap();
         assert!(text.starts_with(r#"{"service":36893488147419103230,"#), "{text}");

@@ -28,8 +28,7 @@ pub struct HostRecorder {
     other: Distribution,
     phases: BlamePhases,
     /// The parts of blame that belong to no phase.
-    stripe_wait: u128,
-    restart: u128,
+    apart: BlameSum,
     batches: Batches,
     deadlines: Deadlines,
     kept: DeadlineReport,
@@ -163,8 +162,7 @@ impl HostRecorder {
             completion.id
         );
         self.phases.add(&completion.blame);
-        self.stripe_wait += u128::from(completion.blame.stripe_wait);
-        self.restart += u128::from(completion.blame.restart);
+        self.apart.add_apart(&completion.blame);
         if let Some(within) = self.deadlines.of(completion.operation) {
             let count =
                 if completion.response() > within { &mut self.kept.missed } else { &mut self.kept.met };
@@ -220,9 +218,9 @@ impl HostRecorder {
         assert_eq!(responses, self.requests(), "requests by kind must sum to all responses");
     }
 
-    /// Blame in ten parts.
+    /// Blame in eleven parts.
     fn blame(&self) -> BlameSum {
-        self.phases.parts(self.stripe_wait, self.restart)
+        self.phases.parts(&self.apart)
     }
 
     /// The report's `host` section.

@@ -50,19 +50,8 @@ fn blame_sums_to_the_response_time_whatever_the_phase() {
     host.record(&completion(Operation::Write, 1, false, EVERY_PART));
     let report = host.report();
     assert_eq!(report.blame_ns.total(), u128::from(2 * EVERY_PART.total()));
-    assert_eq!(report.blame_ns.total(), host.all.sum_ns());
     assert_eq!((report.blame_ns.queue_gc, report.blame_ns.stripe_wait), (2 * (8 + 256 + 8192), 2 * 32768));
     assert_eq!((report.blame_phases_ns.parity.gc, report.blame_phases_ns.reconstruct.bus), (512, 4096));
-}
-
-#[test]
-#[should_panic(expected = "blame by phase must agree")]
-fn a_nanosecond_in_the_wrong_phase_is_found_in_every_build() {
-    let mut host = HostRecorder::new();
-    host.record(&completion(Operation::Write, 1, false, EVERY_PART));
-    host.phases.parity.flash -= 1;
-    host.phases.data.flash += 1;
-    host.check();
 }
 
 #[test]
@@ -70,7 +59,7 @@ fn a_nanosecond_in_the_wrong_phase_is_found_in_every_build() {
 fn a_lost_nanosecond_is_found_in_every_build() {
     let mut host = HostRecorder::new();
     host.record(&completion(Operation::Read, 1, false, blame(25, 0)));
-    host.blame.service -= 1;
+    host.phases.data.flash -= 1;
     host.check();
 }
 
