@@ -192,6 +192,7 @@ impl Chain {
         whole.blame.parity.add(&self.blame.parity);
         whole.blame.reconstruct.add(&self.blame.reconstruct);
         whole.blame.stripe_wait += self.blame.stripe_wait;
+        whole.blame.depth_wait += self.blame.depth_wait;
         whole.blame.restart += self.blame.restart;
         if self.gc_wait.map(|wait| wait.ns) > rest.gc_wait.map(|wait| wait.ns) {
             whole.gc_wait = self.gc_wait;
