@@ -643,24 +643,28 @@ fn a_refused_operation_can_go_on_behind_the_hosts_back() {
     at_rest(&mut array);
 }
 
-/// A read that is known to be done at 105 us, with its data here at 115 us, and then a refusal at 105 us.
+/// A read that is known to be done at 105 us, with its data here at 115 us, and then a refusal at 105 us, whichever of the two
+/// stands first in the plan.
 #[test]
 fn what_the_host_has_waited_for_counts_when_the_rest_goes_behind_its_back() {
     let mut ssd = linked();
     ssd.link.latency = SimDuration::from_us(5);
     let trim = PlannedOperation { operation: Operation::Trim, ..read(0, 0) };
-    let script = Script::default()
-        .with(0, Rows::NONE, &[&[trim]])
-        .with(1, Rows::NONE, &[&[read(0, 0), fast_fail(read(1, 0))]])
-        .answers(Answer::Patch, &[behind(read(2, 0))]);
-    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
-    arrive(&mut array, us(0), 0);
-    done_at(&mut array, us(5), 0);
-    arrive(&mut array, us(100), 1);
-    let done = drain(&mut array)[0];
-    let data = Blame { link: 15_000, ..Blame::default() };
-    assert_eq!((done.finish, done.blame), (us(115), RequestBlame { data, ..NOTHING }));
-    at_rest(&mut array);
+    let (kept, refused) = (read(0, 0), fast_fail(read(1, 0)));
+    for step in [[kept, refused], [refused, kept]] {
+        let script = Script::default()
+            .with(0, Rows::NONE, &[&[trim]])
+            .with(1, Rows::NONE, &[&step])
+            .answers(Answer::Patch, &[behind(read(2, 0))]);
+        let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+        arrive(&mut array, us(0), 0);
+        done_at(&mut array, us(5), 0);
+        arrive(&mut array, us(100), 1);
+        let done = drain(&mut array)[0];
+        let data = Blame { link: 15_000, ..Blame::default() };
+        assert_eq!((done.finish, done.blame), (us(115), RequestBlame { data, ..NOTHING }));
+        at_rest(&mut array);
+    }
 }
 
 /// One operation asks for a new plan, and what takes the place of the other the host does not wait for.
