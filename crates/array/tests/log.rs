@@ -140,7 +140,7 @@ fn a_header_has_148_entries() {
 #[test]
 fn a_log_has_room_for_a_stripe_at_least() {
     let least = |of: Level, members: u16, unit: u64, hole: WriteHole| {
-        let Layout::Parity(parity) = config(of, members, unit * PAGE, hole.clone()).layout() else {
+        let Layout::Parity(parity) = config(of, members, unit * PAGE, hole).layout() else {
             panic!("{of} has parity")
         };
         hole.least(&parity, PAGE, unit * PAGE) / PAGE
