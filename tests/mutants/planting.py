@@ -199,10 +199,10 @@ def binary(number: int, node: Node | None, operator_at: Point, acts: str, by: st
         return None
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     assert left is not None and right is not None, "an operator between two expressions"
-    was = words(operator)
+    # What stands there otherwise may have another mutant of the same operator.
     if node.type == "compound_assignment_expr":
-        return Edit(number, node, lambda part: either(acts, f"{part(left)} {by} {part(right)}", f"{part(left)} {was} {part(right)}"))
-    return Edit(number, node, lambda part: either(acts, f"({part(left)}) {by} ({part(right)})", f"({part(left)}) {was} ({part(right)})"))
+        return Edit(number, node, lambda part: either(acts, f"{part(left)} {by} {part(right)}", part(node)))
+    return Edit(number, node, lambda part: either(acts, f"({part(left)}) {by} ({part(right)})", f"({part(node)})"))
 
 
 def guard_of(pattern: Node | None) -> Node | None:

@@ -9,6 +9,7 @@
 mod common;
 
 use common::{PAGE, all_filled, drain, filled, level, one_die, request, us};
+use harmonia_array::layout::Layout;
 use harmonia_array::{Array, ArrayConfig, Faults, Level, LogCounters, MemberConfig, SmallWrite, WriteHole};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
@@ -125,6 +126,29 @@ fn rows_of_one_transaction_share_a_header() {
     let config = config(RAID5, 4, 4 * PAGE, PPL);
     let (cost, counters) = cost(&config, 1, 2);
     assert_eq!((cost[3], counters.pages), ((0, 2 + 3), 3));
+}
+
+/// Four members: whole stripes take turns with their parity, so each member's header has an entry for one in four.
+#[test]
+fn a_header_has_148_entries() {
+    let config = config(RAID5, 4, PAGE, PPL);
+    let pages = |stripes: u64| cost(&config, 0, 3 * stripes).1.pages;
+    assert_eq!([pages(4 * 148), pages(4 * 148 + 1), pages(4 * 149)], [4, 5, 8]);
+}
+
+/// A journal has room for two stripes with what describes them, a partial parity log for a header and a unit.
+#[test]
+fn a_log_has_room_for_a_stripe_at_least() {
+    let least = |of: Level, members: u16, unit: u64, hole: WriteHole| {
+        let Layout::Parity(parity) = config(of, members, unit * PAGE, hole).layout() else {
+            panic!("{of} has parity")
+        };
+        hole.least(&parity, PAGE, unit * PAGE) / PAGE
+    };
+    assert_eq!([least(RAID5, 4, 1, JOURNAL), least(RAID6, 5, 1, JOURNAL)], [2 * (1 + 4), 2 * (1 + 5)]);
+    assert_eq!(least(RAID5, 4, 64, JOURNAL), 2 * (2 + 256), "a block describes 203 pages");
+    assert_eq!([least(RAID5, 4, 1, PPL), least(RAID5, 4, 16, PPL)], [1 + 1, 1 + 16]);
+    assert_eq!(least(RAID5, 4, 1, WriteHole::Resync), 0);
 }
 
 /// A page read takes 25 and 20 us, a page written 20 and 200. The log's pages go to one die, one after the other.

@@ -245,6 +245,26 @@ fn writes_wait_for_the_spare_too_and_reads_are_the_members() {
     assert_eq!(response(60 * MS, Operation::Read), 45_000);
 }
 
+/// One read at a time, while a member is copied: whatever a read waits for is the array's own work, never another request.
+#[test]
+fn the_host_waits_for_the_arrays_own_work_as_such() {
+    let (mut array, _) = build(&config(RAID5, 4, &[replacement(1, MS)], 1, at_full_speed(16)));
+    let logical = array.layout().logical_bytes() / PAGE;
+    let mut rng = Rng::stream(5, "reads");
+    for id in 0..100 {
+        let at = MS + id * 300_000;
+        advance(&mut array, at);
+        let page = rng.below(logical);
+        let read = request(id, SimTime(at), Operation::Read, page * PAGE, PAGE);
+        array.submit(read).expect("spare suffices");
+    }
+    advance(&mut array, 1_000 * MS);
+    let blame = array.completions().drain(..).map(|done| done.blame.data);
+    let (own, others) =
+        blame.fold((0, 0), |(own, others), of| (own + of.queue_rebuild, others + of.queue_host));
+    assert!(own > 0 && others == 0, "{own} ns for the copy, {others} ns for others");
+}
+
 #[test]
 fn without_a_spare_or_a_whole_member_nothing_is_copied() {
     use MishapKind::{Failed, Rebuilt, Replaced};
@@ -266,13 +286,13 @@ fn a_spare_may_take_time_to_be_in_its_place() {
     assert_eq!(array.background_counters(SimTime(10_000 * MS)).rebuild_ns, times[2] - 35 * MS);
 }
 
-/// What the coordinator hears of members that are gone, there or rebuilt, and when.
+/// What the coordinator hears of members that are gone, there or rebuilt or that end a collection, and when.
 #[derive(Clone, Default)]
 struct Listens(Arc<Mutex<Vec<(u64, Event)>>>);
 
 impl Coordinator for Listens {
     fn interests(&self) -> Interests {
-        Interests::default()
+        Interests { devices: true, ..Interests::default() }
     }
 
     fn interface(&self) -> Interface {
@@ -280,13 +300,15 @@ impl Coordinator for Listens {
     }
 
     fn on(&mut self, now: SimTime, event: &Event, _: &DeliveredView<'_>, _: &mut Vec<Action>) {
-        if matches!(event, Event::Failure(_) | Event::Replacement(_) | Event::Rebuilt(_)) {
+        let ends = matches!(event, Event::GcEnded { .. });
+        if ends || matches!(event, Event::Failure(_) | Event::Replacement(_) | Event::Rebuilt(_)) {
             self.0.lock().expect("one thread").push((now.0, *event));
         }
     }
 }
 
-/// A round trip of messages after the old device is gone, nothing of it is on its way any more.
+/// A round trip of messages after the old device is gone, nothing of it is on its way any more. It did not collect, so no
+/// collection of it ends.
 #[test]
 fn the_coordinator_forgets_the_old_device_and_hears_of_the_new_one() {
     let member = DeviceId(1);

@@ -14,7 +14,7 @@ mod common;
 
 use common::{PAGE, all_filled, drain, level, one_die, request, us};
 use harmonia_array::{
-    Array, ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, StripeCacheConfig, When,
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, Rebuild, SmallWrite, StripeCacheConfig, When,
 };
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
@@ -208,6 +208,32 @@ fn nothing_is_kept_while_a_member_is_missing() {
     let mut cached = of(ArrayConfig { stripe_cache, small_write, faults, ..whole });
     run(&mut cached, &[write(0, 0, 0, 1), write(1, 1_000, 0, 1), write(2, 2_000, 0, 1)]);
     assert_eq!((cached.counters().cache.hits, pages(&cached)), (0, (6, 6)));
+}
+
+/// After a loss of power parity is known to agree only where it was gone through, so nothing is kept until all of it was.
+#[test]
+fn nothing_is_kept_during_a_resync() {
+    let rebuild =
+        Rebuild { min_rate: 1 << 20, max_rate: 1 << 20, depth: 1, step: 4 * PAGE, ..Rebuild::default() };
+    let power_losses = vec![When::Time(us(1_100))];
+    let faults = Faults { power_losses, rebuild, ..Faults::default() };
+    let small_write = SmallWrite::ReadModifyWrite;
+    let whole = level(Level::Raid5(Default::default()), &one_die(24, 16, 6), 5, PAGE);
+    let stripe_cache = StripeCacheConfig { entries: 16, delays: true };
+    let mut cached = of(ArrayConfig { stripe_cache, small_write, faults, ..whole });
+    // The first is under way as power is lost. A second of resync follows: of 1.2 MB of each member.
+    cached.advance_until(us(1_000)).unwrap();
+    cached.submit(write(0, 1_000, 40, 1)).unwrap();
+    let mut hits = |id, at| {
+        let before = cached.counters().cache.hits;
+        for (id, at) in [(id, at), (id + 1, at + 10_000)] {
+            cached.advance_until(us(at)).unwrap();
+            cached.submit(write(id, at, 0, 1)).unwrap();
+        }
+        cached.advance_until(us(at + 20_000)).unwrap();
+        cached.counters().cache.hits - before
+    };
+    assert_eq!([hits(1, 100_000), hits(3, 5_000_000)], [0, 2]);
 }
 
 /// md's rule with what the row's entry keeps, one write at a time, written down once more and without any of our types.

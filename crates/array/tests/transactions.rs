@@ -44,6 +44,8 @@ struct Log {
 struct Script {
     scripted: Vec<Scripted>,
     answers: VecDeque<(Answer, Vec<PlannedOperation>)>,
+    /// Reserved members finish what was planned before.
+    displaces: bool,
     log: Arc<Mutex<Log>>,
 }
 
@@ -109,6 +111,10 @@ impl Planner for Script {
         let (answer, operations) = self.answers.pop_front().expect("the script has an answer");
         operations.into_iter().for_each(|operation| patch.push(operation));
         answer
+    }
+
+    fn tidies(&self) -> bool {
+        self.displaces
     }
 
     fn done(&mut self, now: SimTime, transaction: &Transaction) {
@@ -265,6 +271,21 @@ fn a_mirrored_write_is_done_when_its_slower_copy_is() {
     let data = Blame { queue_host: READ, ..WRITES };
     assert_eq!(done.blame, RequestBlame { data, ..NOTHING }, "the copy behind the read");
     at_rest(&mut array);
+}
+
+/// Two writes end at 220 us: time is that of the first in the plan, whichever member is heard first.
+#[test]
+fn of_operations_that_end_at_one_moment_the_first_of_the_plan_counts() {
+    for (step, data, parity) in [
+        ([write(0, 0), parity(write(1, 0))], WRITES, Blame::default()),
+        ([write(1, 0), parity(write(0, 0))], WRITES, Blame::default()),
+        ([parity(write(0, 0)), write(1, 0)], Blame::default(), WRITES),
+        ([parity(write(1, 0)), write(0, 0)], Blame::default(), WRITES),
+    ] {
+        let mut array = stage(Script::default().with(0, rows(0, 1), &[&step]));
+        arrive(&mut array, us(0), 0);
+        assert_eq!(done_at(&mut array, us(220), 0).blame, RequestBlame { data, parity, ..NOTHING });
+    }
 }
 
 #[test]
@@ -623,24 +644,28 @@ fn a_refused_operation_can_go_on_behind_the_hosts_back() {
     at_rest(&mut array);
 }
 
-/// A read that is known to be done at 105 us, with its data here at 115 us, and then a refusal at 105 us.
+/// A read that is known to be done at 105 us, with its data here at 115 us, and then a refusal at 105 us, whichever of the two
+/// stands first in the plan.
 #[test]
 fn what_the_host_has_waited_for_counts_when_the_rest_goes_behind_its_back() {
     let mut ssd = linked();
     ssd.link.latency = SimDuration::from_us(5);
     let trim = PlannedOperation { operation: Operation::Trim, ..read(0, 0) };
-    let script = Script::default()
-        .with(0, Rows::NONE, &[&[trim]])
-        .with(1, Rows::NONE, &[&[read(0, 0), fast_fail(read(1, 0))]])
-        .answers(Answer::Patch, &[behind(read(2, 0))]);
-    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
-    arrive(&mut array, us(0), 0);
-    done_at(&mut array, us(5), 0);
-    arrive(&mut array, us(100), 1);
-    let done = drain(&mut array)[0];
-    let data = Blame { link: 15_000, ..Blame::default() };
-    assert_eq!((done.finish, done.blame), (us(115), RequestBlame { data, ..NOTHING }));
-    at_rest(&mut array);
+    let (kept, refused) = (read(0, 0), fast_fail(read(1, 0)));
+    for step in [[kept, refused], [refused, kept]] {
+        let script = Script::default()
+            .with(0, Rows::NONE, &[&[trim]])
+            .with(1, Rows::NONE, &[&step])
+            .answers(Answer::Patch, &[behind(read(2, 0))]);
+        let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+        arrive(&mut array, us(0), 0);
+        done_at(&mut array, us(5), 0);
+        arrive(&mut array, us(100), 1);
+        let done = drain(&mut array)[0];
+        let data = Blame { link: 15_000, ..Blame::default() };
+        assert_eq!((done.finish, done.blame), (us(115), RequestBlame { data, ..NOTHING }));
+        at_rest(&mut array);
+    }
 }
 
 /// One operation asks for a new plan, and what takes the place of the other the host does not wait for.
@@ -747,6 +772,44 @@ fn reserved_and_failed_members_take_nothing_new() {
     ];
     assert_eq!(log.lock().unwrap().refused, refused);
     at_rest(&mut array);
+}
+
+/// Under a policy that displaces: a later step that was planned while its member was open goes through, one that was planned
+/// while it was reserved takes its chance.
+#[test]
+fn a_reserved_member_takes_what_was_planned_before() {
+    let steps: &[&[PlannedOperation]] = &[&[read(0, 0)], &[write(1, 0)]];
+    let script = Script { displaces: true, ..Script::default() }
+        .with(0, Rows::NONE, steps)
+        .with(1, Rows::NONE, steps)
+        .answers(Answer::Patch, &[write(3, 0)]);
+    let log = script.log.clone();
+    let mut array = stage(script);
+    arrive(&mut array, us(0), 0);
+    array.set_access(DeviceId(1), Access::Reserved);
+    done_at(&mut array, us(45 + 220), 0);
+    assert_eq!(log.lock().unwrap().refused, [], "it was promised");
+    arrive(&mut array, us(300), 1);
+    done_at(&mut array, us(345 + 220), 1);
+    assert_eq!(log.lock().unwrap().refused, [(us(345), DeviceId(1), Refusal::Reserved)]);
+    at_rest(&mut array);
+}
+
+/// A member that goes by deadlines (`slack`) is given those of requests: it collects first where the read can wait that long.
+#[test]
+fn members_are_told_when_requests_are_due() {
+    let finish = |within: u64| {
+        let mut ssd = ssd();
+        ssd.gc.schedule = "slack".into();
+        let script =
+            Script::default().with(0, Rows::NONE, &[&[write(1, 0)]]).with(1, Rows::NONE, &[&[read(1, 1)]]);
+        let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+        array.set_deadlines(Deadlines { read: Some(SimDuration::from_us(within)), write: None });
+        arrive(&mut array, us(0), 0);
+        arrive_as(&mut array, us(20), 1, Operation::Read);
+        drain(&mut array).into_iter().find(|done| done.id == 1).expect("it is read").finish
+    };
+    assert_eq!([300, 10_000].map(finish), [us(220 + 45), us(220 + 1_500 + 45)]);
 }
 
 // ----------------------------------------------------------------------------------------------------------- rows

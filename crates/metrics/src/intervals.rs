@@ -389,4 +389,25 @@ mod tests {
         runs[1].host.batches.requests = 128;
         assert!(!mean(&Intervals::of(&runs, 1).variants[1]).paired);
     }
+
+    #[test]
+    fn against_nobody_nothing_is_said() {
+        let runs = [run("a", 1, 5.0, &[5.0; 20])];
+        let nothing = PerMetric::default();
+        assert_eq!(
+            [versus(&runs, &[], 1), versus(&[], &runs, 1), versus(&[], &[], 1)],
+            [(); 3].map(|()| nothing.clone())
+        );
+        assert!(versus(&runs, &runs, 1).mean.is_some());
+    }
+
+    /// Full batches may have a mean where all requests together have none that others could be a share of.
+    #[test]
+    fn there_is_no_share_of_a_baseline_of_nothing() {
+        let relative = |centre: f64| {
+            let runs = [run("a", 1, centre, &[1.0; 20]), run("b", 1, 6.0, &[6.0; 20])];
+            mean(&Intervals::of(&runs, 1).variants[1]).relative.map(|relative| relative.mean)
+        };
+        assert_eq!([relative(0.0), relative(4.0)], [None, Some(0.5)]);
+    }
 }

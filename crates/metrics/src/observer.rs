@@ -115,4 +115,31 @@ mod tests {
         both.end(SimTime(1));
         assert_eq!(*notes.lock().expect("no panic before"), "1b2b1g2g1e2e");
     }
+
+    /// Nobody sees planes or levels unless somebody asks, and one that asks is enough.
+    #[test]
+    fn several_want_what_one_of_them_wants() {
+        struct Wants(bool, bool);
+        impl Observer for Wants {
+            fn begin(&mut self, _: SimTime, _: usize) {}
+            fn completion(&mut self, _: &Completion) {}
+            fn gc_interval(&mut self, _: DeviceId, _: SimTime, _: SimTime) {}
+            fn wants_planes(&self) -> bool {
+                self.0
+            }
+            fn wants_levels(&self) -> bool {
+                self.1
+            }
+            fn end(&mut self, _: SimTime) {}
+        }
+        let of = |wants: &[(bool, bool)]| {
+            let all: Vec<Box<dyn Observer>> =
+                wants.iter().map(|&(planes, levels)| Box::new(Wants(planes, levels)) as _).collect();
+            (all.wants_planes(), all.wants_levels())
+        };
+        assert_eq!(of(&[]), (false, false));
+        assert_eq!(of(&[(false, false), (false, false)]), (false, false));
+        assert_eq!(of(&[(false, false), (true, false)]), (true, false));
+        assert_eq!(of(&[(false, true), (false, false)]), (false, true));
+    }
 }

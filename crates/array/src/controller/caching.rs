@@ -536,3 +536,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

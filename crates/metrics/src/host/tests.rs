@@ -1,4 +1,4 @@
-use harmonia_types::{Blame, RequestBlame, SimTime};
+use harmonia_types::{Blame, RequestBlame, SimDuration, SimTime};
 
 use super::*;
 use crate::blame::tests::EVERY_PART;
@@ -78,4 +78,54 @@ fn the_cdf_is_that_of_all_requests() {
     host.record(&completion(Operation::Read, 1, false, blame(25, 0)));
     host.record(&completion(Operation::Write, 1, false, blame(200, 0)));
     assert_eq!(host.report().response_cdf, [(25, 0.5), (200, 1.0)]);
+}
+
+/// As long as the deadline is in time; a nanosecond more is not. Trims have none.
+#[test]
+fn a_deadline_is_kept_to_the_nanosecond() {
+    let within = Deadlines { read: Some(SimDuration(100)), write: None };
+    let mut host = HostRecorder::new().expecting(within);
+    for service in [99, 100, 101] {
+        host.record(&completion(Operation::Read, 1, false, blame(service, 0)));
+    }
+    host.record(&completion(Operation::Write, 1, false, blame(900, 0)));
+    host.record(&completion(Operation::Trim, 1, false, blame(900, 0)));
+    assert_eq!(host.report().deadlines, Some(DeadlineReport { missed: 1, met: 2 }));
+    assert_eq!(HostRecorder::new().report().deadlines, None);
+}
+
+#[test]
+fn the_share_of_missed_deadlines_is_that_of_requests_with_one() {
+    let share = |missed, met| DeadlineReport { missed, met }.missed_share();
+    assert_eq!([share(0, 0), share(0, 4)], [None, Some(0.0)]);
+    assert_eq!([share(3, 0), share(3, 9)], [Some(1.0), Some(0.25)]);
+}
+
+/// A batch is 16 requests. Flushes and trims move no data, whatever they met.
+#[test]
+fn batches_count_reads_and_writes_that_met_collection() {
+    let mut host = HostRecorder::new();
+    for id in 0..32 {
+        let (operation, gc_affected) = match id {
+            0 => (Operation::Read, true),
+            1 => (Operation::Write, true),
+            2 => (Operation::Flush, true),
+            3 => (Operation::Trim, true),
+            _ => (Operation::Read, false),
+        };
+        host.record(&Completion { id, ..completion(operation, 1, gc_affected, blame(25, 0)) });
+    }
+    assert_eq!(host.report().batches.gc_affected, [0.125, 0.0]);
+}
+
+#[test]
+fn the_last_arrival_is_the_latest_whichever_completes_last() {
+    let mut host = HostRecorder::new();
+    assert_eq!(host.last_arrival(), SimTime::ZERO);
+    for arrival in [100, 300, 200] {
+        let (arrival, finish) = (SimTime(arrival), SimTime(arrival + 25));
+        let of = completion(Operation::Read, 1, false, blame(25, 0));
+        host.record(&Completion { arrival, finish, ..of });
+    }
+    assert_eq!(host.last_arrival(), SimTime(300));
 }

@@ -132,6 +132,8 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interval::Interval;
+    use crate::intervals::Versus;
     use crate::report::tests::blank;
 
     fn warned(label: &str, seed: u64, codes: &[&str]) -> Report {
@@ -176,5 +178,39 @@ mod tests {
         assert_eq!(void_of(&runs), Some(OVERLOAD));
         let runs = [1, 2, 3].map(|seed| warned("a", seed, if seed < 2 { &[OVERLOAD] } else { &[] }));
         assert_eq!((void_of(&runs), told(&runs, 3)), (None, vec![]));
+    }
+
+    /// A figure is decided by a winner, or by ties that are known to less than a hundredth; one that is not is enough for more.
+    #[test]
+    fn more_seeds_are_wanted_while_ties_are_known_too_badly() {
+        let winner = |ties: &[Option<f64>]| {
+            let against = |&half_width: &Option<f64>| {
+                let relative = Interval { mean: 0.0, half_width, samples: 10 };
+                let versus = Versus {
+                    difference: relative,
+                    relative: Some(relative),
+                    significant: None,
+                    paired: true,
+                };
+                Against { label: "b".to_owned(), versus }
+            };
+            Winner {
+                labels: vec!["a".to_owned(); 1 + ties.len()],
+                values: Vec::new(),
+                next: None,
+                baseline: None,
+                ties: ties.iter().map(against).collect(),
+                unknown: Vec::new(),
+                void: None,
+            }
+        };
+        let is_decided = |mean: Option<Winner>, erases: Option<Winner>| {
+            Comparison { winners: Winners { mean, erases, ..Winners::default() }, ..Comparison::default() }
+                .is_decided()
+        };
+        assert!(is_decided(None, None) && is_decided(Some(winner(&[])), None));
+        let tied = |ties: &[Option<f64>]| is_decided(Some(winner(&[])), Some(winner(ties)));
+        assert!(tied(&[Some(0.009)]) && !tied(&[Some(0.01)]) && !tied(&[None]));
+        assert!(tied(&[Some(0.009), Some(0.001)]) && !tied(&[Some(0.009), Some(0.02)]));
     }
 }

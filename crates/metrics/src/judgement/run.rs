@@ -306,7 +306,7 @@ fn cannot_keep_up(run: &Report) -> Option<String> {
 mod tests {
     use super::*;
     use crate::DeviceReport;
-    use crate::failures::FailuresReport;
+    use crate::failures::{BackgroundReport, FailuresReport, ResyncReport};
 
     /// A sound run: 10,000 requests of 1 ms in 100 s, 50 collections of each of two SSDs, a steady array.
     fn sound() -> Report {
@@ -457,5 +457,30 @@ mod tests {
         );
         let few = text(&|run| run.devices.iter_mut().for_each(|device| device.gc_events = 3));
         assert!(few.contains("only 3.0 times") && few.contains("workload.repeat"), "{few}");
+    }
+
+    #[test]
+    fn what_the_end_of_the_run_cut_off_is_told() {
+        let failures = |change: &dyn Fn(&mut FailuresReport)| {
+            let mut failures = FailuresReport::default();
+            change(&mut failures);
+            let mut run = sound();
+            run.array.failures = Some(failures);
+            of_run(&run).into_iter().map(|warning| (warning.code, warning.text)).collect::<Vec<_>>()
+        };
+        assert_eq!(failures(&|_| ()), []);
+        let resync = |share: f64| {
+            let work = BackgroundReport { seconds: 12.0, ..BackgroundReport::default() };
+            failures(&move |failures| {
+                failures.resync = Some(ResyncReport { share, work, ..ResyncReport::default() });
+            })
+        };
+        assert_eq!(resync(1.0), []);
+        let (code, text) = resync(0.999).remove(0);
+        assert!(code == RESYNC_UNFINISHED && text.contains("99.9% of it was done after 12.0 s"), "{text}");
+        for (count, begins) in [(1, "a failure of the scenario lies"), (2, "failures of the scenario lie")] {
+            let (code, text) = failures(&|failures| failures.not_reached = count).remove(0);
+            assert!(code == FAILURE_NOT_REACHED && text.starts_with(begins), "{text}");
+        }
     }
 }

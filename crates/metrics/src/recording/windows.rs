@@ -198,3 +198,42 @@ impl Windows {
         windows
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_types::{Operation, RequestBlame};
+
+    use super::*;
+
+    fn request(id: u64, arrival: u64, finish: u64) -> Completion {
+        Completion {
+            id,
+            operation: Operation::Read,
+            offset: 0,
+            length: 4096,
+            arrival: SimTime(arrival),
+            finish: SimTime(finish),
+            blame: RequestBlame::default(),
+            gc_wait: None,
+            gc_affected: false,
+        }
+    }
+
+    /// Intervals that ended before a time may have been dropped: what a window gains of time before it is not known.
+    #[test]
+    fn collection_is_known_where_no_interval_of_the_window_may_have_been_dropped() {
+        let is_known = |requests: [(u64, u64, u64); 2]| {
+            let mut windows = Windows::new(2);
+            for (id, (arrival, finish, lost_until)) in (0..).zip(requests) {
+                windows.record(&request(id, arrival, finish), SimTime(lost_until));
+            }
+            windows.finish()[0].2
+        };
+        assert!(is_known([(100, 200, 0), (300, 400, 0)]));
+        assert!(is_known([(100, 200, 100), (300, 400, 200)]), "up to where it begins, and where it goes on");
+        assert!(!is_known([(100, 200, 101), (150, 180, 101)]));
+        assert!(!is_known([(100, 200, 0), (300, 400, 201)]), "between the two");
+        assert!(is_known([(100, 200, 0), (150, 180, 500)]), "it gains no time");
+        assert!(!is_known([(100, 200, 101), (300, 400, 101)]), "once lost is lost");
+    }
+}
