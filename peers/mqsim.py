@@ -220,21 +220,21 @@ def parse(text: str, scenario: Scenario) -> Results:
             raise Unreadable(f"MQSim prints a mean of {mean:.0f} us, but depth / IOPS is {exact:.1f} us: it lost requests")
         mean = exact
     served = _number(flow, "Bytes_Transferred") / scenario.load.request_bytes
-    host_pages = _number(flow, "Write_Request_Count") * scenario.load.request_bytes / scenario.page_size
-    moved = _commands(ftl, "Read", scenario.planes) - round(
-        _number(flow, "Read_Request_Count") * scenario.load.request_bytes / scenario.page_size
-    )
+    pages = scenario.load.request_bytes / scenario.page_size
+    host_pages = _number(flow, "Write_Request_Count") * pages
+    read = _pages(ftl, "Read", scenario.planes)
+    moved = None if read is None else read - round(_number(flow, "Read_Request_Count") * pages)
     return Results(
         requests=round(served),
         mean_us=mean,
         maximum_us=_number(flow, "Max_Device_Response_Time"),
-        write_amplification=(host_pages + moved) / host_pages if host_pages else None,
+        write_amplification=(host_pages + moved) / host_pages if host_pages and moved is not None else None,
         erases=int(ftl.get("Total_GC_Executions", "0")),
-        moved_pages=moved if host_pages else 0,
+        moved_pages=moved,
     )
 
 
-def _commands(ftl: ElementTree.Element, kind: str, planes: int) -> int:
-    """Pages of all commands of a kind."""
-    single = int(ftl.get(f"Issued_Flash_{kind}_CMD", "0"))
-    return single + planes * int(ftl.get(f"Issued_Flash_Multiplane_{kind}_CMD", "0"))
+def _pages(ftl: ElementTree.Element, kind: str, planes: int) -> int | None:
+    """Pages of all commands of a kind; MQSim does not tell how many of more than two planes a command had."""
+    several = int(ftl.get(f"Issued_Flash_Multiplane_{kind}_CMD", "0"))
+    return int(ftl.get(f"Issued_Flash_{kind}_CMD", "0")) + 2 * several if planes <= 2 or several == 0 else None
