@@ -22,9 +22,28 @@ LANES = 16
 Parameters = dict[str, "str | int | float | Parameters"]
 
 
-def cache_off(mqsim: Path) -> str:
-    """What turns the data cache off differs by version."""
-    return "TURN_OFF" if b"TURN_OFF" in mqsim.read_bytes() else "TURNED_OFF"
+# The original (CMU-SAFARI/MQSim) has other names than its fork (Sungup/MQSim), whose names are used here.
+ORIGINAL = {
+    "ExecParameterSet": "Execution_Parameter_Set",
+    "HostParameterSet": "Host_Parameter_Set",
+    "DeviceParameterSet": "Device_Parameter_Set",
+    "FlashParameterSet": "Flash_Parameter_Set",
+    "SyntheticFlowParamSet": "IO_Flow_Parameter_Set_Synthetic",
+    "TraceFlowParameterSet": "IO_Flow_Parameter_Set_Trace_Based",
+    "TURN_OFF": "TURNED_OFF",
+}
+
+
+def is_original(mqsim: Path) -> bool:
+    """Whether a binary reads the names of the original."""
+    return ORIGINAL["ExecParameterSet"].encode() in mqsim.read_bytes()
+
+
+def in_names_of(mqsim: Path, text: str) -> str:
+    """A file of parameters, as a binary reads it."""
+    for fork, original in ORIGINAL.items() if is_original(mqsim) else ():
+        text = re.sub(rf"\b{fork}\b", original, text)
+    return text
 
 
 def _xml(tag: str, parameters: Parameters) -> ElementTree.Element:
@@ -67,7 +86,7 @@ def _flash(scenario: Scenario) -> Parameters:
         **{f"Page_Read_Latency_{kind}": round(scenario.read_ns) for kind in kinds},
         **{f"Page_Program_Latency_{kind}": round(scenario.program_ns) for kind in kinds},
         "Block_Erase_Latency": round(scenario.erase_ns),
-        "Block_PE_Cycles_Limit": 10**9,
+        "Block_PE_Cycles_Limit": 10**5,
         "Suspend_Erase_Time": 1000,
         "Suspend_Program_Time": 1000,
         "Die_No_Per_Chip": scenario.dies,
@@ -107,7 +126,7 @@ def device(scenario: Scenario) -> str:
         "Data_Cache_DRAM_tRP": 0,
         "Address_Mapping": "PAGE_LEVEL",
         "Ideal_Mapping_Table": "true",
-        "CMT_Capacity": 2**31 - 1,
+        "CMT_Capacity": 2**21,
         "CMT_Sharing_Mode": "SHARED",
         "Plane_Allocation_Scheme": "CWDP",
         "Transaction_Scheduling_Policy": "OUT_OF_ORDER",
@@ -145,12 +164,12 @@ def _threshold(scenario: Scenario) -> float:
     return threshold + 0.5
 
 
-def workload(scenario: Scenario, off: str, trace: Path | None) -> str:
-    """The file of the load; `off` is what turns the cache off, `trace` what a load with a rate became."""
+def workload(scenario: Scenario, trace: Path | None) -> str:
+    """The file of the load; `trace` is what a load with a rate became."""
     check(scenario)
     flow: Parameters = {
         "Priority_Class": "HIGH",
-        "Device_Level_Data_Caching_Mode": off,
+        "Device_Level_Data_Caching_Mode": "TURN_OFF",
         "Channel_IDs": _list(scenario.channels),
         "Chip_IDs": _list(scenario.chips),
         "Die_IDs": _list(scenario.dies),
@@ -207,19 +226,21 @@ def _number(element: ElementTree.Element, tag: str) -> float:
 def parse(text: str, scenario: Scenario) -> Results:
     """The file of results. Means are in whole us; where a depth is kept, depth / IOPS is the exact one.
 
-    With the cache off, MQSim loses requests for pages under collection. A closed loop then drains, so it is refused.
+    The original counts whole seconds in its IOPS, so that its printed mean is all there is. With the cache off, MQSim
+    loses requests for pages under collection. A closed loop then drains, so it is refused.
     """
-    root = ElementTree.fromstring(re.sub(r"-?nan", "0", text))
+    root = ElementTree.fromstring(re.sub(r"-?\bnan\b", "0", text))
     flow, ftl = root.find("Host/Host.IO_Flow"), root.find("SSDDevice/SSDDevice.FTL")
     if flow is None or ftl is None:
         raise Unreadable("MQSim's output has no element 'Host.IO_Flow' or 'SSDDevice.FTL'")
-    mean = _number(flow, "Device_Response_Time")
+    mean, served = _number(flow, "Device_Response_Time"), _number(flow, "Bytes_Transferred") / scenario.load.request_bytes
     if scenario.load.queue_depth is not None:
+        lost = _number(flow, "Read_Request_Count") + _number(flow, "Write_Request_Count") - served
+        if lost > 0:
+            raise Unreadable(f"MQSim lost {lost:.0f} requests, so that fewer than workload.arrival.queue_depth were left")
         exact = scenario.load.queue_depth / _number(flow, "IOPS") * 1e6
-        if abs(exact - mean) > 1 + mean / 100:
-            raise Unreadable(f"MQSim prints a mean of {mean:.0f} us, but depth / IOPS is {exact:.1f} us: it lost requests")
-        mean = exact
-    served = _number(flow, "Bytes_Transferred") / scenario.load.request_bytes
+        if mean <= exact < mean + 1:
+            mean = exact
     pages = scenario.load.request_bytes / scenario.page_size
     host_pages = _number(flow, "Write_Request_Count") * pages
     read = _pages(ftl, "Read", scenario.planes)

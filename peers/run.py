@@ -90,8 +90,11 @@ class Work:
             (self.folder / disksim.STATISTICS_FILE).write_text(disksim.histograms())
             (self.folder / "parameters").write_text(disksim.parameters(self.scenario))
             return disksim.command(program, self.folder / "parameters", self.folder / "output", self.trace)
-        (self.folder / "ssd.xml").write_text(mqsim.device(self.scenario))
-        (self.folder / "load.xml").write_text(mqsim.workload(self.scenario, mqsim.cache_off(program), self.trace))
+        for name, text in (
+            ("ssd.xml", mqsim.device(self.scenario)),
+            ("load.xml", mqsim.workload(self.scenario, self.trace)),
+        ):
+            (self.folder / name).write_text(mqsim.in_names_of(program, text))
         return mqsim.command(program, self.folder / "ssd.xml", self.folder / "load.xml")
 
     def peer_results(self) -> Results:

@@ -40,7 +40,7 @@ CASES = [
         "one SSD, 4 KiB random writes, blocking",
         "disksim",
         "own-pins-collecting",
-        {**ONE_SSD, **BY_DIE, **rate(16000), "ssd.geometry.blocks_per_plane": "40"},
+        {**ONE_SSD, **BY_DIE, **rate(4000), "ssd.geometry.blocks_per_plane": "40"},
         2_000_000,
         {"ssd.geometry.blocks_per_plane": "260"},
         10_000_000,
@@ -49,7 +49,7 @@ CASES = [
         "RAID-0 of 8, 4 KiB random writes, blocking",
         "disksim",
         "own-pins-collecting",
-        {**ONE_SSD, **BY_DIE, **rate(32000), "array.devices": "8", "ssd.geometry.chips_per_channel": "2"}
+        {**ONE_SSD, **BY_DIE, **rate(8000), "array.devices": "8", "ssd.geometry.chips_per_channel": "2"}
         | {"ssd.geometry.blocks_per_plane": "40"},
         2_000_000,
         {"ssd.geometry.blocks_per_plane": "260"},

@@ -186,16 +186,27 @@ def test_parameters_of_mqsim() -> None:
 
 
 def test_loads_of_mqsim() -> None:
-    closed = ElementTree.fromstring(mqsim.workload(shared_bus(), "OFF", None)).find("IO_Scenario/SyntheticFlowParamSet")
+    closed = ElementTree.fromstring(mqsim.workload(shared_bus(), None)).find("IO_Scenario/SyntheticFlowParamSet")
     assert closed is not None
     assert closed.findtext("Average_No_of_Reqs_in_Queue") == "16"
     assert closed.findtext("Working_Set_Percentage") == "50"
     assert closed.findtext("Chip_IDs") == "0,1"
-    assert closed.findtext("Device_Level_Data_Caching_Mode") == "OFF"
-    replay = ElementTree.fromstring(mqsim.workload(shared_bus(), "OFF", Path("t"))).find(
+    assert closed.findtext("Device_Level_Data_Caching_Mode") == "TURN_OFF"
+    replay = ElementTree.fromstring(mqsim.workload(shared_bus(), Path("t"))).find(
         "IO_Scenario/TraceFlowParameterSet"
     )
     assert replay is not None and replay.findtext("File_Path") == "t"
+
+
+def test_the_original_of_mqsim_has_names_of_its_own(tmp_path: Path) -> None:
+    fork, original = tmp_path / "fork", tmp_path / "original"
+    fork.write_bytes(b"\0ExecParameterSet\0")
+    original.write_bytes(b"\0Execution_Parameter_Set\0")
+    text = mqsim.device(shared_bus()) + mqsim.workload(shared_bus(), None)
+    assert mqsim.in_names_of(fork, text) == text
+    renamed = mqsim.in_names_of(original, text)
+    assert not any(f"<{name}>" in renamed or f">{name}<" in renamed for name in mqsim.ORIGINAL)
+    assert "<Execution_Parameter_Set>" in renamed and ">TURNED_OFF<" in renamed
 
 
 @pytest.mark.parametrize(
@@ -238,8 +249,13 @@ def test_pages_of_commands_of_several_planes_of_mqsim() -> None:
 
 
 def test_a_closed_loop_that_lost_requests_is_refused() -> None:
-    with pytest.raises(Unreadable, match="lost requests"):
-        mqsim.parse(mqsim_output(2_000, 985), shared_bus())
+    with pytest.raises(Unreadable, match="lost 63 requests"):
+        mqsim.parse(mqsim_output(2_000, 985, 1000 - 63), shared_bus())
+
+
+def test_iops_of_whole_seconds_give_no_mean() -> None:
+    assert mqsim.parse(mqsim_output(float("inf"), 281), shared_bus()).mean_us == 281
+    assert mqsim.parse(mqsim_output(16e6 / 281.5, 281), shared_bus()).mean_us == pytest.approx(281.5)
 
 
 def test_our_report() -> None:
