@@ -61,11 +61,17 @@ def results(programs: Programs, folder: Path, only: str) -> bool:
     return is_fine
 
 
-def speeds(programs: Programs, folder: Path, turns: int, is_full: bool, only: str) -> None:
+def speeds(programs: Programs, folder: Path, turns: int, is_full: bool, only: str) -> bool:
+    is_fine = True
     print(f"\nSpeed: user time, medians of {turns} in turns, Harmonia / peer\n\n{speed.heading()}")
     for case in speed.CASES:
         if case.peer in programs.peers and only in case.name:
-            print(speed.measure(case, programs, folder, turns, is_full), flush=True)
+            try:
+                row = speed.measure(case, programs, folder, turns, is_full)
+            except (Failed, Unreadable, Unsupported) as error:
+                row, is_fine = f"| {case.name} | FAILED: {error} |", False
+            print(row, flush=True)
+    return is_fine
 
 
 def main() -> int:
@@ -92,7 +98,7 @@ def main() -> int:
         if options.what != "speed":
             is_fine = results(programs, Path(name), options.only)
         if options.what != "results":
-            speeds(programs, Path(name), options.turns, options.full, options.only)
+            is_fine &= speeds(programs, Path(name), options.turns, options.full, options.only)
     return 0 if is_fine else 1
 
 

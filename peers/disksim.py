@@ -238,8 +238,46 @@ def _organisation(scenario: Scenario, names: list[str]) -> Block:
     }
 
 
-def command(disksim: Path, parameter_file: Path, output: Path, trace: Path) -> list[str]:
-    return [str(disksim), str(parameter_file), str(output), "ascii", str(trace), "0"]
+def synthetic(scenario: Scenario) -> str:
+    """A load of the same law that DiskSim draws itself, appended to its parameters."""
+    load = scenario.load
+    if load.rate is None or load.pattern != "uniform":
+        raise Unsupported("workload: DiskSim draws uniform loads with a rate")
+    never = "[ normal, 1000.0, 0.0 ]"
+    sectors = load.request_bytes // SECTOR
+    generator: Block = {
+        "kind": "disksim_synthgen",
+        "Storage capacity per device": scenario.footprint_pages * scenario.page_size // SECTOR,
+        "devices": "[ array ]",
+        "Blocking factor": sectors,
+        "Probability of sequential access": 0.0,
+        "Probability of local access": 0.0,
+        "Probability of read access": load.read_fraction,
+        "Probability of time-critical request": 0.0,
+        "Probability of time-limited request": 0.0,
+        "Time-limited think times": never,
+        "General inter-arrival times": f"[ exponential, 0.0, {1e3 / load.rate:.9f} ]",
+        "Sequential inter-arrival times": never,
+        "Local inter-arrival times": never,
+        "Local distances": never,
+        "Sizes": f"[ uniform, {sectors}.0, {sectors}.0 ]",
+    }
+    source: Block = {
+        "Number of I/O requests to generate": load.requests,
+        "Maximum time of trace generated": 1e9,
+        "System call/return with each request": 0,
+        "Think time from call to request": 0.0,
+        "Think time from request to return": 0.0,
+        "Generators": f"[ {_value(generator)} ]",
+    }
+    process: Block = {"Number of processors": 1, "Process-Flow Time Scale": 1.0}
+    return _body("disksim_pf Proc", process) + "\n\n" + _body("disksim_synthio Synthio", source) + "\n"
+
+
+def command(disksim: Path, parameter_file: Path, output: Path, trace: Path | None) -> list[str]:
+    """Without a trace, DiskSim draws the load."""
+    source = ["0", "1"] if trace is None else [str(trace), "0"]
+    return [str(disksim), str(parameter_file), str(output), "ascii", *source]
 
 
 def _number(text: str, name: str) -> float:

@@ -62,6 +62,8 @@ class Work:
     file: Path
     keys: Mapping[str, str]
     folder: Path
+    # Both replay a trace; if not, each draws a load of the same law.
+    is_replayed: bool = True
     scenario: Scenario = field(init=False)
     trace: Path | None = field(init=False, default=None)
     host_pages: int = field(init=False, default=0)
@@ -70,7 +72,11 @@ class Work:
         self.folder.mkdir(parents=True, exist_ok=True)
         told = execute(ours.check_command(self.programs.harmonia, self.file, self.keys), self.folder)
         self.scenario = parse(told.output)
-        if self.scenario.load.rate is not None:
+        if not self.is_replayed:
+            pages = self.scenario.load.request_bytes // self.scenario.page_size
+            writes = self.scenario.load.requests * (1 - self.scenario.load.read_fraction)
+            self.host_pages = round(writes * pages)
+        elif self.scenario.load.rate is not None:
             self.trace = self.folder / "requests.trace"
             (load.write_disksim if self.peer == "disksim" else load.write_mqsim)(self.trace, self.scenario)
             pages = self.scenario.load.request_bytes // self.scenario.page_size
@@ -86,9 +92,9 @@ class Work:
         """Writes the files of parameters, too."""
         program = self.programs.peers[self.peer]
         if self.peer == "disksim":
-            assert self.trace is not None, "a load without a rate was refused"
+            drawn = "" if self.trace is not None else disksim.synthetic(self.scenario)
             (self.folder / disksim.STATISTICS_FILE).write_text(disksim.histograms())
-            (self.folder / "parameters").write_text(disksim.parameters(self.scenario))
+            (self.folder / "parameters").write_text(disksim.parameters(self.scenario) + drawn)
             return disksim.command(program, self.folder / "parameters", self.folder / "output", self.trace)
         for name, text in (
             ("ssd.xml", mqsim.device(self.scenario)),

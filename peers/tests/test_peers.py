@@ -127,6 +127,16 @@ def test_parameters_of_disksim() -> None:
     assert disksim.histograms().count("Distribution size") == len(disksim.HISTOGRAMS)
 
 
+def test_a_load_that_disksim_draws() -> None:
+    text = disksim.synthetic(own_pins())
+    assert "General inter-arrival times = [ exponential, 0.0, 0.500000000 ]" in text
+    assert "Sizes = [ uniform, 16.0, 16.0 ]" in text and "Blocking factor = 16" in text
+    assert f"Storage capacity per device = {34 * 8 * 63 * 8}" in text
+    assert "Probability of read access = 0.250000000" in text
+    with pytest.raises(Unsupported, match="rate"):
+        disksim.synthetic(shared_bus())
+
+
 @pytest.mark.parametrize(
     ("unit", "allocation", "keys"), [("die", "cwdp", (0, 1)), ("plane", "cwd", (1, 1)), ("plane", "cwdp", (1, 2))]
 )
