@@ -44,6 +44,10 @@ def depth(outstanding: int) -> Keys:
     return {"workload.arrival.queue_depth": str(outstanding)}
 
 
+def several(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def dies(a_channel: int) -> Keys:
     return {"ssd.geometry.chips_per_channel": str(a_channel)}
 
@@ -145,15 +149,15 @@ def _mqsim() -> list[Pair]:
         return Pair(name, "mqsim", "shared-bus", BUS, keys, ours, rule, gone)
 
     return [
-        *(pair(f"random reads, depth 64, {n} dies a channel", dies(n)) for n in (1, 2, 4)),
+        *(pair(f"random reads, depth 64, {several(n, 'die')} a channel", dies(n)) for n in (1, 2, 4)),
         pair("random reads, depth 16, 4 dies a channel", dies(4), depth(16)),
-        *(pair(f"sequential reads, depth 16, {n} dies a channel", stream(n)) for n in (1, 2, 4)),
+        *(pair(f"sequential reads, depth 16, {several(n, 'die')} a channel", stream(n)) for n in (1, 2, 4)),
         *(pair(f"random writes, depth {n}", empty, depth(n)) for n in (1, 4, 16, 64)),
         *(pair(f"random writes, depth {n}, 4 dies a channel", empty, depth(n), dies(4)) for n in (16, 64)),
         *(
             differs(
-                f"random reads, depth 64, {n} dies a channel, ours without commands",
-                dies(n), none, cycles, f"random reads, depth 64, {n} dies a channel",
+                f"random reads, depth 64, {several(n, 'die')} a channel, ours without commands",
+                dies(n), none, cycles, f"random reads, depth 64, {several(n, 'die')} a channel",
             )
             for n in (2, 4)
         ),
