@@ -56,7 +56,8 @@ def results(programs: Programs, folder: Path, only: str) -> bool:
                 is_fine = False
                 continue
             print(table.line(rows[-1]), flush=True)
-        print(f"\nRows that differ by a rule:\n\n{table.rules(rows)}")
+        if rules := table.rules(rows):
+            print(f"\nRows that differ by a rule:\n\n{rules}")
         is_fine = is_fine and all(row.verdict.is_expected for row in rows)
     return is_fine
 

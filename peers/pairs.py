@@ -84,7 +84,7 @@ def _disksim() -> list[Pair]:
             "half reads, link of 40 MB/s, in order", "disksim", "own-pins", ALIKE, slow,
             ours={"ssd.link.order": "arrival"}, rule=f"a part of it: {link}", gone="half reads, fast link",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _disksim_collecting() -> list[Pair]:
@@ -169,7 +169,7 @@ def _mqsim() -> list[Pair]:
             "random reads, depth 64, 4 dies a channel, ours in order",
             dies(4), fifo, order, "random reads, depth 64, 4 dies a channel",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _mqsim_collecting() -> list[Pair]:
