@@ -119,7 +119,12 @@ def _pool(scenario: Scenario) -> tuple[int, int]:
 
 def check(scenario: Scenario) -> None:
     """Refuses what the extension has no rule for."""
+    # By die it goes on until one block more is free; by plane every collection takes one block.
+    stop = "hard+1" if scenario.unit == "die" else "hard"
     rules = [
+        (scenario.stop_threshold == stop, f"ssd.gc.stop_threshold: {stop} with blocks by {scenario.unit}"),
+        (scenario.frontiers == "shared", "ssd.ftl.frontiers: shared"),
+        (not scenario.multi_plane, "ssd.ftl.multi_plane: false"),
         (scenario.own_pins, "ssd.geometry.own_pins: true"),
         (scenario.summary_pages == 1, "ssd.geometry.summary_pages: 1"),
         (scenario.elements <= ELEMENTS_MAX, f"dies: {ELEMENTS_MAX} at most"),

@@ -71,6 +71,10 @@ def check(scenario: Scenario) -> None:
         (commands == COMMAND_NS, "ssd.timing.command: 290, 361 and 220 ns"),
         (scenario.transfer_ns % scenario.page_size == 0, "ssd.timing.transfer: a whole number of ns a byte"),
         (scenario.allocation == "cwdp", "ssd.ftl.allocation: cwdp"),
+        (scenario.frontiers == "separate", "ssd.ftl.frontiers: separate"),
+        (scenario.multi_plane or scenario.planes == 1, "ssd.ftl.multi_plane: true"),
+        (scenario.stop_threshold == "hard", "ssd.gc.stop_threshold: hard"),
+        (scenario.schedule == "stepwise", "ssd.gc.schedule: stepwise"),
         (scenario.unit == "plane" or scenario.planes == 1, "ssd.ftl.allocation_unit: plane"),
     ]
     for holds, rule in rules:

@@ -61,6 +61,9 @@ def shared_bus() -> Scenario:
         blocks=200,
         allocation="cwdp",
         hard_threshold=20,
+        frontiers="separate",
+        multi_plane=True,
+        schedule="stepwise",
         load=one,
     )
 
@@ -141,7 +144,8 @@ def test_a_load_that_disksim_draws() -> None:
     ("unit", "allocation", "keys"), [("die", "cwdp", (0, 1)), ("plane", "cwd", (1, 1)), ("plane", "cwdp", (1, 2))]
 )
 def test_allocation_of_disksim(unit: str, allocation: str, keys: tuple[int, int]) -> None:
-    text = disksim.parameters(dataclasses.replace(own_pins(), unit=unit, allocation=allocation))
+    stop = "hard+1" if unit == "die" else "hard"
+    text = disksim.parameters(dataclasses.replace(own_pins(), unit=unit, allocation=allocation, stop_threshold=stop))
     assert f"Copy back = {keys[0]}," in text and f"Allocation pool logic = {keys[1]}," in text
 
 
@@ -154,7 +158,10 @@ def test_allocation_of_disksim(unit: str, allocation: str, keys: tuple[int, int]
         ({"channels": 64}, "64 at most"),
         ({"allocation": "dynamic"}, "allocation"),
         ({"copyback": "none"}, "copyback"),
-        ({"unit": "die", "allocation": "cwdp", "blocks": 42}, "reserved_blocks"),
+        ({"unit": "die", "stop_threshold": "hard+1", "allocation": "cwdp", "blocks": 42}, "reserved_blocks"),
+        ({"unit": "die", "allocation": "cwdp"}, "stop_threshold"),
+        ({"frontiers": "separate"}, "frontiers"),
+        ({"multi_plane": True}, "multi_plane"),
         ({"command_ns": (1.0, 0.0, 0.0)}, "command"),
     ],
 )
@@ -227,6 +234,10 @@ def test_the_original_of_mqsim_has_names_of_its_own(tmp_path: Path) -> None:
         ({"transfer_ns": 8000.0}, "transfer"),
         ({"allocation": "cwd"}, "allocation"),
         ({"hard_threshold": 9}, "hard_threshold"),
+        ({"frontiers": "shared"}, "frontiers"),
+        ({"multi_plane": False, "planes": 2}, "multi_plane"),
+        ({"schedule": "blocking"}, "schedule"),
+        ({"stop_threshold": "hard+1"}, "stop_threshold"),
     ],
 )
 def test_what_mqsim_has_no_rule_for_is_refused(change: dict[str, object], named: str) -> None:
