@@ -17,7 +17,7 @@ OPERATIONS ?= 1000000000
 SEED ?= 1
 MUTANTS ?= 300
 
-.PHONY: help demo test check bench wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test check bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement coverage
 
@@ -27,6 +27,7 @@ help:
 	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
 	@echo 'make wheels  wheels that need no Rust, below target/wheels (x86-64, and aarch64 where its Rust target is installed)'
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run; tables and policies in Python'
+	@echo 'make peers   results and speed beside DiskSim and MQSim (DISKSIM=FILE MQSIM=FILE; PEERS=results or speed; FULL=1: speed at full size)'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
@@ -111,7 +112,7 @@ $(VENV)/ready: pyproject.toml Makefile
 python: prerequisites-python $(VENV)/ready
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked
 	$(VENV)/bin/python -m pytest --quiet
-	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests benches/python
+	$(VENV)/bin/python -m mypy --strict python/harmonia python/tests benches/python peers
 	$(VENV)/bin/python -m mypy.stubtest --mypy-config-file pyproject.toml harmonia._native
 
 # Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.
@@ -148,6 +149,17 @@ bench: prerequisites prerequisites-python $(VENV)/ready
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked --release
 	$(VENV)/bin/python benches/python/frames.py
 	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python benches/python/policies.py
+
+# Fetches nothing: DISKSIM and MQSIM are binaries of your own; docs/peers.md names the versions. PEERS=results|speed|all.
+peers: prerequisites prerequisites-python $(VENV)/ready
+	@if [ -z "$(DISKSIM)$(MQSIM)" ]; then \
+		$(VENV)/bin/python -m peers --harmonia none; \
+	else \
+		cargo build --release --locked -p harmonia-cli; \
+		$(VENV)/bin/python -m peers --harmonia $(TARGET)/release/harmonia --what $(or $(PEERS),all) \
+			$(if $(DISKSIM),--disksim '$(DISKSIM)') $(if $(MQSIM),--mqsim '$(MQSIM)') $(if $(ONLY),--only '$(ONLY)') \
+			--turns $(or $(TURNS),3) $(if $(FULL),--full); \
+	fi
 
 # Zig links against an old glibc, so that a wheel runs on every Linux since 2014 (manylinux2014: glibc 2.17). Each wheel of this
 # machine is installed in a fresh environment, and both package and command run there without Rust.
