@@ -1,7 +1,7 @@
 //! A winner tree over a fixed set of slots, each with at most one pending event.
 //!
 //! A die or channel has one next event at any time, so a heap's insertions and removals become updates in place:
-//! at most log4(slots) minima of four keys that share a cache line.
+//! log4(slots) branch-free minima of four keys that share a cache line.
 //!
 //! ```text
 //!                      first
@@ -129,10 +129,6 @@ impl SlotQueue {
                 self.first = key;
                 return;
             };
-            if self.groups[above / WIDTH].0[above % WIDTH] == key {
-                // Another slot of the group comes before this one, and did: nothing changes above.
-                return;
-            }
             node = above;
         }
     }
