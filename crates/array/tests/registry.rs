@@ -96,6 +96,7 @@ fn of_level(
         stripe_unit: PAGE,
         parity_shares: Vec::new(),
         queue_depth: None,
+        link_bandwidth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

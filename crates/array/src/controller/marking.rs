@@ -95,6 +95,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let before = &mut running.before;
             if before.finish == since {
                 before.blame.parity.add(&chain.blame.parity);
+                before.blame.depth_wait += chain.blame.depth_wait;
                 if chain.gc_wait.map(|wait| wait.ns) > before.gc_wait.map(|wait| wait.ns) {
                     before.gc_wait = chain.gc_wait;
                 }
