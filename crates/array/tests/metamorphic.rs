@@ -130,6 +130,7 @@ fn aged(config: &ArrayConfig, seed: u64) -> AgedState {
     let plan = AgeingPlan {
         fill: 0.9,
         overwrite: 1.5,
+        within: None,
         seed,
         threads: 1,
         cancel: &AtomicBool::new(false),

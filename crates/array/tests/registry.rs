@@ -119,6 +119,7 @@ fn aged_as(config: &ArrayConfig) -> AgedState {
     let plan = AgeingPlan {
         fill: 1.0,
         overwrite: 2.0,
+        within: None,
         seed: 7,
         threads: 1,
         cancel: &cancel,

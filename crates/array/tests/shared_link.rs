@@ -186,8 +186,8 @@ fn a_read_that_has_come_to_the_link_is_answered() {
     };
     for device in [0, 1] {
         assert_eq!(finishes(device, us(53)), [us(62), us(72)]);
-        // Before that it is read again from the other member.
-        assert_eq!(finishes(device, us(51)), [us(62), us(51 + 25 + 20 + 10)]);
+        // Before that it is read again from the other member, whose die is busy until 52 us.
+        assert_eq!(finishes(device, us(51)), [us(62), us(52 + 25 + 20 + 10)]);
     }
 }
 
