@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunOptions, Scenario, Unobserved, Variant, compare};
+use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, compare};
 
 /// Writes of one page within a tenth of the space.
 const LOAD: [&str; 8] = [
@@ -30,7 +30,7 @@ fn runs(variants: &[&[&str]]) -> Vec<Report> {
         threads: 2,
         checked: true,
         cancel: &cancel,
-        progress: &Unobserved,
+        progress: &Silent,
         observe: &Unobserved,
         cache: None,
     };
