@@ -203,6 +203,7 @@ fn aged(scenario: &Scenario, threads: usize) -> AgedState {
     let plan = AgeingPlan {
         fill: scenario.precondition.fill,
         overwrite: scenario.precondition.overwrite,
+        within: None,
         seed: scenario.seed,
         threads,
         cancel: &cancel,

@@ -12,6 +12,9 @@
 //! members, so that arrays of all levels can begin with the same ones. The parity of every stripe is written before.
 //! (Under single-page writes parity is overwritten more often than data; how much that matters is in docs/raid.md.)
 //!
+//! The overwrites may be kept to the first bytes of a RAID-0 array, such as those that a load addresses. Members and units then
+//! get shares in proportion to their pages of it.
+//!
 //! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
 
 use std::ops::Range;
@@ -25,6 +28,7 @@ use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
 use harmonia_types::{Bytes, DeviceId, IoCause, SimTime};
 
 use crate::config::ArrayConfig;
+use crate::dealing::dealt;
 use crate::layout::{Held, Layout, Unit};
 
 /// Counts the meanings of ageing: goes up by one whenever the same configuration and seed come to age otherwise, so that
@@ -63,8 +67,10 @@ impl Steadiness {
 pub struct AgeingPlan<'a> {
     /// Share of the logical space to fill, 0..=1.
     pub fill: f64,
-    /// Random overwrites, in multiples of the filled space.
+    /// Random overwrites, in multiples of the space that they go to.
     pub overwrite: f64,
+    /// They go to what is filled of the first so many bytes, whole pages; to all that is filled if `None`. Of RAID-0 only.
+    pub within: Option<Bytes>,
     /// Root seed.
     pub seed: u64,
     /// Threads to use.
@@ -89,7 +95,7 @@ pub enum AgeingError {
     OutOfBlocks(u16, OutOfBlocks),
 }
 
-/// Host pages that ageing will write.
+/// Host pages that ageing will write where overwrites go to all that is filled.
 pub fn ageing_pages(config: &ArrayConfig, fill: f64, overwrite: f64) -> u64 {
     let pages = config.layout().member_bytes() / config.page_size() * config.members.len() as u64;
     (pages as f64 * fill * (1.0 + overwrite)) as u64
@@ -107,12 +113,22 @@ pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, Age
         devices.push(ftl);
     }
     let layout = config.layout();
-    let members = 0..config.devices;
-    let filled: Vec<Filled> =
-        members.map(|member| Filled::new(&layout, DeviceId(member), config.page_size(), plan.fill)).collect();
-    let overwrites = (filled.iter().map(Filled::pages).sum::<u64>() as f64 * plan.overwrite).round() as u64;
-    let mut shares = vec![0; devices.len()];
-    multinomial(&mut Rng::stream(plan.seed, "age/layout"), overwrites, &mut shares);
+    let page = config.page_size();
+    let mut filled: Vec<Filled> =
+        (0..config.devices).map(|member| Filled::new(&layout, DeviceId(member), page, plan.fill)).collect();
+    if let Some(within) = plan.within {
+        let Layout::Striped(striped) = &layout else {
+            let problem = "only RAID-0 can be overwritten in a part of its space";
+            return Err(AgeingError::Infeasible(problem.to_owned()));
+        };
+        let mut first = vec![0; filled.len()];
+        striped.split(0, within, |member, _, length| first[member.index()] = length / page);
+        filled.iter_mut().zip(first).for_each(|(filled, first)| filled.overwrite_below(first));
+    }
+    let overwritten: Vec<u64> = filled.iter().map(Filled::overwritten).collect();
+    let overwrites = (overwritten.iter().sum::<u64>() as f64 * plan.overwrite).round() as u64;
+    let mut rng = Rng::stream(plan.seed, "age/layout");
+    let shares = dealt(&mut rng, overwrites, &overwritten, plan.within.is_some());
     let mut marks = Marks::default();
     for (index, (ftl, (filled, &writes))) in devices.iter_mut().zip(filled.iter().zip(&shares)).enumerate() {
         marks.add(&age_device(&config.members[index].ssd, ftl, index as u16, filled, writes, plan)?);
@@ -125,6 +141,8 @@ pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, Age
 struct Filled {
     /// Filled pages, lowest first.
     zones: Vec<Range<u64>>,
+    /// Those below this one are overwritten.
+    below: u64,
     /// Pages the layout uses; what it does not reach stays unwritten, as it would on a real array.
     used: u64,
     /// Whether a page is parity, where there is any.
@@ -153,12 +171,17 @@ impl Filled {
             _ => None,
         };
         let zones = without_spare_space(layout, member, page, zones);
-        Filled { zones, used: layout.member_bytes() / page, parity }
+        Filled { zones, below: u64::MAX, used: layout.member_bytes() / page, parity }
+    }
+
+    /// Only filled pages below this one are overwritten.
+    fn overwrite_below(&mut self, page: u64) {
+        self.below = page;
     }
 
     /// Pages that are filled and then overwritten.
-    fn pages(&self) -> u64 {
-        self.zones.iter().map(|zone| zone.end - zone.start).sum()
+    fn overwritten(&self) -> u64 {
+        self.zones.iter().map(|zone| zone.end.min(self.below).saturating_sub(zone.start)).sum()
     }
 
     fn end(&self) -> u64 {
@@ -206,18 +229,23 @@ struct Share {
     zones: Vec<Range<u32>>,
     /// By zone: the filled pages up to its end.
     ends: Vec<u32>,
+    /// The first so many of the filled pages are overwritten.
+    overwritten: u32,
     /// Pages with the parity of stripes that are not filled, written once.
     parity: Vec<u32>,
 }
 
 impl Share {
-    fn new(zones: Vec<Range<u32>>, parity: Vec<u32>) -> Self {
+    /// `below` is the lowest filled page that is not overwritten.
+    fn new(zones: Vec<Range<u32>>, below: u32, parity: Vec<u32>) -> Self {
         let mut pages = 0;
         let up_to = |zone: &Range<u32>| {
             pages += zone.end - zone.start;
             pages
         };
-        Share { ends: zones.iter().map(up_to).collect(), zones, parity }
+        let overwritten =
+            zones.iter().map(|zone: &Range<u32>| zone.end.min(below).saturating_sub(zone.start)).sum();
+        Share { ends: zones.iter().map(up_to).collect(), zones, overwritten, parity }
     }
 
     fn pages(&self) -> u32 {
@@ -246,22 +274,28 @@ fn age_device(
         return age_dynamic(config, ftl, device, (filled, overwrites), &*policy, plan);
     }
     let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}"));
-    let mut shares = vec![0; ftl.shape().units() as usize];
-    multinomial(&mut rng, overwrites, &mut shares);
     ftl.with_units(|units, shape| {
         // LPNs are dealt to units in turn, so every range of them reaches every unit alike.
         let units_in_all = u64::from(shape.units());
-        let share_of = |unit: u32| {
+        let below = |unit: u32, page: u64| {
             let first = u64::from(shape.device_lpn(unit, 0).0);
-            let below = |page: u64| {
-                let pages = (page + units_in_all - 1).saturating_sub(first) / units_in_all;
-                pages.min(u64::from(shape.unit_pages)) as u32
-            };
+            let pages = page.saturating_add(units_in_all - 1).saturating_sub(first) / units_in_all;
+            pages.min(u64::from(shape.unit_pages)) as u32
+        };
+        let in_unit = |unit: u32| -> u64 {
+            let zones = filled.zones.iter().map(|zone| zone.start..zone.end.min(filled.below));
+            zones.map(|zone| u64::from(below(unit, zone.end).saturating_sub(below(unit, zone.start)))).sum()
+        };
+        let weights: Vec<u64> = (0..shape.units()).map(in_unit).collect();
+        let shares = dealt(&mut rng, overwrites, &weights, plan.within.is_some());
+        let share_of = |unit: u32| {
+            let below = |page: u64| below(unit, page);
             let zones: Vec<_> = filled.zones.iter().map(|zone| below(zone.start)..below(zone.end)).collect();
             let parity = below(filled.end())..below(filled.used);
             let is_parity = |lpn: &u32| filled.is_parity(u64::from(shape.device_lpn(unit, *lpn).0));
             let has_parity = filled.has_parity_beyond();
-            Share::new(zones, if has_parity { parity.filter(is_parity).collect() } else { Vec::new() })
+            let parity = if has_parity { parity.filter(is_parity).collect() } else { Vec::new() };
+            Share::new(zones, below(filled.below), parity)
         };
         let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
         let age = |(mut unit, writes): (UnitMut<'_>, u64)| {
@@ -324,7 +358,7 @@ fn age_dynamic(
     let parity = filled.end()..if filled.has_parity_beyond() { filled.used } else { 0 };
     let parity = parity.filter(|&page| filled.is_parity(page)).map(|page| page as u32).collect();
     let zones = filled.zones.iter().map(|zone| zone.start as u32..zone.end as u32).collect();
-    let share = Share::new(zones, parity);
+    let share = Share::new(zones, u32::try_from(filled.below).unwrap_or(u32::MAX), parity);
     let filled = share.pages();
     if filled == 0 {
         return Ok(Marks::default());
@@ -333,7 +367,7 @@ fn age_dynamic(
         write(ftl, lpn).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
     }
     let mut marks = Marks { units: 1, ..Marks::default() };
-    let window = u64::from(filled) / 2;
+    let window = u64::from(share.overwritten) / 2;
     let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
     let total = u64::from(filled) + overwrites;
     let mut mark = 0;
@@ -352,7 +386,11 @@ fn age_dynamic(
             }
             plan.pages_done.fetch_add((total - done).min(1 << 16), Ordering::Relaxed);
         }
-        let index = if done < u64::from(filled) { done as u32 } else { rng.below(u64::from(filled)) as u32 };
+        let index = if done < u64::from(filled) {
+            done as u32
+        } else {
+            rng.below(u64::from(share.overwritten)) as u32
+        };
         write(ftl, share.page(index)).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
     }
     marks.complete = overwrites >= 2 * window;
@@ -374,18 +412,17 @@ fn age_unit(
         }
         unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
     };
-    let filled = share.pages();
     for lpn in share.zones.iter().cloned().flatten().chain(share.parity.iter().copied()) {
         write(unit, lpn)?;
     }
     let mut marks = Marks::default();
-    if filled == 0 {
+    if share.overwritten == 0 {
         return Ok(marks);
     }
     // Readings before the last two windows of half the capacity, and at the end.
-    let window = u64::from(filled) / 2;
+    let window = u64::from(share.overwritten) / 2;
     let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
-    let draw = |rng: &mut Rng| rng.below(u64::from(filled)) as u32;
+    let draw = |rng: &mut Rng| rng.below(u64::from(share.overwritten)) as u32;
     let mut done = 0;
     for (mark, stop) in stops.into_iter().enumerate() {
         let count = stop - done;
@@ -432,48 +469,5 @@ impl Marks {
             (self.complete && host > 0).then(|| programs as f64 / host as f64)
         };
         Steadiness { windows: [amplification(0), amplification(1)] }
-    }
-}
-
-/// Deals `n` balls into `shares.len()` equally likely boxes, exactly: halves by counting random bits.
-fn multinomial(rng: &mut Rng, n: u64, shares: &mut [u64]) {
-    match shares {
-        [] => {}
-        [only] => *only = n,
-        _ => {
-            let (left, right) = shares.split_at_mut(shares.len() / 2);
-            let to_left = binomial(rng, n, left.len() as u64, (left.len() + right.len()) as u64);
-            multinomial(rng, to_left, left);
-            multinomial(rng, n - to_left, right);
-        }
-    }
-}
-
-/// Successes among `n` trials of probability `part / whole`.
-fn binomial(rng: &mut Rng, n: u64, part: u64, whole: u64) -> u64 {
-    if 2 * part == whole {
-        let ones = |rng: &mut Rng, bits: u64| u64::from((rng.next_u64() >> (64 - bits)).count_ones());
-        let words: u64 = (0..n / 64).map(|_| ones(rng, 64)).sum();
-        return words + if n.is_multiple_of(64) { 0 } else { ones(rng, n % 64) };
-    }
-    (0..n).filter(|_| rng.below(whole) < part).count() as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Sums are exact, and each share lies within five standard deviations of its mean.
-    #[test]
-    fn shares_are_multinomial() {
-        for boxes in [1usize, 2, 3, 8, 13] {
-            let mut shares = vec![0; boxes];
-            let n = 1_000_003;
-            multinomial(&mut Rng::stream(5, "shares"), n, &mut shares);
-            assert_eq!(shares.iter().sum::<u64>(), n);
-            let mean = n as f64 / boxes as f64;
-            let spread = 5.0 * (mean * (1.0 - 1.0 / boxes as f64)).sqrt();
-            assert!(shares.iter().all(|&share| (share as f64 - mean).abs() <= spread), "{shares:?}");
-        }
     }
 }

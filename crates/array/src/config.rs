@@ -26,6 +26,9 @@ pub struct ArrayConfig {
     /// Operations that all members together are given at once; any number if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
+    /// Bytes a second of a link that all members share; each has only its own if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_bandwidth: Option<Bytes>,
     /// What members reveal, and what the array makes of it.
     pub knowledge: Knowledge,
     /// What befalls members, and what the array does about it.

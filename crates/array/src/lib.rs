@@ -11,6 +11,7 @@ mod aged;
 mod config;
 mod controller;
 pub mod coordination;
+mod dealing;
 mod health;
 pub mod layout;
 pub mod lifetimes;

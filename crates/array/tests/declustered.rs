@@ -56,6 +56,7 @@ fn build(config: &ArrayConfig) -> Array {
     let plan = AgeingPlan {
         fill: 1.0,
         overwrite: 0.0,
+        within: None,
         seed: 1,
         threads: 1,
         cancel: &cancel,

@@ -112,6 +112,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         stripe_unit: PAGE * (1 + rng.below(3)),
         parity_shares: Vec::new(),
         queue_depth: None,
+        link_bandwidth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
@@ -129,6 +130,7 @@ fn aged(config: &ArrayConfig, seed: u64) -> AgedState {
     let plan = AgeingPlan {
         fill: 0.9,
         overwrite: 1.5,
+        within: None,
         seed,
         threads: 1,
         cancel: &AtomicBool::new(false),

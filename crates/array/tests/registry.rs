@@ -96,6 +96,7 @@ fn of_level(
         stripe_unit: PAGE,
         parity_shares: Vec::new(),
         queue_depth: None,
+        link_bandwidth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
@@ -118,6 +119,7 @@ fn aged_as(config: &ArrayConfig) -> AgedState {
     let plan = AgeingPlan {
         fill: 1.0,
         overwrite: 2.0,
+        within: None,
         seed: 7,
         threads: 1,
         cancel: &cancel,

@@ -18,6 +18,7 @@ fn aged(config: &ArrayConfig, fill: f64) -> AgedState {
     let plan = AgeingPlan {
         fill,
         overwrite: 3.0,
+        within: None,
         seed: 7,
         threads: 2,
         cancel: &AtomicBool::new(false),

@@ -54,8 +54,10 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
     log::fits(&section, &faults, room.layout(), page)?;
     let depth = section.field("queue_depth");
+    let link = section.child("link", "array.link")?;
     let config = ArrayConfig {
         queue_depth: depth.map(|field| field.count(1, MOST_DEPTH)).transpose()?,
+        link_bandwidth: link.field("bandwidth").map(|field| field.bandwidth()).transpose()?,
         devices,
         level,
         stripe_unit,

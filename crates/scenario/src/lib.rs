@@ -52,6 +52,7 @@ pub use run::{
     default_seeds, fits_in_memory, peak_rss_bytes, preflight, run, run_aged, run_forked,
 };
 pub use scenario::{
-    FlagValue, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant, WarmupPolicy, sweep,
+    FlagValue, OverwriteSpace, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant,
+    WarmupPolicy, sweep,
 };
 pub use set::{Axis, axes, values_of};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use harmonia_array::ArrayConfig;
+use harmonia_array::{ArrayConfig, Level};
 use harmonia_types::{Bytes, Deadlines};
 use harmonia_workload::WorkloadConfig;
 use serde::Serialize;
@@ -50,9 +50,33 @@ pub struct Precondition {
     pub fill: f64,
     /// Random single-page overwrites of what is mapped, in multiples of it; 0 to 1000, and 0 if nothing is mapped.
     pub overwrite: f64,
+    /// Where they go.
+    #[serde(skip_serializing_if = "OverwriteSpace::is_all")]
+    pub overwrite_space: OverwriteSpace,
     /// Who coordinates while the load warms up.
     #[serde(skip_serializing_if = "WarmupPolicy::is_own")]
     pub warmup_policy: WarmupPolicy,
+}
+
+/// Where overwrites before the run go.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OverwriteSpace {
+    /// To all that is mapped.
+    #[default]
+    All,
+    /// To the part of it that the load addresses.
+    Footprint,
+}
+
+impl OverwriteSpace {
+    /// What a scenario may call it.
+    const NAMES: [(&str, OverwriteSpace); 2] =
+        [("all", OverwriteSpace::All), ("footprint", OverwriteSpace::Footprint)];
+
+    fn is_all(&self) -> bool {
+        *self == OverwriteSpace::All
+    }
 }
 
 /// Which coordination policy the warm-up of the load runs under.
@@ -327,6 +351,7 @@ impl Document {
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
         let mut workload = workload::read(&root, self.folder.as_deref(), &room)?;
         workload::fits(&root, &workload, &room)?;
+        may_keep_to_footprint(&root, precondition, &array, &workload)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.
             if !trace.paths.is_empty() {
@@ -375,7 +400,13 @@ fn precondition(root: &Section<'_>) -> Parsed<Precondition> {
         _ => {
             let overwrite = overwrite.unwrap_or(if fill == 0.0 { 0.0 } else { 3.0 });
             let named = section.field("warmup_policy").map(|field| field.choice(&WarmupPolicy::NAMES));
-            Ok(Precondition { fill, overwrite, warmup_policy: named.transpose()?.unwrap_or_default() })
+            let space = section.field("overwrite_space").map(|field| field.choice(&OverwriteSpace::NAMES));
+            Ok(Precondition {
+                fill,
+                overwrite,
+                overwrite_space: space.transpose()?.unwrap_or_default(),
+                warmup_policy: named.transpose()?.unwrap_or_default(),
+            })
         }
     }
 }
@@ -390,6 +421,38 @@ fn may_rest(root: &Section<'_>, precondition: Precondition, array: &ArrayConfig)
         }
         _ => Ok(()),
     }
+}
+
+/// A footprint can be overwritten where the load has one, and where it is the first part of each member.
+fn may_keep_to_footprint(
+    root: &Section<'_>,
+    precondition: Precondition,
+    array: &ArrayConfig,
+    workload: &WorkloadConfig,
+) -> Parsed<()> {
+    let section = root.child("precondition", "precondition")?;
+    let field = section.field("overwrite_space");
+    let Some(field) = field.filter(|_| precondition.overwrite_space == OverwriteSpace::Footprint) else {
+        return Ok(());
+    };
+    let problem = match workload {
+        WorkloadConfig::Synthetic(load) if load.skew_fraction > 0.0 => {
+            "has no meaning with skew: requests to one member go beyond the footprint"
+        }
+        WorkloadConfig::Streams(_) => "has no meaning for a load of streams: each has a footprint of its own",
+        WorkloadConfig::Trace(_) => {
+            "has no meaning for a trace: it has no footprint that is known beforehand"
+        }
+        WorkloadConfig::Synthetic(_) if array.level != Level::Raid0 => {
+            "is possible with raid0 only: copies and parity lie elsewhere"
+        }
+        WorkloadConfig::Synthetic(_) if precondition.overwrite == 0.0 => {
+            "has no meaning without overwrites: `overwrite` is 0"
+        }
+        WorkloadConfig::Synthetic(_) => return Ok(()),
+    };
+    let allowed = "\"all\", or raid0 with overwrites and a generated load without streams and without skew";
+    Err(field.fault_allowing(problem, allowed))
 }
 
 fn too_large(source: &str) -> BadInput {

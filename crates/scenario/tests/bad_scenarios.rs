@@ -59,6 +59,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
     ("precondition.warmup_policy = \"own \"", "precondition.warmup_policy", "own, local"),
+    ("precondition.overwrite_space = \"footprnt\"", "precondition.overwrite_space", "all, footprint"),
+    ("workload = { preset = \"w1\" }\narray = { level = \"raid5\", devices = 4 }\nprecondition.overwrite_space = \"footprint\"", "precondition.overwrite_space", "raid0"),
+    ("workload = { kind = \"trace\", path = \"x\" }\nprecondition.overwrite_space = \"footprint\"", "precondition.overwrite_space", "generated load"),
     ("array = { level = \"raid5\", devices = 4, scrub.at = \"1s\" }\nprecondition.warmup_policy = \"local\"", "precondition.warmup_policy", "own"),
     ("array.level = \"raid7\"", "array.level", "raid0, raid1, raid10, raid4, raid5, raid6"),
     // Wrong types and units.
@@ -77,6 +80,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.timing.read = \"25\"", "ssd.timing.read", "25us"),
     ("ssd.timing.erase = \"1.5 parsec\"", "ssd.timing.erase", "1.5ms"),
     ("array.stripe_unit = 4096", "array.stripe_unit", "a multiple of the page size"),
+    ("array.link.bandwidth = \"300MB\"", "array.link.bandwidth", "2147MB/s"),
+    ("array.link.latency = \"1us\"", "array.link.latency", "bandwidth"),
     ("ssd.link.bandwidth = \"300MB\"", "ssd.link.bandwidth", "300MB/s"),
     ("ssd.geometry.own_pins = 1", "ssd.geometry.own_pins", "true or false"),
     ("ssd.timing.transfer = \"166MT\"", "ssd.timing.transfer", "166MT/s"),

@@ -82,6 +82,7 @@ fn ageing_leaves_spare_space_empty() {
     let plan = AgeingPlan {
         fill: 1.0,
         overwrite: 1.0,
+        within: None,
         seed: 1,
         threads: 1,
         cancel: &NEVER,

@@ -37,6 +37,7 @@ fn free_blocks(keys: &str) -> Vec<u32> {
     let plan = AgeingPlan {
         fill: 1.0,
         overwrite: 3.0,
+        within: None,
         seed: 1,
         threads: 1,
         cancel: &AtomicBool::new(false),

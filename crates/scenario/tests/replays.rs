@@ -101,6 +101,7 @@ fn stepped(scenario: &Scenario) -> Vec<(u64, u64, u64)> {
     let plan = AgeingPlan {
         fill,
         overwrite,
+        within: None,
         seed: scenario.seed,
         threads: 1,
         cancel: &cancel,

@@ -199,6 +199,10 @@ fn generate(seed: u64) -> Generated {
     if depth.0.chance(0.2) {
         put(format_args!("queue_depth = {}", depth.range(1, 64)));
     }
+    let mut link = Draw(Rng::stream(seed, "swarm/shared-link"));
+    if link.0.chance(0.2) {
+        put(format_args!("link.bandwidth = \"{}MB/s\"", link.range(20, 4000)));
+    }
     let mut known = Draw(Rng::stream(seed, "swarm/knowledge"));
     let is_redundant = layout.level().redundancy(devices as u16) > 0;
     let interface = if known.0.chance(0.4) { Interface::Command } else { known.interface() };

@@ -194,6 +194,7 @@ impl Chain {
         whole.blame.stripe_wait += self.blame.stripe_wait;
         whole.blame.depth_wait += self.blame.depth_wait;
         whole.blame.restart += self.blame.restart;
+        whole.blame.depth_wait += self.blame.depth_wait;
         if self.gc_wait.map(|wait| wait.ns) > rest.gc_wait.map(|wait| wait.ns) {
             whole.gc_wait = self.gc_wait;
         }

@@ -66,6 +66,8 @@ pub(super) enum Message {
     Mark,
     /// Operations may have left their members, so that others have room.
     Room,
+    /// An operation is over the link that members share, or a read comes to it: which of those on their way.
+    Crosses(u32),
     /// Bits of it are looked through for those that nobody needs.
     Pass,
 }
@@ -252,6 +254,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Tidy => self.tidy(now)?,
             Message::Mark => self.mark(now)?,
             Message::Room => self.fill_room(now)?,
+            Message::Crosses(crossing) => self.crosses(crossing, now)?,
             Message::Pass => self.pass(now)?,
         }
         Ok(())

@@ -11,6 +11,7 @@
 //! * `tokens`: operations under way, as members know them;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
 //! * `depth`: operations that wait until a member, or all of them, are given one more;
+//! * `link`: data on its way over a link that all members share;
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
@@ -63,6 +64,7 @@ mod copying;
 mod counted;
 mod depth;
 mod failure;
+mod link;
 mod locks;
 mod log;
 mod logging;
@@ -102,6 +104,7 @@ use caching::Caching;
 use depth::Depth;
 use failure::Fate;
 pub use failure::{Mishap, MishapKind};
+use link::SharedLink;
 use locks::RowLocks;
 use log::Log;
 pub use log::LogCounters;
@@ -182,6 +185,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     hedges_won: u64,
     /// Only where members are given so many operations at once and no more.
     depth: Option<Box<Depth>>,
+    /// Only where members share one.
+    link: Option<Box<SharedLink>>,
     nvram: Option<Box<Nvram>>,
     cache: Option<Box<Caching>>,
     page_size: Bytes,
@@ -440,7 +445,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let configs = config.members.iter().chain(&faults.spares).chain(journal);
         for (index, (member, state)) in configs.zip(states).enumerate() {
             let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
-            if coordinator.interests().completions || !planner.is_flat() || Depth::is_limited(config) {
+            let is_watched = Depth::is_limited(config) || config.link_bandwidth.is_some();
+            if coordinator.interests().completions || !planner.is_flat() || is_watched {
                 // What is made of one may concern this device the moment after.
                 device.stop_at_completions();
             }
@@ -503,6 +509,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             hedges: 0,
             hedges_won: 0,
             depth: Depth::new(config, devices.len()),
+            link: SharedLink::new(config),
             nvram: (config.knowledge.nvram > 0)
                 .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), devices.len()))),
             cache: Caching::of(config.stripe_cache, &layout),
@@ -564,7 +571,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let in_step = self.listens || self.interests.completions || self.interests.answers;
         // Of two answers to one read the first wins, whichever member it comes from.
-        let in_step = in_step || self.hedge.is_some() || self.depth.is_some();
+        let in_step = in_step || self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
         loop {
             let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
             if message.min(device) > until || message.min(device) == SimTime::NEVER {
@@ -649,13 +656,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
         for done in first {
             self.deal_with_refusals()?;
-            self.node_done(done)?;
+            self.hear(done)?;
         }
         loop {
             self.deal_with_refusals()?;
             let Some(done) = self.finished.pop_front() else { return Ok(()) };
-            self.node_done(&done)?;
+            self.hear(&done)?;
         }
+    }
+
+    #[inline]
+    fn hear(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
+        if self.link.is_some() { self.comes_back(done) } else { self.node_done(done) }
     }
 
     #[inline]

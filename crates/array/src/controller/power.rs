@@ -221,6 +221,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(depth) = self.depth.as_deref_mut() {
             depth.forget_all();
         }
+        if let Some(link) = self.link.as_deref_mut() {
+            link.forget_all();
+        }
         if let Some(nvram) = self.nvram.as_deref_mut() {
             nvram.forget_writes();
         }
@@ -264,6 +267,7 @@ fn is_of_an_operation(message: &Message) -> bool {
             | Message::Served(_)
             | Message::Hedge(_)
             | Message::Mark
+            | Message::Crosses(_)
     )
 }
 

@@ -59,7 +59,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if piece.is_answered {
             return Ok(());
         }
-        self.refuse(piece, refusal.token, Refusal::Busy(refusal.left), refusal.at, &refusal.blame)
+        let mut blame = refusal.blame;
+        blame.link += self.link.as_deref().map_or(0, |link| link.spent(place).0);
+        self.refuse(piece, refusal.token, Refusal::Busy(refusal.left), refusal.at, &blame)
     }
 
     /// A member has nothing more to do with an operation.

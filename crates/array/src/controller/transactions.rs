@@ -457,6 +457,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.hedge.is_some() && sub.operation == Operation::Read {
             self.arrange_hedge(sub.token, now);
         }
+        if self.link.is_some() {
+            self.send_over(slot, sub, now)
+        } else {
+            self.submit_to_device(slot, sub, now)
+        }
+    }
+
+    /// An operation is at the device in a slot.
+    #[inline]
+    pub(super) fn submit_to_device(
+        &mut self,
+        slot: usize,
+        sub: SubRequest,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
         let result = self.devices[slot].submit(now, sub);
         result.map_err(|failure| {
             let place = self.nodes.place(sub.token);

@@ -92,6 +92,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         stripe_unit,
         parity_shares: Vec::new(),
         queue_depth: None,
+        link_bandwidth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

@@ -44,6 +44,7 @@ impl Serialize for Scenario {
                 delay_pre_reads: (cached && !self.array.stripe_cache.delays).then_some(false),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
                 queue_depth: self.array.queue_depth,
+                link: self.array.link_bandwidth.map(|bandwidth| SharedLinkView { bandwidth }),
                 knowledge: self.array.knowledge.into(),
                 faults: FaultsView::new(&self.array.faults, self.spare_state),
                 log: LogView::new(&self.array, self.journal_state),
@@ -113,6 +114,8 @@ struct ArrayView<'a> {
     stripe_unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<SharedLinkView>,
     #[serde(flatten)]
     knowledge: KnowledgeView,
     #[serde(flatten)]
@@ -122,6 +125,13 @@ struct ArrayView<'a> {
     coordination: &'a CoordinationConfig,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     member: Vec<MemberView<'a>>,
+}
+
+/// The link that all members share.
+#[derive(Serialize)]
+struct SharedLinkView {
+    #[serde(serialize_with = "units::as_rate")]
+    bandwidth: u64,
 }
 
 /// What is as usual is left out, so that scenarios of before there were rungs read as they did.

@@ -33,9 +33,10 @@ use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, PolicyConfig};
-use harmonia_types::SimTime;
-use harmonia_workload::{Limit, Load, Next, WorkloadConfig};
+use harmonia_types::{Bytes, SimTime};
+use harmonia_workload::{Extent, Limit, Load, Next, WorkloadConfig};
 
+use crate::scenario::OverwriteSpace;
 use crate::{BadInput, Precondition, Scenario, Variant};
 use warmup::Start;
 
@@ -373,9 +374,24 @@ fn ageing_key(scenario: &Scenario) -> String {
         )
     });
     let members: Vec<String> = members.collect();
-    let Precondition { fill, overwrite, warmup_policy: _ } = scenario.precondition;
-    let aged = format!("Precondition {{ fill: {fill:?}, overwrite: {overwrite:?} }}");
+    let Precondition { fill, overwrite, overwrite_space: _, warmup_policy: _ } = scenario.precondition;
+    let within = overwritten(scenario).map(|bytes| format!(", within: {bytes}")).unwrap_or_default();
+    let aged = format!("Precondition {{ fill: {fill:?}, overwrite: {overwrite:?}{within} }}");
     format!("{} {aged} {} {members:?}", scenario.seed, filled(scenario))
+}
+
+/// The first bytes of the array that overwrites keep to, whole pages; `None` if they go to all that is filled.
+fn overwritten(scenario: &Scenario) -> Option<Bytes> {
+    let WorkloadConfig::Synthetic(load) = &scenario.workload else { return None };
+    let is_kept = scenario.precondition.overwrite_space == OverwriteSpace::Footprint;
+    let bytes = scenario.space.unwrap_or(scenario.array.layout().logical_bytes());
+    let page = scenario.array.page_size();
+    // A share is of whole pages, to the nearest one.
+    let footprint = match load.footprint {
+        Extent::Share(share) => ((bytes / page) as f64 * share).round() as u64 * page,
+        Extent::Bytes(bytes) => bytes.next_multiple_of(page),
+    };
+    is_kept.then_some(footprint.max(page))
 }
 
 /// What ageing fills of each member, and what it writes once behind that. A layout has no other part in it, so that levels
@@ -402,6 +418,14 @@ fn filled(scenario: &Scenario) -> String {
     format!("{ranges:?} {parity:?}")
 }
 
+/// Host pages that ageing writes, about.
+fn pages_to_age(scenario: &Scenario) -> u64 {
+    let Precondition { fill, overwrite, .. } = scenario.precondition;
+    let of_all =
+        |bytes: Bytes| (bytes as f64 / scenario.array.layout().logical_bytes() as f64 / fill).min(1.0);
+    ageing_pages(&scenario.array, fill, overwrite * overwritten(scenario).map_or(1.0, of_all))
+}
+
 fn precondition(
     run: usize,
     job: &Job,
@@ -411,7 +435,7 @@ fn precondition(
     let scenario = &job.variant.scenario;
     let (fill, overwrite) = (scenario.precondition.fill, scenario.precondition.overwrite);
     let pages_done = AtomicU64::new(0);
-    let total = ageing_pages(&scenario.array, fill, overwrite);
+    let total = pages_to_age(scenario);
     options.progress.begin(run, &job.ageing, Stage::Precondition, total);
     let over = AtomicBool::new(false);
     let result = std::thread::scope(|scope| {
@@ -426,6 +450,7 @@ fn precondition(
         let plan = AgeingPlan {
             fill,
             overwrite,
+            within: overwritten(scenario),
             seed: scenario.seed,
             threads,
             cancel: options.cancel,

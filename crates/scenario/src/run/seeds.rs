@@ -1,10 +1,9 @@
 //! Seeds: every variant runs with its own and those that follow, a given number of them or until somebody has seen enough.
 
-use harmonia_array::ageing_pages;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 
-use super::{RunError, RunId, RunOptions, aged_arrays, bad_input, run_all};
+use super::{RunError, RunId, RunOptions, aged_arrays, bad_input, pages_to_age, run_all};
 use crate::{Scenario, Variant};
 
 /// More seeds than this are refused: an interval narrows with the square root of their number only, and every run's
@@ -136,8 +135,7 @@ pub fn default_seeds(variants: &[Variant]) -> u64 {
 const PER_PAGE: f64 = 8.0;
 
 fn ageing_operations(scenario: &Scenario) -> f64 {
-    let precondition = &scenario.precondition;
-    PER_PAGE * ageing_pages(&scenario.array, precondition.fill, precondition.overwrite) as f64
+    PER_PAGE * pages_to_age(scenario) as f64
 }
 
 /// About how many page operations a run takes; infinite where its length is not known.

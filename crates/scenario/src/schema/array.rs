@@ -78,6 +78,18 @@ pub(super) const KEYS: &[Key] = &[
          RAID-0 does here, so a request counts once for each member that it touches",
     ),
     key(
+        "array.link.bandwidth",
+        Rate,
+        "a rate such as \"2147MB/s\", at least 1KB/s",
+        "none",
+        "a link between the controller and all members, beside each member's own, and its bandwidth; without it members have \
+         only their own. The pages of one operation of a member cross it at a time, in either direction and as a whole, and the \
+         first that has come goes first: those of a write before its member is given it, those of a read after its member is \
+         done. Trims and flushes take no time on it, but go in their turn. The array's own work and its parity cross it as the host's data does. The time \
+         counts as link, and an operation on it or waiting for it still counts for queue_depth. DiskSim's bus between the \
+         controller and the devices is such a link",
+    ),
+    key(
         "array.interface",
         OneOf(&["nothing", "log", "window", "busy", "command"]),
         "\"nothing\", \"log\", \"window\", \"busy\" or \"command\"",

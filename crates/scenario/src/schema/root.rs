@@ -22,6 +22,15 @@ pub(super) const KEYS: &[Key] = &[
         "random overwrites of the mapped space before the run, in multiples of its size",
     ),
     key(
+        "precondition.overwrite_space",
+        OneOf(&["all", "footprint"]),
+        "\"all\"; \"footprint\" with raid0, overwrites, and a generated load without streams and without skew",
+        "all",
+        "where the random overwrites go: to all that is mapped, or to the load's footprint only, and then `overwrite` counts in \
+         multiples of it; the rest stays as `fill` wrote it, so that a load with a small footprint begins on a device that is used \
+         to it",
+    ),
+    key(
         "precondition.warmup_policy",
         OneOf(&["own", "local"]),
         "\"own\" or \"local\"",

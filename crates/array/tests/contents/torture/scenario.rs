@@ -85,6 +85,14 @@ fn depth(rng: &Rng, chance: f64, most: u64) -> Option<u32> {
     rng.chance(chance).then(|| draw(&mut rng, 1, most) as u32)
 }
 
+/// A link that members share, on which a page of 4 KiB is 1 to 60 us. Other draws stay as they are.
+fn shared_link(rng: &Rng, chance: f64) -> Option<u64> {
+    let mut rng = rng.clone();
+    // Not the draw that says whether operations are limited.
+    rng.next_u64();
+    rng.chance(chance).then(|| 4096 * 1_000_000 / draw(&mut rng, 1, 60))
+}
+
 fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
     let most = MOST_MEMBERS.min(u64::from(level.most_members()));
     let devices = draw(rng, u64::from(level.least_members()), most) as u16;
@@ -120,6 +128,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         stripe_cache: StripeCacheConfig::default(),
         parity_shares: Vec::new(),
         queue_depth: depth(rng, 0.3, 12),
+        link_bandwidth: shared_link(rng, 0.3),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],

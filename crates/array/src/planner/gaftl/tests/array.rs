@@ -539,8 +539,15 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
     });
     let coordinator = coordinator.expect("its defaults work");
     let (cancel, pages_done) = Default::default();
-    let plan =
-        AgeingPlan { fill: 1.0, overwrite: 1.0, seed, threads: 1, cancel: &cancel, pages_done: &pages_done };
+    let plan = AgeingPlan {
+        fill: 1.0,
+        overwrite: 1.0,
+        within: None,
+        seed,
+        threads: 1,
+        cancel: &cancel,
+        pages_done: &pages_done,
+    };
     let aged = age(&config, &plan).expect("the array for tests can be aged");
     let parts = Parts { coordinator, planner: Box::new(shared.clone()), payload: shared.clone() };
     let spares = config.faults.spares.iter().zip(0..);
