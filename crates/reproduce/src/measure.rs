@@ -314,6 +314,20 @@ impl Measure {
         Interval::of(&values)
     }
 
+    /// Reads other variants instead: `name` gives that of an experiment's variant.
+    pub fn rename(&mut self, name: &impl Fn(&str, &str) -> String) {
+        match self {
+            Measure::Of(_, experiment, variant) => *variant = name(experiment, variant),
+            Measure::Minus(a, b) | Measure::Over(a, b) | Measure::Lowered(a, b) => {
+                a.rename(name);
+                b.rename(name);
+            }
+            Measure::Average(of) | Measure::Highest(of) | Measure::Lowest(of) => {
+                of.iter_mut().for_each(|one| one.rename(name));
+            }
+        }
+    }
+
     /// Experiments it reads.
     pub fn experiments(&self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> =
