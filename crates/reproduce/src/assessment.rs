@@ -119,9 +119,14 @@ fn suffix(unit: Unit) -> &'static str {
     }
 }
 
+/// A measurement without its interval: "73.7%".
+pub fn plain(measured: &Interval, unit: Unit) -> String {
+    format!("{}{}", number(measured.mean, unit), suffix(unit))
+}
+
 /// A measurement with its interval: "73.7% ± 0.4".
 pub fn shown(measured: &Interval, unit: Unit) -> String {
-    let mean = format!("{}{}", number(measured.mean, unit), suffix(unit));
+    let mean = plain(measured, unit);
     match measured.half_width {
         Some(half_width) => format!("{mean} ± {}", number(half_width, unit)),
         None => format!("{mean} (one seed)"),

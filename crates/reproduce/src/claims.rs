@@ -10,6 +10,7 @@ pub mod adaptive;
 pub mod gaftl;
 pub mod inside_the_die;
 pub mod ioda;
+pub mod reasons;
 
 use crate::measure::Quantity::{Erases, Mean, Stddev, Variance};
 use crate::measure::{Measure, Quantity, lowered, ratio};

@@ -2,9 +2,9 @@
 
 use super::Finding;
 use super::write::{Reader, Shape, of};
-use super::{adaptive, gaftl, inside_the_die, ioda, soft_limit, trade_offs};
+use super::{adaptive, gaftl, inside_the_die, ioda, readings, soft_limit, trade_offs};
 use crate::assessment::Assessment;
-use crate::claims::{ENTERPRISE, POLICIES, RATE, RATES, SIZE, SSDS, Unit, sizes};
+use crate::claims::{ENTERPRISE, POLICIES, Paper, RATE, RATES, SIZE, SSDS, Unit, sizes};
 use crate::measure::Quantity::{Erases, Mean, Stddev, Variance};
 use crate::measure::{Measure, Quantity, lowered, ratio};
 use crate::results::Results;
@@ -53,6 +53,7 @@ pub(super) fn findings(results: &Results, assessments: &[Assessment]) -> Vec<Fin
         skew(&reader),
         idle(&reader),
         table_10(&reader),
+        readings::finding(&reader, Paper::GlobalCollection),
         soft_limit::finding(&reader),
         trade_offs::victims(&reader),
         trade_offs::message_latency(&reader),
@@ -61,7 +62,9 @@ pub(super) fn findings(results: &Results, assessments: &[Assessment]) -> Vec<Fin
         trade_offs::soft_threshold(&reader),
     ];
     all.extend(inside_the_die::findings(&reader));
+    all.push(readings::finding(&reader, Paper::InsideTheDie));
     all.extend(adaptive::findings(&reader));
+    all.push(readings::finding(&reader, Paper::Channels));
     all.extend(ioda::findings(&reader));
     all.extend(gaftl::findings(&reader));
     all.push(hardware());

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::Finding;
+use super::bound;
 use super::write::{MS, Reader, Shape, of};
 use crate::claims::Unit;
 use crate::claims::inside_the_die::{
