@@ -36,6 +36,7 @@ const READINGS: &[(&str, &str)] = &[
     ("ne-fp10", include_str!("../../../experiments/readings/ne-fp10.toml")),
     ("ne-fp3-device", include_str!("../../../experiments/readings/ne-fp3-device.toml")),
     ("ne-fp3-link2147", include_str!("../../../experiments/readings/ne-fp3-link2147.toml")),
+    ("constant-bytes", include_str!("../../../experiments/readings/constant-bytes.toml")),
     ("bursts-300", include_str!("../../../experiments/readings/bursts-300.toml")),
     ("bursts-30", include_str!("../../../experiments/readings/bursts-30.toml")),
     ("financial-skew80-bursts", include_str!("../../../experiments/readings/financial-skew80-bursts.toml")),

@@ -5,6 +5,7 @@
 //! * `inside_the_die`: collection beside host work in one die;
 //! * `bound`: the most that planes can be busy, beside how busy they are;
 //! * `adaptive`: how many channels of a device collect at once;
+//! * `least`: how much there is to win for any number of channels;
 //! * `ioda`: reads that avoid members which collect;
 //! * `gaftl`: members that collect in turn, and somewhere else to write meanwhile;
 //! * `readings`: what a paper leaves out, read otherwise, against all its claims;
@@ -20,6 +21,7 @@ mod catalogue;
 mod gaftl;
 mod inside_the_die;
 mod ioda;
+mod least;
 mod readings;
 mod soft_limit;
 mod trade_offs;
