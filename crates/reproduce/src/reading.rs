@@ -10,6 +10,7 @@
 //! rests_on = "IEEE TC 2012, 5.2 fills \"the entire space\" and does not say how much of it the load addresses."
 //! from = "another-reading"                  # optional: what is changed there is changed here too
 //! seeds = 1                                 # optional: fewer seeds than experiments have
+//! one_seed = ["array-size"]                 # optional: experiments that have one seed only
 //!
 //! [[change]]
 //! experiments = ["policies"]                # all without
@@ -37,6 +38,8 @@ const READINGS: &[(&str, &str)] = &[
     ("ne-fp3-device", include_str!("../../../experiments/readings/ne-fp3-device.toml")),
     ("ne-fp3-link2147", include_str!("../../../experiments/readings/ne-fp3-link2147.toml")),
     ("constant-bytes", include_str!("../../../experiments/readings/constant-bytes.toml")),
+    ("shared-bus", include_str!("../../../experiments/readings/shared-bus.toml")),
+    ("shared-bus-constant", include_str!("../../../experiments/readings/shared-bus-constant.toml")),
     ("bursts-300", include_str!("../../../experiments/readings/bursts-300.toml")),
     ("bursts-30", include_str!("../../../experiments/readings/bursts-30.toml")),
     ("financial-skew80-bursts", include_str!("../../../experiments/readings/financial-skew80-bursts.toml")),
@@ -87,7 +90,9 @@ pub struct Reading {
     /// The reading it starts from.
     pub from: Option<String>,
     /// How many seeds it runs with at most.
-    pub seeds: u64,
+    seeds: u64,
+    /// Experiments that run with one.
+    one_seed: Vec<String>,
     /// What is changed, by reading: the first is the one that all start from, the last this one.
     chain: Vec<(String, Vec<Change>)>,
 }
@@ -115,6 +120,8 @@ struct Written {
     rests_on: String,
     from: Option<String>,
     seeds: Option<u64>,
+    #[serde(default)]
+    one_seed: Vec<String>,
     change: Vec<Change>,
 }
 
@@ -141,7 +148,7 @@ impl Reading {
             Err(error) => {
                 return fault(
                     error.message().to_owned(),
-                    "paper, words, rests_on, from, seeds, and [[change]] tables",
+                    "paper, words, rests_on, from, seeds, one_seed, and [[change]] tables",
                 );
             }
         };
@@ -161,6 +168,7 @@ impl Reading {
             rests_on: written.rests_on,
             from: written.from,
             seeds: written.seeds.unwrap_or(SEEDS),
+            one_seed: written.one_seed,
             chain,
         })
     }
@@ -181,6 +189,11 @@ impl Reading {
         self.chain
             .last()
             .is_some_and(|(_, own)| own.iter().any(|change| change.concerns(experiment, variant)))
+    }
+
+    /// How many seeds runs of an experiment have at most.
+    pub fn seeds(&self, experiment: &str) -> u64 {
+        if self.one_seed.iter().any(|one| one == experiment) { 1 } else { self.seeds }
     }
 
     /// The claims of its paper, asked of its runs.
@@ -216,8 +229,8 @@ impl Reading {
     pub fn jobs(&self, experiments: &[Experiment], seeds: u64) -> Result<Vec<Job>, BadInput> {
         let cells = self.cells();
         let mut jobs = Vec::new();
-        for seed in 1..=seeds.min(self.seeds) {
-            for (id, variant) in &cells {
+        for seed in 1..=seeds {
+            for (id, variant) in cells.iter().filter(|(id, _)| seed <= self.seeds(id)) {
                 let Some(experiment) = experiments.iter().find(|known| known.id == *id) else { continue };
                 let scenario = experiment.scenario(variant, seed, &self.sets(id, variant))?;
                 let variant = self.variant(id, variant);

@@ -45,7 +45,7 @@ fn every_run_of_every_reading_is_there() {
             let name = reading.variant(experiment, &variant);
             let seeds = results.runs(experiment, &name).len() as u64;
             let refused = results.refusal(experiment, &name).is_some();
-            assert!(refused || seeds >= reading.seeds, "{experiment} {name}: {seeds} seeds");
+            assert!(refused || seeds >= reading.seeds(experiment), "{experiment} {name}: {seeds} seeds");
         }
     }
 }
