@@ -41,8 +41,8 @@ pub const REASONS: &[Reason] = &[
     reason(
         &["size-2", "size-18", "size-18-over-4", "size-floor"],
         "The papers name no host link, no limit on outstanding operations, and not how the space addressed grows with the array. \
-         In configuration A/B every SSD brings a link of its own, and nothing limits what is outstanding. `@ne-fp3` and the readings that \
-         start from it change the figures.",
+         In configuration A/B every SSD brings a link of its own, and nothing limits what is outstanding. `@constant-bytes` and \
+         `@shared-bus` change one of these each.",
     ),
     reason(
         &["enterprise-ideal", "idle-ideal"],
@@ -78,10 +78,11 @@ pub const REASONS: &[Reason] = &[
     // HPDC 2018.
     reason(
         &["die-utilisation-par", "die-utilisation-vic", "die-utilisation-par-four"],
-        "The paper does not say how full victims are. Each moved page leaves room for one host page at most, so utilisation has \
-         a bound, which the section on utilisation prints. Configuration C has victims of about 400 valid pages of 512 and lies below \
-         the claim whatever the rule. `@one-page` has fewer valid pages. The rest is the number of open blocks, which 4.2 limits to \
-         two: a block for every start cannot be sustained with two (`@open-64`).",
+        "The paper does not say how full victims are. A collection gives the host as many pages as its victim had invalid ones, so \
+         utilisation has a bound, which the section on utilisation prints. With the victims of configuration C it lies below \
+         the claim whatever the rule. `@one-page` has fewer valid pages, and nothing comes of it alone: 4.1 opens a block in every plane at \
+         every start, and with the two of 4.2 that cannot be sustained. `@open-64` allows more, `@open-64-skip` keeps offsets equal \
+         besides, and both come near the bound, which is still below the claim.",
     ),
     reason(
         &[
@@ -91,7 +92,7 @@ pub const REASONS: &[Reason] = &[
             "die-affected-writes-vic-four",
         ],
         "The same bound. In addition Figure 6c leaves the sibling's offset where it is if no write waits, while Algorithm 2 prints \
-         no test for an empty queue: `@skip` reads the algorithm, at a price in erases.",
+         no test for an empty queue. `@skip` reads the algorithm. It gains nothing with two open blocks, and `@open-64-skip` does.",
     ),
     reason(
         &[
@@ -124,12 +125,14 @@ pub const REASONS: &[Reason] = &[
             "die-total-vic",
         ],
         "Follows from the utilisation: what is not written along is not gained. The silence is the same, how full victims \
-         are and how many blocks are open. `@open-64` and `@skip` gain most.",
+         are and how many blocks are open. `@open-64` and `@open-64-skip` have the claimed gains of writes. Those of reads contradict the \
+         pairing rule, as above: reads wait for more programs of the host instead.",
     ),
     reason(
         &["die-throughput", "die-throughput-high", "die-throughput-low"],
         "Follows from the utilisation too. In configuration C the volumes that gain are those whose planes still open new \
-         blocks, which the paper does not describe. The closed loops of `@one-page` and `@open-64` have fewer valid pages.",
+         blocks, which the paper does not describe. With one open block for every start (`@open-64`) all volumes gain, and those with few \
+         affected requests most, where the paper has it the other way round.",
     ),
     // Electronics 2025.
     reason(

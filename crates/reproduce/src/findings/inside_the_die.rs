@@ -134,7 +134,8 @@ fn utilisation(reader: &Reader<'_>) -> Finding {
             "One plane works while the die collects, so planes are busy {} of the time with two planes and {} \
              with four. With host operations that join the commands of the collection these are {} and {}. With \
              victims chosen to match waiting reads, two planes are busy {}. Victims as full as these bound both: \
-             the last table has the bound of every reading of the paper, averaged over the volumes. Of the places beside a program of \
+             the last table has the bound of every reading of the paper, averaged over the volumes. It holds in the long run. A \
+             reading that sets many blocks aside has not yet erased as many as it will, and can lie above it for a while. Of the places beside a program of \
              the collection {} are taken. In {} no write waits, and in {} the other plane's next page has \
              another offset. Of the places beside a read {} are taken.",
             reader.claim(claims[0]),
