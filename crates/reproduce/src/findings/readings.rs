@@ -173,3 +173,81 @@ fn missed(columns: &[Column]) -> String {
 pub(crate) fn missed_here(one: &Assessment) -> bool {
     matches!(one.verdict, Verdict::DirectionOnly | Verdict::NotReproduced)
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_metrics::Interval;
+
+    use super::*;
+    use crate::claims::Unit;
+
+    fn one(id: &'static str, value: f64, verdict: Verdict) -> Assessment {
+        Assessment {
+            id,
+            reading: None,
+            source: "",
+            words: "",
+            claimed: "71% (a figure)",
+            accepted: String::new(),
+            measured: Some(Interval { mean: value, half_width: None, samples: 1 }),
+            shown: String::new(),
+            verdict,
+            why: "",
+            unit: Unit::Percent,
+            expected: None,
+        }
+    }
+
+    /// The frozen configuration, a reading that explains the second claim and loses the first, and one that starts from it.
+    fn columns() -> Vec<Column> {
+        let text = |from: &str| {
+            format!(
+                "paper = \"channels\"\nwords = \"w\"\nrests_on = \"r\"\n{from}\n[[change]]\nsets = [\"a=1\"]\n"
+            )
+        };
+        let first = Reading::parse("first", &text(""), &[]).expect("a reading");
+        let second = Reading::parse("second", &text("from = \"first\""), std::slice::from_ref(&first));
+        let column = |reading, a: (f64, Verdict), b: (f64, Verdict)| Column {
+            reading,
+            claims: vec![one("channels-cassandra-read", a.0, a.1), one("channels-rocksdb-read", b.0, b.1)],
+        };
+        vec![
+            column(None, (70.0, Verdict::Within), (10.0, Verdict::DirectionOnly)),
+            column(Some(first), (-5.0, Verdict::NotReproduced), (71.0, Verdict::Within)),
+            column(Some(second.expect("a reading")), (72.0, Verdict::Within), (71.0, Verdict::Within)),
+        ]
+    }
+
+    #[test]
+    fn a_reading_explains_what_is_within_under_it_alone_and_contradicts_what_it_loses() {
+        let table = summary(&columns());
+        let lines: Vec<&str> = table.lines().collect();
+        assert!(
+            lines[3].ends_with("| 1 of 2 | `channels-rocksdb-read` | `channels-cassandra-read` |"),
+            "{table}"
+        );
+        assert!(lines[4].ends_with("| 2 of 2 | `channels-rocksdb-read` | - |"), "{table}");
+    }
+
+    #[test]
+    fn a_figure_stands_with_its_verdict_and_not_twice() {
+        let table = matrix(&columns());
+        assert!(
+            table.contains("| `channels-cassandra-read` | 71% | 70.0% ✓ | -5.0% ✗ | 72.0% ✓ |"),
+            "{table}"
+        );
+        assert!(table.contains("| `channels-rocksdb-read` | 71% | 10.0% ~ | 71.0% ✓ | · |"), "{table}");
+    }
+
+    /// A claim that is met needs no reason.
+    #[test]
+    fn a_reason_stands_for_what_is_missed_and_says_under_which_readings_it_is_met() {
+        let table = missed(&columns());
+        assert_eq!(table.lines().count(), 3, "{table}");
+        let line = table.lines().nth(2).unwrap_or_default();
+        assert!(
+            line.starts_with("| `channels-rocksdb-read` |") && line.ends_with("| first, second |"),
+            "{table}"
+        );
+    }
+}
