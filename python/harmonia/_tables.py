@@ -102,6 +102,7 @@ PARTS = {
     "stripe_wait": "stripe wait",
     "queue_rebuild": "rebuild wait",
     "restart": "restart",
+    "depth_wait": "depth wait",
 }
 
 #: The lists that a report has of each device over time.

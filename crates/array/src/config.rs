@@ -23,6 +23,9 @@ pub struct ArrayConfig {
     pub small_write: SmallWrite,
     /// What is kept of rows of parity.
     pub stripe_cache: StripeCacheConfig,
+    /// Operations that all members together are given at once; any number if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
     /// What members reveal, and what the array makes of it.
     pub knowledge: Knowledge,
     /// What befalls members, and what the array does about it.

@@ -74,6 +74,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             bandwidth: pick(rng, &[30_000_000, 300_000_000]),
             latency: SimDuration(pick(rng, &[0, 5_000])),
             order: LinkOrder::Ready,
+            queue_depth: None,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(6),
@@ -110,6 +111,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         level: Level::Raid0,
         stripe_unit: PAGE * (1 + rng.below(3)),
         parity_shares: Vec::new(),
+        queue_depth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

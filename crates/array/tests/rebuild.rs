@@ -43,6 +43,7 @@ fn many_dies(link: Option<u64>) -> SsdConfig {
         bandwidth: link.unwrap_or(u64::MAX),
         latency: SimDuration::ZERO,
         order: LinkOrder::Ready,
+        queue_depth: None,
     };
     ssd
 }

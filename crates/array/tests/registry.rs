@@ -95,6 +95,7 @@ fn of_level(
         level,
         stripe_unit: PAGE,
         parity_shares: Vec::new(),
+        queue_depth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

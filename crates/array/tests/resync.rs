@@ -32,7 +32,12 @@ const SECOND: u64 = 1_000_000_000;
 fn many_dies(link: u64) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig { bandwidth: link, latency: SimDuration::ZERO, order: LinkOrder::Ready };
+    ssd.link = LinkConfig {
+        bandwidth: link,
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    };
     ssd
 }
 

@@ -245,6 +245,7 @@ const NOTHING: RequestBlame = RequestBlame {
     reconstruct: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
     stripe_wait: 0,
     restart: 0,
+    depth_wait: 0,
 };
 
 // -------------------------------------------------------------------------------------------- steps and barriers

@@ -258,6 +258,9 @@ pub struct LinkConfig {
     /// When operations reach their dies.
     #[serde(skip_serializing_if = "LinkOrder::is_ready")]
     pub order: LinkOrder,
+    /// Operations that the device is given at once; any number if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
 }
 
 /// When an operation reaches the queue of its die.

@@ -95,7 +95,12 @@ const MSR_SLC_32G: Preset = Preset {
         suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+    link: LinkConfig {
+        bandwidth: 300_000_000,
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    },
     provenance: &[
         ("geometry.channels", SPLIT),
         ("geometry.chips_per_channel", SPLIT),
@@ -181,7 +186,12 @@ const TLC_NVME_1T: Preset = Preset {
         suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 3_360_000_000, latency: SimDuration(21_500), order: LinkOrder::Ready },
+    link: LinkConfig {
+        bandwidth: 3_360_000_000,
+        latency: SimDuration(21_500),
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    },
     provenance: &[
         ("geometry.channels", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro")),
         (
@@ -256,7 +266,12 @@ const MICRON_MLC_1T: Preset = Preset {
         suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 12_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+    link: LinkConfig {
+        bandwidth: 12_000_000_000,
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    },
     provenance: &micron(HPDC_TABLE_1, HPDC_TABLE_1),
 };
 
@@ -337,7 +352,12 @@ const MT29F_8CH: Preset = Preset {
         suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 600_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+    link: LinkConfig {
+        bandwidth: 600_000_000,
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    },
     provenance: &mt29f(
         "4 KiB: 2,048 blocks of 64 pages are the 512 MiB of the part, whose own pages have 2 KiB",
     ),
@@ -421,7 +441,12 @@ const FEMU_16G: Preset = Preset {
         suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 1_000_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+    link: LinkConfig {
+        bandwidth: 1_000_000_000_000,
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    },
     provenance: &[
         ("geometry.channels", IODA_FEMU),
         ("geometry.chips_per_channel", IODA_FEMU),
@@ -484,7 +509,12 @@ const TINY_TEST: Preset = Preset {
         suspend_host_program: None,
         resume: SimDuration::ZERO,
     },
-    link: LinkConfig { bandwidth: 300_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+    link: LinkConfig {
+        bandwidth: 300_000_000,
+        latency: SimDuration::ZERO,
+        order: LinkOrder::Ready,
+        queue_depth: None,
+    },
     provenance: &[
         ("geometry.channels", FOR_TESTS),
         ("geometry.chips_per_channel", FOR_TESTS),

@@ -1,6 +1,6 @@
 //! Where response times went, summed over requests.
 //!
-//! Two views of the same nanoseconds. [`BlameSum`] has ten parts for whoever asks "what did requests wait for?";
+//! Two views of the same nanoseconds. [`BlameSum`] has eleven parts for whoever asks "what did requests wait for?";
 //! [`BlamePhases`] tells for each phase of a request which resource it used or waited for. A redundant array needs
 //! both: waiting for garbage collection is one part of the first, whether it held up the host's own data or a read that
 //! parity needed, and the second tells these apart. Waiting for rebuild, resync and scrub is another such part.
@@ -10,7 +10,7 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait, restart
+//! (no phase)      stripe_wait, restart, depth_wait
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
@@ -47,14 +47,17 @@ pub struct BlameSum {
     /// From arrival until the host submitted the request again after a loss of power; absent if 0. Unit: ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restart: u128,
+    /// In the array, waiting until a member or the controller has room for one more operation; absent if 0. Unit: ns.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth_wait: u128,
 }
 
 fn is_zero(ns: &u128) -> bool {
     *ns == 0
 }
 
-/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes and
-/// restarts, which belong to none.
+/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes or
+/// places in queues and restarts, which belong to none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlamePhases {
     /// Operations on the host's own data. Unit: ns.
@@ -86,7 +89,7 @@ pub struct ResourceSum {
 impl BlameSum {
     /// Adds the blame of one request.
     pub fn add(&mut self, blame: &RequestBlame) {
-        let RequestBlame { data, parity, reconstruct, stripe_wait, restart } = blame;
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = blame;
         self.service += u128::from(data.service);
         self.transfer += u128::from(data.transfer);
         self.queue_host += u128::from(data.queue_host);
@@ -97,13 +100,14 @@ impl BlameSum {
         self.stripe_wait += u128::from(*stripe_wait);
         self.queue_rebuild += u128::from(blame.queue_rebuild());
         self.restart += u128::from(*restart);
+        self.depth_wait += u128::from(*depth_wait);
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
         let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, .. } = self;
         let own = service + transfer + link + parity + reconstruct;
-        own + queue_host + queue_gc + self.stripe_wait + self.queue_rebuild + self.restart
+        own + queue_host + queue_gc + self.queue_rebuild + self.stripe_wait + self.restart + self.depth_wait
     }
 }
 
@@ -115,8 +119,8 @@ impl BlamePhases {
         self.reconstruct.add(&blame.reconstruct);
     }
 
-    /// The same time in ten parts, with what requests waited for stripes and restarts.
-    pub fn parts(&self, stripe_wait: u128, restart: u128) -> BlameSum {
+    /// The same time in eleven parts, with those of `whole` that belong to no phase.
+    pub fn parts(&self, whole: &BlameSum) -> BlameSum {
         let BlamePhases { data, parity, reconstruct } = self;
         BlameSum {
             service: data.flash,
@@ -126,9 +130,10 @@ impl BlamePhases {
             parity: parity.total() - parity.gc - parity.rebuild,
             reconstruct: reconstruct.total() - reconstruct.gc - reconstruct.rebuild,
             link: data.link,
-            stripe_wait,
+            stripe_wait: whole.stripe_wait,
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
-            restart,
+            restart: whole.restart,
+            depth_wait: whole.depth_wait,
         }
     }
 }
@@ -177,6 +182,7 @@ pub(crate) mod tests {
         },
         stripe_wait: 32768,
         restart: 524288,
+        depth_wait: 1048576,
     };
 
     #[test]
@@ -194,6 +200,7 @@ pub(crate) mod tests {
             stripe_wait: 32768,
             queue_rebuild: 65536 + 131072 + 262144,
             restart: 524288,
+            depth_wait: 1048576,
         };
         assert_eq!(sum, expected);
         assert_eq!(sum.total(), u128::from(EVERY_PART.total()));
@@ -226,7 +233,7 @@ pub(crate) mod tests {
             sum.add(&EVERY_PART);
             phases.add(&EVERY_PART);
         }
-        assert_eq!(phases.parts(3 * 32768, 3 * 524288), sum);
+        assert_eq!(phases.parts(&sum), sum);
     }
 
     #[test]

@@ -197,7 +197,7 @@ impl HostRecorder {
     /// kind are not all requests.
     pub fn check(&self) {
         assert_eq!(self.blame.total(), self.all.sum_ns(), "summed blame must equal the summed response time");
-        let by_phase = self.phases.parts(self.blame.stripe_wait, self.blame.restart);
+        let by_phase = self.phases.parts(&self.blame);
         assert_eq!(by_phase, self.blame, "blame by phase must agree with the parts of blame");
         let by_kind = self.read_requests + self.write_requests + self.trim_requests + self.flush_requests;
         assert_eq!(by_kind, self.requests(), "requests by kind must sum to all requests");

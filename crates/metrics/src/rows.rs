@@ -3,7 +3,7 @@
 //! ```text
 //! requests        request, arrival_ns, finish_ns, response_ns, operation, offset, length,
 //!                 the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member,
-//!                 queue_rebuild_ns, restart_ns
+//!                 queue_rebuild_ns, restart_ns, depth_wait_ns
 //! gc_intervals    device, start_ns, end_ns
 //! ```
 //!
@@ -73,6 +73,7 @@ pub const REQUESTS: Rows = Rows {
         ("gc_member", Kind::Optional),
         ("queue_rebuild_ns", Kind::Integer),
         ("restart_ns", Kind::Integer),
+        ("depth_wait_ns", Kind::Integer),
     ],
 };
 
@@ -113,6 +114,7 @@ pub fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
         member.cast_unsigned(),
         blame.queue_rebuild(),
         blame.restart,
+        blame.depth_wait,
     ];
     row.map(u64::cast_signed)
 }
@@ -143,6 +145,7 @@ mod tests {
             reconstruct: Blame { transfer: 128, queue_gc: 256, ..Blame::default() },
             stripe_wait: 512,
             restart: 4_096,
+            depth_wait: 8_192,
         };
         Completion {
             id: 7,
@@ -175,6 +178,7 @@ mod tests {
             ("stripe_wait_ns", 512),
             ("queue_rebuild_ns", 1_024 + 2_048),
             ("restart_ns", 4_096),
+            ("depth_wait_ns", 8_192),
         ];
         assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
         assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));

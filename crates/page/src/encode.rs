@@ -95,7 +95,7 @@ fn requests(bytes: &mut Bytes, recording: &Recording) {
 
 /// The parts in the order of the tables' `PARTS`, and whose garbage collection was waited for.
 fn blame(bytes: &mut Bytes, completion: &Completion) {
-    let RequestBlame { data, parity, reconstruct, stripe_wait, restart } = &completion.blame;
+    let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = &completion.blame;
     let queue_gc = completion.blame.queue_gc();
     let parts = [
         data.service,
@@ -108,6 +108,7 @@ fn blame(bytes: &mut Bytes, completion: &Completion) {
         *stripe_wait,
         completion.blame.queue_rebuild(),
         *restart,
+        *depth_wait,
     ];
     let present = parts.iter().enumerate().map(|(bit, &part)| u64::from(part > 0) << bit);
     bytes.integer(present.sum());

@@ -23,6 +23,9 @@ pub(crate) struct States {
     pub journal: SpareState,
 }
 
+/// The most operations that a queue may be limited to.
+pub(crate) const MOST_DEPTH: u32 = 65535;
+
 /// `[ssd]` keys that `[[array.member]]` takes directly, too.
 const OVERRIDES: &[&str] = &["preset", "geometry", "timing", "link", "ftl", "gc"];
 
@@ -50,7 +53,9 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let knowledge = Knowledge { free_stripes, ..knowledge::read(&section, level, devices, page)? };
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
     log::fits(&section, &faults, room.layout(), page)?;
+    let depth = section.field("queue_depth");
     let config = ArrayConfig {
+        queue_depth: depth.map(|field| field.count(1, MOST_DEPTH)).transpose()?,
         devices,
         level,
         stripe_unit,

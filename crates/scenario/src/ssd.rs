@@ -10,6 +10,7 @@ use harmonia_ssd::{
 };
 use harmonia_types::{SimDuration, registry, units};
 
+use crate::array::MOST_DEPTH;
 use crate::error::{Fault, Parsed, printable};
 use crate::own::{Keys, PolicyTable, TOGETHER, refused_alone, said};
 use crate::presets::device as presets;
@@ -208,7 +209,8 @@ impl Draft {
         self.set(section, "bandwidth", |c| &mut c.link.bandwidth, |f| f.bandwidth())?;
         self.set(section, "latency", |c| &mut c.link.latency, |f| f.duration(false))?;
         let order = [("ready", LinkOrder::Ready), ("arrival", LinkOrder::Arrival)];
-        self.set(section, "order", |c| &mut c.link.order, |f| f.choice(&order))
+        self.set(section, "order", |c| &mut c.link.order, |f| f.choice(&order))?;
+        self.set(section, "queue_depth", |c| &mut c.link.queue_depth, |f| f.count(1, MOST_DEPTH).map(Some))
     }
 
     fn ftl(&mut self, section: &Section<'_>) -> Parsed<()> {

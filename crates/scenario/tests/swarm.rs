@@ -148,6 +148,10 @@ fn generate(seed: u64) -> Generated {
         d.range(0, 9) / 5 * 7,
         bus.pick(&["ready", "ready", "arrival"])
     ));
+    let mut depth = Draw(Rng::stream(seed, "swarm/depth"));
+    if depth.0.chance(0.2) {
+        put(format_args!("queue_depth = {}", depth.range(1, 24)));
+    }
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
     let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");
     let allocation = if dynamic { "dynamic".to_owned() } else { order.to_string() };
@@ -192,6 +196,9 @@ fn generate(seed: u64) -> Generated {
     let keys = level(&mut levels, layout.level());
     let has_cache = keys.contains("stripe_cache = ") && !keys.contains("stripe_cache = 0");
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n{keys}"));
+    if depth.0.chance(0.2) {
+        put(format_args!("queue_depth = {}", depth.range(1, 64)));
+    }
     let mut known = Draw(Rng::stream(seed, "swarm/knowledge"));
     let is_redundant = layout.level().redundancy(devices as u16) > 0;
     let interface = if known.0.chance(0.4) { Interface::Command } else { known.interface() };

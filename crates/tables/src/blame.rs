@@ -12,7 +12,7 @@ const TITLE: &str = "Where the time went: mean us of a request, and its share";
 type Part = fn(&BlameSum) -> u128;
 
 /// The parts of a response time: name, meaning, value; in the order in which they are drawn.
-pub const PARTS: [(&str, &str, Part); 10] = [
+pub const PARTS: [(&str, &str, Part); 11] = [
     ("flash", "the request's own flash reads and programs", |blame| blame.service),
     ("transfer", "its page transfers inside the device", |blame| blame.transfer),
     ("link", "the host link, or waiting for it", |blame| blame.link),
@@ -25,6 +25,9 @@ pub const PARTS: [(&str, &str, Part); 10] = [
     ("stripe wait", "waiting for a stripe that another request was changing", |blame| blame.stripe_wait),
     ("rebuild wait", "waiting behind rebuild, resync or scrub of the array", |blame| blame.queue_rebuild),
     ("restart", "waiting to be submitted again after a loss of power", |blame| blame.restart),
+    ("depth wait", "waiting in the array for a place in the queue of a member or the controller", |blame| {
+        blame.depth_wait
+    }),
 ];
 
 /// The table, without parts that no run knows, and a sentence for each run in which few members held up many requests.

@@ -73,6 +73,7 @@ fn mean_of(seeds: &[Report]) -> Report {
         (&mut blame.stripe_wait, |run| run.host.blame_ns.stripe_wait),
         (&mut blame.queue_rebuild, |run| run.host.blame_ns.queue_rebuild),
         (&mut blame.restart, |run| run.host.blame_ns.restart),
+        (&mut blame.depth_wait, |run| run.host.blame_ns.depth_wait),
     ] {
         *part = seeds.iter().map(of).sum::<u128>() / seeds.len() as u128;
     }

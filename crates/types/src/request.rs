@@ -194,6 +194,9 @@ pub struct RequestBlame {
     /// From arrival until the host submitted it again, because the array had lost power.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restart: u64,
+    /// In the array, waiting until a member or the controller has room for one more operation.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub depth_wait: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
@@ -205,7 +208,8 @@ impl RequestBlame {
     /// Sum of all parts: the response time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        self.data.total() + self.parity.total() + self.reconstruct.total() + self.stripe_wait + self.restart
+        let phases = self.data.total() + self.parity.total() + self.reconstruct.total();
+        phases + self.stripe_wait + self.restart + self.depth_wait
     }
 
     /// Adds the time of an operation that belongs to `phase`.

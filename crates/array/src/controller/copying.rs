@@ -74,6 +74,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.devices.push(spare);
         self.outstanding.push(0);
         self.coupled.push(0);
+        if let Some(depth) = self.depth.as_deref_mut() {
+            depth.add_slot();
+        }
         if C::ACTIVE {
             self.payload.is_copied(device);
         }
@@ -190,6 +193,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.outstanding.swap(index, slot);
         self.coupled.swap(index, slot);
         self.nodes.exchange(index, slot);
+        if let Some(depth) = self.depth.as_deref_mut() {
+            depth.exchange(index, slot);
+        }
         for place in [index, slot] {
             self.wakes.set_ranked(place, self.devices[place].next_wakeup());
             self.set_coupled_wake(place);

@@ -287,6 +287,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 nvram.forget(token);
             }
         }
+        if self.depth.is_some() {
+            self.is_emptied(index, now);
+        }
         self.coupled_wakes.set_ranked(index, SimTime::NEVER);
         Ok(())
     }

@@ -64,6 +64,8 @@ pub(super) enum Message {
     Tidy,
     /// Blocks of the write-intent bitmap are to be written.
     Mark,
+    /// Operations may have left their members, so that others have room.
+    Room,
     /// Bits of it are looked through for those that nobody needs.
     Pass,
 }
@@ -249,6 +251,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Background => self.work_on(now)?,
             Message::Tidy => self.tidy(now)?,
             Message::Mark => self.mark(now)?,
+            Message::Room => self.fill_room(now)?,
             Message::Pass => self.pass(now)?,
         }
         Ok(())

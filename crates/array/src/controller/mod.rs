@@ -10,6 +10,7 @@
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
+//! * `depth`: operations that wait until a member, or all of them, are given one more;
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
@@ -60,6 +61,7 @@ mod caching;
 mod copying;
 #[cfg(test)]
 mod counted;
+mod depth;
 mod failure;
 mod locks;
 mod log;
@@ -97,6 +99,7 @@ use bitmap::Bitmap;
 pub use bitmap::BitmapCounters;
 pub use caching::CacheCounters;
 use caching::Caching;
+use depth::Depth;
 use failure::Fate;
 pub use failure::{Mishap, MishapKind};
 use locks::RowLocks;
@@ -177,6 +180,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     hedge: Option<SimDuration>,
     hedges: u64,
     hedges_won: u64,
+    /// Only where members are given so many operations at once and no more.
+    depth: Option<Box<Depth>>,
     nvram: Option<Box<Nvram>>,
     cache: Option<Box<Caching>>,
     page_size: Bytes,
@@ -435,7 +440,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let configs = config.members.iter().chain(&faults.spares).chain(journal);
         for (index, (member, state)) in configs.zip(states).enumerate() {
             let mut device = Device::new(&member.ssd, state, probe(DeviceId(index as u16)))?;
-            if coordinator.interests().completions || !planner.is_flat() {
+            if coordinator.interests().completions || !planner.is_flat() || Depth::is_limited(config) {
                 // What is made of one may concern this device the moment after.
                 device.stop_at_completions();
             }
@@ -497,6 +502,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             hedge,
             hedges: 0,
             hedges_won: 0,
+            depth: Depth::new(config, devices.len()),
             nvram: (config.knowledge.nvram > 0)
                 .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), devices.len()))),
             cache: Caching::of(config.stripe_cache, &layout),
@@ -558,7 +564,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let in_step = self.listens || self.interests.completions || self.interests.answers;
         // Of two answers to one read the first wins, whichever member it comes from.
-        let in_step = in_step || self.hedge.is_some();
+        let in_step = in_step || self.hedge.is_some() || self.depth.is_some();
         loop {
             let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
             if message.min(device) > until || message.min(device) == SimTime::NEVER {

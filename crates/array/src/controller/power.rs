@@ -218,6 +218,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(cache) = self.cache.as_deref_mut() {
             cache.lose_power();
         }
+        if let Some(depth) = self.depth.as_deref_mut() {
+            depth.forget_all();
+        }
         if let Some(nvram) = self.nvram.as_deref_mut() {
             nvram.forget_writes();
         }

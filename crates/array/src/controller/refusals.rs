@@ -46,6 +46,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let couples = node.couples;
             self.nodes.release(place);
             self.is_done_with(device, length, couples, refusal.at);
+            if self.depth.is_some() {
+                self.makes_room(&piece, refusal.at);
+            }
         } else if !piece.is_answered {
             self.add_to_step(&mut piece);
         }
@@ -173,11 +176,24 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.destage(device, now)
     }
 
+    /// A read of a request was given to its member: when another transaction may begin to find out the same.
+    #[cold]
+    pub(super) fn arrange_hedge(&mut self, token: u64, now: SimTime) {
+        let Some(Node { owner, is_direct, .. }) = self.nodes.place(token).map(|place| *self.nodes.get(place))
+        else {
+            return;
+        };
+        let request = if is_direct { owner } else { self.transactions[owner].request };
+        if let Some(delay) = self.hedge.filter(|_| request != NONE) {
+            self.agenda.push(now + delay, Message::Hedge(token));
+        }
+    }
+
     /// A read should have been answered by now: if it is not, another transaction begins to find out the same.
     #[cold]
     pub(super) fn hedge(&mut self, token: u64, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return Ok(()) };
-        if node.before != NONE {
+        if node.before != NONE && !self.only_waited(&node) {
             // It has been refused or held back before, and goes on in its own way.
             return Ok(());
         }
@@ -185,7 +201,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(transaction) = self.planner.hedge(&spec, &node.planned()) else { return Ok(()) };
         let operation = &node.operation;
         let device = &self.devices[operation.device.index()];
-        let waited = (now - self.transactions[node.owner].before.finish).0;
+        let waited = (now - self.begun(&node)).0;
         let collects = device.collection_left_in(operation.offset, operation.length, now).is_some();
         let blame = match collects {
             true => Blame { queue_gc: waited, ..Blame::default() },

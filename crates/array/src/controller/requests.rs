@@ -6,7 +6,7 @@ use harmonia_types::{Completion, GcWait, HostRequest, Operation, RequestBlame, S
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::Node;
+use super::tokens::{NONE, Node};
 use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
@@ -155,12 +155,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A member is done with an operation that belongs to its request directly.
     #[inline]
     pub(super) fn direct_is_done(&mut self, node: &Node, done: &SubCompletion) {
+        let depth_wait =
+            if node.before == NONE { 0 } else { self.nodes.take_before(node.before).blame.depth_wait };
         let state = &mut self.requests[node.owner];
         state.gc_affected |= done.gc_affected;
         if done.finish > state.finish || (done.finish == state.finish && node.index < state.last) {
             state.finish = done.finish;
             state.last = node.index;
             state.blame.data = done.blame;
+            state.blame.depth_wait = depth_wait;
             let (member, ns) = (node.operation.device, done.blame.queue_gc);
             state.gc_wait = (ns > 0).then_some(GcWait { member, ns });
         }

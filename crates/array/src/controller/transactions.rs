@@ -433,10 +433,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !is_twin {
             self.write_begins(node);
         }
-        if let Some(delay) = self.hedge.filter(|_| operation.operation == Operation::Read && request != NONE)
-        {
-            self.agenda.push(now + delay, Message::Hedge(token));
-        }
         let couples = !is_direct && self.transactions[owner].goes_on();
         if couples {
             self.nodes.get_mut(node).couples = true;
@@ -452,8 +448,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
             parity: operation.parity,
             background: !is_direct && self.transactions[owner].is_background(),
         };
+        if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }
+    }
+
+    /// Gives an operation to the device in a slot.
+    #[inline]
+    pub(super) fn give(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.hedge.is_some() && sub.operation == Operation::Read {
+            self.arrange_hedge(sub.token, now);
+        }
         let result = self.devices[slot].submit(now, sub);
-        result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
+        result.map_err(|failure| {
+            let place = self.nodes.place(sub.token);
+            let device = place.map_or(DeviceId(slot as u16), |place| self.nodes.get(place).operation.device);
+            ArrayFailure { device, failure }
+        })?;
         self.collect_from(slot)
     }
 
@@ -499,6 +508,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
         let operation = &node.operation;
         self.is_done_with(usize::from(node.slot), operation.length, node.couples, done.finish);
+        if self.depth.is_some() {
+            self.makes_room(&node, done.finish);
+        }
         if !node.is_twin {
             self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
         }

@@ -48,7 +48,12 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             resume: SimDuration::ZERO,
         },
         // Zero nanoseconds a page after rounding.
-        link: LinkConfig { bandwidth: u64::MAX, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+        link: LinkConfig {
+            bandwidth: u64::MAX,
+            latency: SimDuration::ZERO,
+            order: LinkOrder::Ready,
+            queue_depth: None,
+        },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation: Allocation::CWDP,
@@ -86,6 +91,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         level,
         stripe_unit,
         parity_shares: Vec::new(),
+        queue_depth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),

@@ -44,6 +44,7 @@ fn agree(report: &Report, requests: &[BTreeMap<String, String>], intervals: &[BT
         ("stripe_wait_ns", blame.stripe_wait),
         ("queue_rebuild_ns", blame.queue_rebuild),
         ("restart_ns", blame.restart),
+        ("depth_wait_ns", blame.depth_wait),
         ("response_ns", blame.total()),
     ] {
         assert_eq!(u128::from(sum(column)), part, "{column}");

@@ -26,7 +26,7 @@ class Reader {
   }
 }
 
-const PARTS = 10;
+const PARTS = 11;
 const GC_PART = 4;
 const decoded = new Map();
 

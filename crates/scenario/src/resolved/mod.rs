@@ -43,6 +43,7 @@ impl Serialize for Scenario {
                 stripe_cache: cached.then_some(self.array.stripe_cache.entries),
                 delay_pre_reads: (cached && !self.array.stripe_cache.delays).then_some(false),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
+                queue_depth: self.array.queue_depth,
                 knowledge: self.array.knowledge.into(),
                 faults: FaultsView::new(&self.array.faults, self.spare_state),
                 log: LogView::new(&self.array, self.journal_state),
@@ -110,6 +111,8 @@ struct ArrayView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_pre_reads: Option<bool>,
     stripe_unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_depth: Option<u32>,
     #[serde(flatten)]
     knowledge: KnowledgeView,
     #[serde(flatten)]

@@ -68,6 +68,16 @@ pub(super) const KEYS: &[Key] = &[
         "bytes that lie together on one member, md's chunk; raid1 has none and ignores this",
     ),
     key(
+        "array.queue_depth",
+        Whole(1, 65535),
+        "a whole number, 1 to 65535",
+        "none",
+        "operations that all members together have at once at most, each an operation on one member and of any length; of the \
+         rest the first to come goes next whose member takes one more by ssd.link.queue_depth. The array's own work counts and \
+         waits as the host's does. DiskSim's controllers take 100; RAID-0 there joins all that a request has on one device, as \
+         RAID-0 does here, so a request counts once for each member that it touches",
+    ),
+    key(
         "array.interface",
         OneOf(&["nothing", "log", "window", "busy", "command"]),
         "\"nothing\", \"log\", \"window\", \"busy\" or \"command\"",

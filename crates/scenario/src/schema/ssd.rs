@@ -188,6 +188,15 @@ pub(super) const KEYS: &[Key] = &[
          overtake earlier writes; arrival: not before the data of every earlier write is over the link, as on a SCSI bus",
     ),
     key(
+        "ssd.link.queue_depth",
+        Whole(1, 65535),
+        "a whole number, 1 to 65535",
+        "none",
+        "operations that the device has at once at most, each of any length; the rest wait in the array, in the order in which \
+         they came, and an operation makes room when its last page is over the link; the array's own work, such as rebuild, \
+         scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)",
+    ),
+    key(
         "ssd.ftl.reserved_blocks",
         Any(&[Share, Whole(0, MOST)]),
         "a share of the raw blocks (\"15%\") or a number of blocks per allocation unit",

@@ -229,6 +229,7 @@ impl<P: Probe> Device<P> {
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
                 link_in_order: config.link.order == LinkOrder::Arrival,
+                queue_depth: config.link.queue_depth,
                 domain: config.gc.domain,
                 background: config.gc.trigger == Trigger::Background,
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
@@ -427,6 +428,11 @@ impl<P: Probe> Device<P> {
     /// Since when some die has been collecting, if one is.
     pub fn collecting_since(&self) -> Option<SimTime> {
         (self.collecting > 0).then_some(self.collecting_since)
+    }
+
+    /// How many operations it is to be given at once, if that is limited. Whoever submits them keeps the rest.
+    pub fn queue_depth(&self) -> Option<u32> {
+        self.rules.queue_depth
     }
 
     /// The mapping state.

@@ -23,6 +23,8 @@ pub(super) struct Rules {
     pub link_latency: SimDuration,
     /// Reads and trims do not overtake writes on the link.
     pub link_in_order: bool,
+    /// Operations that whoever uses the device gives it at once.
+    pub queue_depth: Option<u32>,
     pub domain: Domain,
     pub background: bool,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.

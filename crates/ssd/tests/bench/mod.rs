@@ -50,6 +50,7 @@ pub fn one_die() -> SsdConfig {
             bandwidth: PAGE * 1_000_000_000 / LINK,
             latency: SimDuration::ZERO,
             order: LinkOrder::Ready,
+            queue_depth: None,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(4),

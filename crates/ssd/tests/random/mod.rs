@@ -67,6 +67,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
             order: LinkOrder::Ready,
+            queue_depth: None,
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),

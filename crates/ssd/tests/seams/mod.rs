@@ -43,7 +43,12 @@ pub fn config(channels: u32) -> SsdConfig {
             suspend_host_program: None,
             resume: SimDuration::ZERO,
         },
-        link: LinkConfig { bandwidth: 1_000_000_000, latency: SimDuration::ZERO, order: LinkOrder::Ready },
+        link: LinkConfig {
+            bandwidth: 1_000_000_000,
+            latency: SimDuration::ZERO,
+            order: LinkOrder::Ready,
+            queue_depth: None,
+        },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
             allocation: Allocation::CWDP,

@@ -79,6 +79,12 @@ fn shares(seed: u64, config: &ArrayConfig) -> Vec<u16> {
     (0..config.devices).map(|member| rng.below(4) as u16 + u16::from(member < 2)).collect()
 }
 
+/// A limit of operations at once. Other draws stay as they are.
+fn depth(rng: &Rng, chance: f64, most: u64) -> Option<u32> {
+    let mut rng = rng.clone();
+    rng.chance(chance).then(|| draw(&mut rng, 1, most) as u32)
+}
+
 fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
     let most = MOST_MEMBERS.min(u64::from(level.most_members()));
     let devices = draw(rng, u64::from(level.least_members()), most) as u16;
@@ -113,6 +119,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
         faults: Faults::default(),
         stripe_cache: StripeCacheConfig::default(),
         parity_shares: Vec::new(),
+        queue_depth: depth(rng, 0.3, 12),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
@@ -281,6 +288,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
             latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),
             order: LinkOrder::Ready,
+            queue_depth: depth(rng, 0.2, 6),
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),

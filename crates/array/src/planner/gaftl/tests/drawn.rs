@@ -155,6 +155,7 @@ pub(super) fn config(rng: &mut Rng, (befalls, is_dual): (Befall, bool), seed: u6
         level,
         stripe_unit: PAGE * (1 + rng.below(3)),
         parity_shares: shares(level, devices, rng.below(1 << 20)),
+        queue_depth: None,
         small_write: SmallWrite::Fewest,
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
