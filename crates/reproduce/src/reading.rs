@@ -38,6 +38,7 @@ const READINGS: &[(&str, &str)] = &[
     ("ne-fp3-device", include_str!("../../../experiments/readings/ne-fp3-device.toml")),
     ("ne-fp3-link2147", include_str!("../../../experiments/readings/ne-fp3-link2147.toml")),
     ("constant-bytes", include_str!("../../../experiments/readings/constant-bytes.toml")),
+    ("queue-limits", include_str!("../../../experiments/readings/queue-limits.toml")),
     ("shared-bus", include_str!("../../../experiments/readings/shared-bus.toml")),
     ("shared-bus-constant", include_str!("../../../experiments/readings/shared-bus-constant.toml")),
     ("bursts-300", include_str!("../../../experiments/readings/bursts-300.toml")),
