@@ -63,7 +63,8 @@ pub const REASONS: &[Reason] = &[
     reason(
         &["idle-monotone"],
         "At a hundred times the rate a burst waits in the queues of the array, whether the array collects or not, if a \
-         member's link has 300 MB/s. The papers name no link. `@bursts-300` has a faster one and longer bursts.",
+         member's link has 300 MB/s. The papers name no link. With a faster one and longer bursts (`@bursts-300`) idle time is worth \
+         about as much at both rates. No reading has it grow between them.",
     ),
     reason(
         &["financial-erases", "financial-response"],
@@ -72,8 +73,9 @@ pub const REASONS: &[Reason] = &[
     ),
     reason(
         &["table10-burst-erases"],
-        "The paper is silent about the length of bursts and of the measurement. Idle time collects early, and erases more \
-         only while there is more in reserve than the load takes. `@bursts-30` measures over several fillings of the reserve.",
+        "The paper is silent about how full victims are, how long bursts are, and how much is measured. Full victims leave nothing to \
+         collect early. With nearly empty ones (`@ne-fp3`) collecting in idle time erases more. Measured for longer, with shorter \
+         bursts (`@bursts-30`), the difference all but goes.",
     ),
     // HPDC 2018.
     reason(

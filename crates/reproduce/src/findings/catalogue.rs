@@ -520,8 +520,8 @@ fn table_10(reader: &Reader<'_>) -> Finding {
                     .all(|id| reader.verdict(id) == Verdict::Within),
             "All of the table holds except for one cell. Here collecting in idle time costs no more erases than \
              the seeds scatter. Only registered members are asked, and what they collect early they need not \
-             collect later. Measured over several fillings of the reserve, with shorter bursts, it does cost more (the reading \
-             `bursts-30`)."
+             collect later. With nearly empty victims it does cost more ([the reading \
+             `ne-fp3`](#which-reading-of-ieee-tc-2012-and-msst-2011-explains-which-figure))."
                 .into(),
         )],
         figures: vec![
