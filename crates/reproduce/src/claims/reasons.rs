@@ -40,9 +40,10 @@ pub const REASONS: &[Reason] = &[
     ),
     reason(
         &["size-2", "size-18", "size-18-over-4", "size-floor"],
-        "The papers name no host link, no limit on outstanding operations, and not how the space addressed grows with the array. \
-         In configuration A/B every SSD brings a link of its own, and nothing limits what is outstanding. `@constant-bytes` and \
-         `@shared-bus` change one of these each.",
+        "The papers name no bus, no limit on outstanding operations, and not how the space addressed grows with the array. In \
+         configuration A/B every SSD brings a link of its own, so more SSDs have no floor. `@shared-bus` has one bus for all, as \
+         the simulator ships, and meets all of these. It loses `size-8-is-2`, which `@constant-bytes` has. `@queue-limits` has the \
+         limits.",
     ),
     reason(
         &["enterprise-ideal", "idle-ideal"],
