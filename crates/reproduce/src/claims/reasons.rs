@@ -42,8 +42,8 @@ pub const REASONS: &[Reason] = &[
         &["size-2", "size-18", "size-18-over-4", "size-floor"],
         "The papers name no bus, no limit on outstanding operations, and not how the space addressed grows with the array. In \
          configuration A/B every SSD brings a link of its own, so more SSDs have no floor. `@shared-bus` has one bus for all, as \
-         the simulator ships, and meets all of these. It loses `size-8-is-2`, which `@constant-bytes` has. `@queue-limits` has the \
-         limits.",
+         the simulator ships, and meets all of these. It loses `size-8-is-2`, which `@constant-bytes` has. The limits that it ships with count a \
+         request once for each member, and give none of these (`@queue-limits`).",
     ),
     reason(
         &["enterprise-ideal", "idle-ideal"],

@@ -3,7 +3,7 @@
 use super::Finding;
 use super::write::{Reader, count, entry, head, line, ms, of};
 use crate::claims::Unit;
-use crate::claims::adaptive::{LOADS, WIDTH, ideal_against_best};
+use crate::claims::adaptive::{IDEAL, LOADS, WIDTH, ideal_against_best};
 use crate::measure::Measure;
 use crate::measure::Quantity::{Erases, ReadMean, WriteMean};
 use crate::reading::readings;
@@ -20,7 +20,11 @@ pub(super) fn finding(reader: &Reader<'_>) -> Finding {
     let surging = readings().unwrap_or_default().into_iter().find(|reading| reading.id == SURGING);
     let renamed = |mut measure: Measure| {
         if let Some(reading) = &surging {
-            measure.rename(&|experiment, variant| reading.variant(experiment, variant));
+            // Collection that takes no time has no scheme to read otherwise.
+            measure.rename(&|experiment, variant| match experiment {
+                IDEAL => variant.to_owned(),
+                _ => reading.variant(experiment, variant),
+            });
         }
         measure
     };
