@@ -33,6 +33,7 @@ use crate::experiment::{Experiment, Job, SEEDS};
 const READINGS: &[(&str, &str)] = &[
     ("ne-fp3", include_str!("../../../experiments/readings/ne-fp3.toml")),
     ("ne-fp5", include_str!("../../../experiments/readings/ne-fp5.toml")),
+    ("ne-fp10", include_str!("../../../experiments/readings/ne-fp10.toml")),
     ("ne-fp3-device", include_str!("../../../experiments/readings/ne-fp3-device.toml")),
     ("ne-fp3-link2147", include_str!("../../../experiments/readings/ne-fp3-link2147.toml")),
     ("constant-bytes", include_str!("../../../experiments/readings/constant-bytes.toml")),
@@ -49,6 +50,8 @@ const READINGS: &[(&str, &str)] = &[
     ("open-64", include_str!("../../../experiments/readings/open-64.toml")),
     ("skip", include_str!("../../../experiments/readings/skip.toml")),
     ("open-64-skip", include_str!("../../../experiments/readings/open-64-skip.toml")),
+    ("partial-alone", include_str!("../../../experiments/readings/partial-alone.toml")),
+    ("partial-along", include_str!("../../../experiments/readings/partial-along.toml")),
     ("no-warm-up", include_str!("../../../experiments/readings/no-warm-up.toml")),
     ("turn", include_str!("../../../experiments/readings/turn.toml")),
     ("turn-half", include_str!("../../../experiments/readings/turn-half.toml")),

@@ -291,7 +291,6 @@ fn empty_blocks(reader: &Reader<'_>) -> Finding {
         figures: vec![reader.forest("Empty blocks", &claims)],
         claims: claims.to_vec(),
         table,
-        ..Finding::default()
     }
 }
 
