@@ -35,7 +35,7 @@ help:
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
-	@echo 'make reproduce  run every experiment behind docs/findings.md (twenty minutes on two idle cores; goes on where it was stopped)'
+	@echo 'make reproduce  run every experiment behind docs/findings.md (three quarters of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'

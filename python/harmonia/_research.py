@@ -80,7 +80,8 @@ def reproduce(
 ) -> list[Section]:
     """Test the papers' claims by simulation: each claim with what was measured, and its ``verdict``.
 
-    ``ids`` names claims and experiments, as `claims` lists them; without any, all are tested, which takes many minutes.
+    ``ids`` names claims, experiments and readings; without any, all are tested, which takes many minutes. The verdicts of a
+    reading say its name in ``reading``.
     Each variant runs with ``seeds`` seeds, 3 by default. Finished runs are kept in the folder ``out``, where the command
     line keeps them too. ``kept=True`` runs nothing and
     judges by what is there.

@@ -499,13 +499,13 @@ pub(crate) struct TuneArguments {
 /// What is reproduced.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// Claims and experiments; see --list [default: all]
+    /// Claims, experiments and readings; see --list [default: all]
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
-    /// List claims and experiments, and run nothing
+    /// List claims, experiments and readings, and run nothing
     #[arg(long, conflicts_with_all = ["seeds", "threads"])]
     pub list: bool,
-    /// Run every variant with the seeds 1 to N, each on an aged array of its own
+    /// Run every variant with the seeds 1 to N, each on an aged array of its own; a reading may have fewer
     #[arg(long, value_name = "N", default_value_t = harmonia_reproduce::experiment::SEEDS,
           value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use harmonia_reproduce::campaign;
 use harmonia_reproduce::experiment::Job;
-use harmonia_reproduce::{Choice, Results, assess, experiments};
+use harmonia_reproduce::{Choice, Results, experiments};
 use harmonia_scenario::{BadInput, RunOptions};
 use harmonia_tune::{Campaign, Request, Space, objective};
 use pyo3::prelude::*;
@@ -80,16 +80,12 @@ pub(crate) fn reproduce(
     let results = match &folder {
         None => Results::default(),
         Some(folder) => {
-            let mut jobs = Vec::new();
-            for experiment in &experiments {
-                let wanted = |variant: &str| choice.needs(&experiment.id, variant);
-                let most = seeds.unwrap_or(harmonia_reproduce::experiment::SEEDS);
-                jobs.extend(experiment.jobs(most, wanted).map_err(refused)?);
-            }
+            let most = seeds.unwrap_or(harmonia_reproduce::experiment::SEEDS);
+            let jobs = choice.jobs(&experiments, most).map_err(refused)?;
             measured(py, &jobs, folder, seeds.is_some(), threads, cache)?
         }
     };
-    errors::json(&assess(&choice.claims, &results))
+    errors::json(&choice.assess(&results))
 }
 
 fn measured(

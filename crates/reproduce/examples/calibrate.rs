@@ -14,7 +14,13 @@
 //!
 //! Further arguments are keys that all volumes change, to calibrate a sweep: `precondition.fill=0.5`. `--poisson`
 //! calibrates without bursts, `--share-of-time=0.25` and `--burst-length=500` with those instead of what is found;
-//! `--only=mds_0,proj_0` only those volumes.
+//! `--only=mds_0,proj_0` only those volumes, `--seeds=1` looks at one seed, `--closed` has the closed loop too. The loads of the
+//! reading `one-page`:
+//!
+//! ```sh
+//! calibrate --seeds=1 --share-of-time=0.12 --burst-length=16000 --closed workload.size.mean=8KB precondition.fill=0.65 \
+//!     workload.address.footprint=0.65 ssd.geometry.channels=1 workload.requests=300000 workload.warmup=150000
+//! ```
 
 #![expect(clippy::print_stdout, reason = "prints the calibrated loads")]
 
@@ -82,6 +88,7 @@ fn main() -> Result<(), Failure> {
     let length = value("--burst-length").map_or(Ok(BURST_LENGTH), str::parse)?;
     let only = value("--only");
     let wanted = |volume: &Volume| only.is_none_or(|only| only.split(',').any(|name| name == volume.name));
+    let seeds = value("--seeds").map_or(Ok(SEEDS), str::parse)?;
     let folder = tempfile::tempdir()?;
     let baseline = |id: &str| -> Result<Baseline, Failure> {
         let found = experiments()?.into_iter().find(|experiment| experiment.id == id);
@@ -89,7 +96,7 @@ fn main() -> Result<(), Failure> {
             experiment: found.ok_or("no such experiment")?,
             volumes: VOLUMES.into_iter().filter(wanted).collect(),
             sets: sets.clone(),
-            seeds: SEEDS,
+            seeds,
             aged: AgedCache::new(folder.path().to_owned(), AgedCache::MOST_BYTES),
         })
     };
@@ -106,12 +113,12 @@ fn main() -> Result<(), Failure> {
         None => {
             open.seeds = 1;
             let (load, rates) = open.bursts(length)?;
-            open.seeds = SEEDS;
+            open.seeds = seeds;
             (load, open.calibrated(load, &rates)?)
         }
     };
     open.report(bursts, &found);
-    if flags.is_empty() {
+    if flags.is_empty() || flags.iter().any(|flag| flag == "--closed") {
         let closed = baseline("io-parallel-closed")?;
         closed.report(Load::Closed, &closed.calibrated(Load::Closed, &closed.start(FIRST_DEPTH))?);
     }

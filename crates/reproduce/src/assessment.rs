@@ -6,6 +6,7 @@ use harmonia_metrics::Interval;
 use serde::Serialize;
 
 use crate::claims::{Claim, Test, Unit};
+use crate::reading::Reading;
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
 
@@ -14,6 +15,9 @@ use crate::verdict::{Expected, Verdict};
 pub struct Assessment {
     /// The claim's name.
     pub id: &'static str,
+    /// The reading under which it was asked; none is the frozen configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reading: Option<String>,
     /// Paper, section, figure.
     pub source: &'static str,
     /// What it says.
@@ -43,9 +47,17 @@ pub fn assess(claims: &[Claim], results: &Results) -> Vec<Assessment> {
     claims.iter().map(|claim| of(claim, results)).collect()
 }
 
+/// Holds the claims of a paper against the results of another reading of it.
+pub fn assess_reading(reading: &Reading, results: &Results) -> Vec<Assessment> {
+    let mut all = assess(&reading.claims(), results);
+    all.iter_mut().for_each(|one| one.reading = Some(reading.id.clone()));
+    all
+}
+
 fn of(claim: &Claim, results: &Results) -> Assessment {
     let mut assessment = Assessment {
         id: claim.id,
+        reading: None,
         source: claim.source,
         words: claim.words,
         claimed: claim.claimed,
@@ -107,9 +119,14 @@ fn suffix(unit: Unit) -> &'static str {
     }
 }
 
+/// A measurement without its interval: "73.7%".
+pub fn plain(measured: &Interval, unit: Unit) -> String {
+    format!("{}{}", number(measured.mean, unit), suffix(unit))
+}
+
 /// A measurement with its interval: "73.7% ± 0.4".
 pub fn shown(measured: &Interval, unit: Unit) -> String {
-    let mean = format!("{}{}", number(measured.mean, unit), suffix(unit));
+    let mean = plain(measured, unit);
     match measured.half_width {
         Some(half_width) => format!("{mean} ± {}", number(half_width, unit)),
         None => format!("{mean} (one seed)"),

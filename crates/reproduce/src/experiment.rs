@@ -43,6 +43,8 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("adaptive-ties", include_str!("../../../experiments/adaptive-ties.toml")),
     ("adaptive-thresholds", include_str!("../../../experiments/adaptive-thresholds.toml")),
     ("adaptive-channels", include_str!("../../../experiments/adaptive-channels.toml")),
+    ("adaptive-ideal", include_str!("../../../experiments/adaptive-ideal.toml")),
+    ("adaptive-width", include_str!("../../../experiments/adaptive-width.toml")),
     ("adaptive-fullness", include_str!("../../../experiments/adaptive-fullness.toml")),
     ("ioda", include_str!("../../../experiments/ioda.toml")),
     ("ioda-rate", include_str!("../../../experiments/ioda-rate.toml")),

@@ -7,6 +7,7 @@
 //! ```
 //!
 //! * [`experiment`], [`experiments`]: named configurations and what is varied in them;
+//! * [`reading`]: what a paper leaves out, read otherwise, and all its claims asked again;
 //! * [`campaign`]: runs what is missing, and keeps what is done; [`Choice`]: what was asked for by name;
 //! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
@@ -25,6 +26,7 @@ pub mod claims;
 pub mod experiment;
 pub mod findings;
 pub mod measure;
+pub mod reading;
 pub mod results;
 pub mod summary;
 pub mod verdict;
@@ -32,4 +34,5 @@ pub mod verdict;
 pub use assessment::{Assessment, assess};
 pub use choice::Choice;
 pub use experiment::{Experiment, experiments};
+pub use reading::{Reading, readings};
 pub use results::Results;

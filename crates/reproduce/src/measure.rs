@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use harmonia_metrics::{Interval, Pairing, PairingReport};
 
 use crate::ages;
+use crate::claims::inside_the_die;
 use crate::results::Results;
-use crate::summary::Summary;
+use crate::summary::{Summary, Times};
 
 /// A figure of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +65,13 @@ pub enum Quantity {
     GcAffectedWrites,
     /// Busy planes of a die that collects. Unit: percent.
     PlaneUtilisation,
+    /// The most that utilisation can be with so many planes and victims as full as these; see
+    /// [`bound`](crate::claims::inside_the_die::bound). Unit: percent.
+    UtilisationBound(u32),
+    /// Writes that met garbage collection, as a share of writes. Unit: percent.
+    WritesAffected,
+    /// Time of writes that met garbage collection, as a share of the time of all writes. Unit: percent.
+    WriteTimeAffected,
     /// Host reads taken along, of the places that garbage collection offered. Unit: percent.
     ReadsPaired,
     /// Host writes taken along. Unit: percent.
@@ -140,6 +148,9 @@ impl Quantity {
             Quantity::GcAffectedReads => "reads that met garbage collection",
             Quantity::GcAffectedWrites => "writes that met garbage collection",
             Quantity::PlaneUtilisation => "plane utilisation during garbage collection",
+            Quantity::UtilisationBound(_) => "bound of plane utilisation",
+            Quantity::WritesAffected => "share of writes that met garbage collection",
+            Quantity::WriteTimeAffected => "share of the time of writes that met garbage collection",
             Quantity::ReadsPaired => "places beside reads that were taken",
             Quantity::WritesPaired => "places beside programs that were taken",
             Quantity::NoReadWaiting => "places beside reads for which nothing waited",
@@ -193,6 +204,20 @@ impl Quantity {
             Quantity::GcAffectedReads => of_all(run.gc_affected_read.count, run),
             Quantity::GcAffectedWrites => of_all(run.gc_affected_write.count, run),
             Quantity::PlaneUtilisation => run.plane_utilisation_in_gc.map(|share| 100.0 * share),
+            Quantity::UtilisationBound(planes) => {
+                let valid = Quantity::PagesMoved.of(run)?;
+                let affected = Quantity::WritesAffected.of(run)? / 100.0;
+                Some(100.0 * inside_the_die::bound(f64::from(planes), valid, affected))
+            }
+            Quantity::WritesAffected => {
+                let (met, all) = (run.gc_affected_write.count, run.write.count);
+                (all > 0).then(|| 100.0 * met as f64 / all as f64)
+            }
+            Quantity::WriteTimeAffected => {
+                let time = |times: &Times| times.mean.map(|mean| mean as f64 * times.count as f64);
+                let (met, all) = (time(&run.gc_affected_write).unwrap_or_default(), time(&run.write)?);
+                (all > 0.0).then(|| 100.0 * met / all)
+            }
             Quantity::ReadsPaired => offered(run, |pairing| &pairing.reads, |places| places.matched),
             Quantity::WritesPaired => offered(run, |pairing| &pairing.writes, |places| places.matched),
             Quantity::NoReadWaiting => offered(run, |pairing| &pairing.reads, |places| places.none_waiting),
@@ -314,6 +339,20 @@ impl Measure {
         Interval::of(&values)
     }
 
+    /// Reads other variants instead: `name` gives that of an experiment's variant.
+    pub fn rename(&mut self, name: &impl Fn(&str, &str) -> String) {
+        match self {
+            Measure::Of(_, experiment, variant) => *variant = name(experiment, variant),
+            Measure::Minus(a, b) | Measure::Over(a, b) | Measure::Lowered(a, b) => {
+                a.rename(name);
+                b.rename(name);
+            }
+            Measure::Average(of) | Measure::Highest(of) | Measure::Lowest(of) => {
+                of.iter_mut().for_each(|one| one.rename(name));
+            }
+        }
+    }
+
     /// Experiments it reads.
     pub fn experiments(&self) -> Vec<&'static str> {
         let mut names: Vec<&'static str> =
@@ -359,7 +398,7 @@ fn all(of: &[Measure], results: &Results, combine: impl Fn(&[f64]) -> f64) -> BT
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::summary::{Outcome, Times};
+    use crate::summary::Outcome;
 
     /// Results of an experiment `x`: variants with the mean of each seed.
     pub(crate) fn means(variants: &[(&str, &[u64])]) -> Results {
@@ -413,6 +452,16 @@ pub(crate) mod tests {
         assert_eq!(values(&Measure::Highest(of()), &results), [5.0, 9.0]);
         assert_eq!(values(&Measure::Lowest(of()), &results), [1.0, 5.0]);
         assert_eq!(values(&Measure::Average(of()), &results), [3.0, 7.0]);
+    }
+
+    /// A run without writes has no share of them.
+    #[test]
+    fn time_is_shared_by_count_and_mean() {
+        let times = |count, mean| Times { count, mean: Some(mean), ..Times::default() };
+        let run = Summary { write: times(8, 100), gc_affected_write: times(2, 300), ..Summary::default() };
+        assert_eq!(Quantity::WritesAffected.of(&run), Some(25.0));
+        assert_eq!(Quantity::WriteTimeAffected.of(&run), Some(75.0));
+        assert_eq!(Quantity::WriteTimeAffected.of(&Summary::default()), None);
     }
 
     /// Two hundred places beside programs, forty beside reads.

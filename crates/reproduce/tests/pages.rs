@@ -5,7 +5,9 @@
 #[path = "../examples/findings.rs"]
 mod generator;
 
-use harmonia_reproduce::{experiments, findings};
+use harmonia_reproduce::claims::{Paper, claims, reasons};
+use harmonia_reproduce::verdict::Verdict;
+use harmonia_reproduce::{assess, experiments, findings, readings};
 
 #[test]
 fn committed_pages_are_fresh() {
@@ -32,5 +34,31 @@ fn every_run_of_every_experiment_is_there() {
             let refused = results.refusal(&experiment.id, &variant).is_some();
             assert!(refused || seeds >= 3, "{} {variant}: {seeds} seeds", experiment.id);
         }
+    }
+}
+
+#[test]
+fn every_run_of_every_reading_is_there() {
+    let results = generator::results().expect("committed results");
+    for reading in readings().expect("valid readings") {
+        for (experiment, variant) in reading.cells() {
+            let name = reading.variant(experiment, &variant);
+            let seeds = results.runs(experiment, &name).len() as u64;
+            let refused = results.refusal(experiment, &name).is_some();
+            assert!(refused || seeds >= reading.seeds(experiment), "{experiment} {name}: {seeds} seeds");
+        }
+    }
+}
+
+/// A claim that is missed without a reason is a question that the page leaves open; a reason for one that is met is stale.
+#[test]
+fn every_missed_claim_of_a_paper_with_readings_has_a_reason_and_no_other_has() {
+    let results = generator::results().expect("committed results");
+    let papers = [Paper::GlobalCollection, Paper::InsideTheDie, Paper::Channels];
+    let of_papers: Vec<&str> = papers.iter().flat_map(|paper| paper.claims()).map(|claim| claim.id).collect();
+    for one in assess(&claims(), &results).iter().filter(|one| of_papers.contains(&one.id)) {
+        let missed = matches!(one.verdict, Verdict::DirectionOnly | Verdict::NotReproduced);
+        let given = reasons::REASONS.iter().any(|reason| reason.claims.contains(&one.id));
+        assert_eq!(missed, given, "{}: {}", one.id, one.verdict.text());
     }
 }

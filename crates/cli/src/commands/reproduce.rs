@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 use harmonia_reproduce::assessment::Assessment;
 use harmonia_reproduce::campaign::{self, Watch};
 use harmonia_reproduce::experiment::{Experiment, Job};
-use harmonia_reproduce::{Choice, Results, assess, experiments, findings};
+use harmonia_reproduce::{Choice, Results, experiments, findings};
 use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved};
 use harmonia_tables::{Cell, Emphasis, Table};
 
@@ -37,10 +37,7 @@ pub(crate) fn reproduce(
     }
     let cancel = interrupt::watch()?;
     let folder = ResultFolder::open(&arguments.out)?;
-    let mut jobs = Vec::new();
-    for experiment in &experiments {
-        jobs.extend(experiment.jobs(arguments.seeds, |variant| choice.needs(&experiment.id, variant))?);
-    }
+    let jobs = choice.jobs(&experiments, arguments.seeds)?;
     let bars = (output.shows_progress() && !no_progress).then(Bars::new);
     let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
@@ -60,7 +57,7 @@ pub(crate) fn reproduce(
     let mut results = earlier(&arguments.out);
     results.extend(measured?);
     interrupt::check(cancel)?;
-    let assessments = assess(&choice.claims, &results);
+    let assessments = choice.assess(&results);
     let json = json(&assessments)?;
     write(&folder, &arguments.out, &results, &json)?;
     if arguments.json { output.data(&json) } else { output.data(&table(&assessments, output)) }
@@ -120,7 +117,10 @@ fn table(assessments: &[Assessment], output: &Output) -> String {
         };
         let claimed = one.claimed.split(" (").next().unwrap_or_default();
         table.push(vec![
-            one.id.into(),
+            one.reading
+                .as_ref()
+                .map_or_else(|| one.id.to_owned(), |reading| format!("{}@{reading}", one.id))
+                .into(),
             claimed.into(),
             one.accepted.as_str().into(),
             one.shown.as_str().into(),
@@ -134,7 +134,7 @@ fn table(assessments: &[Assessment], output: &Output) -> String {
 
 fn list(choice: &Choice, experiments: &[Experiment], as_json: bool, output: &Output) -> Result<(), Failure> {
     if as_json {
-        return output.data(&json(&assess(&choice.claims, &Results::default()))?);
+        return output.data(&json(&choice.assess(&Results::default()))?);
     }
     let mut text = String::from("Claims\n");
     for claim in &choice.claims {
@@ -144,6 +144,11 @@ fn list(choice: &Choice, experiments: &[Experiment], as_json: bool, output: &Out
     for experiment in experiments {
         let variants = experiment.variants().len();
         text.push_str(&format!("  {:28} {} ({variants})\n", experiment.id, experiment.question));
+    }
+    text.push_str("\nReadings of papers (runs a seed)\n");
+    for reading in &choice.readings {
+        let runs = reading.cells().len();
+        text.push_str(&format!("  {:28} {} ({runs})\n", reading.id, reading.words));
     }
     output.data(&text)
 }

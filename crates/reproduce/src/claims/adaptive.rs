@@ -20,6 +20,8 @@ pub(crate) const TIES: &str = "adaptive-ties";
 pub(crate) const THRESHOLDS: &str = "adaptive-thresholds";
 pub(crate) const CHANNELS: &str = "adaptive-channels";
 pub(crate) const FULLNESS: &str = "adaptive-fullness";
+pub(crate) const IDEAL: &str = "adaptive-ideal";
+pub(crate) const WIDTH: &str = "adaptive-width";
 
 /// The paper's loads; ours are stand-ins.
 pub(crate) const LOADS: [&str; 7] =
@@ -63,6 +65,13 @@ pub(crate) fn against_best(quantity: Quantity, load: &str, page: &str) -> Measur
     let one = |scheme: &'static str| of(quantity, load, page, scheme);
     let best = Measure::Lowest(conventional(load).into_iter().map(one).collect());
     over(of(quantity, load, page, ADAPTIVE), best)
+}
+
+/// What collection that takes no time has, over the best conventional scheme's: the least that any scheme can.
+pub(crate) fn ideal_against_best(quantity: Quantity, load: &str) -> Measure {
+    let one = |scheme: &'static str| of(quantity, load, SMALL_PAGES, scheme);
+    let best = Measure::Lowest(conventional(load).into_iter().map(one).collect());
+    over(Measure::Of(quantity, IDEAL, load.to_owned()), best)
 }
 
 /// The same where equal channels take turns.

@@ -3,9 +3,12 @@
 //! * `catalogue`: what was asked, against the papers' claims, in the order of the page;
 //! * `trade_offs`: sweeps of one key;
 //! * `inside_the_die`: collection beside host work in one die;
+//! * `bound`: the most that planes can be busy, beside how busy they are;
 //! * `adaptive`: how many channels of a device collect at once;
+//! * `least`: how much there is to win for any number of channels;
 //! * `ioda`: reads that avoid members which collect;
 //! * `gaftl`: members that collect in turn, and somewhere else to write meanwhile;
+//! * `readings`: what a paper leaves out, read otherwise, against all its claims;
 //! * `soft_limit`: proactive-soft-limit against everything else;
 //! * `write`: figures and sentences out of results.
 //!
@@ -13,10 +16,13 @@
 //! which it is true, and is left out where it is not: a test asserts that in the committed results none is.
 
 mod adaptive;
+mod bound;
 mod catalogue;
 mod gaftl;
 mod inside_the_die;
 mod ioda;
+mod least;
+mod readings;
 mod soft_limit;
 mod trade_offs;
 mod write;

@@ -6,8 +6,9 @@ use harmonia_figure::{Chart, Forest, Row, Scale, Series};
 use harmonia_metrics::Interval;
 
 use crate::assessment::{Assessment, shown};
-use crate::claims::Unit;
+use crate::claims::{Test, Unit};
 use crate::measure::{Measure, Quantity};
+use crate::reading::readings;
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
 
@@ -34,6 +35,17 @@ impl Reader<'_> {
         found
             .filter(|one| one.measured.is_some())
             .map_or_else(|| "(not measured)".into(), |one| one.shown.clone())
+    }
+
+    /// What a claim measured under another reading of its paper, in words.
+    pub fn under(&self, reading: &str, id: &str) -> String {
+        let reading = readings().unwrap_or_default().into_iter().find(|known| known.id == reading);
+        let claims = reading.map(|reading| reading.claims()).unwrap_or_default();
+        let measured = claims.iter().find(|claim| claim.id == id).map(|claim| (&claim.test, claim.unit));
+        match measured {
+            Some((Test::Measured(measure, _), unit)) => self.say(measure, unit),
+            _ => "(not measured)".to_owned(),
+        }
     }
 
     /// What a claim says, without what is said in brackets.
