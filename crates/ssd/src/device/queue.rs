@@ -143,6 +143,8 @@ impl<P: Probe> Device<P> {
         }
         if pages == 1 {
             let place = self.rules.shape.locate(first);
+            // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
+            self.ftl.prefetch(place.1, place.2);
             return self.accept_page(&sub, (handle, 0), place, partial_head || partial_tail, now);
         }
         // Ask for all map entries at once, so that their cache misses overlap.
