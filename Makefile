@@ -196,7 +196,7 @@ swarm: prerequisites
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)
 
-# What is known of a commit and a seed is kept below target/mutants; 300 mutants take two hours on two cores.
+# What is known of a commit and a seed is kept below target/mutants; 300 mutants take an hour and a half on two cores.
 mutants: prerequisites prerequisites-python $(VENV)/ready
 	@export PATH="$(TOOLS)/bin:$$PATH"; \
 	command -v cargo-mutants > /dev/null || cargo install cargo-mutants@27.0.0 --locked --quiet --root $(TOOLS); \
