@@ -83,7 +83,7 @@ pub fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: &[f64])
 /// A degraded array with parity: a run like others, of which parts go to parity, reconstruction and waiting for stripes.
 #[cfg(test)]
 pub(crate) fn redundant() -> Report {
-    use harmonia_metrics::{BlamePhases, ResourceSum};
+    use harmonia_metrics::{BlamePhases, BlameSum, ResourceSum};
 
     let mut run = run("raid5", "blocking", 6_000, 12_000, &[0.5, 0.3, 0.2]);
     let requests = u128::from(run.host.requests);
@@ -96,7 +96,8 @@ pub(crate) fn redundant() -> Report {
         parity: us([500, 100, 80, 20, 0]),
         reconstruct: us([100, 0, 55, 45, 0]),
     };
-    run.host.blame_ns = run.host.blame_phases_ns.parts(499_000 * requests, 0);
+    let apart = BlameSum { stripe_wait: 499_000 * requests, ..BlameSum::default() };
+    run.host.blame_ns = run.host.blame_phases_ns.parts(&apart);
     run.devices[2].gc_waits.requests = 300;
     run.devices[3].gc_waits.requests = 100;
     run

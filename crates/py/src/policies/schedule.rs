@@ -38,6 +38,8 @@ impl PySchedule {
         ];
         let deadlines: Option<u64> = object.attribute(py, "deadlines", "None or a time in nanoseconds")?;
         let needs = Needs {
+            // It is asked for everything.
+            serves_head: false,
             // Whoever pairs or suspends looks for partners.
             queues: queues || pairs || suspend,
             pairs: if pairs { Pairs::Always } else { Pairs::Never },
