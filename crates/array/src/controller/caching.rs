@@ -192,7 +192,6 @@ impl Chain {
         whole.blame.parity.add(&self.blame.parity);
         whole.blame.reconstruct.add(&self.blame.reconstruct);
         whole.blame.stripe_wait += self.blame.stripe_wait;
-        whole.blame.depth_wait += self.blame.depth_wait;
         whole.blame.restart += self.blame.restart;
         whole.blame.depth_wait += self.blame.depth_wait;
         if self.gc_wait.map(|wait| wait.ns) > rest.gc_wait.map(|wait| wait.ns) {
