@@ -6,10 +6,9 @@
 mod common;
 
 use common::*;
-use harmonia_array::{Array, ArrayConfig, Level};
+use harmonia_array::{ArrayConfig, Level};
 use harmonia_engine::Rng;
 use harmonia_ssd::SsdConfig;
-use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{Completion, HostRequest, Operation, SimTime};
 
 /// 10 us a page on the link.
@@ -20,27 +19,11 @@ fn ssd(depth: Option<u32>) -> SsdConfig {
     ssd
 }
 
-fn run(config: &ArrayConfig, requests: &[HostRequest]) -> Vec<Completion> {
-    let mut array = Array::new(config, all_filled(config, 1), None, |_| NoProbe).unwrap();
-    for &request in requests {
-        array.advance_until(request.arrival).unwrap();
-        array.submit(request).unwrap();
-    }
-    let mut done = drain(&mut array);
-    done.sort_by_key(|done| done.id);
-    assert_eq!(done.len(), requests.len());
-    done
-}
-
-fn at_once(operation: Operation, count: u64) -> Vec<HostRequest> {
-    (0..count).map(|id| request(id, us(7), operation, id * PAGE, PAGE)).collect()
-}
-
 #[test]
 fn a_member_with_room_for_one_serves_one_at_a_time() {
     // Read: flash, bus and link; write: link, bus and flash. Nothing of two requests overlaps.
     for (operation, alone) in [(Operation::Read, 25 + 20 + 10), (Operation::Write, 10 + 20 + 200)] {
-        let done = run(&raid0(&ssd(Some(1)), 1, PAGE), &at_once(operation, 5));
+        let done = serve(&raid0(&ssd(Some(1)), 1, PAGE), &at_once(operation, 5));
         for (place, done) in (0..).zip(&done) {
             assert_eq!(done.finish, us(7 + alone * (place + 1)), "{operation:?} {place}");
             assert_eq!(done.blame.depth_wait, alone * place * 1000, "{operation:?} {place}");
@@ -52,16 +35,16 @@ fn a_member_with_room_for_one_serves_one_at_a_time() {
 #[test]
 fn an_operation_of_many_pages_counts_as_one() {
     let whole = [request(0, us(7), Operation::Read, 0, 5 * PAGE)];
-    let of = |depth| run(&raid0(&ssd(depth), 1, PAGE), &whole);
+    let of = |depth| serve(&raid0(&ssd(depth), 1, PAGE), &whole);
     assert_eq!(of(Some(1)), of(None));
 }
 
 #[test]
 fn the_controller_counts_over_all_members() {
     let config = |depth| ArrayConfig { queue_depth: depth, ..raid0(&ssd(None), 4, PAGE) };
-    let done = run(&config(Some(1)), &at_once(Operation::Read, 4));
+    let done = serve(&config(Some(1)), &at_once(Operation::Read, 4));
     assert_eq!(done.iter().map(|done| done.finish).collect::<Vec<_>>(), [62, 117, 172, 227].map(us));
-    let done = run(&config(Some(2)), &at_once(Operation::Read, 4));
+    let done = serve(&config(Some(2)), &at_once(Operation::Read, 4));
     assert_eq!(done.iter().map(|done| done.finish).collect::<Vec<_>>(), [62, 62, 117, 117].map(us));
 }
 
@@ -86,7 +69,7 @@ fn nobody_has_more_than_it_may_and_nobody_waits_with_room() {
             ..raid0(&ssd(Some(most as u32)), members as u16, PAGE)
         };
         let requests = random(&mut rng, members * 60, 400);
-        let done = run(&config, &requests);
+        let done = serve(&config, &requests);
         let member = |done: &Completion| done.offset / PAGE % members;
         let given = |done: &Completion| SimTime(done.arrival.0 + done.blame.depth_wait);
         // Outstanding just before `at`, at all members and at one.
@@ -119,8 +102,8 @@ fn limits_that_never_bind_change_nothing() {
                 ..level(of, &ssd(depth), members, PAGE)
             };
             let requests = random(&mut Rng::stream(seed, "never-binds"), 80, 400);
-            let free = run(&config(None), &requests);
-            assert_eq!(run(&config(Some(65_535)), &requests), free, "{of:?}, seed {seed}");
+            let free = serve(&config(None), &requests);
+            assert_eq!(serve(&config(Some(65_535)), &requests), free, "{of:?}, seed {seed}");
         }
     }
 }
@@ -129,13 +112,13 @@ fn limits_that_never_bind_change_nothing() {
 fn transactions_of_several_steps_wait_in_each_of_them() {
     let config = ArrayConfig { queue_depth: Some(1), ..level(Level::Raid4, &ssd(None), 3, PAGE) };
     // A small write reads one page at least, then writes data and parity one after the other.
-    let done = run(&config, &[request(0, us(7), Operation::Write, 0, PAGE)]);
+    let done = serve(&config, &[request(0, us(7), Operation::Write, 0, PAGE)]);
     let blame = &done[0].blame;
     assert!(blame.depth_wait >= 230_000, "{blame:?}");
     assert_eq!(blame.total(), (done[0].finish - done[0].arrival).0);
     for seed in 0..10 {
         let requests = random(&mut Rng::stream(seed, "steps"), 100, 200);
-        let done = run(&config, &requests);
+        let done = serve(&config, &requests);
         assert!(done.iter().all(|done| done.blame.total() == done.response().as_ns()), "seed {seed}");
     }
 }

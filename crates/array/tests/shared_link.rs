@@ -19,29 +19,13 @@ fn shared(level_: Level, members: u16, bandwidth: Option<u64>) -> ArrayConfig {
     ArrayConfig { link_bandwidth: bandwidth, ..level(level_, &one_die(16, 8, 5), members, PAGE) }
 }
 
-fn run(config: &ArrayConfig, requests: &[HostRequest]) -> Vec<Completion> {
-    let mut array = Array::new(config, all_filled(config, 1), None, |_| NoProbe).unwrap();
-    for &request in requests {
-        array.advance_until(request.arrival).unwrap();
-        array.submit(request).unwrap();
-    }
-    let mut done = drain(&mut array);
-    done.sort_by_key(|done| done.id);
-    assert_eq!(done.len(), requests.len());
-    done
-}
-
-fn at_once(operation: Operation, count: u64) -> Vec<HostRequest> {
-    (0..count).map(|id| request(id, us(7), operation, id * PAGE, PAGE)).collect()
-}
-
 #[test]
 fn one_operation_takes_its_bytes_divided_by_the_bandwidth_longer() {
     for operation in [Operation::Read, Operation::Write] {
         for pages in [1, 2, 5] {
             let one = [request(0, us(7), operation, 0, pages * PAGE)];
-            let without = run(&shared(Level::Raid0, 1, None), &one)[0];
-            let with = run(&shared(Level::Raid0, 1, us_a_page(10)), &one)[0];
+            let without = serve(&shared(Level::Raid0, 1, None), &one)[0];
+            let with = serve(&shared(Level::Raid0, 1, us_a_page(10)), &one)[0];
             assert_eq!(with.finish.0, without.finish.0 + pages * 10_000, "{operation:?}, {pages} pages");
             assert_eq!(with.blame.data.link, pages * 10_000);
             assert_eq!(with.blame.total(), with.response().as_ns());
@@ -49,14 +33,14 @@ fn one_operation_takes_its_bytes_divided_by_the_bandwidth_longer() {
     }
     for operation in [Operation::Trim, Operation::Flush] {
         let one = [request(0, us(7), operation, 0, PAGE)];
-        let of = |bandwidth| run(&shared(Level::Raid0, 1, bandwidth), &one);
+        let of = |bandwidth| serve(&shared(Level::Raid0, 1, bandwidth), &one);
         assert_eq!(of(us_a_page(10)), of(None), "{operation:?} carries no data");
     }
 }
 
 #[test]
 fn members_that_read_at_once_are_served_one_after_the_other() {
-    let done = run(&shared(Level::Raid0, 4, us_a_page(10)), &at_once(Operation::Read, 4));
+    let done = serve(&shared(Level::Raid0, 4, us_a_page(10)), &at_once(Operation::Read, 4));
     for (place, done) in (1..).zip(&done) {
         assert_eq!(done.finish, us(7 + 25 + 20 + 10 * place), "member {place}");
         assert_eq!(done.blame.data.link, 10_000 * place);
@@ -65,7 +49,7 @@ fn members_that_read_at_once_are_served_one_after_the_other() {
 
 #[test]
 fn members_that_are_written_at_once_begin_one_after_the_other() {
-    let done = run(&shared(Level::Raid0, 4, us_a_page(10)), &at_once(Operation::Write, 4));
+    let done = serve(&shared(Level::Raid0, 4, us_a_page(10)), &at_once(Operation::Write, 4));
     for (place, done) in (1..).zip(&done) {
         assert_eq!(done.finish, us(7 + 10 * place + 20 + 200), "member {place}");
         assert_eq!(done.blame.data.link, 10_000 * place);
@@ -81,7 +65,7 @@ fn a_read_waits_for_a_write_that_came_first_and_goes_at_the_nanosecond() {
             request(1, SimTime(write), Operation::Write, PAGE, PAGE),
         ];
         requests.sort_by_key(|request| request.arrival);
-        run(&shared(Level::Raid0, 2, us_a_page(10)), &requests)[0].finish
+        serve(&shared(Level::Raid0, 2, us_a_page(10)), &requests)[0].finish
     };
     let ready = us(7 + 25 + 20);
     assert_eq!(finish_of_read(ready.0 - 10_000), us(62), "the link is free just in time");
@@ -94,10 +78,10 @@ fn a_read_waits_for_a_write_that_came_first_and_goes_at_the_nanosecond() {
 fn both_links_take_their_time_one_after_the_other() {
     let mut config = shared(Level::Raid0, 1, us_a_page(10));
     config.members[0].ssd.link.bandwidth = PAGE * 1_000_000 / 30;
-    let done = run(&config, &[request(0, us(7), Operation::Read, 0, PAGE)])[0];
+    let done = serve(&config, &[request(0, us(7), Operation::Read, 0, PAGE)])[0];
     assert_eq!(done.finish, us(7 + 25 + 20 + 30 + 10));
     assert_eq!(done.blame.data.link, 40_000);
-    let done = run(&config, &[request(0, us(7), Operation::Write, 0, PAGE)])[0];
+    let done = serve(&config, &[request(0, us(7), Operation::Write, 0, PAGE)])[0];
     assert_eq!(done.finish, us(7 + 10 + 30 + 20 + 200));
     assert_eq!(done.blame.data.link, 40_000);
 }
@@ -106,7 +90,7 @@ fn both_links_take_their_time_one_after_the_other() {
 fn throughput_saturates_at_the_bandwidth() {
     // Eight members read a page in 45 us at best, which the link takes 20 us for.
     let config = shared(Level::Raid0, 8, us_a_page(20));
-    let done = run(&config, &at_once(Operation::Read, 400));
+    let done = serve(&config, &at_once(Operation::Read, 400));
     let last = done.iter().map(|done| done.finish).max().unwrap();
     assert_eq!(last, us(7 + 25 + 20 + 400 * 20), "the link is never idle once it has begun");
 }
@@ -135,9 +119,9 @@ fn a_link_that_takes_no_time_changes_nothing() {
     for (level, members) in LEVELS {
         for seed in 0..10 {
             let requests = random(&mut Rng::stream(seed, "no-time"), 80, 400);
-            let free = run(&shared(level, members, None), &requests);
+            let free = serve(&shared(level, members, None), &requests);
             assert_eq!(
-                run(&shared(level, members, Some(u64::MAX)), &requests),
+                serve(&shared(level, members, Some(u64::MAX)), &requests),
                 free,
                 "{level:?}, seed {seed}"
             );
@@ -152,7 +136,7 @@ fn the_parts_of_blame_are_the_response_with_limits_of_operations_too() {
             let mut rng = Rng::stream(seed, "blame");
             let mut config = shared(level, members, us_a_page(1 + rng.below(60)));
             config.queue_depth = rng.chance(0.5).then(|| 1 + rng.below(6) as u32);
-            let done = run(&config, &random(&mut rng, 80, 300));
+            let done = serve(&config, &random(&mut rng, 80, 300));
             let is_explained = |done: &Completion| done.blame.total() == done.response().as_ns();
             assert!(done.iter().all(is_explained), "{level:?}, seed {seed}");
         }
@@ -163,8 +147,8 @@ fn the_parts_of_blame_are_the_response_with_limits_of_operations_too() {
 fn parity_crosses_as_data_does() {
     // A small write of RAID-4 with three members: pre-reads, then data and parity, one after the other on the link.
     let one = [request(0, us(7), Operation::Write, 0, PAGE)];
-    let without = run(&shared(Level::Raid4, 3, None), &one)[0];
-    let with = run(&shared(Level::Raid4, 3, us_a_page(10)), &one)[0];
+    let without = serve(&shared(Level::Raid4, 3, None), &one)[0];
+    let with = serve(&shared(Level::Raid4, 3, us_a_page(10)), &one)[0];
     let reads = (without.finish.0 - us(7).0 - 220_000) / 45_000;
     assert_eq!(reads, 1, "its reads go at once");
     let added = with.finish.0 - without.finish.0;
@@ -178,7 +162,7 @@ fn a_read_that_has_come_to_the_link_is_answered() {
         let mut config = shared(Level::Raid1, 2, us_a_page(10));
         config.faults.events =
             vec![Fault { device: DeviceId(device), at: When::Time(at), what: Befalls::Failure }];
-        let done = run(&config, &at_once(Operation::Read, 2));
+        let done = serve(&config, &at_once(Operation::Read, 2));
         assert!(done.iter().all(|done| done.blame.total() == done.response().as_ns()));
         let mut finishes: Vec<_> = done.iter().map(|done| done.finish).collect();
         finishes.sort_unstable();

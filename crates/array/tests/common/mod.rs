@@ -142,6 +142,24 @@ pub fn drain<P: Probe, C: Payload>(array: &mut Array<P, C>) -> Vec<Completion> {
     array.completions().drain(..).collect()
 }
 
+/// What a new and full array makes of these requests, in their order.
+pub fn serve(config: &ArrayConfig, requests: &[HostRequest]) -> Vec<Completion> {
+    let mut array = Array::new(config, all_filled(config, 1), None, |_| NoProbe).unwrap();
+    for &request in requests {
+        array.advance_until(request.arrival).unwrap();
+        array.submit(request).unwrap();
+    }
+    let mut done = drain(&mut array);
+    done.sort_by_key(|done| done.id);
+    assert_eq!(done.len(), requests.len());
+    done
+}
+
+/// So many requests of one page each at 7 us, one behind the other.
+pub fn at_once(operation: Operation, count: u64) -> Vec<HostRequest> {
+    (0..count).map(|id| request(id, us(7), operation, id * PAGE, PAGE)).collect()
+}
+
 /// Forces members to collect, each at its time; otherwise nothing.
 #[derive(Clone)]
 pub struct Forces(pub Vec<(SimTime, u16)>);
