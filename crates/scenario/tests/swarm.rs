@@ -16,6 +16,8 @@ mod faults;
 mod forks;
 #[path = "swarm/own_keys.rs"]
 mod own_keys;
+#[path = "swarm/ways.rs"]
+mod ways;
 
 use std::fmt::Write as _;
 use std::sync::Mutex;

@@ -6,6 +6,7 @@
 //! its own up to the next event of a member that has an operation with such a consequence, and that one passes nobody.
 //!
 //! * `requests`: cut into transactions, and completed;
+//! * `ahead`: members that run ahead of one another, each through the operations of many requests;
 //! * `transactions`: locked, planned, step by step, chains of blame;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
@@ -56,6 +57,7 @@ macro_rules! viewing {
     };
 }
 
+mod ahead;
 mod background;
 mod bitmap;
 mod caching;
@@ -95,6 +97,7 @@ use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Param
 use crate::health::Health;
 use crate::layout::{Layout, Level};
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
+use ahead::Ahead;
 use background::Background;
 pub use background::BackgroundCounters;
 use bitmap::Bitmap;
@@ -142,6 +145,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     listens: bool,
     /// Requests need no transactions: see [`Planner::is_flat`]. Over as soon as a member may refuse operations.
     is_flat: bool,
+    /// Only where members run ahead of one another.
+    ahead: Option<Box<Ahead>>,
     message_latency: SimDuration,
     /// Messages on their way, timers, and what follows the end of a step.
     agenda: EventQueue<Message>,
@@ -530,6 +535,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             layout,
             listens: coordinator.interests().devices || planner.watches_devices(),
             is_flat: planner.is_flat(),
+            ahead: None,
             planner,
             interests: coordinator.interests(),
             coordinator,
@@ -618,6 +624,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.wakes.set_ranked(device, wakeup);
         }
         let own = &mut self.devices[device];
+        if self.ahead.is_some() {
+            let mut done = std::mem::take(own.completions());
+            self.hear_ahead(device, &done);
+            done.clear();
+            *self.devices[device].completions() = done;
+            return Ok(());
+        }
         if !own.refusals().is_empty() {
             self.refused.extend(own.refusals().drain(..));
         }

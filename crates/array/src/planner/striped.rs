@@ -9,7 +9,7 @@
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
 
 use super::{
-    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View, flush,
+    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View,
     waits_or_parks,
 };
 use crate::layout::Striped;
@@ -47,6 +47,24 @@ impl StripedPlanner {
     }
 }
 
+/// Calls `give(member, offset on it, length)` for each operation that a request becomes.
+#[inline]
+pub(crate) fn deal(
+    stripe: &Striped,
+    operation: Operation,
+    (offset, length): (Bytes, Bytes),
+    member: Option<DeviceId>,
+    mut give: impl FnMut(DeviceId, Bytes, Bytes),
+) {
+    match member {
+        Some(device) => give(device, offset, length),
+        None if operation == Operation::Flush => {
+            (0..stripe.members()).for_each(|device| give(DeviceId(device), 0, 0));
+        }
+        None => stripe.split(offset, length, give),
+    }
+}
+
 impl Planner for StripedPlanner {
     #[inline]
     fn split(&mut self, request: &HostRequest, _: &View<'_>, into: &mut Vec<Transaction>) {
@@ -77,15 +95,10 @@ impl Planner for StripedPlanner {
     fn plan(&mut self, _: SimTime, transaction: &Transaction, _: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, offset, length, member, .. } = *transaction;
         let fast_fail = self.dodge.parks && operation == Operation::Write;
-        let mut push = |device, offset, length| {
+        deal(&self.layout, operation, (offset, length), member, |device, offset, length| {
             let data = PlannedOperation::data(device, operation, offset, length);
             plan.push(PlannedOperation { fast_fail, ..data });
-        };
-        match member {
-            Some(device) => push(device, offset, length),
-            None if operation == Operation::Flush => flush(self.layout.members(), plan),
-            None => self.layout.split(offset, length, push),
-        }
+        });
     }
 
     fn on_refused(

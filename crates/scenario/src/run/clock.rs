@@ -25,8 +25,17 @@ use crate::Scenario;
 /// bookkeeping.
 const MOST_OUTSTANDING_PAGES: u64 = 1 << 23;
 
+/// Requests that members which run ahead are given before they go on.
+const GATHERED: u64 = 256;
+
 /// What a clock tells while it runs.
 pub(super) trait Listener<P: Probe> {
+    /// Whether it looks at the array when a request arrives behind so many others.
+    fn looks(&self, request: &HostRequest, before: u64) -> bool;
+
+    /// Whether it minds in which order it hears of requests that complete, and of members that collect.
+    fn minds_order(&self) -> bool;
+
     /// A request is about to be submitted, behind so many others.
     ///
     /// # Errors
@@ -58,6 +67,9 @@ pub(super) struct Clock<'a, P: Probe, L> {
     pub source: Box<dyn Source>,
     /// Whether the source sees completions at their time.
     pub is_closed: bool,
+    /// Members run ahead of one another, and how many requests they have been given since they last caught up; `None` if
+    /// they may not.
+    gathered: Option<u64>,
     pub array: Array<P>,
     pub listener: L,
     outstanding: u64,
@@ -78,10 +90,13 @@ pub(super) struct Clock<'a, P: Probe, L> {
 
 impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     /// At the beginning of time. The scenario says what is to be changed where time runs out.
-    pub fn new(scenario: &'a Scenario, source: Box<dyn Source>, array: Array<P>, listener: L) -> Self {
+    pub fn new(scenario: &'a Scenario, source: Box<dyn Source>, mut array: Array<P>, listener: L) -> Self {
+        let is_closed = source.wants_completions();
+        let runs_ahead = !is_closed && !listener.minds_order() && array.run_ahead();
         Clock {
             scenario,
-            is_closed: source.wants_completions(),
+            is_closed,
+            gathered: runs_ahead.then_some(0),
             source,
             array,
             listener,
@@ -110,6 +125,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             scenario: self.scenario,
             source: self.source.fork().map_err(|error| bad_input(error.0, ""))?,
             is_closed: self.is_closed,
+            gathered: self.gathered,
             array: self.array.clone(),
             listener: self.listener.clone(),
             outstanding: self.outstanding,
@@ -145,7 +161,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             let Some(request) = self.next_request()? else { break };
             self.submit(request)?;
         }
-        Ok(())
+        self.catch_up(self.now)
     }
 
     /// Goes on to the first request that `stops` says is not to be submitted, given how many have been, and returns it;
@@ -165,6 +181,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             }
             self.submit(request)?;
         }
+        self.catch_up(self.now)?;
         while self.outstanding > 0 || self.array.devices().iter().any(|device| !device.is_quiet()) {
             self.step()?;
         }
@@ -212,6 +229,9 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         if too_long::is_too_late(arrival) {
             return Err(self.too_long());
         }
+        if self.gathered.is_some() {
+            return Ok(());
+        }
         let advanced = self.array.advance_until(arrival);
         advanced.map_err(out_of_blocks)?;
         self.record()?;
@@ -221,8 +241,19 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         Ok(())
     }
 
+    /// Lets members that run ahead do what they have been given, and everything before `now`.
+    fn catch_up(&mut self, now: SimTime) -> Result<(), RunError> {
+        if self.gathered.is_none() {
+            return Ok(());
+        }
+        self.gathered = Some(0);
+        self.array.catch_up(now).map_err(out_of_blocks)?;
+        self.record()
+    }
+
     /// The next completion in order of time, if it comes by `until`.
     fn next_completion(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
+        self.catch_up(self.now)?;
         // What is known is final as soon as nothing can happen before it.
         while self.completed.next_time().min(until) > self.array.next_wakeup() {
             self.step()?;
@@ -248,23 +279,36 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     }
 
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
+        if self.gathered.is_some() && self.listener.looks(&request, self.submitted) {
+            self.catch_up(request.arrival)?;
+        }
         let told = self.listener.arrives(&mut self.array, &request, self.submitted);
         told.map_err(|TooLong| self.too_long())?;
         self.submitted += 1;
         self.outstanding += 1;
         self.outstanding_pages += request.length / self.page_size + 1;
         if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
-            return Err(self.overloaded(request.arrival));
+            self.catch_up(request.arrival)?;
+            if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
+                return Err(self.overloaded(request.arrival));
+            }
+        }
+        if let Some(gathered) = &mut self.gathered {
+            *gathered += 1;
+            let is_enough = *gathered >= GATHERED;
+            self.array.submit_ahead(&request);
+            return if is_enough { self.settle(request.arrival) } else { Ok(()) };
         }
         self.array.submit(request).map_err(out_of_blocks)?;
         self.record()?;
-        if self.submitted.is_multiple_of(256) {
-            self.listener.settles(&self.array, request.arrival, self.submitted);
-            if self.listener.stops() {
-                return Err(RunError::Cancelled);
-            }
-        }
-        Ok(())
+        if self.submitted.is_multiple_of(256) { self.settle(request.arrival) } else { Ok(()) }
+    }
+
+    /// Every few hundred requests, and at the arrival of the last: the listener looks how far things are.
+    fn settle(&mut self, now: SimTime) -> Result<(), RunError> {
+        self.catch_up(now)?;
+        self.listener.settles(&self.array, now, self.submitted);
+        if self.listener.stops() { Err(RunError::Cancelled) } else { Ok(()) }
     }
 
     /// Tells what completed and who collected. A completion may be known before it happens, so that the clock alone would
@@ -327,6 +371,14 @@ mod tests {
     }
 
     impl Listener<NoProbe> for Counts {
+        fn looks(&self, _: &HostRequest, _: u64) -> bool {
+            false
+        }
+
+        fn minds_order(&self) -> bool {
+            false
+        }
+
         fn arrives(&mut self, _: &mut Array<NoProbe>, _: &HostRequest, before: u64) -> Result<(), TooLong> {
             assert_eq!(before, self.submitted);
             self.submitted += 1;

@@ -280,6 +280,17 @@ impl Clone for Meter<'_> {
 }
 
 impl<P: Told> Listener<P> for Meter<'_> {
+    fn looks(&self, request: &HostRequest, before: u64) -> bool {
+        match &self.window {
+            None => is_over(self.warmup, before, request.arrival),
+            Some(window) => window.batches.is_due(request.id),
+        }
+    }
+
+    fn minds_order(&self) -> bool {
+        self.observer.is_some()
+    }
+
     fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest, before: u64) -> Result<(), TooLong> {
         if self.window.is_none() && is_over(self.warmup, before, request.arrival) {
             self.open_window(array, request.arrival, request.id)?;

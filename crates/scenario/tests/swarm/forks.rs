@@ -1,5 +1,6 @@
 //! Does a run that is cloned in its middle go on as if nothing had happened, and does its clone?
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_engine::Rng;
@@ -9,8 +10,20 @@ use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run,
 use super::{Draw, Generated, faults, generate, own_keys, setting};
 
 /// A report as far as it tells of what was simulated.
-fn told(report: &Report) -> String {
+pub fn told(report: &Report) -> String {
     serde_json::to_string(&report.without_engine()).expect("a report is JSON")
+}
+
+/// The scenario of a seed; what it replays is written to a folder.
+pub fn parsed_seed(seed: u64, folder: &Path) -> Scenario {
+    let Generated { mut toml, trace } = generate(seed);
+    if let Some(rows) = trace {
+        let path = folder.join(format!("{seed}.csv"));
+        std::fs::write(&path, rows).expect("the trace can be written");
+        toml.push_str(&format!("path = {:?}\n", path.display().to_string()));
+    }
+    let plain = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    own_keys::drawn(seed, &toml, plain)
 }
 
 /// Cuts the run of a scenario at a request drawn from its seed; whether that was possible.
@@ -53,18 +66,8 @@ fn a_run_and_its_clone_go_on_like_the_run_that_was_not_cut() {
             if seed >= seeds {
                 return;
             }
-            let Generated { mut toml, trace } = generate(seed);
-            if let Some(rows) = trace {
-                let path = folder.path().join(format!("{seed}.csv"));
-                std::fs::write(&path, rows).expect("the trace can be written");
-                toml.push_str(&format!("path = {:?}\n", path.display().to_string()));
-            }
-            let plain =
-                Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
-            let scenarios = [
-                Some(own_keys::drawn(seed, &toml, plain)),
-                faults::failing(seed).map(|(_, failing)| failing),
-            ];
+            let failing = faults::failing(seed).map(|(_, failing)| failing);
+            let scenarios = [Some(parsed_seed(seed, folder.path())), failing];
             for scenario in scenarios.into_iter().flatten() {
                 cut.fetch_add(u64::from(check(seed, &scenario)), Ordering::Relaxed);
             }

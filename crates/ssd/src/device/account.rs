@@ -49,6 +49,7 @@ impl Share {
 }
 
 impl<P: Probe> Device<P> {
+    #[inline]
     pub(super) fn open_sub(&mut self, sub: &SubRequest, issued: SimTime, pages: u32) -> u32 {
         if sub.background {
             self.open_background();
@@ -108,13 +109,8 @@ impl<P: Probe> Device<P> {
         let slot = &self.dies[die as usize];
         let command = &slot.command;
         let (start, array) = (command.start, command.array);
-        // A collection that ended after the operation was issued ended before its service began: it was met.
-        let gc_affected = slot.gc_last_end > issued || share.with_gc;
-        let mut queue_gc = command.bus_wait_gc + share.gc_ahead;
-        if slot.gc_last_end > op.ready {
-            let met = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > op.ready);
-            queue_gc += met.map(|&(from, end)| end.min(start) - from.max(op.ready).min(start)).sum();
-        }
+        let gc_affected = slot.has_collected_since(issued) || share.with_gc;
+        let queue_gc = command.bus_wait_gc + share.gc_ahead + slot.collected_between(op.ready, start);
         // A suspended command waits between its start and its end, too; one of the background is not suspended.
         let until = if command.background { start } else { now };
         let queue_rebuild = self.background_between(die, op.ready, until);
@@ -144,10 +140,26 @@ impl<P: Probe> Device<P> {
         self.host_went_first(now);
     }
 
+    /// A page of a sub-request is done, and where the time since its submission went.
     #[inline]
-    fn finish_page(&mut self, handle: u32, page: u32, finish: SimTime, blame: Blame, gc_affected: bool) {
+    pub(super) fn finish_page(
+        &mut self,
+        handle: u32,
+        page: u32,
+        finish: SimTime,
+        blame: Blame,
+        gc_affected: bool,
+    ) {
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
+        if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent {
+            // The only page of it.
+            let is_parity = sub.parity.cause_of(page) == IoCause::Parity;
+            let gc_affected = gc_affected || sub.gc_affected;
+            let token = sub.token;
+            self.completions.push(SubCompletion { token, finish, blame, gc_affected, is_parity });
+            return self.forget_sub(handle);
+        }
         sub.gc_affected |= gc_affected;
         if finish > sub.finish || (finish == sub.finish && page < sub.last_page) || sub.last_page == u32::MAX
         {
@@ -214,6 +226,11 @@ impl<P: Probe> Device<P> {
             };
             self.completions.push(done);
         }
+        self.forget_sub(handle);
+    }
+
+    #[inline]
+    fn forget_sub(&mut self, handle: u32) {
         self.close_background(handle);
         self.subs.release(handle);
     }

@@ -15,6 +15,7 @@
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `dispatch`: what a die does next;
+//! * `plain`: the shortest way of a write that is alone on its die;
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `suspend`: programs of the host that give way to reads;
@@ -54,6 +55,7 @@ mod levels;
 mod messages;
 mod pairing;
 mod placement;
+mod plain;
 mod queue;
 mod refuse;
 mod rules;
@@ -105,6 +107,8 @@ pub use status::{DeviceCounters, Estimates};
 #[derive(Clone)]
 pub struct Device<P: Probe = NoProbe> {
     rules: Rules,
+    /// Writes that are alone on their dies go the shortest way.
+    is_plain: bool,
     ftl: Ftl,
     victim: Box<dyn Victim>,
     schedule: Box<dyn Schedule>,
@@ -220,7 +224,8 @@ impl<P: Probe> Device<P> {
             Standing::default()
         };
         let governor = Governor::new(policies.concurrency, channels);
-        Ok(Device {
+        let mut device = Device {
+            is_plain: false,
             rules: Rules {
                 geometry: config.geometry.clone(),
                 timing: config.timing.clone(),
@@ -295,7 +300,9 @@ impl<P: Probe> Device<P> {
             standing,
             diaries: Diaries::new(if P::AUDIT { dies } else { 0 }),
             probe,
-        })
+        };
+        device.is_plain = device.is_plain();
+        Ok(device)
     }
 
     /// Hands a sub-request to the device at `now`. One that has failed ignores it.
@@ -312,6 +319,9 @@ impl<P: Probe> Device<P> {
         assert!(self.ran_to <= now, "submitted at {now} to a device that is {} already", self.ran_to);
         if self.failed.is_some() {
             return Ok(());
+        }
+        if let Some(page) = self.plain_page(&sub) {
+            return self.submit_plain(now, &sub, page);
         }
         if self.rules.link_latency == SimDuration::ZERO {
             self.accept(now, sub, now)?;
@@ -343,9 +353,14 @@ impl<P: Probe> Device<P> {
     /// If the device has no free block where it needs one; it must not be used again.
     pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
         let stop_at_completion = stop_at_notice && self.stops_at_completions;
-        while (!stop_at_notice || self.notices.is_empty())
-            && (!stop_at_completion || (self.completions.is_empty() && self.refusals.is_empty()))
-        {
+        let stops = |device: &Self| {
+            let has_outcome = !device.completions.is_empty() || !device.refusals.is_empty();
+            (stop_at_notice && !device.notices.is_empty()) || (stop_at_completion && has_outcome)
+        };
+        if self.is_plain && self.ingress.is_empty() {
+            return self.advance_plain(until, stops);
+        }
+        while !stops(self) {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
             let landing = self.next_landing();
             let outside = arrival.min(landing);
@@ -388,6 +403,26 @@ impl<P: Probe> Device<P> {
             }
         }
         Ok(())
+    }
+
+    /// Takes sub-requests at their times, in order, and lets time pass up to `until`: no earlier than the last of them. What
+    /// happens at `until` by itself because of a sub-request of that moment is left for later, as after [`Device::submit`].
+    ///
+    /// # Errors
+    /// As [`Device::submit`] and [`Device::advance_until`].
+    pub fn run_through(
+        &mut self,
+        arriving: &[(SimTime, SubRequest)],
+        until: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        for (at, sub) in arriving {
+            self.advance_until(*at, false)?;
+            self.submit(*at, *sub)?;
+        }
+        match arriving.last() {
+            Some(&(at, _)) if at == until => Ok(()),
+            _ => self.advance_until(until, false),
+        }
     }
 
     /// When a write's page next leaves the link and its die must be chosen.

@@ -207,7 +207,15 @@ impl<P: Probe> Device<P> {
     }
 
     /// Puts an operation behind everything ready no later, and behind earlier operations on the same LPN.
-    pub(super) fn enqueue(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+    #[inline]
+    pub(super) fn enqueue(&mut self, die: u32, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.is_plain && self.enqueue_plain(die, &op, now)? {
+            return Ok(());
+        }
+        self.enqueue_among(die, op, now)
+    }
+
+    fn enqueue_among(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         if !self.is_background(op.sub) {
             self.interrupted = true;
             self.note_arrival(die);

@@ -131,6 +131,23 @@ impl Die {
         single.into_iter().chain(begun.map(|part| part.op))
     }
 
+    /// Whether it has collected since an operation was issued whose service has begun: a collection that ended after that
+    /// ended before the service, so that the operation met it.
+    #[inline]
+    pub fn has_collected_since(&self, issued: SimTime) -> bool {
+        self.gc_last_end > issued
+    }
+
+    /// How long it collected from `ready`, since when an operation waited, to `start`, when its service began.
+    #[inline]
+    pub fn collected_between(&self, ready: SimTime, start: SimTime) -> SimDuration {
+        if self.gc_last_end <= ready {
+            return SimDuration::ZERO;
+        }
+        let met = self.gc_log.iter().rev().take_while(|&&(_, end)| end > ready);
+        met.map(|&(from, end)| end.min(start) - from.max(ready).min(start)).sum()
+    }
+
     /// A page or a command goes over the bus for `length`; returns when it is over.
     #[inline]
     pub fn transferred(&mut self, grant: Grant, length: SimDuration) -> SimTime {

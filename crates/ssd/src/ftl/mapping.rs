@@ -1,13 +1,13 @@
 //! The mapping state of a device: its tables, and its units as parts of them.
 
 use harmonia_engine::Rng;
-use harmonia_types::{IoCause, Lpn};
+use harmonia_types::{IoCause, Lpn, Ppn};
 
 use super::state::{NONE, OpenBlock, Tally, UnitState};
 use super::unit::{OutOfBlocks, UnitMut, prefetch};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Infeasible, SsdConfig};
-use crate::probe::{Origin, Probe};
+use crate::probe::{FlashPage, Origin, Probe};
 use crate::shape::Shape;
 use crate::table::HugeTable;
 
@@ -262,7 +262,50 @@ impl Ftl {
         {
             self.unit(home).forget(lpn);
         }
+        if self.program_within(unit, lpn, cause, origin, probe) {
+            return Ok(0);
+        }
         self.unit(unit).program(lpn, cause, origin, probe)
+    }
+
+    /// [`UnitMut::program`] of a page that is not the last of an open block, which needs three tables only. `false` if it
+    /// is not such a page.
+    #[inline]
+    fn program_within<P: Probe>(
+        &mut self,
+        unit: u32,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> bool {
+        let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
+        let Some(open) = &mut state.frontiers[0] else { return false };
+        if open.page + 1 >= shape.data_pages || shape.is_dynamic() {
+            return false;
+        }
+        let ppn = open.block << shape.page_bits | open.page;
+        open.page += 1;
+        let first_block = unit as usize * shape.blocks_per_unit as usize;
+        self.entries[first_block + open.block as usize] += 1;
+        self.reverse[(first_block << shape.page_bits) + ppn as usize] = lpn;
+        state.tally.programs[cause as usize] += 1;
+        let entry = &mut self.map[unit as usize * shape.unit_pages as usize + lpn as usize];
+        let old = std::mem::replace(entry, ppn);
+        if old == NONE {
+            state.mapped += 1;
+        } else {
+            let block = (old >> shape.page_bits) as usize;
+            let entry = &mut self.entries[first_block + block];
+            *entry -= 1;
+            let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
+            let best = &mut self.best[unit as usize * groups + block / GROUP];
+            if *entry <= best.entry() {
+                *best = GroupKey::of(*entry, self.erases[first_block + block], block).min(*best);
+            }
+        }
+        probe.program(FlashPage { unit, ppn: Ppn(ppn) }, shape.device_lpn(unit, lpn), cause, origin);
+        true
     }
 
     /// Moves a live page of a block being collected to another unit, where any unit may hold any page; returns the summary

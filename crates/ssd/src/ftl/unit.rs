@@ -229,10 +229,9 @@ impl UnitMut<'_> {
                 *target = lpn;
                 self.map[lpn as usize] = mapped_to + offset as u32;
             }
-            for k in 0..run {
-                let from = base | self.scratch[pages + done + k];
-                let lpn = self.scratch[done + k];
-                probe.copy(self.page(from), self.page(to + k as u32), self.device_lpn(lpn));
+            let (lpns, offsets) = self.scratch.split_at(pages);
+            for (k, (&lpn, &offset)) in (0..).zip(lpns[done..done + run].iter().zip(&offsets[done..])) {
+                probe.copy(self.page(base | offset), self.page(to + k), self.device_lpn(lpn));
             }
             self.entries[block as usize] += run as u16;
             self.state.tally.programs[IoCause::Gc as usize] += run as u64;

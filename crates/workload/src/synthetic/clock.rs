@@ -169,6 +169,7 @@ impl Clock {
     }
 
     /// The next arrival; `None` until something completes.
+    #[inline]
     pub(crate) fn next_arrival(&mut self, now: SimTime) -> Result<Option<SimTime>, String> {
         match self {
             Clock::Fixed { gap_ns, arrived } => {
@@ -192,12 +193,14 @@ impl RandomTime {
     }
 
     /// Moves on by an exponential gap of this mean.
+    #[inline]
     fn after(&mut self, mean_ns: f64) -> Result<SimTime, String> {
         let gap = self.rng.exponential(mean_ns) + self.fraction_ns;
-        let whole = gap.floor();
-        representable(self.now_ns as f64 + whole)?;
-        self.now_ns += whole as u64;
-        self.fraction_ns = gap - whole;
+        // A gap is not negative, so that its floor is its integer part; a gap of more ns than that has bits for is refused.
+        let whole = gap as u64;
+        representable(self.now_ns as f64 + whole as f64)?;
+        self.now_ns += whole;
+        self.fraction_ns = gap - whole as f64;
         Ok(SimTime(self.now_ns))
     }
 }

@@ -132,14 +132,16 @@ impl Requests {
     }
 
     /// The next request, which arrives at `arrival` and, if that is known, reads or not.
+    #[inline]
     pub(crate) fn next(
         &mut self,
         arrival: SimTime,
         is_read: Option<bool>,
     ) -> Result<HostRequest, SourceError> {
         let length = self.sizes.draw();
-        let drawn = self.direction.chance(self.read_fraction);
-        let trim = self.trims.1.chance(self.trims.0);
+        // Where the answer is known nothing is drawn: the streams serve nobody else.
+        let drawn = self.read_fraction > 0.0 && self.direction.chance(self.read_fraction);
+        let trim = self.trims.0 > 0.0 && self.trims.1.chance(self.trims.0);
         let operation = match (is_read.unwrap_or(drawn), trim) {
             (true, _) => Operation::Read,
             (false, true) => Operation::Trim,

@@ -1,0 +1,185 @@
+//! Members that run ahead of one another: where nothing that a member does concerns another one, or anybody who listens.
+//!
+//! ```text
+//! requests     a   b   c   d   e   ...        gathered, an inbox for each member
+//! member 0     a0  b0      d0      ─► all the way to e, alone
+//! member 1         b1  c1      e1  ─► then this one
+//! ```
+//!
+//! A member then finds its own tables in the caches, and does not wait for the others event by event. What it does is the
+//! same: operations reach it at the times at which they arrive, and everything due by then has happened before. Completions
+//! are told member by member.
+//!
+//! That holds for a stripe without redundancy under a coordinator that hears of nothing, where no member can fail, refuse
+//! or wait for another. Whoever looks at the array [catches up](Array::catch_up) first.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_ssd::{Slab, SubCompletion, SubRequest};
+use harmonia_types::{Blame, Completion, DeviceId, GcWait, HostRequest, ParityPages, RequestBlame, SimTime};
+
+use super::payload::Payload;
+use super::{Array, ArrayFailure};
+use crate::coordination::Interests;
+use crate::layout::Layout;
+use crate::planner::striped;
+
+/// What members that run ahead have yet to do.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ahead {
+    /// By member: its operations, in order of arrival.
+    inboxes: Vec<Vec<(SimTime, SubRequest)>>,
+    requests: Slab<Begun>,
+}
+
+/// A request some of whose operations are not done.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    request: HostRequest,
+    /// Operations that are not done.
+    remaining: u32,
+    /// Which of them finished last so far; ties go to the lowest.
+    last: u32,
+    finish: SimTime,
+    blame: Blame,
+    gc_wait: Option<GcWait>,
+    gc_affected: bool,
+}
+
+impl Begun {
+    #[inline]
+    fn new(request: &HostRequest) -> Self {
+        Begun {
+            request: *request,
+            remaining: 0,
+            last: u32::MAX,
+            finish: request.arrival,
+            blame: Blame::default(),
+            gc_wait: None,
+            gc_affected: false,
+        }
+    }
+
+    /// The operation of this number is done on a member. Whether it was the last one.
+    #[inline]
+    fn hear(&mut self, index: u32, member: DeviceId, done: &SubCompletion) -> bool {
+        self.gc_affected |= done.gc_affected;
+        if done.finish > self.finish || (done.finish == self.finish && index < self.last) {
+            (self.finish, self.last, self.blame) = (done.finish, index, done.blame);
+            let ns = done.blame.queue_gc;
+            self.gc_wait = (ns > 0).then_some(GcWait { member, ns });
+        }
+        self.remaining -= 1;
+        self.remaining == 0
+    }
+
+    #[inline]
+    fn completion(&self) -> Completion {
+        let HostRequest { id, operation, offset, length, arrival, .. } = self.request;
+        let Begun { finish, blame, gc_affected, gc_wait, .. } = *self;
+        debug_assert_eq!(blame.total(), (finish - arrival).0, "blame sums to latency");
+        let blame = RequestBlame { data: blame, ..RequestBlame::default() };
+        Completion { id, operation, offset, length, arrival, finish, blame, gc_affected, gc_wait }
+    }
+}
+
+/// The token of an operation: its request, and its number there.
+#[inline]
+fn token(request: u32, index: u32) -> u64 {
+    u64::from(index) << 32 | u64::from(request)
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Lets members run ahead of one another from now on, if they may; to be asked before the first request. Requests then
+    /// come by [`submit_ahead`](Self::submit_ahead).
+    pub fn run_ahead(&mut self) -> bool {
+        self.start();
+        if self.may_run_ahead() {
+            let inboxes = vec![Vec::new(); self.devices.len()];
+            self.ahead = Some(Box::new(Ahead { inboxes, ..Ahead::default() }));
+        }
+        self.ahead.is_some()
+    }
+
+    fn may_run_ahead(&self) -> bool {
+        let Interests { arrivals, completions, answers, .. } = self.interests;
+        let is_heard = self.listens || arrivals || completions || answers || C::ACTIVE;
+        let waits = self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
+        let may_fail = self.fate.is_some() || self.refuses || self.log.is_some() || self.bitmap.is_some();
+        let keeps = self.nvram.is_some() || self.cache.is_some() || self.tidying.is_some();
+        let is_new = self.requests.live() == 0 && self.agenda.is_empty();
+        let is_stripe = matches!(self.layout, Layout::Striped(_)) && self.is_flat;
+        is_stripe && is_new && !(is_heard || waits || may_fail || keeps)
+    }
+
+    /// Takes a request that arrives no earlier than the one before it. Its operations wait in the inboxes of their members.
+    #[inline]
+    pub fn submit_ahead(&mut self, request: &HostRequest) {
+        let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
+            unreachable!("members run ahead")
+        };
+        let HostRequest { arrival, operation, offset, length, member, .. } = *request;
+        self.latest = arrival;
+        let deadline = self.deadlines.of(operation).map(|within| arrival + within);
+        let owner = ahead.requests.insert(Begun::new(request));
+        let (inboxes, mut operations) = (&mut ahead.inboxes, 0);
+        let give = |device: DeviceId, offset, length| {
+            let sub = SubRequest {
+                token: token(owner, operations),
+                operation,
+                offset,
+                length,
+                fast_fail: false,
+                deadline,
+                parity: ParityPages::NONE,
+                background: false,
+            };
+            inboxes[device.index()].push((arrival, sub));
+            operations += 1;
+        };
+        striped::deal(stripe, operation, (offset, length), member, give);
+        if operations > 0 {
+            ahead.requests[owner].remaining = operations;
+        } else {
+            self.completions.push(ahead.requests[owner].completion());
+            ahead.requests.release(owner);
+        }
+    }
+
+    /// Every member does what it has been given, and everything before `now`: the arrival of the last request, or a time
+    /// before which nothing else arrives.
+    ///
+    /// # Errors
+    /// If members run out of free blocks: the first of them, by time.
+    pub fn catch_up(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(mut ahead) = self.ahead.take() else { return Ok(()) };
+        let mut failed: Option<ArrayFailure> = None;
+        for (index, inbox) in ahead.inboxes.iter_mut().enumerate() {
+            let result = self.devices[index].run_through(inbox, now);
+            inbox.clear();
+            if let Err(failure) = result
+                && failed.is_none_or(|first| failure.at < first.failure.at)
+            {
+                failed = Some(ArrayFailure { device: DeviceId(index as u16), failure });
+            }
+        }
+        self.ahead = Some(ahead);
+        for device in 0..self.devices.len() {
+            self.collect_from(device)?;
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// A member that runs ahead is done with an operation.
+    #[inline]
+    pub(super) fn hear_ahead(&mut self, device: usize, done: &[SubCompletion]) {
+        let Some(ahead) = self.ahead.as_deref_mut() else { return };
+        for done in done {
+            let (request, index) = (done.token as u32, (done.token >> 32) as u32);
+            let begun = &mut ahead.requests[request];
+            if begun.hear(index, DeviceId(device as u16), done) {
+                self.completions.push(begun.completion());
+                ahead.requests.release(request);
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Does a run end the same on every way through the simulator? Whoever checks or observes a run sends it the general way,
+//! event by event and in one order. Otherwise members may run ahead of one another, and writes take a shorter way.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use harmonia_array::Level;
+use harmonia_metrics::Observer;
+use harmonia_scenario::{Observe, RunError, RunId, RunOptions, Scenario, Silent, Unobserved, run};
+use harmonia_types::{Completion, DeviceId, SimTime};
+
+use super::forks::{parsed_seed, told};
+use super::setting;
+
+/// Looks at everything, and keeps nothing.
+struct Onlooker;
+
+impl Observer for Onlooker {
+    fn begin(&mut self, _: SimTime, _: usize) {}
+    fn completion(&mut self, _: &Completion) {}
+    fn gc_interval(&mut self, _: DeviceId, _: SimTime, _: SimTime) {}
+    fn end(&mut self, _: SimTime) {}
+}
+
+impl Observe for Onlooker {
+    fn observer(&self, _: RunId) -> Option<Box<dyn Observer + '_>> {
+        Some(Box::new(Onlooker))
+    }
+}
+
+/// The report of a run, or why it was refused.
+fn outcome(seed: u64, scenario: &Scenario, checked: bool, observe: &dyn Observe) -> String {
+    let cancel = AtomicBool::new(false);
+    let options =
+        RunOptions { threads: 1, checked, cancel: &cancel, progress: &Silent, observe, cache: None };
+    match run(scenario, &options) {
+        Ok(report) => told(&report),
+        Err(RunError::BadInput(error)) => error.to_string(),
+        Err(error) => panic!("seed {seed}: {error}"),
+    }
+}
+
+#[test]
+fn every_way_through_the_simulator_leads_to_the_same_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (next, short) = (AtomicU64::new(setting("HARMONIA_SWARM_FIRST", 0)), AtomicU64::new(0));
+    let end = next.load(Ordering::Relaxed) + setting("HARMONIA_SWARM", 200);
+    let work = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= end {
+                return;
+            }
+            let scenario = parsed_seed(seed, folder.path());
+            let general = outcome(seed, &scenario, true, &Onlooker);
+            for (way, observe) in [("alone", &Unobserved as &dyn Observe), ("observed", &Onlooker)] {
+                let other = outcome(seed, &scenario, false, observe);
+                assert!(general == other, "seed {seed}, {way}:\n{general}\n{other}");
+            }
+            let is_stripe = scenario.array.level == Level::Raid0;
+            let is_local = scenario.array.coordination.policy == "local";
+            short.fetch_add((is_stripe && is_local).into(), Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(work);
+        scope.spawn(work);
+    });
+    assert!(short.into_inner() > 0, "in no run members could run ahead");
+}

@@ -1,0 +1,209 @@
+//! The shortest way of what most requests are: a host write, alone on its die.
+//!
+//! ```text
+//! accept ─► queue of the die ─► data is there: page in, program ─► done
+//!               `─ anything else: `dispatch`, `run`, `account`
+//! ```
+//!
+//! Where dies have pins of their own and a die that has nothing to collect serves the head of its queue, such a write meets
+//! few of the questions that a device has to answer in general. Here they are asked once, when the device is made
+//! ([`Device::is_plain`]), and the others one by one. What is not plain goes the general way. Both ways lead to the same
+//! state of the device after each event, so a die may change between them at any time. In a checked run, or where somebody
+//! watches the planes, all go the general way.
+
+use harmonia_types::{Blame, Operation, SimDuration, SimTime};
+
+use super::queue::{OpKind, PageOp};
+use super::{Device, DeviceFailure, SubRequest};
+use crate::die::collection::Collection;
+use crate::die::command::{Activity, NO_OP, Step};
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// Whether nothing of the device stands in the way of a write that is alone on its die.
+    pub(super) fn is_plain(&self) -> bool {
+        let rules = &self.rules;
+        let is_watched = P::AUDIT || P::WATCHES_PLANES;
+        let has_queues = self.lanes.is_some() || self.placement.is_some();
+        let has_rules = rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
+        let by_head = rules.geometry.own_pins && self.schedule_needs.serves_head;
+        by_head && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
+    }
+
+    /// Lets time pass up to and including `until`, or until it `stops`, where nothing but dies can have anything to do.
+    #[inline]
+    pub(super) fn advance_plain(
+        &mut self,
+        until: SimTime,
+        stops: impl Fn(&Self) -> bool,
+    ) -> Result<(), DeviceFailure> {
+        while let Some((time, die)) = self.wakes.peek()
+            && time <= until
+            && !stops(self)
+        {
+            self.events += 1;
+            #[cfg(debug_assertions)]
+            {
+                self.ran_to = time;
+            }
+            let die = die as u32;
+            match self.dies[die as usize].activity {
+                Activity::Host(op) => self.end_plain(die, op, time)?,
+                Activity::Idle => self.begin_plain(die, time)?,
+                _ => self.wake(die, time)?,
+            }
+            self.answer_waiting(die, time);
+            self.answer_everywhere(time);
+            self.look_at(die, time);
+        }
+        Ok(())
+    }
+
+    /// A host operation that was alone on its die is done.
+    #[inline]
+    fn end_plain(&mut self, die: u32, handle: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let slot = &mut self.dies[die as usize];
+        let op = &self.ops[handle];
+        if op.kind != OpKind::Write || slot.command.summaries > 0 || self.background.is_some() {
+            return self.wake(die, now);
+        }
+        let (sub, page, ready) = (op.sub, op.page, op.ready);
+        let issued = self.subs[sub].issued;
+        let (start, array, transfer) = (slot.command.start, slot.command.array, slot.command.transfer);
+        let gc_affected = slot.has_collected_since(issued);
+        let queue_gc = slot.collected_between(ready, start);
+        slot.rest();
+        let blame = Blame {
+            service: array.0,
+            transfer: transfer.0,
+            queue_host: ((start - ready) - queue_gc).0,
+            queue_gc: queue_gc.0,
+            queue_rebuild: 0,
+            link: (ready - issued).0,
+        };
+        self.ops.release(handle);
+        self.finish_page(sub, page, now, blame, gc_affected);
+        self.last_activity = now;
+        self.host_went_first(now);
+        self.begin_plain(die, now)
+    }
+
+    /// An idle die begins what is at the head of its queue, if that is a write and nothing is to be collected.
+    #[inline]
+    fn begin_plain(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let slot = &self.dies[die as usize];
+        let rests = matches!(slot.collection, Collection::Rest) && slot.held_since == SimTime::NEVER;
+        let head = slot.head;
+        if !rests || self.background.is_some() || (head == NO_OP && self.looks_when_idle()) {
+            return self.dispatch(die, now);
+        }
+        if head == NO_OP {
+            self.wakes.clear(die as usize);
+            return Ok(());
+        }
+        let op = self.ops[head];
+        if op.ready > now {
+            self.wakes.set(die as usize, op.ready);
+            return Ok(());
+        }
+        if op.kind != OpKind::Write || self.index.is_some() || op.fast_fail || self.may_be_low(die) {
+            return self.dispatch(die, now);
+        }
+        let slot = &mut self.dies[die as usize];
+        slot.waiting -= 1;
+        slot.head = op.next;
+        match op.next {
+            NO_OP => slot.tail = NO_OP,
+            next => self.ops[next].previous = NO_OP,
+        }
+        self.last_activity = now;
+        let summaries = self.write_page(die, &op, now)?;
+        let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
+        let command = self.dies[die as usize].begin(Activity::Host(head), now);
+        command.then(Step::In(1)).then(Step::Array(program));
+        // With pins of its own, nothing comes between its steps.
+        (command.next, command.pages) = (command.len, 1);
+        (command.transfer, command.array, command.summaries) = (page_in, program, summaries);
+        self.wakes.set(die as usize, now + page_in + program);
+        Ok(())
+    }
+
+    /// Whether a look at a die's thresholds may change anything.
+    #[inline]
+    fn may_be_low(&self, die: u32) -> bool {
+        let free = self.least_free(die);
+        free <= self.starts_at() || (free <= self.rules.shape.soft && !self.registered)
+    }
+
+    /// The page of a sub-request that writes one whole page and goes the shortest way.
+    #[inline]
+    pub(super) fn plain_page(&self, sub: &SubRequest) -> Option<u32> {
+        let (page, within) = self.rules.page_size.divide(sub.offset);
+        let is_whole = within == 0 && sub.length == u64::from(self.rules.shape.page_size);
+        let is_usual = !sub.fast_fail && !sub.background && self.background.is_none();
+        let is_here = page < u64::from(self.rules.shape.logical_pages) && self.failed.is_none();
+        let at_once = self.rules.link_latency == SimDuration::ZERO;
+        let goes = self.is_plain && sub.operation == Operation::Write && is_whole && is_usual;
+        (goes && is_here && at_once).then_some(page as u32)
+    }
+
+    /// [`Device::submit`] of the write of one whole [page](Device::plain_page).
+    #[inline]
+    pub(super) fn submit_plain(
+        &mut self,
+        now: SimTime,
+        sub: &SubRequest,
+        page: u32,
+    ) -> Result<(), DeviceFailure> {
+        debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        let (die, unit, lpn) = self.rules.shape.locate(page);
+        // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
+        self.ftl.prefetch(unit, lpn);
+        let handle = self.open_sub(sub, now, 1);
+        self.last_activity = now;
+        let ready = self.link.receive(now, self.rules.link_page);
+        let op = PageOp::new(handle, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
+        self.enqueue(die, op, now)?;
+        self.answer_everywhere(now);
+        self.tell_queue(now);
+        Ok(())
+    }
+
+    /// Puts an operation at the end of its die's queue; `false` if it belongs elsewhere, or somebody has to hear of it.
+    #[inline]
+    pub(super) fn enqueue_plain(
+        &mut self,
+        die: u32,
+        op: &PageOp,
+        now: SimTime,
+    ) -> Result<bool, DeviceFailure> {
+        let slot = &self.dies[die as usize];
+        let tail = slot.tail;
+        let is_last = tail == NO_OP || self.ops[tail].ready <= op.ready;
+        if !is_last || op.fast_fail || self.index.is_some() || self.background.is_some() {
+            return Ok(false);
+        }
+        self.interrupted = true;
+        let (ready, is_idle) = (op.ready, slot.is_idle());
+        let handle = self.ops.insert(PageOp { previous: tail, ..*op });
+        let slot = &mut self.dies[die as usize];
+        slot.waiting += 1;
+        slot.tail = handle;
+        if tail != NO_OP {
+            self.ops[tail].next = handle;
+            return Ok(true);
+        }
+        slot.head = handle;
+        if !is_idle {
+            return Ok(true);
+        }
+        if ready <= now {
+            self.begin_plain(die, now)?;
+            self.answer_waiting(die, now);
+            self.look_at(die, now);
+        } else if ready < self.wakes.time_of(die as usize) {
+            self.wakes.set(die as usize, ready);
+        }
+        Ok(true)
+    }
+}
