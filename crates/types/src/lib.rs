@@ -5,6 +5,7 @@
 //! and the scenario file must read them alike.
 
 mod counters;
+mod divisor;
 mod levels;
 mod own_keys;
 mod plane;
@@ -15,6 +16,7 @@ mod time;
 pub mod units;
 
 pub use counters::{DeviceCounters, Estimates, Noted, Pairing, QueueDepth};
+pub use divisor::Divisor;
 pub use levels::Levels;
 pub use plane::PlaneWork;
 pub use request::{

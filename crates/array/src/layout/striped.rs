@@ -9,7 +9,7 @@
 //!
 //! Source: Linux md, `drivers/md/raid0.c` (`map_sector`) with one zone.
 
-use harmonia_types::{Bytes, DeviceId};
+use harmonia_types::{Bytes, DeviceId, Divisor};
 
 use super::{Space, units};
 
@@ -19,6 +19,9 @@ pub struct Striped {
     space: Space,
     /// Members that take part in the stripe, in order.
     columns: Vec<DeviceId>,
+    /// What requests within one unit are looked up by.
+    unit: Divisor,
+    width: Divisor,
 }
 
 impl Striped {
@@ -31,12 +34,18 @@ impl Striped {
         assert!(page_size > 0, "a member has pages");
         let columns = (0..members).map(DeviceId).collect();
         let member_bytes = member_bytes / stripe_unit * stripe_unit;
-        Striped { space: Space { members, stripe_unit, page_size, member_bytes }, columns }
+        Striped {
+            space: Space { members, stripe_unit, page_size, member_bytes },
+            columns,
+            unit: Divisor::new(stripe_unit),
+            width: Divisor::new(members.into()),
+        }
     }
 
     pub(super) fn all_but(mut self, excluded: DeviceId) -> Self {
         if self.space.members > 1 {
             self.columns.retain(|&device| device != excluded);
+            self.width = Divisor::new(self.columns.len() as u64);
         }
         self
     }
@@ -64,6 +73,11 @@ impl Striped {
     /// first byte first. On a member the range is contiguous.
     #[inline]
     pub fn split(&self, offset: Bytes, length: Bytes, mut visit: impl FnMut(DeviceId, Bytes, Bytes)) {
+        let (unit, within) = self.unit.divide(offset);
+        if length > 0 && within + length <= self.space.stripe_unit {
+            let (row, column) = self.width.divide(unit);
+            return visit(self.columns[column as usize], row * self.space.stripe_unit + within, length);
+        }
         interleaved(
             self.space.stripe_unit,
             self.columns.len() as u64,

@@ -15,7 +15,7 @@
 use harmonia_array::Array;
 use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, DeviceId, HostRequest, SimTime};
+use harmonia_types::{Bytes, Completion, DeviceId, Divisor, HostRequest, SimTime};
 use harmonia_workload::{Next, Source};
 
 use super::{RunError, bad_input, too_long};
@@ -31,16 +31,16 @@ const GATHERED: u64 = 256;
 /// What a clock tells while it runs.
 pub(super) trait Listener<P: Probe> {
     /// Whether it looks at the array when a request arrives behind so many others.
-    fn looks(&self, request: &HostRequest, before: u64) -> bool;
+    fn looks(&mut self, request: &HostRequest, before: u64) -> bool;
 
     /// Whether it minds in which order it hears of requests that complete, and of members that collect.
     fn minds_order(&self) -> bool;
 
-    /// A request is about to be submitted, behind so many others.
+    /// It looks: a request is about to be submitted.
     ///
     /// # Errors
     /// If a time has become too long to be told.
-    fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest, before: u64) -> Result<(), TooLong>;
+    fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest) -> Result<(), TooLong>;
 
     /// The array has gone on: what befell its members is known. What completed and who collected is told next.
     fn went_on(&mut self, array: &Array<P>);
@@ -75,7 +75,7 @@ pub(super) struct Clock<'a, P: Probe, L> {
     outstanding: u64,
     /// Pages of the requests outstanding.
     outstanding_pages: u64,
-    page_size: u64,
+    page_size: Divisor,
     /// Completions a closed loop has yet to see, by the time they happen.
     pub completed: EventQueue<Completion>,
     pub submitted: u64,
@@ -102,7 +102,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             listener,
             outstanding: 0,
             outstanding_pages: 0,
-            page_size: scenario.array.page_size(),
+            page_size: Divisor::new(scenario.array.page_size()),
             completed: EventQueue::default(),
             submitted: 0,
             latest: SimTime::ZERO,
@@ -279,14 +279,14 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     }
 
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
-        if self.gathered.is_some() && self.listener.looks(&request, self.submitted) {
+        if self.listener.looks(&request, self.submitted) {
             self.catch_up(request.arrival)?;
+            let told = self.listener.arrives(&mut self.array, &request);
+            told.map_err(|TooLong| self.too_long())?;
         }
-        let told = self.listener.arrives(&mut self.array, &request, self.submitted);
-        told.map_err(|TooLong| self.too_long())?;
         self.submitted += 1;
         self.outstanding += 1;
-        self.outstanding_pages += request.length / self.page_size + 1;
+        self.outstanding_pages += self.pages(request.length);
         if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
             self.catch_up(request.arrival)?;
             if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
@@ -318,7 +318,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         let mut completions = std::mem::take(self.array.completions());
         for completion in &completions {
             self.outstanding -= 1;
-            self.outstanding_pages -= completion.length / self.page_size + 1;
+            self.outstanding_pages -= self.pages(completion.length);
             self.latest = self.latest.max(completion.finish);
             self.listener.completes(completion);
             if self.is_closed {
@@ -333,6 +333,12 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         }
         *self.array.gc_intervals() = intervals;
         if too_long::is_too_late(self.latest) { Err(self.too_long()) } else { Ok(()) }
+    }
+
+    /// Pages that a range of so many bytes may touch.
+    #[inline]
+    fn pages(&self, bytes: Bytes) -> u64 {
+        self.page_size.divide(bytes).0 + 1
     }
 
     #[cold]
@@ -371,17 +377,18 @@ mod tests {
     }
 
     impl Listener<NoProbe> for Counts {
-        fn looks(&self, _: &HostRequest, _: u64) -> bool {
-            false
+        fn looks(&mut self, _: &HostRequest, before: u64) -> bool {
+            assert_eq!(before, self.submitted);
+            self.submitted += 1;
+            before.is_multiple_of(10)
         }
 
         fn minds_order(&self) -> bool {
             false
         }
 
-        fn arrives(&mut self, _: &mut Array<NoProbe>, _: &HostRequest, before: u64) -> Result<(), TooLong> {
-            assert_eq!(before, self.submitted);
-            self.submitted += 1;
+        fn arrives(&mut self, array: &mut Array<NoProbe>, request: &HostRequest) -> Result<(), TooLong> {
+            assert!(array.next_wakeup() > request.arrival, "nothing is left to happen before");
             Ok(())
         }
 

@@ -280,7 +280,8 @@ impl Clone for Meter<'_> {
 }
 
 impl<P: Told> Listener<P> for Meter<'_> {
-    fn looks(&self, request: &HostRequest, before: u64) -> bool {
+    #[inline]
+    fn looks(&mut self, request: &HostRequest, before: u64) -> bool {
         match &self.window {
             None => is_over(self.warmup, before, request.arrival),
             Some(window) => window.batches.is_due(request.id),
@@ -291,8 +292,8 @@ impl<P: Told> Listener<P> for Meter<'_> {
         self.observer.is_some()
     }
 
-    fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest, before: u64) -> Result<(), TooLong> {
-        if self.window.is_none() && is_over(self.warmup, before, request.arrival) {
+    fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest) -> Result<(), TooLong> {
+        if self.window.is_none() {
             self.open_window(array, request.arrival, request.id)?;
             self.first_measured = request.id;
         }

@@ -74,7 +74,7 @@ use std::collections::VecDeque;
 
 use harmonia_engine::SlotQueue;
 use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
-use harmonia_types::{SimDuration, SimTime};
+use harmonia_types::{Divisor, SimDuration, SimTime};
 
 use crate::config::{Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
@@ -95,7 +95,7 @@ use lanes::Lanes;
 use levels::Standing;
 use placement::Placement;
 use queue::PageOp;
-use rules::{PageSize, Rules};
+use rules::Rules;
 use view::QueueView;
 use waiting::Diaries;
 
@@ -256,7 +256,7 @@ impl<P: Probe> Device<P> {
                 suspends: (needs.suspend && can_suspend) || timing.suspend_host_program.is_some(),
                 deadlines: needs.deadlines.is_some(),
                 slack: needs.deadlines.unwrap_or_default(),
-                page_size: PageSize::new(shape.page_size),
+                page_size: Divisor::new(shape.page_size.into()),
                 shape,
             },
             ftl,
@@ -415,7 +415,8 @@ impl<P: Probe> Device<P> {
         arriving: &[(SimTime, SubRequest)],
         until: SimTime,
     ) -> Result<(), DeviceFailure> {
-        for (at, sub) in arriving {
+        for (number, (at, sub)) in arriving.iter().enumerate() {
+            self.look_ahead(arriving, number);
             self.advance_until(*at, false)?;
             self.submit(*at, *sub)?;
         }
@@ -504,6 +505,9 @@ impl<P: Probe> Device<P> {
     /// The fewest free blocks of any unit of a die.
     #[inline]
     fn least_free(&self, die: u32) -> u32 {
+        if self.rules.shape.units_per_die == 1 {
+            return self.ftl.free_blocks(die);
+        }
         let free = self.units_of(die).map(|unit| self.ftl.free_blocks(unit));
         free.fold(u32::MAX, u32::min)
     }

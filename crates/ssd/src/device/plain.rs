@@ -101,7 +101,7 @@ impl<P: Probe> Device<P> {
             self.wakes.clear(die as usize);
             return Ok(());
         }
-        let op = self.ops[head];
+        let op = &self.ops[head];
         if op.ready > now {
             self.wakes.set(die as usize, op.ready);
             return Ok(());
@@ -109,20 +109,24 @@ impl<P: Probe> Device<P> {
         if op.kind != OpKind::Write || self.index.is_some() || op.fast_fail || self.may_be_low(die) {
             return self.dispatch(die, now);
         }
+        let (next, unit, lpn, cause, origin) = (op.next, op.unit, op.lpn, op.cause, Some(self.origin(op)));
         let slot = &mut self.dies[die as usize];
         slot.waiting -= 1;
-        slot.head = op.next;
-        match op.next {
+        slot.head = next;
+        match next {
             NO_OP => slot.tail = NO_OP,
             next => self.ops[next].previous = NO_OP,
         }
         self.last_activity = now;
-        let summaries = self.write_page(die, &op, now)?;
+        let is_within = self.ftl.program_within(unit, lpn, cause, origin, &mut self.probe);
+        // Where a block is opened or closed, somebody may have to hear of it.
+        let summaries = if is_within { 0 } else { self.write_page(die, &{ self.ops[head] }, now)? };
+        self.dies[die as usize].exhausted = false;
         let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
         let command = self.dies[die as usize].begin(Activity::Host(head), now);
-        command.then(Step::In(1)).then(Step::Array(program));
+        (command.steps[0], command.steps[1]) = (Step::In(1), Step::Array(program));
         // With pins of its own, nothing comes between its steps.
-        (command.next, command.pages) = (command.len, 1);
+        (command.len, command.next, command.pages) = (2, 2, 1);
         (command.transfer, command.array, command.summaries) = (page_in, program, summaries);
         self.wakes.set(die as usize, now + page_in + program);
         Ok(())
@@ -133,6 +137,23 @@ impl<P: Probe> Device<P> {
     fn may_be_low(&self, die: u32) -> bool {
         let free = self.least_free(die);
         free <= self.starts_at() || (free <= self.rules.shape.soft && !self.registered)
+    }
+
+    /// Asks the cache for what sub-requests will soon need: first for map entries, then for the blocks that these name.
+    #[inline]
+    pub(super) fn look_ahead(&self, arriving: &[(SimTime, SubRequest)], number: usize) {
+        const MAP: usize = 12;
+        const BLOCK: usize = 6;
+        let place = |ahead: usize| {
+            let page = arriving.get(number + ahead).and_then(|(_, sub)| self.plain_page(sub))?;
+            Some(self.rules.shape.locate(page))
+        };
+        if let Some((_, unit, lpn)) = place(MAP) {
+            self.ftl.prefetch(unit, lpn);
+        }
+        if let Some((_, unit, lpn)) = place(BLOCK) {
+            self.ftl.prefetch_block_of(unit, lpn);
+        }
     }
 
     /// The page of a sub-request that writes one whole page and goes the shortest way.

@@ -1,7 +1,7 @@
 //! Constants of a device, and how long a step takes by them.
 
 use harmonia_flash::{Copyback, Geometry, Timing};
-use harmonia_types::SimDuration;
+use harmonia_types::{Divisor, SimDuration};
 
 use super::queue::OpKind;
 use crate::config::Domain;
@@ -12,7 +12,8 @@ use crate::shape::Shape;
 #[derive(Clone)]
 pub(super) struct Rules {
     pub shape: Shape,
-    pub page_size: PageSize,
+    /// Data bytes of a page.
+    pub page_size: Divisor,
     pub geometry: Geometry,
     pub timing: Timing,
     /// A page goes to the die: the command and its data.
@@ -51,29 +52,6 @@ pub(super) struct Rules {
     pub deadlines: bool,
     /// From arrival to the deadline of an operation whose request has none.
     pub slack: SimDuration,
-}
-
-/// Data bytes of a page, as what byte numbers are divided by.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PageSize {
-    bytes: u64,
-    /// Of a power of two, which one: dividing takes ten times as long as shifting.
-    bits: Option<u32>,
-}
-
-impl PageSize {
-    pub fn new(bytes: u32) -> Self {
-        PageSize { bytes: bytes.into(), bits: bytes.is_power_of_two().then(|| bytes.trailing_zeros()) }
-    }
-
-    /// The page that a byte lies in, and its place there.
-    #[inline]
-    pub fn divide(self, byte: u64) -> (u64, u64) {
-        match self.bits {
-            Some(bits) => (byte >> bits, byte & (self.bytes - 1)),
-            None => (byte / self.bytes, byte % self.bytes),
-        }
-    }
 }
 
 impl Rules {

@@ -95,7 +95,8 @@ impl<P: Probe> Device<P> {
         Ok(takes_time)
     }
 
-    fn origin(&self, op: &PageOp) -> Origin {
+    #[inline]
+    pub(super) fn origin(&self, op: &PageOp) -> Origin {
         Origin { token: self.subs[op.sub].token, page: op.page }
     }
 

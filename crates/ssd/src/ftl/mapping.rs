@@ -271,7 +271,7 @@ impl Ftl {
     /// [`UnitMut::program`] of a page that is not the last of an open block, which needs three tables only. `false` if it
     /// is not such a page.
     #[inline]
-    fn program_within<P: Probe>(
+    pub(crate) fn program_within<P: Probe>(
         &mut self,
         unit: u32,
         lpn: u32,
@@ -329,6 +329,26 @@ impl Ftl {
     #[inline]
     pub(crate) fn prefetch(&self, unit: u32, lpn: u32) {
         prefetch(&self.map, self.map_index(unit, lpn));
+    }
+
+    /// The same for what is noted of the block that an LPN lies in, and of the one that it goes to next.
+    #[inline]
+    pub(crate) fn prefetch_block_of(&self, unit: u32, lpn: u32) {
+        let shape = &self.shape;
+        let first_block = unit as usize * shape.blocks_per_unit as usize;
+        let old = self.map[self.map_index(unit, lpn)];
+        if let Some(open) = self.units[unit as usize].frontiers[0] {
+            prefetch(
+                &self.reverse,
+                (first_block << shape.page_bits) + (open.block << shape.page_bits | open.page) as usize,
+            );
+        }
+        if old != NONE && !shape.is_dynamic() {
+            let block = (old >> shape.page_bits) as usize;
+            prefetch(&self.entries, first_block + block);
+            let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
+            prefetch(&self.best, unit as usize * groups + block / GROUP);
+        }
     }
 
     /// The same for the pages of a block from `page` on that are looked at next: whether they are live.

@@ -204,8 +204,11 @@ impl UnitMut<'_> {
         let base = victim.0 << self.shape.page_bits;
         let mapped = self.base + base;
         // Ask for all map entries at once, gather without branches, then write: the cache misses overlap.
-        for &lpn in &self.reverse[base as usize..][..pages] {
-            prefetch(self.map, lpn as usize);
+        self.prefetch_pages(victim);
+        let next = self.fewest_valid();
+        if let Some(next) = next {
+            // Most events go on with it. Its pages are asked for here, and their map entries below, while this one moves.
+            self.prefetch_reverse(next);
         }
         self.scratch.resize(2 * pages, 0);
         let (lpns, offsets) = self.scratch.split_at_mut(pages);
@@ -214,6 +217,9 @@ impl UnitMut<'_> {
             lpns[live] = lpn;
             offsets[live] = offset as u32;
             live += usize::from(self.map[lpn as usize] == mapped + offset as u32);
+        }
+        if let Some(next) = next {
+            self.prefetch_pages(next);
         }
         let mut done = 0;
         while done < live {
@@ -244,6 +250,35 @@ impl UnitMut<'_> {
         sum.moves += live as u32;
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
         Ok(())
+    }
+
+    /// The block with the fewest valid pages.
+    fn fewest_valid(&self) -> Option<BlockId> {
+        let blocks = BlockTable {
+            entries: self.entries,
+            best: self.best,
+            erases: self.erases,
+            closed_at: self.closed_at,
+            data_pages: self.shape.data_pages,
+        };
+        blocks.fewest_valid().map(|(block, _)| block)
+    }
+
+    /// Asks the cache for the map entries of a block's pages.
+    fn prefetch_pages(&self, block: BlockId) {
+        let first = (block.0 << self.shape.page_bits) as usize;
+        for &lpn in &self.reverse[first..][..self.shape.data_pages as usize] {
+            prefetch(self.map, lpn as usize);
+        }
+    }
+
+    /// Asks it for what says which pages those are.
+    fn prefetch_reverse(&self, block: BlockId) {
+        const LINE: usize = 64 / size_of::<u32>();
+        let first = (block.0 << self.shape.page_bits) as usize;
+        (0..self.shape.data_pages as usize)
+            .step_by(LINE)
+            .for_each(|page| prefetch(self.reverse, first + page));
     }
 
     /// Marks a closed block as being collected; its pages then move one by one with `move_page`.
@@ -450,7 +485,7 @@ impl UnitMut<'_> {
 
 /// Asks the cache for `table[index]`, which is about to be used. Changes nothing; an index beyond it is ignored.
 #[inline]
-pub(super) fn prefetch(table: &[u32], index: usize) {
+pub(super) fn prefetch<T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(entry) = table.get(index) {
         // SAFETY: a prefetch of a valid reference has no effect but on the cache.
