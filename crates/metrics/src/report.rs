@@ -155,6 +155,17 @@ pub struct EngineReport {
     pub peak_rss_bytes: u64,
     /// Real time of preconditioning, or of loading its result. Unit: ns.
     pub precondition_wall_ns: u64,
+    /// Threads that shared the members of this run; 0 in reports of before that was possible. Unit: count.
+    #[serde(default, skip_serializing_if = "is_none_known")]
+    pub threads: u64,
+    /// Where it was one, although there were more: why the members could not run ahead of one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_one_thread: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_none_known(threads: &u64) -> bool {
+    *threads == 0
 }
 
 /// How the array was aged before the run, and whether that reached a steady state.

@@ -148,6 +148,8 @@ fn report() -> Report {
             page_operations: 3,
             peak_rss_bytes: 4,
             precondition_wall_ns: 5,
+            threads: 6,
+            why_one_thread: None,
         },
         precondition: PreconditionReport {
             steady: true,
@@ -258,7 +260,7 @@ fn the_json_is_the_contract() {
         r#""host_pages_written":6,"host_pages_read":9,"gc_events":0,"write_amplification_whole_cycles":null,"inside":{"pairing":null,"merged_reads":0,"#,
         r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
         r#""gc_waits":{"requests":0,"ns":0}}],"#,
-        r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5},"#,
+        r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5,"threads":6},"#,
         r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
         r#""label":"selective"}"#,
     ]

@@ -13,8 +13,11 @@
 //! That holds for a stripe without redundancy under a coordinator that hears of nothing, where no member can fail, refuse
 //! or wait for another. Whoever looks at the array [catches up](Array::catch_up) first.
 
+use std::convert::Infallible;
+
+use harmonia_engine::workers;
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Slab, SubCompletion, SubRequest};
+use harmonia_ssd::{Device, Slab, SubCompletion, SubRequest};
 use harmonia_types::{Blame, Completion, DeviceId, GcWait, HostRequest, ParityPages, RequestBlame, SimTime};
 
 use super::payload::Payload;
@@ -89,26 +92,35 @@ fn token(request: u32, index: u32) -> u64 {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// Lets members run ahead of one another from now on, if they may; to be asked before the first request. Requests then
-    /// come by [`submit_ahead`](Self::submit_ahead).
-    pub fn run_ahead(&mut self) -> bool {
+    /// Lets members run ahead of one another from now on; to be asked before the first request. Requests then come by
+    /// [`submit_ahead`](Self::submit_ahead).
+    ///
+    /// # Errors
+    /// If they may not: why.
+    pub fn run_ahead(&mut self) -> Result<(), &'static str> {
         self.start();
-        if self.may_run_ahead() {
-            let inboxes = vec![Vec::new(); self.devices.len()];
-            self.ahead = Some(Box::new(Ahead { inboxes, ..Ahead::default() }));
-        }
-        self.ahead.is_some()
+        self.may_run_ahead()?;
+        let inboxes = vec![Vec::new(); self.devices.len()];
+        self.ahead = Some(Box::new(Ahead { inboxes, ..Ahead::default() }));
+        Ok(())
     }
 
-    fn may_run_ahead(&self) -> bool {
+    fn may_run_ahead(&self) -> Result<(), &'static str> {
         let Interests { arrivals, completions, answers, .. } = self.interests;
         let is_heard = self.listens || arrivals || completions || answers || C::ACTIVE;
         let waits = self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
         let may_fail = self.fate.is_some() || self.refuses || self.log.is_some() || self.bitmap.is_some();
         let keeps = self.nvram.is_some() || self.cache.is_some() || self.tidying.is_some();
         let is_new = self.requests.live() == 0 && self.agenda.is_empty();
-        let is_stripe = matches!(self.layout, Layout::Striped(_)) && self.is_flat;
-        is_stripe && is_new && !(is_heard || waits || may_fail || keeps)
+        match &self.layout {
+            Layout::Mirrored(_) | Layout::Parity(_) => Err("members hold redundancy for one another"),
+            Layout::Striped(_) if is_heard => Err("the coordination policy listens to members"),
+            Layout::Striped(_) if waits => Err("members share a link, places in queues or reads"),
+            Layout::Striped(_) if may_fail => Err("members may fail"),
+            Layout::Striped(_) if keeps || !self.is_flat => Err("the controller keeps data for members"),
+            Layout::Striped(_) if !is_new => Err("the run has begun"),
+            Layout::Striped(_) => Ok(()),
+        }
     }
 
     /// Takes a request that arrives no earlier than the one before it. Its operations wait in the inboxes of their members.
@@ -146,22 +158,24 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Every member does what it has been given, and everything before `now`: the arrival of the last request, or a time
-    /// before which nothing else arrives.
+    /// before which nothing else arrives. At most so many threads share the members; their number changes nothing.
     ///
     /// # Errors
     /// If members run out of free blocks: the first of them, by time.
-    pub fn catch_up(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+    pub fn catch_up(&mut self, now: SimTime, threads: usize) -> Result<(), ArrayFailure> {
         let Some(mut ahead) = self.ahead.take() else { return Ok(()) };
-        let mut failed: Option<ArrayFailure> = None;
-        for (index, inbox) in ahead.inboxes.iter_mut().enumerate() {
-            let result = self.devices[index].run_through(inbox, now);
+        let members = self.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
+        let go_on = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {
+            let result = device.run_through(inbox, now);
             inbox.clear();
-            if let Err(failure) = result
-                && failed.is_none_or(|first| failure.at < first.failure.at)
-            {
-                failed = Some(ArrayFailure { device: DeviceId(index as u16), failure });
-            }
-        }
+            result.err().map(|failure| ArrayFailure { device: DeviceId(index), failure })
+        };
+        let failed = if threads > 1 {
+            let Ok(failed) = workers::each(members, threads, |member| Ok::<_, Infallible>(go_on(member)));
+            failed.into_iter().flatten().min_by_key(|failed| failed.failure.at)
+        } else {
+            members.filter_map(go_on).min_by_key(|failed| failed.failure.at)
+        };
         self.ahead = Some(ahead);
         for device in 0..self.devices.len() {
             self.collect_from(device)?;

@@ -302,8 +302,13 @@ pub(super) fn json(report: &impl Serialize) -> Result<String, Failure> {
 fn cost(run: &Report) -> String {
     let engine = &run.engine;
     let rate = engine.page_operations as f64 / (engine.wall_ns.max(1) as f64 / 1e9);
+    let threads = match (&engine.why_one_thread, engine.threads) {
+        (Some(why), _) => format!(" on one thread, because {why}"),
+        (None, 0 | 1) => String::new(),
+        (None, threads) => format!(" on {threads} threads"),
+    };
     format!(
-        "{}: aged in {}, simulated in {} ({} page operations, {} a second), {} of memory",
+        "{}: aged in {}, simulated in {}{threads} ({} page operations, {} a second), {} of memory",
         tables::label(run),
         numbers::duration(engine.precondition_wall_ns),
         numbers::duration(engine.wall_ns),

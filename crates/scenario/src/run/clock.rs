@@ -25,8 +25,10 @@ use crate::Scenario;
 /// bookkeeping.
 const MOST_OUTSTANDING_PAGES: u64 = 1 << 23;
 
-/// Requests that members which run ahead are given before they go on.
-const GATHERED: u64 = 256;
+/// What members that run ahead are given before they go on, all together: so many requests on one thread, and on several
+/// so many pages that starting threads costs a few hundredths of them.
+const REQUESTS: u64 = 256;
+const PAGES: u64 = 1 << 15;
 
 /// What a clock tells while it runs.
 pub(super) trait Listener<P: Probe> {
@@ -69,7 +71,10 @@ pub(super) struct Clock<'a, P: Probe, L> {
     pub is_closed: bool,
     /// Members run ahead of one another, and how many requests they have been given since they last caught up; `None` if
     /// they may not.
-    gathered: Option<u64>,
+    gathered: Option<Gathered>,
+    /// Why they may not.
+    pub why_in_step: Option<&'static str>,
+    pub threads: usize,
     pub array: Array<P>,
     pub listener: L,
     outstanding: u64,
@@ -88,15 +93,35 @@ pub(super) struct Clock<'a, P: Probe, L> {
     has_ended: bool,
 }
 
+/// What members have been given since they last caught up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Gathered {
+    requests: u64,
+    pages: u64,
+}
+
 impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
-    /// At the beginning of time. The scenario says what is to be changed where time runs out.
-    pub fn new(scenario: &'a Scenario, source: Box<dyn Source>, mut array: Array<P>, listener: L) -> Self {
+    /// At the beginning of time. The scenario says what is to be changed where time runs out. Members that may run ahead of
+    /// one another share so many threads at most.
+    pub fn new(
+        scenario: &'a Scenario,
+        source: Box<dyn Source>,
+        mut array: Array<P>,
+        listener: L,
+        threads: usize,
+    ) -> Self {
         let is_closed = source.wants_completions();
-        let runs_ahead = !is_closed && !listener.minds_order() && array.run_ahead();
+        let runs_ahead = match () {
+            () if is_closed => Err("arrivals follow completions"),
+            () if listener.minds_order() => Err("whoever observes the run sees requests in their order"),
+            () => array.run_ahead(),
+        };
         Clock {
             scenario,
             is_closed,
-            gathered: runs_ahead.then_some(0),
+            gathered: runs_ahead.is_ok().then(Gathered::default),
+            why_in_step: runs_ahead.err(),
+            threads: threads.min(scenario.array.members.len()),
             source,
             array,
             listener,
@@ -126,6 +151,8 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             source: self.source.fork().map_err(|error| bad_input(error.0, ""))?,
             is_closed: self.is_closed,
             gathered: self.gathered,
+            why_in_step: self.why_in_step,
+            threads: self.threads,
             array: self.array.clone(),
             listener: self.listener.clone(),
             outstanding: self.outstanding,
@@ -246,8 +273,8 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         if self.gathered.is_none() {
             return Ok(());
         }
-        self.gathered = Some(0);
-        self.array.catch_up(now).map_err(out_of_blocks)?;
+        self.gathered = Some(Gathered::default());
+        self.array.catch_up(now, self.threads).map_err(out_of_blocks)?;
         self.record()
     }
 
@@ -286,7 +313,8 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         }
         self.submitted += 1;
         self.outstanding += 1;
-        self.outstanding_pages += self.pages(request.length);
+        let pages = self.pages(request.length);
+        self.outstanding_pages += pages;
         if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
             self.catch_up(request.arrival)?;
             if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
@@ -294,8 +322,12 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             }
         }
         if let Some(gathered) = &mut self.gathered {
-            *gathered += 1;
-            let is_enough = *gathered >= GATHERED;
+            gathered.requests += 1;
+            gathered.pages += pages;
+            let is_enough = match self.threads {
+                1 => gathered.requests >= REQUESTS,
+                _ => gathered.pages >= PAGES,
+            };
             self.array.submit_ahead(&request);
             return if is_enough { self.settle(request.arrival) } else { Ok(()) };
         }
@@ -419,7 +451,7 @@ mod tests {
         let array = Array::new(array, states.collect(), None, |_| NoProbe).expect("an array");
         let load = scenario.workload.prepare(&super::super::drive::geometry(&scenario)).expect("a load");
         let listener = Counts { submitted: 0, completed: 0, most };
-        let mut clock = Clock::new(&scenario, load.source(1).expect("a source"), array, listener);
+        let mut clock = Clock::new(&scenario, load.source(1).expect("a source"), array, listener, 1);
         let result = clock.run();
         (result, clock.listener.submitted, clock.listener.completed)
     }

@@ -34,6 +34,8 @@ pub(super) struct Run<'a> {
     pub name: &'a str,
     pub variant: &'a Variant,
     pub load: &'a Load,
+    /// Threads that its members may share.
+    pub threads: usize,
     pub options: &'a RunOptions<'a>,
 }
 
@@ -67,6 +69,8 @@ pub(super) struct Measured {
     pub window_ns: u64,
     pub events: u64,
     pub wall_ns: u64,
+    /// Threads that the members shared; where it was one of several, why.
+    pub threads: (usize, Option<&'static str>),
     /// Of a trace: what was replayed of it and what was done to it, warm-up included.
     pub trace: Option<TraceAccount>,
 }
@@ -197,7 +201,7 @@ impl Run<'_> {
             observer,
             last_finish: SimTime::ZERO,
         };
-        let mut clock = Clock::new(scenario, source, array, meter);
+        let mut clock = Clock::new(scenario, source, array, meter, self.threads);
         if let Some((submitted, completed)) = begun {
             (clock.submitted, clock.completed) = (submitted, completed);
         }
@@ -398,7 +402,8 @@ impl Meter<'_> {
     /// What was measured, now that nothing is outstanding.
     fn finish<P: Told>(clock: Clock<'_, P, Self>, began: Stopwatch) -> Result<Measured, RunError> {
         let now = told_counters(&clock.array).map_err(|TooLong| clock.too_long());
-        let Clock { array, source, is_closed, submitted, listener: mut this, .. } = clock;
+        let Clock { array, source, is_closed, submitted, listener: mut this, why_in_step, threads, .. } =
+            clock;
         let events = events(&array);
         let Some(mut window) = this.window.take() else {
             return Err(too_short(submitted));
@@ -459,6 +464,11 @@ impl Meter<'_> {
             window_ns: (end - window.from).as_ns(),
             events: events - window.events,
             wall_ns: began.elapsed_ns(),
+            threads: if why_in_step.is_some() {
+                (1, why_in_step.filter(|_| threads > 1))
+            } else {
+                (threads, None)
+            },
             trace: source.trace(),
         })
     }

@@ -153,7 +153,8 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Report, RunE
 pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) -> Result<Report, RunError> {
     let jobs = [Job::only(0, Variant { label: String::new(), scenario: scenario.clone() })];
     let loads = loads(&jobs, options.cancel)?;
-    let group = Group { jobs: &jobs, loads: &loads, alike: &[0], threads: 1, ageing_ns: 0, options };
+    let threads = options.threads;
+    let group = Group { jobs: &jobs, loads: &loads, alike: &[0], threads, ageing_ns: 0, options };
     let reports = group.run(aged)?;
     reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
 }
@@ -168,7 +169,8 @@ pub fn run_forked(scenario: &Scenario, at: u64, options: &RunOptions<'_>) -> Res
     let load = Arc::new(prepare(scenario, options.cancel)?);
     let AgedState { devices, steadiness, .. } = precondition(0, &job, options.threads, options)?;
     let Job { id, variant, name, .. } = &job;
-    let run = drive::Run { index: 0, id: *id, name, variant, load: &load, options };
+    let threads = options.threads;
+    let run = drive::Run { index: 0, id: *id, name, variant, load: &load, threads, options };
     let start = match warmup::warms_up_as(scenario) {
         Some(local) => drive::Run { variant: &local, ..run }.warm_up(devices)?,
         None => Start::aged(devices),
@@ -587,16 +589,18 @@ impl Group<'_> {
             let own = if place == last { start.take().map(Ok) } else { start.as_ref().map(Start::fork) };
             (index, own.unwrap_or_else(|| Ok(Start::aged(Vec::new()))))
         });
-        workers::each(started, self.threads, |(index, start)| {
+        let at_once = self.threads.min(alike.len()).max(1);
+        workers::each(started, at_once, |(index, start)| {
             let _stop = CancelOnPanic(self.options.cancel);
             let Job { variant, name, .. } = &self.jobs[index];
-            let measured = self.job(index, name, variant).measure(start?)?;
+            let run = drive::Run { threads: self.threads / at_once, ..self.job(index, name, variant) };
+            let measured = run.measure(start?)?;
             Ok((index, report::build(variant, steadiness, self.ageing_ns, measured)))
         })
     }
 
     fn job<'b>(&'b self, index: usize, name: &'b str, variant: &'b Variant) -> drive::Run<'b> {
         let (load, options) = (&self.loads[index], self.options);
-        drive::Run { index, id: self.jobs[index].id, name, variant, load, options }
+        drive::Run { index, id: self.jobs[index].id, name, variant, load, threads: self.threads, options }
     }
 }

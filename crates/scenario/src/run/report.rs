@@ -118,6 +118,8 @@ pub(super) fn build(
             page_operations: page_operations.sum(),
             peak_rss_bytes: peak_rss_bytes(),
             precondition_wall_ns: ageing_ns,
+            threads: measured.threads.0 as u64,
+            why_one_thread: measured.threads.1.map(str::to_owned),
         },
         devices: devices
             .zip(events)

@@ -27,11 +27,19 @@ impl Observe for Onlooker {
     }
 }
 
+/// How a run is run.
+struct Way<'a> {
+    name: &'a str,
+    threads: usize,
+    checked: bool,
+    observe: &'a dyn Observe,
+}
+
 /// The report of a run, or why it was refused.
-fn outcome(seed: u64, scenario: &Scenario, checked: bool, observe: &dyn Observe) -> String {
+fn outcome(seed: u64, scenario: &Scenario, way: &Way<'_>) -> String {
     let cancel = AtomicBool::new(false);
-    let options =
-        RunOptions { threads: 1, checked, cancel: &cancel, progress: &Silent, observe, cache: None };
+    let Way { threads, checked, observe, .. } = *way;
+    let options = RunOptions { threads, checked, cancel: &cancel, progress: &Silent, observe, cache: None };
     match run(scenario, &options) {
         Ok(report) => told(&report),
         Err(RunError::BadInput(error)) => error.to_string(),
@@ -44,6 +52,14 @@ fn every_way_through_the_simulator_leads_to_the_same_report() {
     let folder = tempfile::tempdir().expect("a folder");
     let (next, short) = (AtomicU64::new(setting("HARMONIA_SWARM_FIRST", 0)), AtomicU64::new(0));
     let end = next.load(Ordering::Relaxed) + setting("HARMONIA_SWARM", 200);
+    let way = |name, threads, checked, observe| Way { name, threads, checked, observe };
+    let ways = [
+        way("checked and observed", 1, true, &Onlooker as &dyn Observe),
+        way("observed", 1, false, &Onlooker),
+        way("checked", 3, true, &Unobserved),
+        way("on one thread", 1, false, &Unobserved),
+        way("on three threads", 3, false, &Unobserved),
+    ];
     let work = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -51,10 +67,10 @@ fn every_way_through_the_simulator_leads_to_the_same_report() {
                 return;
             }
             let scenario = parsed_seed(seed, folder.path());
-            let general = outcome(seed, &scenario, true, &Onlooker);
-            for (way, observe) in [("alone", &Unobserved as &dyn Observe), ("observed", &Onlooker)] {
-                let other = outcome(seed, &scenario, false, observe);
-                assert!(general == other, "seed {seed}, {way}:\n{general}\n{other}");
+            let general = outcome(seed, &scenario, &ways[0]);
+            for way in &ways[1..] {
+                let other = outcome(seed, &scenario, way);
+                assert!(general == other, "seed {seed}, {}:\n{general}\n{other}", way.name);
             }
             let is_stripe = scenario.array.level == Level::Raid0;
             let is_local = scenario.array.coordination.policy == "local";

@@ -320,8 +320,10 @@ impl<P: Probe> Device<P> {
         if self.failed.is_some() {
             return Ok(());
         }
-        if let Some(page) = self.plain_page(&sub) {
-            return self.submit_plain(now, &sub, page);
+        if let Some(place) = self.plain_place(&sub) {
+            // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
+            self.ftl.prefetch(place.unit, place.lpn);
+            return self.submit_plain(now, &sub, place);
         }
         if self.rules.link_latency == SimDuration::ZERO {
             self.accept(now, sub, now)?;
@@ -415,11 +417,7 @@ impl<P: Probe> Device<P> {
         arriving: &[(SimTime, SubRequest)],
         until: SimTime,
     ) -> Result<(), DeviceFailure> {
-        for (number, (at, sub)) in arriving.iter().enumerate() {
-            self.look_ahead(arriving, number);
-            self.advance_until(*at, false)?;
-            self.submit(*at, *sub)?;
-        }
+        self.run_through_plain(arriving)?;
         match arriving.last() {
             Some(&(at, _)) if at == until => Ok(()),
             _ => self.advance_until(until, false),

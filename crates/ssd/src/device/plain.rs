@@ -16,8 +16,17 @@ use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubRequest};
 use crate::die::collection::Collection;
-use crate::die::command::{Activity, NO_OP, Step};
+use crate::die::command::{Activity, NO_OP};
 use crate::probe::Probe;
+
+/// Where a logical page lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    die: u32,
+    pub unit: u32,
+    /// In the unit.
+    pub lpn: u32,
+}
 
 impl<P: Probe> Device<P> {
     /// Whether nothing of the device stands in the way of a write that is alone on its die.
@@ -124,9 +133,8 @@ impl<P: Probe> Device<P> {
         self.dies[die as usize].exhausted = false;
         let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
         let command = self.dies[die as usize].begin(Activity::Host(head), now);
-        (command.steps[0], command.steps[1]) = (Step::In(1), Step::Array(program));
-        // With pins of its own, nothing comes between its steps.
-        (command.len, command.next, command.pages) = (2, 2, 1);
+        // With pins of its own, nothing comes between its steps: they are over as soon as it has begun.
+        command.pages = 1;
         (command.transfer, command.array, command.summaries) = (page_in, program, summaries);
         self.wakes.set(die as usize, now + page_in + program);
         Ok(())
@@ -139,47 +147,58 @@ impl<P: Probe> Device<P> {
         free <= self.starts_at() || (free <= self.rules.shape.soft && !self.registered)
     }
 
-    /// Asks the cache for what sub-requests will soon need: first for map entries, then for the blocks that these name.
+    /// Where a sub-request lies that writes one whole page and goes the shortest way.
     #[inline]
-    pub(super) fn look_ahead(&self, arriving: &[(SimTime, SubRequest)], number: usize) {
-        const MAP: usize = 12;
-        const BLOCK: usize = 6;
-        let place = |ahead: usize| {
-            let page = arriving.get(number + ahead).and_then(|(_, sub)| self.plain_page(sub))?;
-            Some(self.rules.shape.locate(page))
-        };
-        if let Some((_, unit, lpn)) = place(MAP) {
-            self.ftl.prefetch(unit, lpn);
-        }
-        if let Some((_, unit, lpn)) = place(BLOCK) {
-            self.ftl.prefetch_block_of(unit, lpn);
-        }
-    }
-
-    /// The page of a sub-request that writes one whole page and goes the shortest way.
-    #[inline]
-    pub(super) fn plain_page(&self, sub: &SubRequest) -> Option<u32> {
+    pub(super) fn plain_place(&self, sub: &SubRequest) -> Option<Place> {
         let (page, within) = self.rules.page_size.divide(sub.offset);
         let is_whole = within == 0 && sub.length == u64::from(self.rules.shape.page_size);
         let is_usual = !sub.fast_fail && !sub.background && self.background.is_none();
         let is_here = page < u64::from(self.rules.shape.logical_pages) && self.failed.is_none();
         let at_once = self.rules.link_latency == SimDuration::ZERO;
         let goes = self.is_plain && sub.operation == Operation::Write && is_whole && is_usual;
-        (goes && is_here && at_once).then_some(page as u32)
+        (goes && is_here && at_once).then(|| {
+            let (die, unit, lpn) = self.rules.shape.locate(page as u32);
+            Place { die, unit, lpn }
+        })
     }
 
-    /// [`Device::submit`] of the write of one whole [page](Device::plain_page).
+    /// [`Device::run_through`]: every sub-request is looked up some time before its turn, so that what it will need is on
+    /// its way to the caches, first its map entry and then the block that this names.
+    pub(super) fn run_through_plain(
+        &mut self,
+        arriving: &[(SimTime, SubRequest)],
+    ) -> Result<(), DeviceFailure> {
+        const AHEAD: usize = 16;
+        const BLOCK: usize = 6;
+        let mut places = [None; AHEAD];
+        for turn in 0..arriving.len() + AHEAD {
+            let place = arriving.get(turn).and_then(|(_, sub)| self.plain_place(sub));
+            let due = std::mem::replace(&mut places[turn % AHEAD], place);
+            if let Some(Place { unit, lpn, .. }) = place {
+                self.ftl.prefetch(unit, lpn);
+            }
+            if let Some(Place { unit, lpn, .. }) = places[(turn + BLOCK) % AHEAD] {
+                self.ftl.prefetch_block_of(unit, lpn);
+            }
+            let Some((at, sub)) = turn.checked_sub(AHEAD).map(|turn| &arriving[turn]) else { continue };
+            self.advance_until(*at, false)?;
+            match due {
+                Some(place) => self.submit_plain(*at, sub, place)?,
+                None => self.submit(*at, *sub)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// [`Device::submit`] of the write of one whole page that [goes the shortest way](Device::plain_place).
     #[inline]
     pub(super) fn submit_plain(
         &mut self,
         now: SimTime,
         sub: &SubRequest,
-        page: u32,
+        Place { die, unit, lpn }: Place,
     ) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
-        let (die, unit, lpn) = self.rules.shape.locate(page);
-        // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
-        self.ftl.prefetch(unit, lpn);
         let handle = self.open_sub(sub, now, 1);
         self.last_activity = now;
         let ready = self.link.receive(now, self.rules.link_page);

@@ -36,28 +36,29 @@ pub(crate) enum Activity {
 /// No operation.
 pub(crate) const NO_OP: u32 = u32::MAX;
 
-/// The running command: its remaining steps and what it has cost so far.
+/// The running command: its remaining steps and what it has cost so far. All but the steps share a cache line.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
 pub(crate) struct Command {
-    pub steps: [Step; 5],
-    pub next: u8,
-    pub len: u8,
     /// When the operation began.
     pub start: SimTime,
     pub array: SimDuration,
     pub transfer: SimDuration,
     pub bus_wait_gc: SimDuration,
     pub bus_wait_host: SimDuration,
+    /// Time planes waited for their data, summed over all but the first.
+    pub lead: SimDuration,
     /// Summary pages to program afterwards.
     pub summaries: u32,
+    pub next: u8,
+    pub len: u8,
     /// Pages transferred, the one under way included.
     pub pages: u8,
     /// Parts that are done.
     pub done: u8,
     /// It serves background work of the array and nothing else.
     pub background: bool,
-    /// Time planes waited for their data, summed over all but the first.
-    pub lead: SimDuration,
+    pub steps: [Step; 5],
 }
 
 /// One step of a command.

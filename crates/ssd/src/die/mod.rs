@@ -15,6 +15,7 @@ pub(crate) mod event;
 mod work;
 
 use std::collections::VecDeque;
+use std::mem::offset_of;
 
 use harmonia_flash::Grant;
 use harmonia_types::{SimDuration, SimTime};
@@ -43,18 +44,18 @@ pub(crate) struct Die {
     /// Since when it rests although operations wait, because collection holds them back; [`SimTime::NEVER`]: it does not.
     pub held_since: SimTime,
     pub collection: Collection,
-    pub command: Command,
-    /// A command that is suspended.
-    pub paused: Option<Box<Paused>>,
     /// When it collected, as far as some waiting operation may have met it.
     pub gc_log: VecDeque<(SimTime, SimTime)>,
-    /// What the running command of several planes, or half of a page move, is for.
-    pub parts: Vec<Part>,
+    /// A command that is suspended.
+    pub paused: Option<Box<Paused>>,
     /// Until when its own plane read and transferred.
     pub gc_part_until: SimTime,
     /// What the event under way, or a page of another die, adds to `gc_busy` and `gc_plane_busy`; it counts when that ends.
     pub job_busy: SimDuration,
+    pub command: Command,
     pub job_plane_busy: SimDuration,
+    /// What the running command of several planes, or half of a page move, is for.
+    pub parts: Vec<Part>,
     /// Unit and LPN of the page last moved.
     pub moving: Option<(u32, u32)>,
     /// Pages of other units' victims to be programmed here.
@@ -70,6 +71,9 @@ pub(crate) struct Die {
     /// How long planes were busy in them, summed over planes.
     pub gc_plane_busy: SimDuration,
 }
+
+/// A host operation looks at the first cache line, and at that of the command.
+const _: () = assert!(offset_of!(Die, collection) < 64 && offset_of!(Die, command).is_multiple_of(64));
 
 /// A page on its way to another unit.
 #[derive(Debug, Clone, Copy)]
