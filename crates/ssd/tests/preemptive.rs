@@ -92,6 +92,32 @@ fn the_host_goes_between_steps_until_a_unit_is_at_hard() {
     assert_eq!(decide(policy, READ, pinned), STEP, "the plane's register holds the page");
 }
 
+/// A device does not ask a schedule that says so what its job does while no host operation is there.
+#[test]
+fn whoever_goes_on_alone_takes_the_step_that_is_due() {
+    let phases = [
+        (GcPhase::Choose, STEP),
+        (GcPhase::Read, STEP),
+        (GcPhase::Program, STEP),
+        (GcPhase::Erase, Decision::Erase),
+    ];
+    let mut alone = 0;
+    for entry in schedule::REGISTRY {
+        let policy = schedule::build(&entry.name.into()).expect("registered");
+        alone += u32::from(policy.needs().steps_alone);
+        for (phase, step) in phases.into_iter().filter(|_| policy.needs().steps_alone) {
+            for (hard, multi_plane) in [(false, false), (false, true), (true, false), (true, true)] {
+                let due = decide(&*policy, None, |view| {
+                    view.multi_plane = multi_plane;
+                    set(view, phase, hard);
+                });
+                assert_eq!(due, step, "{}: {phase:?}, hard {hard}, joined {multi_plane}", entry.name);
+            }
+        }
+    }
+    assert!(alone >= 4, "{alone} schedules go on alone");
+}
+
 #[test]
 fn a_running_erase_is_suspended_for_a_read_and_resumed_after_it() {
     let erasing = |view: &mut DieView<'_>| (view.running = Some(ERASING), set(view, GcPhase::Erase, false)).1;

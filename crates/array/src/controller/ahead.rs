@@ -18,7 +18,9 @@ use std::convert::Infallible;
 use harmonia_engine::workers;
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{Device, Slab, SubCompletion, SubRequest};
-use harmonia_types::{Blame, Completion, DeviceId, GcWait, HostRequest, ParityPages, RequestBlame, SimTime};
+use harmonia_types::{
+    Blame, Bytes, Completion, DeviceId, GcWait, HostRequest, Operation, ParityPages, RequestBlame, SimTime,
+};
 
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
@@ -37,49 +39,47 @@ pub(super) struct Ahead {
 /// A request some of whose operations are not done.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
-    request: HostRequest,
+    id: u64,
+    offset: Bytes,
+    length: Bytes,
+    arrival: SimTime,
+    operation: Operation,
+    gc_affected: bool,
     /// Operations that are not done.
     remaining: u32,
-    /// Which of them finished last so far; ties go to the lowest.
-    last: u32,
-    finish: SimTime,
-    blame: Blame,
-    gc_wait: Option<GcWait>,
-    gc_affected: bool,
+    /// The one that finished last so far, and where; ties go to the lowest.
+    last: Option<(u32, DeviceId, SubCompletion)>,
 }
 
 impl Begun {
     #[inline]
     fn new(request: &HostRequest) -> Self {
-        Begun {
-            request: *request,
-            remaining: 0,
-            last: u32::MAX,
-            finish: request.arrival,
-            blame: Blame::default(),
-            gc_wait: None,
-            gc_affected: false,
-        }
+        let HostRequest { id, offset, length, arrival, operation, .. } = *request;
+        Begun { id, offset, length, arrival, operation, gc_affected: false, remaining: 0, last: None }
     }
 
-    /// The operation of this number is done on a member. Whether it was the last one.
+    /// The operation of this number is done on a member: the completion, if it was the last one.
     #[inline]
-    fn hear(&mut self, index: u32, member: DeviceId, done: &SubCompletion) -> bool {
+    fn hear(&mut self, index: u32, member: DeviceId, done: &SubCompletion) -> Option<Completion> {
         self.gc_affected |= done.gc_affected;
-        if done.finish > self.finish || (done.finish == self.finish && index < self.last) {
-            (self.finish, self.last, self.blame) = (done.finish, index, done.blame);
-            let ns = done.blame.queue_gc;
-            self.gc_wait = (ns > 0).then_some(GcWait { member, ns });
-        }
         self.remaining -= 1;
-        self.remaining == 0
+        if self.remaining == 0 && self.last.is_none() {
+            return Some(self.completion(member, done));
+        }
+        if self.last.is_none_or(|(last, _, latest)| (done.finish, last) > (latest.finish, index)) {
+            self.last = Some((index, member, *done));
+        }
+        let (_, member, latest) = self.last.filter(|_| self.remaining == 0)?;
+        Some(self.completion(member, &latest))
     }
 
+    /// Its completion, given the operation that finished last.
     #[inline]
-    fn completion(&self) -> Completion {
-        let HostRequest { id, operation, offset, length, arrival, .. } = self.request;
-        let Begun { finish, blame, gc_affected, gc_wait, .. } = *self;
+    fn completion(&self, member: DeviceId, latest: &SubCompletion) -> Completion {
+        let Begun { id, offset, length, arrival, operation, gc_affected, .. } = *self;
+        let SubCompletion { finish, blame, .. } = *latest;
         debug_assert_eq!(blame.total(), (finish - arrival).0, "blame sums to latency");
+        let gc_wait = (blame.queue_gc > 0).then_some(GcWait { member, ns: blame.queue_gc });
         let blame = RequestBlame { data: blame, ..RequestBlame::default() };
         Completion { id, operation, offset, length, arrival, finish, blame, gc_affected, gc_wait }
     }
@@ -152,7 +152,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if operations > 0 {
             ahead.requests[owner].remaining = operations;
         } else {
-            self.completions.push(ahead.requests[owner].completion());
+            let (token, finish, blame) = (0, arrival, Blame::default());
+            let at_once = SubCompletion { token, finish, blame, gc_affected: false, is_parity: false };
+            self.completions.push(ahead.requests[owner].completion(DeviceId(0), &at_once));
             ahead.requests.release(owner);
         }
     }
@@ -190,8 +192,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for done in done {
             let (request, index) = (done.token as u32, (done.token >> 32) as u32);
             let begun = &mut ahead.requests[request];
-            if begun.hear(index, DeviceId(device as u16), done) {
-                self.completions.push(begun.completion());
+            if let Some(completion) = begun.hear(index, DeviceId(device as u16), done) {
+                self.completions.push(completion);
                 ahead.requests.release(request);
             }
         }

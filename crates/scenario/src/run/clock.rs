@@ -216,6 +216,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     }
 
     /// The load's next request, at its arrival; `None` if there are no more.
+    #[inline]
     fn next_request(&mut self) -> Result<Option<HostRequest>, RunError> {
         while !self.has_ended {
             let next = self.source.next(self.now, &self.seen);
@@ -305,6 +306,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         Ok(())
     }
 
+    #[inline]
     fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
         if self.listener.looks(&request, self.submitted) {
             self.catch_up(request.arrival)?;

@@ -11,8 +11,8 @@
 //! * `warmup`: a warm-up under `local` that several runs begin with;
 //! * here: which runs share an aged state, and which thread does what.
 //!
-//! Every run is single-threaded and deterministic; threads only run different things at once, so their number never
-//! shows in a result.
+//! Every run is deterministic. Threads run different things at once, or members of one run that cannot influence one another,
+//! so their number never shows in a result.
 
 mod cache;
 mod clock;

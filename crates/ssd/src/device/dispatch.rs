@@ -6,8 +6,9 @@
 use harmonia_types::SimTime;
 
 use super::account::Share;
+use super::steps::Due;
 use super::{Device, DeviceFailure};
-use crate::die::collection::Collection;
+use crate::die::collection::{Collection, Stepwise};
 use crate::die::command::{Activity, NO_OP};
 use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
 use crate::probe::Probe;
@@ -78,7 +79,8 @@ impl<P: Probe> Device<P> {
                 self.send_back_guests(die, now);
             }
             // 3. Ask the schedule.
-            let decision = self.next_of_queue(die, now).unwrap_or_else(|| self.ask(die, None, now));
+            let known = self.next_of_queue(die, now).or_else(|| self.next_of_job(die));
+            let decision = known.unwrap_or_else(|| self.ask(die, None, now));
             // 4. Look at the thresholds before the host is served. What they start goes first.
             let is_idle = matches!(decision, Decision::Wait(SimTime::NEVER));
             if looks && (decision.host_alone().is_some() || is_idle && self.looks_when_idle()) {
@@ -170,6 +172,21 @@ impl<P: Probe> Device<P> {
                 ready if ready <= now => Some(Decision::Single(Token::Host(HostToken(head)))),
                 ready => Some(Decision::Wait(ready)),
             },
+        }
+    }
+
+    /// What an idle die does whose job is under way and where no host operation is, where that is clear without asking.
+    #[inline]
+    fn next_of_job(&self, die: u32) -> Option<Decision> {
+        let slot = &self.dies[die as usize];
+        let Collection::Stepwise(Stepwise { job, .. }) = &slot.collection else { return None };
+        let is_alone = slot.head == NO_OP && slot.paused.is_none() && !self.rules.global;
+        if !self.schedule_needs.steps_alone || !is_alone {
+            return None;
+        }
+        match self.due(self.rules.shape.unit(die, job.unit), job.victim.as_ref()) {
+            Due::Erase => Some(Decision::Erase),
+            Due::Choose | Due::Read(_) | Due::Program(_) => Some(Decision::Single(Token::GcStep)),
         }
     }
 

@@ -101,6 +101,7 @@ impl Schedule for IoParallel {
         Needs {
             queues: true,
             serves_head: true,
+            steps_alone: true,
             pairs: Pairs::Always,
             fresh_blocks: true,
             skips,

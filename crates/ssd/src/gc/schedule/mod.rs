@@ -49,6 +49,9 @@ pub struct Needs {
     /// Where there is nothing to collect it serves the head of the queue, as [`DieView::serve_head`] does, and need not be
     /// asked.
     pub serves_head: bool,
+    /// Where a job is under way and no host operation is at the die, it goes on with the step that is due, an erase or a
+    /// [`Token::GcStep`], and need not be asked.
+    pub steps_alone: bool,
     /// Whether it takes host operations along in the commands of garbage collection.
     pub pairs: Pairs,
     /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.

@@ -89,7 +89,14 @@ impl<S: Schedule + Clone> Schedule for Preemptive<S> {
 
     fn needs(&self) -> Needs {
         let gives_way = GivesWay::BetweenSteps;
-        Needs { queues: true, suspend: true, begins_at_soft: true, gives_way, ..self.inner.needs() }
+        Needs {
+            queues: true,
+            steps_alone: true,
+            suspend: true,
+            begins_at_soft: true,
+            gives_way,
+            ..self.inner.needs()
+        }
     }
 }
 

@@ -47,7 +47,13 @@ impl Schedule for Stepwise {
     }
 
     fn needs(&self) -> Needs {
-        Needs { queues: true, serves_head: true, pairs: Pairs::WithMultiPlane, ..Needs::default() }
+        Needs {
+            queues: true,
+            serves_head: true,
+            steps_alone: true,
+            pairs: Pairs::WithMultiPlane,
+            ..Needs::default()
+        }
     }
 }
 
