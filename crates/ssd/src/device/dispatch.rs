@@ -78,9 +78,15 @@ impl<P: Probe> Device<P> {
             if self.rules.global {
                 self.send_back_guests(die, now);
             }
-            // 3. Ask the schedule.
-            let known = self.next_of_queue(die, now).or_else(|| self.next_of_job(die));
-            let decision = known.unwrap_or_else(|| self.ask(die, None, now));
+            // 3. Ask the schedule, unless it is clear what it would say.
+            if let Some(due) = self.due_alone(die) {
+                match self.go_on_alone(die, due, now)? {
+                    Outcome::Settled => return Ok(()),
+                    Outcome::AskAgain { looks: again } => looks = again,
+                }
+                continue;
+            }
+            let decision = self.next_of_queue(die, now).unwrap_or_else(|| self.ask(die, None, now));
             // 4. Look at the thresholds before the host is served. What they start goes first.
             let is_idle = matches!(decision, Decision::Wait(SimTime::NEVER));
             if looks && (decision.host_alone().is_some() || is_idle && self.looks_when_idle()) {
@@ -146,7 +152,7 @@ impl<P: Probe> Device<P> {
             }
             Decision::Multi(ref command) if !command.takes_gc() => self.start_joint(die, command, now)?,
             Decision::Multi(ref command) if has_guests(self) => self.start_guest(die, Some(command), now)?,
-            Decision::Multi(ref command) => _ = self.start_half(die, Some(command), now)?,
+            Decision::Multi(ref command) => self.start_half_with(die, command, now)?,
             Decision::Erase => self.start_erase(die, now),
             Decision::Resume => self.resume(die, now),
             Decision::Suspend => unreachable!("only a running command can be suspended"),
@@ -175,19 +181,28 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// What an idle die does whose job is under way and where no host operation is, where that is clear without asking.
+    /// What a job does next that is under way while no host operation is at its die, where the schedule need not be asked.
     #[inline]
-    fn next_of_job(&self, die: u32) -> Option<Decision> {
+    fn due_alone(&self, die: u32) -> Option<Due> {
         let slot = &self.dies[die as usize];
         let Collection::Stepwise(Stepwise { job, .. }) = &slot.collection else { return None };
         let is_alone = slot.head == NO_OP && slot.paused.is_none() && !self.rules.global;
-        if !self.schedule_needs.steps_alone || !is_alone {
-            return None;
+        (self.schedule_needs.steps_alone && is_alone)
+            .then(|| self.due(self.rules.shape.unit(die, job.unit), job.victim.as_ref()))
+    }
+
+    /// Does it. Thresholds are looked at as after the same decision of a schedule.
+    fn go_on_alone(&mut self, die: u32, due: Due, now: SimTime) -> Result<Outcome, DeviceFailure> {
+        match due {
+            Due::Read(_) | Due::Program(_) => self.start_half(die, due, None, now)?,
+            Due::Erase => self.start_erase(die, now),
+            Due::Choose => {
+                let looks = self.yields(die) || self.schedule_needs.queues || self.repeats_events();
+                self.choose_next(die, now);
+                return Ok(Outcome::AskAgain { looks });
+            }
         }
-        match self.due(self.rules.shape.unit(die, job.unit), job.victim.as_ref()) {
-            Due::Erase => Some(Decision::Erase),
-            Due::Choose | Due::Read(_) | Due::Program(_) => Some(Decision::Single(Token::GcStep)),
-        }
+        Ok(Outcome::Settled)
     }
 
     /// Asks the schedule what an idle die does next, or whether what runs should be suspended.

@@ -49,19 +49,31 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// Starts the half of a page move that is due, with what goes along. `false` if it only chose a victim or ended
-    /// the event.
+    /// Starts the half of a page move that is due, with what goes along.
+    pub(super) fn start_half_with(
+        &mut self,
+        die: u32,
+        along: &MultiPlane,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let Some((unit, victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
+        let due = self.due(self.rules.shape.unit(die, unit), Some(victim));
+        self.start_half(die, due, Some(along), now)
+    }
+
+    /// Starts the half of a page move that is `due`, with what goes along, if anything does.
     pub(super) fn start_half(
         &mut self,
         die: u32,
+        due: Due,
         along: Option<&MultiPlane>,
         now: SimTime,
-    ) -> Result<bool, DeviceFailure> {
-        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
+    ) -> Result<(), DeviceFailure> {
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
         let plane = self.ftl.plane_of(unit, victim.block.0);
         self.dies[die as usize].parts.clear();
-        match self.due(unit, Some(&victim)) {
+        match due {
             Due::Read(page) => {
                 // A page that is held although the next read is due was overwritten meanwhile.
                 self.counters.superseded += u64::from(victim.held.is_some());
@@ -90,7 +102,7 @@ impl<P: Probe> Device<P> {
                     self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
                 }
                 let failure = self.failure(now);
-                let moved = self.ftl.unit(unit).move_page(victim.block, held.page, &mut self.probe);
+                let moved = self.ftl.move_page(unit, victim.block, held.page, &mut self.probe);
                 let moved = moved.map_err(failure)?;
                 let slot = &mut self.dies[die as usize];
                 let transfers = held.place != Place::Register;
@@ -109,7 +121,7 @@ impl<P: Probe> Device<P> {
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Whether a page that leaves its plane, or does not, goes over the bus.
@@ -189,14 +201,14 @@ impl<P: Probe> Device<P> {
         now: SimTime,
     ) {
         let slot = &self.dies[die as usize];
-        let pages = slot.parts.iter().filter(|part| part.transfers).count() as u8;
         let timing = &self.rules.timing;
         let read = Step::Array(timing.read.of(page));
         let program = Step::Array(timing.program.of(page) + extra.0);
         let cycles = self.cycles_of_parts(die, class);
+        let pages = slot.parts.iter().map(|part| u8::from(part.transfers)).sum();
         let is_background =
             |part: &Part| part.op != NO_OP && !part.prepares && self.is_background(self.ops[part.op].sub);
-        let background = slot.parts.iter().all(is_background);
+        let background = self.background.is_some() && slot.parts.iter().all(is_background);
         let command = self.dies[die as usize].begin(Activity::Joint(class), now).told(cycles);
         match (class, pages) {
             (Class::Read, 0) => command.then(read),
@@ -213,6 +225,7 @@ impl<P: Probe> Device<P> {
     fn cycles_of_parts(&self, die: u32, class: Class) -> SimDuration {
         let (parts, command) = (&self.dies[die as usize].parts, &self.rules.timing.command);
         match class {
+            _ if !command.take_time() => SimDuration::ZERO,
             Class::Read => command.read * parts.iter().filter(|part| !part.rides).count() as u64,
             Class::Write => command.program * parts.iter().filter(|part| !part.transfers).count() as u64,
         }

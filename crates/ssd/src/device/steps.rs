@@ -36,7 +36,10 @@ impl<P: Probe> Device<P> {
         match self.dies[die as usize].collection.job() {
             None => Ok(false),
             Some(Job { victim: Some(_), .. }) if token == Token::GcMove => self.start_move(die, now),
-            Some(Job { victim: Some(_), .. }) => self.start_half(die, None, now),
+            Some(&Job { unit, victim: Some(victim), .. }) => {
+                let due = self.due(self.rules.shape.unit(die, unit), Some(&victim));
+                self.start_half(die, due, None, now).map(|()| true)
+            }
             Some(Job { victim: None, .. }) => {
                 self.choose_next(die, now);
                 Ok(false)
@@ -58,7 +61,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Gives a die's job its next victim, or ends the event; where turns are limited, the turn, after one victim.
-    fn choose_next(&mut self, die: u32, now: SimTime) {
+    pub(super) fn choose_next(&mut self, die: u32, now: SimTime) {
         let Collection::Stepwise(Stepwise { mut event, job, .. }) = self.dies[die as usize].collection else {
             return;
         };
@@ -83,7 +86,7 @@ impl<P: Probe> Device<P> {
         };
         let failure = self.failure(now);
         let to = if self.rules.by_page { self.ftl.next_gc_page(unit) } else { None };
-        let moved = self.ftl.unit(unit).move_page(victim.block, page, &mut self.probe).map_err(failure)?;
+        let moved = self.ftl.move_page(unit, victim.block, page, &mut self.probe).map_err(failure)?;
         if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
             victim.cursor = page + 1;
             victim.moved += 1;
@@ -112,7 +115,7 @@ impl<P: Probe> Device<P> {
         let is_due = |(unit, victim): (UnitOfDie, &Moving)| {
             matches!(self.due(self.rules.shape.unit(die, unit), Some(victim)), Due::Erase)
         };
-        assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
+        debug_assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
         let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
         self.counters.superseded += u64::from(superseded);
         let timing = &self.rules.timing;

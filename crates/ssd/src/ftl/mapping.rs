@@ -4,7 +4,7 @@ use harmonia_engine::Rng;
 use harmonia_types::{IoCause, Lpn, Ppn};
 
 use super::state::{NONE, OpenBlock, Tally, UnitState};
-use super::unit::{OutOfBlocks, UnitMut, prefetch};
+use super::unit::{Moved, OutOfBlocks, UnitMut, prefetch};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Infeasible, SsdConfig};
 use crate::probe::{FlashPage, Origin, Probe};
@@ -306,6 +306,56 @@ impl Ftl {
         }
         probe.program(FlashPage { unit, ppn: Ppn(ppn) }, shape.device_lpn(unit, lpn), cause, origin);
         true
+    }
+
+    /// [`UnitMut::move_page`].
+    ///
+    /// # Errors
+    /// If it has nowhere to go.
+    #[inline]
+    pub(crate) fn move_page<P: Probe>(
+        &mut self,
+        unit: u32,
+        victim: BlockId,
+        page: u32,
+        probe: &mut P,
+    ) -> Result<Moved, OutOfBlocks> {
+        match self.move_within(unit, victim, page, probe) {
+            Some(moved) => Ok(moved),
+            None => self.unit(unit).move_page(victim, page, probe),
+        }
+    }
+
+    /// [`UnitMut::move_page`] to a page that is not the last of an open block, which needs three tables only; `None` if it
+    /// would not go there.
+    #[inline]
+    fn move_within<P: Probe>(
+        &mut self,
+        unit: u32,
+        victim: BlockId,
+        page: u32,
+        probe: &mut P,
+    ) -> Option<Moved> {
+        let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
+        let open = state.frontiers[self.gc_frontier].as_mut()?;
+        if open.page + 1 >= shape.data_pages || shape.is_dynamic() {
+            return None;
+        }
+        let first_block = unit as usize * shape.blocks_per_unit as usize;
+        let reverse = &mut self.reverse[first_block << shape.page_bits..];
+        let (from, to) = (victim.0 << shape.page_bits | page, open.block << shape.page_bits | open.page);
+        let lpn = reverse[from as usize];
+        let entry = &mut self.map[unit as usize * shape.unit_pages as usize + lpn as usize];
+        assert!(*entry == from, "only a live page is moved");
+        (*entry, reverse[to as usize]) = (to, lpn);
+        open.page += 1;
+        self.entries[first_block + victim.index()] -= 1;
+        self.entries[first_block + open.block as usize] += 1;
+        state.tally.programs[IoCause::Gc as usize] += 1;
+        let between_planes = shape.plane_in_unit(open.block) != shape.plane_in_unit(victim.0);
+        let place = |ppn| FlashPage { unit, ppn: Ppn(ppn) };
+        probe.copy(place(from), place(to), shape.device_lpn(unit, lpn));
+        Some(Moved { between_planes, summaries: 0 })
     }
 
     /// Moves a live page of a block being collected to another unit, where any unit may hold any page; returns the summary
