@@ -48,8 +48,10 @@ impl Link {
 /// so that waiting for the bus can be charged to what it was doing.
 #[derive(Debug, Clone, Default)]
 pub struct Bus {
-    /// Transfers not over yet: (start, end, garbage collection), in order and without overlap.
+    /// Without priorities, transfers not over yet: (start, end, garbage collection), in order and without overlap.
     granted: VecDeque<(SimTime, SimTime, bool)>,
+    /// The end of the last transfer granted, and whether that is one of garbage collection.
+    last: (SimTime, bool),
     /// Asked for and not granted, by rank, each in order of asking.
     asked: [VecDeque<Asked>; RANKS],
     /// How many those are.
@@ -138,6 +140,7 @@ impl Bus {
         let waited_gc = busy_gc.map(|&(from, end, _)| end - from.max(now)).sum();
         let end = start + time;
         self.granted.push_back((start, end, is_gc));
+        self.last = (end, is_gc);
         Grant { end, waited_gc, waited_host: (start - now) - waited_gc }
     }
 
@@ -168,29 +171,27 @@ impl Bus {
         self.waiting > 0
     }
 
+    #[inline]
     fn occupy(&mut self, now: SimTime, Asked { turn, at, gc }: Asked) -> Grant {
         // The bus was busy all the time it was waited for.
         let waited_gc = self.gc_time(now) - gc;
         let end = now + turn.length;
-        self.granted.clear();
-        self.granted.push_back((now, end, turn.is_gc));
+        self.last = (end, turn.is_gc);
         self.total_gc += if turn.is_gc { turn.length } else { SimDuration::ZERO };
         Grant { end, waited_gc, waited_host: (now - at) - waited_gc }
     }
 
     /// Transfer time of garbage collection until `now`.
+    #[inline]
     fn gc_time(&self, now: SimTime) -> SimDuration {
-        let ahead = match self.granted.back() {
-            Some(&(_, end, true)) => end.saturating_since(now),
-            _ => SimDuration::ZERO,
-        };
-        self.total_gc - ahead
+        let (end, is_gc) = self.last;
+        if is_gc { self.total_gc - end.saturating_since(now) } else { self.total_gc }
     }
 
     /// When everything granted so far is done.
     #[inline]
     pub fn free_at(&self) -> SimTime {
-        self.granted.back().map_or(SimTime::ZERO, |&(_, end, _)| end)
+        self.last.0
     }
 }
 

@@ -97,6 +97,12 @@ impl Lanes {
         (tail != NO_OP).then_some(tail)
     }
 
+    /// The first that waits of a unit and class; [`NO_OP`] if none does.
+    #[inline]
+    pub fn head(&self, unit: u32, class: Class) -> u32 {
+        self.lanes[unit as usize][class as usize].head
+    }
+
     /// The waiting operations of a unit and class.
     pub fn iter<'a>(
         &self,
@@ -104,11 +110,15 @@ impl Lanes {
         class: Class,
         ops: &'a Slab<PageOp>,
     ) -> impl Iterator<Item = (u32, &'a PageOp)> + use<'a> {
-        let head = self.lanes[unit as usize][class as usize].head;
-        let some = |handle: u32| (handle != NO_OP).then_some(handle);
-        std::iter::successors(some(head), move |&handle| some(ops[handle].lane_next))
-            .map(|handle| (handle, &ops[handle]))
+        from(self.head(unit, class), ops)
     }
+}
+
+/// An operation and those behind it in its lane.
+#[inline]
+pub(super) fn from(head: u32, ops: &Slab<PageOp>) -> impl Iterator<Item = (u32, &PageOp)> {
+    let some = |handle: u32| (handle != NO_OP).then(|| (handle, &ops[handle]));
+    std::iter::successors(some(head), move |(_, op)| some(op.lane_next))
 }
 
 /// The operation before one on its LPN, which waits. Where there are lanes there is an index, and its buckets have what came

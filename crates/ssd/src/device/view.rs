@@ -4,7 +4,7 @@ use harmonia_types::SimTime;
 
 use super::account::SubState;
 use super::index::Index;
-use super::lanes::Lanes;
+use super::lanes::{self, Lanes};
 use super::queue::{OpKind, PageOp};
 use super::rules::Rules;
 use crate::die::Die;
@@ -73,8 +73,10 @@ impl QueueView<'_> {
         lane.find(|(_, op)| could(op) && wanted(op)).map(|(handle, _)| handle)
     }
 
+    #[inline]
     pub fn lane(&self, unit: u32, class: Class) -> impl Iterator<Item = (u32, &PageOp)> {
-        self.lanes.into_iter().flat_map(move |lanes| lanes.iter(unit, class, self.ops))
+        let head = self.lanes.map_or(NO_OP, |lanes| lanes.head(unit, class));
+        lanes::from(head, self.ops)
     }
 
     /// Whether any operation of a class waits for a plane.
@@ -150,11 +152,10 @@ impl DieQueues for QueueView<'_> {
 
     fn can_write_at(&self, plane: u32, page: u32) -> bool {
         let unit = self.unit_of_plane(plane);
+        let block = self.ftl.host_page_at(unit, page);
         // Nobody looks at the unit's thresholds before a write that goes along, so it leaves room to collect a block.
-        if !self.ftl.has_room_to_collect(unit) {
-            return false;
-        }
-        self.ftl.host_page_at(unit, page).is_some_and(|block| self.ftl.plane_of(unit, block) == plane)
+        block.is_some_and(|block| self.ftl.plane_of(unit, block) == plane)
+            && self.ftl.has_room_to_collect(unit)
     }
 
     fn place_of(&self, token: HostToken) -> Option<(u32, u32)> {

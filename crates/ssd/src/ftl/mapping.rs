@@ -459,11 +459,13 @@ impl Ftl {
     }
 
     /// The LPN of a unit whose live data a page holds, if it does.
+    #[inline]
     pub(crate) fn lpn_at(&self, unit: u32, block: u32, page: u32) -> Option<u32> {
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
         let ppn = block << self.shape.page_bits | page;
         let lpn = self.reverse[unit as usize * flash_pages + ppn as usize];
-        (lpn != NONE && self.lookup(unit, lpn) == Some((block, page))).then_some(lpn)
+        let is_there = |lpn| self.map[self.map_index(unit, lpn)] == self.shape.ppn_base(unit) + ppn;
+        (lpn != NONE && is_there(lpn)).then_some(lpn)
     }
 
     /// Page offset of the first live page of a block at or after `cursor`, if there is one.
