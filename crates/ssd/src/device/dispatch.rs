@@ -234,7 +234,7 @@ impl<P: Probe> Device<P> {
             bus_free_at: if self.rules.geometry.own_pins {
                 SimTime::ZERO
             } else {
-                self.buses[self.rules.geometry.channel_of(die) as usize].free_at()
+                self.buses[self.rules.channel_of(die)].free_at()
             },
             queues: &queues,
         };

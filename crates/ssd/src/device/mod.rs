@@ -228,6 +228,7 @@ impl<P: Probe> Device<P> {
             is_plain: false,
             rules: Rules {
                 geometry: config.geometry.clone(),
+                channels: Divisor::new(config.geometry.channels.into()),
                 timing: config.timing.clone(),
                 by_page,
                 page_in: timing.transfer + timing.command.program,

@@ -15,6 +15,8 @@ pub(super) struct Rules {
     /// Data bytes of a page.
     pub page_size: Divisor,
     pub geometry: Geometry,
+    /// What dies are dealt to channels by.
+    pub channels: Divisor,
     pub timing: Timing,
     /// A page goes to the die: the command and its data.
     pub page_in: SimDuration,
@@ -55,6 +57,12 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// The channel of a die.
+    #[inline]
+    pub fn channel_of(&self, die: u32) -> usize {
+        self.channels.divide(die.into()).1 as usize
+    }
+
     /// Whether a page that leaves its plane, or does not, goes over the bus.
     pub fn is_far(&self, leaves_plane: bool) -> bool {
         match self.timing.copyback {

@@ -211,7 +211,7 @@ impl<P: Probe> Device<P> {
                 break;
             }
             let urgency = urgency(slot, &self.ops);
-            let channel = rules.geometry.channel_of(die) as usize;
+            let channel = rules.channel_of(die);
             let bus = &mut self.buses[channel];
             let Some(grant) = ask(rules, bus, die, (step, length, urgency), now) else {
                 if self.bus_wakes.time_of(channel) == SimTime::NEVER {

@@ -178,6 +178,9 @@ impl Die {
 
     /// The part whose page is transferred next; the first one while a command is on the bus.
     pub fn transferring(&self) -> Part {
+        if let [only] = self.parts[..] {
+            return only;
+        }
         let mut parts = self.parts.iter().filter(|part| part.transfers);
         *parts.nth(self.command.pages.into()).unwrap_or(&self.parts[0])
     }
