@@ -179,11 +179,7 @@ fn generate(seed: u64) -> Generated {
         if hard == 0 { d.pick(&["greedy", "fifo", "cost-benefit"]) } else { d.name(victim::REGISTRY) }
     };
     put(format_args!("victim = {}", with_key(victim(&mut d), "d-choices", "d", &d.range(1, 5).to_string())));
-    // Drawn from a stream of its own, so that old seeds differ in nothing else.
-    let stepwise = Rng::stream(seed, "swarm/stepwise").chance(0.12);
-    let older: Vec<&str> = names(schedule::REGISTRY).filter(|name| *name != "stepwise").collect();
-    let (schedule, slack) = (d.pick(&older), hurry.pick(&["0", "300", "2000", "100000"]));
-    let schedule = if stepwise { "stepwise" } else { schedule };
+    let (schedule, slack) = (d.name(schedule::REGISTRY), hurry.pick(&["0", "300", "2000", "100000"]));
     put(format_args!("schedule = {}", with_key(schedule, "slack", "slack", &format!("\"{slack}us\""))));
     put(format_args!(
         "destination = \"{}\"",
