@@ -400,6 +400,15 @@ fn generate(seed: u64) -> Generated {
         "hotspot" => put(format_args!("hot_space = {}\nhot_traffic = {}", 0.3 + 0.4 * d.share(), d.share())),
         _ => {}
     }
+    let mut space = Draw(Rng::stream(seed, "swarm/footprint"));
+    let footprint = 0.2 + 0.8 * space.share();
+    let holds_requests = distribution == "fixed" && (4 * mean) as f64 <= footprint * whole as f64;
+    if skew == 0.0 && pattern != "hotspot" && holds_requests && space.0.chance(0.5) {
+        put(format_args!("footprint = {footprint}"));
+        if layout.level() == Level::Raid0 && overwrite > 0.0 && space.0.chance(0.7) {
+            text = text.replacen("overwrite = ", "overwrite_space = \"footprint\"\noverwrite = ", 1);
+        }
+    }
     Generated { toml: text, trace: None }
 }
 

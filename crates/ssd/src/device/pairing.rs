@@ -11,6 +11,9 @@ use crate::probe::Probe;
 use harmonia_types::SimTime;
 pub use harmonia_types::{Pairing, QueueDepth};
 
+/// For each plane of a die, the blocks whose pages it may skip before any victim wins one.
+const BLOCKS_IN_ADVANCE: u32 = 4;
+
 impl<P: Probe> Device<P> {
     /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
     #[inline]
@@ -87,7 +90,7 @@ impl<P: Probe> Device<P> {
         if !self.schedule_needs.skips || !of_planes {
             return 0;
         }
-        let budget = self.rules.shape.units_per_die * self.rules.shape.data_pages;
+        let budget = BLOCKS_IN_ADVANCE * self.rules.shape.units_per_die * self.rules.shape.data_pages;
         let mut summaries = 0;
         for unit in self.units_of(die) {
             let parts = self.dies[die as usize].parts.iter().filter(|part| part.op != NO_OP);

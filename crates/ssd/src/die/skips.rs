@@ -3,7 +3,7 @@
 //! A page that is skipped is lost until its block is erased. A collection that skips as many pages as its victims win gains
 //! nothing, and never ends. So the die keeps a budget. Every skipped page takes one from it, and every victim gives back three
 //! quarters of the pages that it wins. In the long run a quarter of what victims win is there to be written. The budget begins
-//! with the pages of a block of each plane and never holds more. Victims that win little may draw on others that won much.
+//! with the pages of a few blocks and never holds more. Victims that win little may draw on others that won much.
 //!
 //! The rule is ours. The paper that skipping is read from says nothing of its price.
 

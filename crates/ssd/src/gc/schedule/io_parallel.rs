@@ -23,8 +23,8 @@
 //! test for an empty queue. Pages that are skipped are lost until their block is erased. The report counts them
 //! (`pairing.writes.skipped`). A block's worth of them costs about one erase more, with the page moves of its victim. Victims
 //! with many valid pages win fewer pages than their moves would skip, and collection would never end. So a die skips at most
-//! three quarters of the pages that its victims win, beside a block's worth for each plane in advance. Beyond that its planes
-//! stay.
+//! three quarters of the pages that its victims win, beside four blocks' worth for each plane in advance. Beyond that its
+//! planes stay.
 //!
 //! `partial_writes` says what becomes of a write of a part of a page, whose rest must be read first. `alone`: it waits for the
 //! end of the event. `along`: where its page has the offset of a page that the collection reads, it is read in the same
