@@ -401,11 +401,11 @@ fn generate(seed: u64) -> Generated {
         _ => {}
     }
     let mut space = Draw(Rng::stream(seed, "swarm/footprint"));
-    let footprint = 0.2 + 0.8 * space.share();
-    let holds_requests = distribution == "fixed" && (4 * mean) as f64 <= footprint * whole as f64;
-    if skew == 0.0 && pattern != "hotspot" && holds_requests && space.0.chance(0.5) {
+    let least = 4.0 * mean as f64 / whole as f64;
+    if skew == 0.0 && pattern != "hotspot" && distribution == "fixed" && least < 1.0 && space.0.chance(0.8) {
+        let footprint = least + (1.0 - least) * space.share();
         put(format_args!("footprint = {footprint}"));
-        if layout.level() == Level::Raid0 && overwrite > 0.0 && space.0.chance(0.7) {
+        if layout.level() == Level::Raid0 && overwrite > 0.0 && space.0.chance(0.9) {
             text = text.replacen("overwrite = ", "overwrite_space = \"footprint\"\noverwrite = ", 1);
         }
     }
