@@ -10,10 +10,13 @@ mod common;
 
 use common::{PAGE, all_filled, drain, filled, level, one_die, request, us};
 use harmonia_array::layout::Layout;
-use harmonia_array::{Array, ArrayConfig, Faults, Level, LogCounters, MemberConfig, SmallWrite, WriteHole};
+use harmonia_array::{
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, LogCounters, MemberConfig, Rebuild, SmallWrite, When,
+    WriteHole,
+};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{Blame, Completion, HostRequest, IoCause, Operation, RequestBlame, SimTime};
+use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, RequestBlame, SimTime};
 
 const RAID5: Level = Level::Raid5(harmonia_array::layout::Rotation::LeftSymmetric);
 const RAID6: Level = Level::Raid6(harmonia_array::layout::Rotation::LeftSymmetric);
@@ -212,6 +215,44 @@ fn a_journal_wraps_around() {
     assert_eq!((array.log_counters().pages, journal.ftl().tally().data_programs()), (60, 60));
     let mapped = (0..64).filter(|&lpn| journal.ftl().lookup(0, lpn).is_some());
     assert_eq!(mapped.collect::<Vec<u32>>(), (0..11).collect::<Vec<u32>>());
+}
+
+/// The array's own work begins while the log is replayed, in other rows, and its first step takes longer than the replay: a
+/// write of four pages to the spare, behind their reads.
+#[test]
+fn the_end_of_a_replay_is_the_end_of_no_step_of_a_copy_or_rebuild() {
+    let (member, lost) = (DeviceId(1), us(45 + 440 + 50));
+    for what in [Befalls::Replacement, Befalls::Failure] {
+        let mut config = config(RAID5, 4, PAGE, PPL);
+        let rebuild = Rebuild {
+            min_rate: u64::MAX,
+            max_rate: u64::MAX,
+            depth: 1,
+            step: 4 * PAGE,
+            ..Rebuild::default()
+        };
+        let event = Fault { device: member, at: When::Time(SimTime(lost.0 + 10_000)), what };
+        let spares = vec![config.members[0].clone()];
+        config.faults = Faults { events: vec![event], spares, rebuild, ..config.faults };
+        let mut states = all_filled(&config, 1);
+        states.push(filled(&config.members[0].ssd, config.devices, 0));
+        let mut array = Array::new(&config, states, None, |_| NoProbe).unwrap();
+        // Stripe 40 lies as stripe 0 does, with data on member 0 and parity on member 3.
+        array.submit(request(0, SimTime::ZERO, Operation::Write, 120 * PAGE, PAGE)).unwrap();
+        array.advance_until(lost).unwrap();
+        array.lose_power(lost).unwrap();
+        while array.log_counters().replayed_rows == 0 {
+            array.advance_until(array.next_wakeup()).unwrap();
+        }
+        let now = array.next_wakeup();
+        let own = array.background_counters(now);
+        assert_eq!((own.copied_bytes, own.rebuilt_bytes), (0, 0), "the first step is under way");
+        assert!(array.is_row_busy(0), "it holds its rows");
+        drain(&mut array);
+        let (own, bytes) = (array.background_counters(now), array.layout().member_bytes());
+        assert_eq!((own.copied_bytes + own.rebuilt_bytes, own.copies + own.rebuilds), (bytes, 1));
+        assert!(array.health().is_whole());
+    }
 }
 
 /// Both in one: what a member holds at its end is the log's, and no request reaches it.

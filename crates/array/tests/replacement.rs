@@ -27,7 +27,7 @@ use harmonia_array::{
 use harmonia_engine::Rng;
 use harmonia_flash::{LinkConfig, LinkOrder};
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Ftl, SsdConfig};
+use harmonia_ssd::{Ftl, SsdConfig, Trigger};
 use harmonia_types::{Completion, DeviceId, IoCause, Operation, SimDuration, SimTime};
 
 const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
@@ -85,17 +85,27 @@ fn at_full_speed(depth: u32) -> Rebuild {
 /// Members whose every page is written, and erased spares.
 fn states(config: &ArrayConfig) -> Vec<Ftl> {
     let all = config.members.iter().chain(&config.faults.spares).enumerate();
-    let state = |(index, member): (usize, &MemberConfig)| {
-        let mut ftl = Ftl::new(&member.ssd, 1, &format!("device/{index}")).expect("a shape that works");
-        let (units, pages) = (ftl.shape().units(), ftl.shape().unit_pages);
-        for unit in (0..units).filter(|_| index < config.members.len()) {
-            for page in 0..pages {
-                ftl.unit(unit).program(page, IoCause::Host, None, &mut NoProbe).expect("spare suffices");
-            }
-        }
-        ftl
+    let state = |(index, member): (usize, &MemberConfig)| match index < config.members.len() {
+        true => written(&member.ssd, index),
+        false => erased(&member.ssd, index),
     };
     all.map(state).collect()
+}
+
+fn erased(ssd: &SsdConfig, index: usize) -> Ftl {
+    Ftl::new(ssd, 1, &format!("device/{index}")).expect("a shape that works")
+}
+
+/// A device whose every page is written.
+fn written(ssd: &SsdConfig, index: usize) -> Ftl {
+    let mut ftl = erased(ssd, index);
+    let (units, pages) = (ftl.shape().units(), ftl.shape().unit_pages);
+    for unit in 0..units {
+        for page in 0..pages {
+            ftl.unit(unit).program(page, IoCause::Host, None, &mut NoProbe).expect("spare suffices");
+        }
+    }
+    ftl
 }
 
 fn build(config: &ArrayConfig) -> (Array<NoProbe, Heard>, Heard) {
@@ -286,29 +296,58 @@ fn a_spare_may_take_time_to_be_in_its_place() {
     assert_eq!(array.background_counters(SimTime(10_000 * MS)).rebuild_ns, times[2] - 35 * MS);
 }
 
-/// What the coordinator hears of members that are gone, there or rebuilt or that end a collection, and when.
-#[derive(Clone, Default)]
-struct Listens(Arc<Mutex<Vec<(u64, Event)>>>);
+/// What the coordinator hears of members that are gone, there or rebuilt or that begin or end a collection, and when.
+#[derive(Clone)]
+struct Listens {
+    heard: Arc<Mutex<Vec<(u64, Event)>>>,
+    /// Whether it asks for what devices tell by themselves.
+    devices: bool,
+}
+
+impl Listens {
+    fn heard(&self) -> Vec<(u64, Event)> {
+        self.heard.lock().expect("one thread").clone()
+    }
+}
 
 impl Coordinator for Listens {
     fn interests(&self) -> Interests {
-        Interests { devices: true, ..Interests::default() }
+        Interests { devices: self.devices, ..Interests::default() }
     }
 
     fn interface(&self) -> Interface {
         Interface::Command
     }
 
-    fn on(&mut self, now: SimTime, event: &Event, _: &DeliveredView<'_>, _: &mut Vec<Action>) {
-        let ends = matches!(event, Event::GcEnded { .. });
-        if ends || matches!(event, Event::Failure(_) | Event::Replacement(_) | Event::Rebuilt(_)) {
-            self.0.lock().expect("one thread").push((now.0, *event));
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        let knows_of_none = view.members.iter().all(|member| !member.collecting);
+        assert!(self.devices || knows_of_none, "{now:?}: nobody asked which members collect");
+        match event {
+            Event::Start => actions.push(Action::Timer(SimTime(1_000 * MS), 0)),
+            Event::GcStarted(_)
+            | Event::GcEnded { .. }
+            | Event::Failure(_)
+            | Event::Replacement(_)
+            | Event::Rebuilt(_) => self.heard.lock().expect("one thread").push((now.0, *event)),
+            _ => {}
         }
     }
 }
 
+/// An array whose coordinator listens, or does not.
+fn overheard(config: &ArrayConfig, states: Vec<Ftl>, devices: bool) -> (Array<NoProbe, NoPayload>, Listens) {
+    let listens = Listens { heard: Arc::default(), devices };
+    let layout = config.layout();
+    let Layout::Parity(parity) = layout.clone() else { panic!("RAID-5 has parity") };
+    let planner = ParityPlanner::new(&layout, parity, config.small_write, PAGE);
+    let planner = planner.dodging(Dodge { may_fail: true, ..Dodge::default() });
+    let (coordinator, planner) = (Box::new(listens.clone()), Box::new(planner));
+    let parts = Parts { coordinator, planner, payload: NoPayload };
+    (Array::with_parts(config, states, parts, |_| NoProbe).expect("it works"), listens)
+}
+
 /// A round trip of messages after the old device is gone, nothing of it is on its way any more. It did not collect, so no
-/// collection of it ends.
+/// collection of it ends, and the new one does not collect either.
 #[test]
 fn the_coordinator_forgets_the_old_device_and_hears_of_the_new_one() {
     let member = DeviceId(1);
@@ -316,16 +355,47 @@ fn the_coordinator_forgets_the_old_device_and_hears_of_the_new_one() {
     for latency in [0, 3] {
         let mut config = config(RAID5, 4, &[replacement(1, MS)], 1, at_full_speed(16));
         config.coordination.message_latency = SimDuration::from_us(latency);
-        let listens = Listens::default();
-        let layout = config.layout();
-        let Layout::Parity(parity) = layout.clone() else { panic!("RAID-5 has parity") };
-        let planner = ParityPlanner::new(&layout, parity, config.small_write, PAGE);
-        let planner = planner.dodging(Dodge { may_fail: true, ..Dodge::default() });
-        let (coordinator, planner) = (Box::new(listens.clone()), Box::new(planner));
-        let parts = Parts { coordinator, planner, payload: NoPayload };
-        let mut array = Array::with_parts(&config, states(&config), parts, |_| NoProbe).expect("it works");
+        let (mut array, listens) = overheard(&config, states(&config), true);
         advance(&mut array, 1_000 * MS);
         let (at, later) = (last(&array), last(&array) + latency * 2_000);
-        assert_eq!(*listens.0.lock().expect("one thread"), [(at, gone), (later, there), (later, whole)]);
+        assert_eq!(listens.heard(), [(at, gone), (later, there), (later, whole)]);
+    }
+}
+
+/// A spare that was full before, and one page beyond: the last page of the copy opens a block in each of its dies, which then
+/// collect in the background.
+#[test]
+fn of_a_spare_that_collects_already_those_hear_who_listen() {
+    let member = DeviceId(1);
+    let (gone, there, whole) = (Event::Failure(member), Event::Replacement(member), Event::Rebuilt(member));
+    let overheard = |capable: bool, devices: bool| {
+        let mut config = config(RAID5, 4, &[replacement(1, MS)], 1, at_full_speed(16));
+        let spare = &mut config.faults.spares[0];
+        spare.capable = capable;
+        spare.ssd.gc.trigger = Trigger::Background;
+        spare.ssd.timing.erase = SimDuration::from_us(50_000);
+        let mut states = states(&config);
+        states[4] = written(&config.faults.spares[0].ssd, 4);
+        for unit in 0..states[4].shape().units() {
+            states[4].unit(unit).program(0, IoCause::Host, None, &mut NoProbe).expect("spare suffices");
+        }
+        let (mut array, listens) = overheard(&config, states, devices);
+        advance(&mut array, MS);
+        while last(&array) == MS {
+            let next = array.next_wakeup();
+            array.advance_until(next).expect("spare suffices");
+        }
+        let (at, status) = (last(&array), array.devices()[1].status(SimTime(last(&array))));
+        assert!(status.gc_active, "the spare collects while it takes the place");
+        advance(&mut array, 2_000 * MS);
+        (at, listens.heard())
+    };
+    let (at, heard) = overheard(true, true);
+    assert_eq!(heard[..4], [gone, there, whole, Event::GcStarted(member)].map(|event| (at, event)));
+    let [_, _, _, _, (ended, Event::GcEnded { device, .. })] = heard[..] else { panic!("{heard:?}") };
+    assert!(ended > at && device == member, "what began ends, and nothing else is heard: {heard:?}");
+    for (capable, devices) in [(false, true), (true, false)] {
+        let (at, heard) = overheard(capable, devices);
+        assert_eq!(heard, [gone, there, whole].map(|event| (at, event)), "{capable} {devices}");
     }
 }

@@ -181,11 +181,7 @@ fn generate(seed: u64) -> Generated {
         if hard == 0 { d.pick(&["greedy", "fifo", "cost-benefit"]) } else { d.name(victim::REGISTRY) }
     };
     put(format_args!("victim = {}", with_key(victim(&mut d), "d-choices", "d", &d.range(1, 5).to_string())));
-    // Drawn from a stream of its own, so that old seeds differ in nothing else.
-    let stepwise = Rng::stream(seed, "swarm/stepwise").chance(0.12);
-    let older: Vec<&str> = names(schedule::REGISTRY).filter(|name| *name != "stepwise").collect();
-    let (schedule, slack) = (d.pick(&older), hurry.pick(&["0", "300", "2000", "100000"]));
-    let schedule = if stepwise { "stepwise" } else { schedule };
+    let (schedule, slack) = (d.name(schedule::REGISTRY), hurry.pick(&["0", "300", "2000", "100000"]));
     put(format_args!("schedule = {}", with_key(schedule, "slack", "slack", &format!("\"{slack}us\""))));
     put(format_args!(
         "destination = \"{}\"",
@@ -405,6 +401,15 @@ fn generate(seed: u64) -> Generated {
         }
         "hotspot" => put(format_args!("hot_space = {}\nhot_traffic = {}", 0.3 + 0.4 * d.share(), d.share())),
         _ => {}
+    }
+    let mut space = Draw(Rng::stream(seed, "swarm/footprint"));
+    let least = 4.0 * mean as f64 / whole as f64;
+    if skew == 0.0 && pattern != "hotspot" && distribution == "fixed" && least < 1.0 && space.0.chance(0.8) {
+        let footprint = least + (1.0 - least) * space.share();
+        put(format_args!("footprint = {footprint}"));
+        if layout.level() == Level::Raid0 && overwrite > 0.0 && space.0.chance(0.9) {
+            text = text.replacen("overwrite = ", "overwrite_space = \"footprint\"\noverwrite = ", 1);
+        }
     }
     Generated { toml: text, trace: None }
 }

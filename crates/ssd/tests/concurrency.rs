@@ -6,11 +6,12 @@
 mod bench;
 mod seams;
 
+use bench::Bench;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{Allocation, AllocationUnit, Amount, Device, Ftl, PolicyConfig, SsdConfig, SubRequest};
-use harmonia_types::{Operation, SimTime};
+use harmonia_types::{Operation, SimDuration, SimTime};
 use seams::{ERASE, PROGRAM, READ};
 use serde_json::{Value, json};
 
@@ -154,6 +155,31 @@ fn a_die_with_its_last_block_waits_for_its_channel_and_its_host_writes_wait_with
 }
 
 /// A write that is held back until its die's turn is refused at once, not when the turn comes.
+/// Two dies of two planes on one channel, forced to collect. Die 0 collects in plane 0, waits for the turn of die 1, and finds
+/// nothing in plane 1. Meanwhile the host fills plane 0 up to its last block, and has to wait for what is to be won there.
+#[test]
+fn a_die_that_finds_nothing_in_its_last_plane_looks_at_the_others_again() {
+    let mut config = limited(bench::planes(2), "fixed", &json!({ "start": 1.0, "channels": 1 }));
+    config.geometry.chips_per_channel = 2;
+    config.gc.hard_threshold = Amount::Blocks(1);
+    config.timing.erase = SimDuration(200_000);
+    let full: Vec<u32> = (0..16).collect();
+    // Leaves two free blocks, an open one with a page, and a best victim with three invalid pages.
+    let low = [&full[..], &[0, 1, 2, 4, 5, 8, 9, 12, 13]].concat();
+    let mut bench = Bench::with(&config, &[&low, &full, &low, &full]);
+    bench.force(0);
+    // The open block and two more.
+    for write in 0..11 {
+        bench.write(210_000, write, 4 * u64::from(write), 1);
+    }
+    let mut least = u32::MAX;
+    while bench.device.next_wakeup() != SimTime::NEVER {
+        bench.advance(bench.device.next_wakeup().0);
+        least = least.min(bench.device.ftl().free_blocks(0));
+    }
+    assert_eq!((bench.known.len(), least), (11, 1), "the last block is for what collection moves");
+}
+
 #[test]
 fn what_fails_fast_does_not_wait_for_a_turn() {
     let mut config = limited(seams::config(1), "fixed", &json!({ "start": 1.0, "channels": 1 }));

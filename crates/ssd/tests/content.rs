@@ -15,6 +15,7 @@ mod random;
 use std::collections::{BTreeMap, BTreeSet};
 
 use harmonia_engine::Rng;
+use harmonia_ssd::gc::schedule;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_ssd::{Destination, Device, Ftl, SubRequest};
@@ -249,6 +250,14 @@ fn check(seed: u64) -> [u64; 8] {
     let fail_fast = pick(&mut impatience, &[0.0, 0.3, 1.0]);
     let config = random::config(&mut rng);
     let mut config = random::additions(&mut Rng::stream(seed, "content/additions"), config);
+    let mut anywhere = Rng::stream(seed, "content/anywhere");
+    if config.gc.destination == Destination::Device && anywhere.chance(0.5) {
+        config.gc.schedule = random::name(&mut anywhere, schedule::REGISTRY).as_str().into();
+        let unmatched = pick(&mut anywhere, &["stay", "skip"]);
+        if config.gc.schedule.policy.ends_with("io-parallel") {
+            config.gc.schedule = config.gc.schedule.with("unmatched", unmatched);
+        }
+    }
     random::timing(&mut config, &mut Rng::stream(seed, "content/timing"));
     let slack = pick(&mut hurry, &[0, 40, 400, 4_000]);
     config.gc.schedule = random::slack_of(slack, config.gc.schedule);

@@ -14,8 +14,9 @@
 mod bench;
 
 use bench::*;
-use harmonia_ssd::{DeviceCounters, Pairing, Priority, SsdConfig};
-use harmonia_types::{Blame, SimDuration};
+use harmonia_engine::Rng;
+use harmonia_ssd::{Amount, DeviceCounters, Pairing, PolicyConfig, Priority, SsdConfig, Trigger};
+use harmonia_types::{Blame, SimDuration, SimTime};
 
 fn paired(planes: u32) -> SsdConfig {
     let mut config = bench::planes(planes);
@@ -205,6 +206,57 @@ fn a_sibling_that_skips_keeps_the_offset_and_loses_a_page() {
     let best = ftl.blocks(1).fewest_valid().map(|(_, valid)| valid);
     assert_eq!((ftl.free_blocks(1), ftl.next_host_page(1).map(|next| next.1), best), (3, Some(0), Some(1)));
     assert_eq!(ftl.unit_states().len(), 2);
+}
+
+/// Lets so much happen at most; whether the device came to rest.
+fn comes_to_rest(bench: &mut Bench, wakeups: u32) -> bool {
+    let comes = |_| {
+        let next = bench.device.next_wakeup();
+        bench.advance(next.0.min(u64::MAX - 1));
+        next == SimTime::NEVER
+    };
+    (0..wakeups).any(comes)
+}
+
+/// Half a victim's pages live, so that its sibling would lose as many as it wins, and both would collect for ever.
+#[test]
+fn planes_that_collect_eagerly_and_skip_come_to_rest() {
+    let mut config = paired(2);
+    config.gc.schedule = config.gc.schedule.with("unmatched", "skip");
+    config.gc.concurrency = PolicyConfig::named("conv-0-allch");
+    config.gc.trigger = Trigger::Background;
+    (config.gc.min_victims, config.geometry.pages_per_block) = (1, 2);
+    (config.gc.hard_threshold, config.ftl.open_blocks) = (Amount::Blocks(1), 4);
+    let mut bench = Bench::with(&config, &[&[0, 1, 2, 3, 4, 5, 0], &[0, 1, 2, 3, 4, 5, 0]]);
+    bench.write(0, 1, 4, 2).write(0, 2, 8, 2);
+    assert!(comes_to_rest(&mut bench, 2_000));
+    let skipped = counters(&mut bench).paired_writes.skipped;
+    assert!(skipped > 0, "{:?} {:?}", bench.device.counters(), bench.known);
+}
+
+/// Nine tenths of a full device live: what its victims win is a few pages of 32.
+#[test]
+fn a_quarter_of_what_full_victims_win_is_there_to_be_written() {
+    let mut config = paired(2);
+    config.gc.schedule = config.gc.schedule.with("unmatched", "skip");
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (40, 32);
+    config.ftl.reserved_blocks = Amount::Blocks(7);
+    config.ftl.open_blocks = 8;
+    config.gc.min_victims = 1;
+    let pages = 33 * 32;
+    let once: Vec<u32> = (0..pages).collect();
+    let mut bench = Bench::with(&config, &[&once, &once]);
+    let mut rng = Rng::stream(1, "writes");
+    for write in 0..1_000 {
+        let at = u64::from(write) * 100_000_000;
+        bench.write(at, write, rng.below(u64::from(2 * pages)), 1);
+        assert!(comes_to_rest(&mut bench, 2_000), "seed 1, write {write}: {:?}", counters(&mut bench));
+    }
+    let counters = counters(&mut bench);
+    let skipped = counters.paired_writes.skipped;
+    let won = counters.victim_pages - counters.victim_pages_moved;
+    assert_eq!(bench.known.len(), 1_000);
+    assert!(skipped > won / 4 && skipped <= 2 * 4 * 32 + won * 3 / 4, "{skipped} skipped of {won}");
 }
 
 #[test]

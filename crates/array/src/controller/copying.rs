@@ -223,7 +223,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.health.of(device) == Condition::Whole {
             self.consult(now, &Event::Rebuilt(device));
         }
-        if self.listens && capable && self.devices[index].status(now).gc_active {
+        // Nobody hears it of a device that is not capable.
+        if self.listens && self.devices[index].status(now).gc_active {
             self.agenda.push(now, Message::Notice(device, Notice::GcStarted));
         }
     }

@@ -191,8 +191,9 @@ fn failures_add_up(scenario: &Scenario, report: &Report, failures: &FailuresRepo
         assert!(work.work.bytes as f64 <= rate * work.work.seconds + steps as f64, "{work:?}");
     }
     let is_redundant = scenario.array.level.redundancy(scenario.array.devices) > 0;
-    // A RAID-1 of one member writes anew what it cannot read, without its data.
-    let is_in_vain = failures.rebuilt_pages == 0 && failures.rewritten_pages <= failures.lost.lost_pages;
+    // A RAID-1 of one member writes anew what it cannot read, without its data; or it fails, and nothing more is read of it.
+    let lost = failures.lost.lost_pages + failures.lost.unread_pages;
+    let is_in_vain = failures.rebuilt_pages == 0 && failures.rewritten_pages <= lost;
     assert!(is_redundant || is_in_vain, "{failures:?}");
 }
 
@@ -230,6 +231,6 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         "{count} scenarios from seed {first}: {failed} failures, {rebuilt} rebuilds, {copied} copies, {lost_power} losses of power, {marks} writes of bitmaps, {cleared} bits cleared, {dirty} chunks gone through, {logged} entries of logs"
     );
     let happened = failed > 50 && rebuilt > 5 && copied > 5 && lost_power > 50;
-    let happened = happened && marks > 500 && cleared > 500 && dirty > 50 && logged > 500;
+    let happened = happened && marks > 500 && cleared > 500 && dirty > 20 && logged > 500;
     assert!(count < SCENARIOS || happened, "too little happened");
 }

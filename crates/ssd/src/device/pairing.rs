@@ -4,11 +4,15 @@
 //! sibling plane. Also counted, for all schedules: how many host operations wait at a die when it begins to collect.
 
 use super::Device;
+use crate::block::BlockId;
 use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
 use crate::probe::Probe;
 use harmonia_types::SimTime;
 pub use harmonia_types::{Pairing, QueueDepth};
+
+/// For each plane of a die, the blocks whose pages it may skip before any victim wins one.
+const BLOCKS_IN_ADVANCE: u32 = 4;
 
 impl<P: Probe> Device<P> {
     /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
@@ -80,26 +84,38 @@ impl<P: Probe> Device<P> {
 
     /// Sibling planes without a part in the program that a die begins leave a page unwritten if they have its offset, `page`:
     /// so their offsets stay equal to that of `plane`, in which garbage collection programs. A unit whose next victim would
-    /// lack room does not. Returns the summary pages of blocks that this fills.
+    /// lack room does not, and none does where the die's budget is spent. Returns the summary pages of blocks that this fills.
     pub(super) fn skip_pages(&mut self, die: u32, (plane, page): (u32, u32)) -> u32 {
         let of_planes = self.rules.shape.units_per_die == self.rules.geometry.planes_per_die;
         if !self.schedule_needs.skips || !of_planes {
             return 0;
         }
+        let budget = BLOCKS_IN_ADVANCE * self.rules.shape.units_per_die * self.rules.shape.data_pages;
         let mut summaries = 0;
         for unit in self.units_of(die) {
             let parts = self.dies[die as usize].parts.iter().filter(|part| part.op != NO_OP);
             let takes_part = parts.map(|part| self.ops[part.op].unit).any(|other| other == unit);
             let collects = self.rules.shape.unit_in_die(unit).0 == plane;
-            if takes_part || collects || !self.ftl.has_room_to_collect(unit) {
+            let may_skip = self.dies[die as usize].skips.may_skip(budget);
+            if takes_part || collects || !may_skip || !self.ftl.has_room_to_collect(unit) {
                 continue;
             }
             if let Some(cost) = self.ftl.unit(unit).skip(page) {
                 summaries += cost;
                 self.counters.paired_writes.skipped += 1;
+                self.dies[die as usize].skips.skip();
             }
         }
         summaries
+    }
+
+    /// Collection of a block begins: the pages that it wins may be skipped, most of them.
+    pub(super) fn win_skips(&mut self, die: u32, unit: u32, block: BlockId) {
+        if self.schedule_needs.skips {
+            let pages = self.rules.shape.data_pages;
+            let valid = self.ftl.blocks(unit).closed_valid(block).unwrap_or(pages);
+            self.dies[die as usize].skips.win(pages - valid);
+        }
     }
 
     /// A die begins an event.

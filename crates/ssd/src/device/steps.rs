@@ -68,7 +68,9 @@ impl<P: Probe> Device<P> {
         let is_done = self.governor.is_some() && job.victims > 0;
         let next = if is_done { None } else { self.next_victim(die, &mut event, true, now) };
         let Some((unit, block)) = next else { return self.end_event(die, now) };
-        self.ftl.unit(self.rules.shape.unit(die, unit)).begin(block);
+        let of_device = self.rules.shape.unit(die, unit);
+        self.win_skips(die, of_device, block);
+        self.ftl.unit(of_device).begin(block);
         if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {
             stepwise.event = event;
             (stepwise.job.unit, stepwise.job.victim) = (unit, Some(Moving::new(block)));

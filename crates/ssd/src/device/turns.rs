@@ -71,11 +71,13 @@ impl<P: Probe> Device<P> {
         self.hold(die, now);
     }
 
+    /// A die counts as exhausted, too, where what is left of its event has nothing to collect: planes that the event has left
+    /// may have.
     fn has_no_room(&self, die: u32, handle: u32) -> bool {
         let (op, slot) = (&self.ops[handle], &self.dies[die as usize]);
         op.kind.writes()
             && !self.has_turn(die)
-            && !slot.exhausted
+            && (!slot.exhausted || self.most_invalid(die).0 > 0)
             && self.ftl.free_blocks(op.unit) <= LAST_BLOCK
             && !self.ftl.has_room_to_collect(op.unit)
     }

@@ -12,6 +12,7 @@
 pub(crate) mod collection;
 pub(crate) mod command;
 pub(crate) mod event;
+mod skips;
 mod work;
 
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ use crate::block::BlockId;
 use crate::gc::schedule::Class;
 use collection::Collection;
 use command::{Activity, Command, NO_OP, Part, Paused, Step};
+use skips::Skips;
 
 /// One die. Its fields stand in the order of their use: what every host operation looks at shares a cache line, and what
 /// belongs to collection alone is not touched by it.
@@ -70,6 +72,8 @@ pub(crate) struct Die {
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
     pub gc_plane_busy: SimDuration,
+    /// Pages that it has left unwritten so that the offsets of its planes stay equal, less what victims have won since.
+    pub skips: Skips,
 }
 
 /// A host operation looks at the first cache line, and at that of the command.
@@ -112,6 +116,7 @@ impl Default for Die {
             gc_plane_busy: SimDuration::ZERO,
             job_busy: SimDuration::ZERO,
             job_plane_busy: SimDuration::ZERO,
+            skips: Skips::default(),
         }
     }
 }

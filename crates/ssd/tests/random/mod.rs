@@ -104,7 +104,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
 
 /// The device with what came after old seeds were drawn, drawn from a stream of its own: such seeds differ in nothing else.
 pub fn additions(rng: &mut Rng, mut config: SsdConfig) -> SsdConfig {
-    // Pages that go to other dies one by one, to blocks chosen at random, need more spare than these devices have.
+    // Devices whose pages go to other dies draw their schedules elsewhere (`content`).
     let stays = config.gc.destination == Destination::Unit;
     if rng.chance(0.4) && stays {
         config.gc.schedule = "stepwise".into();

@@ -21,15 +21,18 @@
 //! `stay`: its write offset stays behind, so it pairs with no later program of the event. The paper's Figure 6c says so.
 //! `skip`: it leaves a page unwritten, and its offset stays equal. The paper's Algorithm 2 can be read so, because it has no
 //! test for an empty queue. Pages that are skipped are lost until their block is erased. The report counts them
-//! (`pairing.writes.skipped`). A block's worth of them costs about one erase more, with the page moves of its victim.
+//! (`pairing.writes.skipped`). A block's worth of them costs about one erase more, with the page moves of its victim. Victims
+//! with many valid pages win fewer pages than their moves would skip, and collection would never end. So a die skips at most
+//! three quarters of the pages that its victims win, beside four blocks' worth for each plane in advance. Beyond that its
+//! planes stay.
 //!
 //! `partial_writes` says what becomes of a write of a part of a page, whose rest must be read first. `alone`: it waits for the
 //! end of the event. `along`: where its page has the offset of a page that the collection reads, it is read in the same
 //! command. From then on the write goes along in a program like any other.
 //!
 //! Source: HPDC 2018, 4.1 (Algorithm 2), 4.2 and 6.6 (one request for every sibling of four planes). The limit of two open
-//! blocks is from 4.2; the rule for when both are partly written is ours, and so is `partial_writes = "along"`. The paper is
-//! silent on writes of parts of pages.
+//! blocks is from 4.2; the rule for when both are partly written is ours, and so are the bound on skipped pages and
+//! `partial_writes = "along"`. The paper is silent on writes of parts of pages.
 //!
 //! Leaves out: the time the search takes in firmware (4.1 puts it at hundreds of nanoseconds).
 
