@@ -66,8 +66,6 @@ fn usual(seed: u64) -> Scenario {
         format!("workload.align={}", d.pick(&["true", "true", "false"])),
         format!("workload.read_fraction={}", d.pick(&["0.0", "0.0", "0.3"])),
         format!("workload.trim_fraction={}", d.pick(&["0.0", "0.0", "0.1"])),
-        format!("array.devices={}", d.range(1, 5)),
-        format!("array.coordination.policy={}", d.pick(&["local", "local", "local", "reactive-selective"])),
         format!("ssd.geometry.own_pins={}", d.pick(&["true", "true", "true", "false"])),
         format!("ssd.geometry.summary_pages={}", d.range(0, 1)),
         format!("ssd.gc.domain={}", d.pick(&["device", "die", "channel"])),
@@ -80,6 +78,14 @@ fn usual(seed: u64) -> Scenario {
         format!("ssd.link.latency={}", d.pick(&["0us", "0us", "3us"])),
         format!("seed={seed}"),
     ];
+    let array = match d.range(0, 7) {
+        0 => ["array.devices=4", "array.level=raid5", "array.coordination.policy=plm"],
+        1 => ["array.devices=4", "array.level=raid5", "array.coordination.policy=ioda"],
+        2 => ["array.devices=2", "array.level=raid0", "array.coordination.policy=reactive-selective"],
+        3 => ["array.devices=1", "array.level=raid0", "array.coordination.policy=local"],
+        _ => ["array.devices=5", "array.level=raid0", "array.coordination.policy=local"],
+    };
+    sets.extend(array.map(str::to_owned));
     if d.range(0, 3) == 0 {
         sets.push("ssd.link.bandwidth=20GB/s".to_owned());
     }
