@@ -136,6 +136,8 @@ pub struct Device<P: Probe = NoProbe> {
     refusals: Vec<SubRefusal>,
     notices: Vec<(SimTime, Notice)>,
     intervals: Vec<(SimTime, SimTime)>,
+    /// Until when each allocation unit last collected.
+    collected_until: Vec<SimTime>,
     /// Dies that collect now, and since when at least one does.
     collecting: u32,
     collecting_since: SimTime,
@@ -276,6 +278,7 @@ impl<P: Probe> Device<P> {
             refusals: Vec::new(),
             notices: Vec::new(),
             intervals: Vec::new(),
+            collected_until: vec![SimTime::ZERO; units],
             collecting: 0,
             collecting_since: SimTime::ZERO,
             told_started: false,

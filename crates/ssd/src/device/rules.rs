@@ -77,6 +77,11 @@ impl PageSize {
 }
 
 impl Rules {
+    /// Whether every plane owns its blocks, so that it is known which plane of a die collects.
+    pub fn planes_own_blocks(&self) -> bool {
+        self.shape.units_per_die == self.geometry.planes_per_die
+    }
+
     /// Whether a page that leaves its plane, or does not, goes over the bus.
     pub fn is_far(&self, leaves_plane: bool) -> bool {
         match self.timing.copyback {
