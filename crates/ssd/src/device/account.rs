@@ -4,7 +4,7 @@
 
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
-use super::queue::{OpKind, PageOp};
+use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRefusal, SubRequest};
 use crate::die::command::Command;
 use crate::probe::{Origin, Probe};
@@ -24,19 +24,12 @@ pub(super) struct SubState {
     finish: SimTime,
     last_page: u32,
     blame: Blame,
-    met: Met,
+    gc_affected: bool,
+    /// A page met a collection of its own plane; known where every plane owns its blocks.
+    met_own_plane: bool,
     operation: Operation,
     /// Power was lost since it was submitted: nobody waits for it.
     pub is_silent: bool,
-}
-
-/// Whose collection an operation met in its die; where planes share their blocks, its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Met {
-    Nobodys,
-    /// Of other planes than its own.
-    Siblings,
-    Own,
 }
 
 /// What a host operation has of the command it was part of.
@@ -73,7 +66,8 @@ impl<P: Probe> Device<P> {
             finish: SimTime::ZERO,
             last_page: u32::MAX,
             blame: Blame::default(),
-            met: Met::Nobodys,
+            gc_affected: false,
+            met_own_plane: false,
             operation: sub.operation,
             is_silent: false,
         })
@@ -94,7 +88,7 @@ impl<P: Probe> Device<P> {
     /// A page that touches neither flash nor link is done.
     pub(super) fn finish_page_at(&mut self, sub: u32, page: u32, now: SimTime) {
         let blame = Blame { link: (now - self.subs[sub].issued).0, ..Blame::default() };
-        self.finish_page(sub, page, now, blame, Met::Nobodys);
+        self.finish_page(sub, page, now, blame, false);
     }
 
     /// A read of a page that was never written costs the link only.
@@ -103,7 +97,7 @@ impl<P: Probe> Device<P> {
         self.probe.read(None, self.ftl.device_lpn(unit, lpn), Origin { token, page });
         let finish = self.link.take(now, self.rules.link_page);
         let blame = Blame { link: (finish - self.subs[sub].issued).0, ..Blame::default() };
-        self.finish_page(sub, page, finish, blame, Met::Nobodys);
+        self.finish_page(sub, page, finish, blame, false);
     }
 
     /// The die is done with a host operation at `now`: sends a read's data over the link and accounts for all time.
@@ -120,7 +114,7 @@ impl<P: Probe> Device<P> {
         let command = &slot.command;
         let (start, array) = (command.start, command.array);
         // A collection that ended after the operation was issued ended before its service began: it was met.
-        let is_affected = slot.gc_last_end > issued || share.with_gc;
+        let gc_affected = slot.gc_last_end > issued || share.with_gc;
         let mut queue_gc = command.bus_wait_gc + share.gc_ahead;
         if slot.gc_last_end > op.ready {
             let met = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > op.ready);
@@ -147,8 +141,10 @@ impl<P: Probe> Device<P> {
             queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
         };
-        let met = if is_affected { self.met(die, &op, issued, share.with_gc) } else { Met::Nobodys };
-        self.finish_page(op.sub, op.page, finish, blame, met);
+        if gc_affected && self.rules.tells_planes {
+            self.note_met(die, op.sub, op.unit, share.with_gc);
+        }
+        self.finish_page(op.sub, op.page, finish, blame, gc_affected);
         if !is_background {
             self.last_activity = now;
             self.note_done(die, now);
@@ -156,18 +152,16 @@ impl<P: Probe> Device<P> {
         self.host_went_first(now);
     }
 
-    /// Whose collection an operation met that was submitted at `issued`; `with_gc`: its command is one of garbage collection.
+    /// A page of a unit met collection of its die: that of its own plane? `with_gc`: its command is one of garbage collection.
     #[cold]
-    fn met(&self, die: u32, op: &PageOp, issued: SimTime, with_gc: bool) -> Met {
-        if !self.rules.planes_own_blocks() {
-            return Met::Own;
-        }
+    fn note_met(&mut self, die: u32, handle: u32, unit: u32, with_gc: bool) {
         let is_of_victim = || {
             let victim = self.dies[die as usize].collection.victim();
-            victim.is_some_and(|(unit, _)| self.rules.shape.unit(die, unit) == op.unit)
+            victim.is_some_and(|(of_die, _)| self.rules.shape.unit(die, of_die) == unit)
         };
-        let is_own = self.collected_until[op.unit as usize] > issued || (with_gc && is_of_victim());
-        if is_own { Met::Own } else { Met::Siblings }
+        let has_collected = self.collected_until[unit as usize] > self.subs[handle].issued;
+        let is_own = has_collected || (with_gc && is_of_victim());
+        self.subs[handle].met_own_plane |= is_own;
     }
 
     /// Counts an operation of the host that met collection and is done.
@@ -175,21 +169,21 @@ impl<P: Probe> Device<P> {
     fn count_met(&mut self, handle: u32) {
         let sub = &self.subs[handle];
         let met_gc = &mut self.counters.met_gc;
-        let of = match (sub.operation, sub.met) {
-            (Operation::Read, Met::Own) => &mut met_gc.own_reads,
-            (Operation::Read, _) => &mut met_gc.sibling_reads,
-            (Operation::Write, Met::Own) => &mut met_gc.own_writes,
-            (Operation::Write, _) => &mut met_gc.sibling_writes,
+        let of = match (sub.operation, sub.met_own_plane) {
+            (Operation::Read, true) => &mut met_gc.own_reads,
+            (Operation::Read, false) => &mut met_gc.sibling_reads,
+            (Operation::Write, true) => &mut met_gc.own_writes,
+            (Operation::Write, false) => &mut met_gc.sibling_writes,
             (Operation::Trim | Operation::Flush, _) => return,
         };
         of.add(sub.finish - sub.issued);
     }
 
     #[inline]
-    fn finish_page(&mut self, handle: u32, page: u32, finish: SimTime, blame: Blame, met: Met) {
+    fn finish_page(&mut self, handle: u32, page: u32, finish: SimTime, blame: Blame, gc_affected: bool) {
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
-        sub.met = sub.met.max(met);
+        sub.gc_affected |= gc_affected;
         if finish > sub.finish || (finish == sub.finish && page < sub.last_page) || sub.last_page == u32::MAX
         {
             sub.finish = finish;
@@ -246,15 +240,14 @@ impl<P: Probe> Device<P> {
         let sub = &self.subs[handle];
         let is_served = sub.last_page != u32::MAX && !sub.is_silent;
         if is_served {
-            let is_affected = sub.met != Met::Nobodys;
             let done = SubCompletion {
                 token: sub.token,
                 finish: sub.finish,
                 blame: sub.blame,
-                gc_affected: is_affected,
+                gc_affected: sub.gc_affected,
                 is_parity: sub.parity.cause_of(sub.last_page) == IoCause::Parity,
             };
-            let counts = is_affected && !sub.background && self.rules.planes_own_blocks();
+            let counts = sub.gc_affected && self.rules.tells_planes && !sub.background;
             self.completions.push(done);
             if counts {
                 self.count_met(handle);

@@ -233,6 +233,8 @@ impl<P: Probe> Device<P> {
                 link_in_order: config.link.order == LinkOrder::Arrival,
                 queue_depth: config.link.queue_depth,
                 domain: config.gc.domain,
+                tells_planes: shape.units_per_die > 1
+                    && shape.units_per_die == config.geometry.planes_per_die,
                 background: config.gc.trigger == Trigger::Background,
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },

@@ -82,7 +82,8 @@ impl<P: Probe> Device<P> {
     /// so their offsets stay equal to that of `plane`, in which garbage collection programs. A unit whose next victim would
     /// lack room does not. Returns the summary pages of blocks that this fills.
     pub(super) fn skip_pages(&mut self, die: u32, (plane, page): (u32, u32)) -> u32 {
-        if !self.schedule_needs.skips || !self.rules.planes_own_blocks() {
+        let of_planes = self.rules.shape.units_per_die == self.rules.geometry.planes_per_die;
+        if !self.schedule_needs.skips || !of_planes {
             return 0;
         }
         let mut summaries = 0;

@@ -27,6 +27,8 @@ pub(super) struct Rules {
     /// Operations that whoever uses the device gives it at once.
     pub queue_depth: Option<u32>,
     pub domain: Domain,
+    /// A die has several planes and each owns its blocks, so that it is known which of them collects.
+    pub tells_planes: bool,
     pub background: bool,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
     pub start: u32,
@@ -77,11 +79,6 @@ impl PageSize {
 }
 
 impl Rules {
-    /// Whether every plane owns its blocks, so that it is known which plane of a die collects.
-    pub fn planes_own_blocks(&self) -> bool {
-        self.shape.units_per_die == self.geometry.planes_per_die
-    }
-
     /// Whether a page that leaves its plane, or does not, goes over the bus.
     pub fn is_far(&self, leaves_plane: bool) -> bool {
         match self.timing.copyback {

@@ -95,7 +95,8 @@ impl<P: Probe> Device<P> {
         let shape = &self.rules.shape;
         for unit in shape.units_of(die) {
             if self.ftl.units[unit as usize].hidden > 0 {
-                let plane = self.rules.planes_own_blocks().then(|| shape.unit_in_die(unit).0);
+                let knows = shape.units_per_die == self.rules.geometry.planes_per_die;
+                let plane = knows.then(|| shape.unit_in_die(unit).0);
                 self.probe.works(now, die, plane, PlaneWork::GcEvent);
             }
         }
