@@ -234,9 +234,9 @@ fn affected(reader: &Reader<'_>) -> Finding {
              means over the requests that met a collection under the schedule at hand. Which requests do, and \
              how many, differs between schedules. So a gain here need not be one for any request: a schedule that makes fewer \
              requests meet collection changes the mean too. The gains are {} and {} for reads, and {} and {} for writes. \
-             Only requests for sibling planes can go along with a collection. Under `io-parallel` reads of the plane that \
-             collects gain {}, and reads of its sibling planes {}. For writes these are {} and {}. The last table has these \
-             gains under every reading.",
+             Only requests for sibling planes can go along with a collection. Under `io-parallel` the mean of reads falls by {} \
+             if their own plane collects, and by {} if only sibling planes do. For writes these are {} and {}. (A negative \
+             figure means that it rises.) The last table has the same under other readings.",
             say(GcAffectedReadMean, "blocking"),
             say(GcAffectedReadMean, "io-parallel"),
             say(GcAffectedReadMean, "read-match"),

@@ -32,7 +32,7 @@ pub(super) fn gain(reading: Option<&Reading>, quantity: Quantity, planes: &str, 
     Measure::Average(VOLUMES.iter().map(of_volume).collect())
 }
 
-/// Every reading under both schemes of the paper, two planes and four.
+/// Gains under `io-parallel` with two planes and four, of every reading of which it was counted which plane collected.
 pub(super) fn table(reader: &Reader<'_>) -> String {
     let columns = ["reading", "planes"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
     let mut table = head(&columns.collect::<Vec<_>>());
@@ -40,6 +40,10 @@ pub(super) fn table(reader: &Reader<'_>) -> String {
     let of_paper = known.iter().filter(|one| one.paper == Paper::InsideTheDie).map(Some);
     for reading in std::iter::once(None).chain(of_paper) {
         for (planes, name) in [("2-planes", "two"), ("4-planes", "four")] {
+            let of_siblings = gain(reading, MetGcMean(Met::SiblingWrites), planes, "io-parallel");
+            if reader.interval(&of_siblings).is_none() {
+                continue;
+            }
             let gains = COLUMNS.iter().map(|(_, quantity)| {
                 entry(reader, &gain(reading, *quantity, planes, "io-parallel"), Unit::Percent)
             });
