@@ -220,10 +220,7 @@ const TLC_NVME_1T: Preset = Preset {
         ("timing.command.read", MQSIM_NV_DDR2),
         ("timing.command.program", MQSIM_NV_DDR2),
         ("timing.command.erase", MQSIM_NV_DDR2),
-        (
-            "timing.command.order",
-            Provenance::Inferred("the plainest; MQSim lets pages that were read go first"),
-        ),
+        ("timing.command.order", PLAINEST_ORDER),
         (
             "timing.copyback",
             Provenance::Inferred("TLC data passes the controller's error correction on every move"),
@@ -238,6 +235,19 @@ const TLC_NVME_1T: Preset = Preset {
         ),
     ],
 };
+
+/// Commands of one plane on an ONFI bus, in ns: a read and a program have a command, five cycles of address and a second
+/// command, an erase three of address. Before them stands the chip select (tCS), behind them the wait for busy (tWB, 100) and, of
+/// a read, for ready (tRR, 20). From the address of a program to its data passes tADL, 70.
+const fn onfi(chip_select: u64, cycle: u64) -> Commands {
+    let (busy, ready, to_data) = (100, 20, 70);
+    Commands {
+        read: SimDuration(chip_select + 7 * cycle + busy + ready),
+        program: SimDuration(chip_select + 7 * cycle + to_data + busy),
+        erase: SimDuration(chip_select + 5 * cycle + busy),
+        ..Commands::NONE
+    }
+}
 
 /// The simulated SSD of the paper on garbage collection beside host work in one die: 1 TiB raw, 871 GiB exported.
 const MICRON_MLC_1T: Preset = Preset {
@@ -259,7 +269,7 @@ const MICRON_MLC_1T: Preset = Preset {
         program: PageTimes::same(SimDuration(1_600_000)),
         erase: SimDuration(3_000_000),
         transfer: SimDuration(98_699),
-        command: Commands::NONE,
+        command: onfi(15, 25),
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
@@ -293,8 +303,15 @@ const MICRON_MLC_1T_4P: Preset = Preset {
 
 const HPDC_TABLE_1: Provenance = Provenance::Found("HPDC 2018, Table 1");
 
+const NV_DDR_4: Provenance = Provenance::Inferred(
+    "ONFI, NV-DDR mode 4, the one of 166 MT/s: cycles of 25 ns (fast tCAD), tCS 15, tWB 100, tRR 20, tADL 70; the paper names \
+     none, and the simulator it extends charges none",
+);
+const PLAINEST_ORDER: Provenance =
+    Provenance::Inferred("the plainest; MQSim lets pages that were read go first");
+
 /// Both devices: they differ in their dies and planes only.
-const fn micron(dies: Provenance, planes: Provenance) -> [(&'static str, Provenance); 19] {
+const fn micron(dies: Provenance, planes: Provenance) -> [(&'static str, Provenance); 23] {
     [
         ("geometry.channels", HPDC_TABLE_1),
         ("geometry.chips_per_channel", HPDC_TABLE_1),
@@ -315,6 +332,10 @@ const fn micron(dies: Provenance, planes: Provenance) -> [(&'static str, Provena
             "timing.transfer",
             Provenance::Found("HPDC 2018, Table 1: 166 MT/s; one byte a transfer, spare bytes left out"),
         ),
+        ("timing.command.read", NV_DDR_4),
+        ("timing.command.program", NV_DDR_4),
+        ("timing.command.erase", NV_DDR_4),
+        ("timing.command.order", PLAINEST_ORDER),
         ("timing.copyback", Provenance::Inferred("the paper names none: a page is read and then written")),
         ("timing.suspend_program", Provenance::Inferred("the paper names no suspending")),
         ("timing.suspend_erase", Provenance::Inferred("the paper names no suspending")),
@@ -345,7 +366,7 @@ const MT29F_8CH: Preset = Preset {
         program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(700_000),
         transfer: SimDuration(86_920),
-        command: Commands::NONE,
+        command: onfi(15, 20),
         copyback: Copyback::None,
         suspend_program: None,
         suspend_erase: None,
@@ -376,8 +397,13 @@ const MT29F_8CH_8K: Preset = Preset {
 const MT29F4G08: Provenance =
     Provenance::Found("Micron MT29F4G08ABADAH4 data sheet, which Electronics 2025, 4.1 names");
 
+const SDR_5: Provenance = Provenance::Inferred(
+    "ONFI, asynchronous mode 5, the one with the cycles of 20 ns of the part's data sheet: tCS 15, tWB 100, tRR 20, tADL 70; the \
+     paper names none",
+);
+
 /// Both devices: they differ in their pages only.
-const fn mt29f(page_size: &'static str) -> [(&'static str, Provenance); 19] {
+const fn mt29f(page_size: &'static str) -> [(&'static str, Provenance); 23] {
     [
         ("geometry.channels", Provenance::Found("Electronics 2025, 4.1: eight channels")),
         ("geometry.chips_per_channel", Provenance::Inferred("section 4 counts channels and no chips")),
@@ -401,6 +427,10 @@ const fn mt29f(page_size: &'static str) -> [(&'static str, Provenance); 19] {
                  controller's SRAM, of which 4.1 gives the part (16 bits, Spartan-7) and no figure",
             ),
         ),
+        ("timing.command.read", SDR_5),
+        ("timing.command.program", SDR_5),
+        ("timing.command.erase", SDR_5),
+        ("timing.command.order", Provenance::Inferred("immaterial with one chip on a channel")),
         ("timing.copyback", Provenance::Inferred("the paper names none: a page is read and then written")),
         ("timing.suspend_program", Provenance::Inferred("the part cannot")),
         ("timing.suspend_erase", Provenance::Inferred("the part cannot")),

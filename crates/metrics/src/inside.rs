@@ -3,7 +3,7 @@
 //! A schedule that pairs offers, with each page that garbage collection reads or programs, a place in every sibling
 //! plane. Each place is matched by a host operation, or is not for one of four reasons; the five sum to the offers.
 
-use harmonia_types::{DeviceCounters, Pairing, QueueDepth};
+use harmonia_types::{DeviceCounters, Met, MetGc, Pairing, QueueDepth};
 use serde::{Deserialize, Serialize};
 
 use crate::device::ratio;
@@ -23,6 +23,51 @@ pub struct InsideReport {
     pub suspends: u64,
     /// Host operations waiting at a die when it began to collect.
     pub queue_depth_at_gc: QueueDepthReport,
+    /// Operations that met collection of their die, by the planes that collected; absent if none did, and where planes share
+    /// their blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met_gc: Option<MetGcReport>,
+}
+
+/// The report's `met_gc`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct MetGcReport {
+    /// Reads of a plane that collected.
+    pub own_reads: MetReport,
+    /// Writes to one.
+    pub own_writes: MetReport,
+    /// Reads that met nothing but collections of sibling planes.
+    pub sibling_reads: MetReport,
+    /// Such writes.
+    pub sibling_writes: MetReport,
+}
+
+/// Operations of a device and how long they took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct MetReport {
+    /// How many. Unit: count.
+    pub count: u64,
+    /// From submission to the device until the end, mean; null if there was none. Unit: ns.
+    pub mean_ns: Option<f64>,
+}
+
+impl From<Met> for MetReport {
+    fn from(met: Met) -> Self {
+        MetReport { count: met.count, mean_ns: ratio(met.time.as_ns(), met.count) }
+    }
+}
+
+impl MetGcReport {
+    /// What a device counted; `None` if nothing met collection.
+    fn of(counters: &DeviceCounters) -> Option<Self> {
+        let MetGc { own_reads, own_writes, sibling_reads, sibling_writes } = counters.met_gc;
+        (counters.met_gc != MetGc::default()).then(|| MetGcReport {
+            own_reads: own_reads.into(),
+            own_writes: own_writes.into(),
+            sibling_reads: sibling_reads.into(),
+            sibling_writes: sibling_writes.into(),
+        })
+    }
 }
 
 /// The report's `pairing`.
@@ -58,6 +103,7 @@ impl InsideReport {
                 mean: ratio(waiting, events),
                 max: (events > 0).then_some(most),
             },
+            met_gc: MetGcReport::of(counters),
         }
     }
 }
@@ -106,6 +152,12 @@ pub(crate) mod tests {
         suspends: 14,
         depth_at_gc: QueueDepth { events: 16, waiting: 40, most: 17 },
         estimated: Estimates { events: 0, estimated: NOTHING, actual: NOTHING, error: NOTHING },
+        met_gc: MetGc {
+            own_reads: Met { count: 2, time: SimDuration(10) },
+            own_writes: Met { count: 2, time: SimDuration(12) },
+            sibling_reads: Met { count: 2, time: SimDuration(14) },
+            sibling_writes: Met { count: 0, time: NOTHING },
+        },
     };
 
     #[test]
@@ -116,11 +168,17 @@ pub(crate) mod tests {
         assert_eq!(pairing, Some(PairingReport { reads, writes: COUNTED.paired_writes }));
         assert_eq!((merged_reads, superseded_moves, preemptions, suspends), (11, 12, 13, 14));
         assert_eq!(report.queue_depth_at_gc, QueueDepthReport { mean: Some(2.5), max: Some(17) });
+        let met = report.met_gc.expect("some met collection");
+        let means =
+            [met.own_reads, met.own_writes, met.sibling_reads, met.sibling_writes].map(|met| met.mean_ns);
+        assert_eq!(means, [Some(5.0), Some(6.0), Some(7.0), None]);
+        assert_eq!((met.own_reads.count, met.sibling_writes.count), (2, 0));
     }
 
     #[test]
     fn a_schedule_that_never_pairs_and_a_run_without_events_say_so_by_null() {
         let none = InsideReport::new(&DeviceCounters::default(), false);
         assert_eq!((none.pairing, none.queue_depth_at_gc), (None, QueueDepthReport::default()));
+        assert_eq!(none.met_gc, None);
     }
 }

@@ -64,7 +64,7 @@ pub use gc_overlap::GcOverlap;
 pub use gc_waits::{GcWaits, GcWaitsReport};
 pub use harmonia_types::Pairing;
 pub use host::{DeadlineReport, HostRecorder, HostReport, ResponseReport};
-pub use inside::{InsideReport, PairingReport, QueueDepthReport};
+pub use inside::{InsideReport, MetGcReport, MetReport, PairingReport, QueueDepthReport};
 pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figures_of, versus};

@@ -8,7 +8,7 @@ use harmonia_metrics::{
     Noted, OverTimeReport, PreconditionReport, RedundancyReport, Report, ResourceSum, ResponseReport, SCHEMA,
     TraceReport, Wear, Winners,
 };
-use harmonia_types::{DeviceCounters, Estimates, IoCause, Pairing, QueueDepth, SimDuration};
+use harmonia_types::{DeviceCounters, Estimates, IoCause, Met, MetGc, Pairing, QueueDepth, SimDuration};
 
 const NOTHING: Pairing = Pairing {
     offered: 0,
@@ -20,6 +20,7 @@ const NOTHING: Pairing = Pairing {
     skipped: 0,
 };
 const NO_TIME: SimDuration = SimDuration(0);
+const NOBODY: Met = Met { count: 0, time: NO_TIME };
 
 /// A schedule that never pairs, and no event.
 const NONE: DeviceCounters = DeviceCounters {
@@ -41,6 +42,7 @@ const NONE: DeviceCounters = DeviceCounters {
     suspends: 0,
     depth_at_gc: QueueDepth { events: 0, waiting: 0, most: 0 },
     estimated: Estimates { events: 0, estimated: NO_TIME, actual: NO_TIME, error: NO_TIME },
+    met_gc: MetGc { own_reads: NOBODY, own_writes: NOBODY, sibling_reads: NOBODY, sibling_writes: NOBODY },
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -77,6 +79,12 @@ const DEVICES: [DeviceCounters; 2] = [
         preemptions: 13,
         suspends: 14,
         depth_at_gc: QueueDepth { events: 2, waiting: 5, most: 4 },
+        met_gc: MetGc {
+            own_reads: Met { count: 2, time: SimDuration(9) },
+            sibling_reads: Met { count: 1, time: SimDuration(3) },
+            sibling_writes: Met { count: 4, time: SimDuration(6) },
+            ..NONE.met_gc
+        },
         ..NONE
     },
     DeviceCounters {
@@ -223,7 +231,9 @@ fn the_json_is_the_contract() {
         r#""needs_read":0,"skipped":0},"#,
         r#""writes":{"offered":45,"matched":5,"none_waiting":6,"other_offset":7,"not_ready":8,"needs_read":19,"#,
         r#""skipped":20}},"merged_reads":11,"#,
-        r#""superseded_moves":12,"preemptions":13,"suspends":14,"queue_depth_at_gc":{"mean":2.5,"max":4}}"#,
+        r#""superseded_moves":12,"preemptions":13,"suspends":14,"queue_depth_at_gc":{"mean":2.5,"max":4},"#,
+        r#""met_gc":{"own_reads":{"count":2,"mean_ns":4.5},"own_writes":{"count":0,"mean_ns":null},"#,
+        r#""sibling_reads":{"count":1,"mean_ns":3.0},"sibling_writes":{"count":4,"mean_ns":1.5}}}"#,
     );
     let expected = [
         r#"{"schema":"harmonia-report/1","version":"0.1.0","scenario":{"name":"hpc-write"},"#,

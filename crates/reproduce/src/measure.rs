@@ -57,6 +57,8 @@ pub enum Quantity {
     GcAffectedReadMean,
     /// Of writes that did. Unit: ns.
     GcAffectedWriteMean,
+    /// Mean response time of requests that met collection of their die, by kind and by the plane that collected. Unit: ns.
+    MetGcMean(Met),
     /// Share of requests that met garbage collection. Unit: fraction.
     GcAffected,
     /// Reads that met garbage collection, as a share of all requests. Unit: fraction.
@@ -115,6 +117,19 @@ pub enum Quantity {
     StableFrom,
 }
 
+/// Requests that met collection of their die, and of which plane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Met {
+    /// Reads of a plane that collected.
+    OwnReads,
+    /// Writes to one.
+    OwnWrites,
+    /// Reads that met nothing but collections of sibling planes.
+    SiblingReads,
+    /// Such writes.
+    SiblingWrites,
+}
+
 /// Width at which changes of empty blocks are compared, the same in all runs: the narrowest that a report has of
 /// windows of up to 36 minutes. Unit: ns.
 pub const STRETCH_NS: u64 = 1 << 34;
@@ -144,6 +159,7 @@ impl Quantity {
             Quantity::WriteMax => "longest response time of writes",
             Quantity::GcAffectedReadMean => "mean response time of reads that met garbage collection",
             Quantity::GcAffectedWriteMean => "mean response time of writes that met garbage collection",
+            Quantity::MetGcMean(_) => "mean response time of requests that met collection of a plane",
             Quantity::GcAffected => "requests that met garbage collection",
             Quantity::GcAffectedReads => "reads that met garbage collection",
             Quantity::GcAffectedWrites => "writes that met garbage collection",
@@ -200,6 +216,16 @@ impl Quantity {
             Quantity::WriteMax => ns(run.write.max),
             Quantity::GcAffectedReadMean => ns(run.gc_affected_read.mean),
             Quantity::GcAffectedWriteMean => ns(run.gc_affected_write.mean),
+            Quantity::MetGcMean(met) => {
+                let of = run.met_gc.as_ref()?;
+                let of = match met {
+                    Met::OwnReads => of.own_reads,
+                    Met::OwnWrites => of.own_writes,
+                    Met::SiblingReads => of.sibling_reads,
+                    Met::SiblingWrites => of.sibling_writes,
+                };
+                of.mean_ns
+            }
             Quantity::GcAffected => Some(run.gc_affected),
             Quantity::GcAffectedReads => of_all(run.gc_affected_read.count, run),
             Quantity::GcAffectedWrites => of_all(run.gc_affected_write.count, run),

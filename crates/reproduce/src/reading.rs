@@ -32,8 +32,10 @@ use crate::experiment::{Experiment, Job, SEEDS};
 /// The readings, by name and text; one that starts from another stands behind it.
 const READINGS: &[(&str, &str)] = &[
     ("ne-fp3", include_str!("../../../experiments/readings/ne-fp3.toml")),
+    ("ne-fp2", include_str!("../../../experiments/readings/ne-fp2.toml")),
     ("ne-fp5", include_str!("../../../experiments/readings/ne-fp5.toml")),
     ("ne-fp10", include_str!("../../../experiments/readings/ne-fp10.toml")),
+    ("ne-fp3-aged", include_str!("../../../experiments/readings/ne-fp3-aged.toml")),
     ("ne-fp3-device", include_str!("../../../experiments/readings/ne-fp3-device.toml")),
     ("ne-fp3-link2147", include_str!("../../../experiments/readings/ne-fp3-link2147.toml")),
     ("constant-bytes", include_str!("../../../experiments/readings/constant-bytes.toml")),
@@ -46,6 +48,7 @@ const READINGS: &[(&str, &str)] = &[
     ("fixed-time-65s", include_str!("../../../experiments/readings/fixed-time-65s.toml")),
     ("transient-0.10", include_str!("../../../experiments/readings/transient-0.10.toml")),
     ("transient-0.12", include_str!("../../../experiments/readings/transient-0.12.toml")),
+    ("command-cycles", include_str!("../../../experiments/readings/command-cycles.toml")),
     ("one-page", include_str!("../../../experiments/readings/one-page.toml")),
     ("open-64", include_str!("../../../experiments/readings/open-64.toml")),
     ("skip", include_str!("../../../experiments/readings/skip.toml")),
@@ -53,6 +56,7 @@ const READINGS: &[(&str, &str)] = &[
     ("partial-alone", include_str!("../../../experiments/readings/partial-alone.toml")),
     ("partial-along", include_str!("../../../experiments/readings/partial-along.toml")),
     ("no-warm-up", include_str!("../../../experiments/readings/no-warm-up.toml")),
+    ("command-cycles-slc", include_str!("../../../experiments/readings/command-cycles-slc.toml")),
     ("turn", include_str!("../../../experiments/readings/turn.toml")),
     ("turn-half", include_str!("../../../experiments/readings/turn-half.toml")),
     ("hysteresis-0.01", include_str!("../../../experiments/readings/hysteresis-0.01.toml")),

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_metrics::{DeviceReport, DistributionSummary, OverTimeReport, PairingReport, Report};
+use harmonia_metrics::{
+    DeviceReport, DistributionSummary, MetGcReport, MetReport, OverTimeReport, PairingReport, Report,
+};
 use serde::{Deserialize, Serialize};
 
 /// What a run showed, or why it could not be run.
@@ -47,6 +49,9 @@ pub struct Summary {
     /// Host operations taken along by garbage collection; null where the schedule never does that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairing: Option<PairingReport>,
+    /// Requests that met collection of their die, by the planes that collected; absent where planes share their blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met_gc: Option<MetGcReport>,
     /// Host operations that waited at a die when it began to collect, the mean over events; null without. Unit:
     /// operations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,6 +185,7 @@ impl From<&Report> for Summary {
             gc_affected: six_decimals(met as f64 / host.requests.max(1) as f64),
             plane_utilisation_in_gc: plane_utilisation(report).map(six_decimals),
             pairing: array.inside.pairing,
+            met_gc: array.inside.met_gc.map(whole_ns),
             waiting_at_gc: array.inside.queue_depth_at_gc.mean.map(six_decimals),
             over_time: report.devices.first().map(|device| OverTime::from(&device.over_time)),
             devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
@@ -199,6 +205,18 @@ fn plane_utilisation(report: &Report) -> Option<f64> {
     let members = report.devices.iter().filter_map(|device| device.plane_utilisation_in_gc);
     let (sum, count) = members.fold((0.0, 0), |(sum, count), share| (sum + share, count + 1));
     (count > 0).then(|| sum / f64::from(count))
+}
+
+/// With means of whole nanoseconds.
+fn whole_ns(met: MetGcReport) -> MetGcReport {
+    let whole = |met: MetReport| MetReport { mean_ns: met.mean_ns.map(f64::round), ..met };
+    let MetGcReport { own_reads, own_writes, sibling_reads, sibling_writes } = met;
+    MetGcReport {
+        own_reads: whole(own_reads),
+        own_writes: whole(own_writes),
+        sibling_reads: whole(sibling_reads),
+        sibling_writes: whole(sibling_writes),
+    }
 }
 
 fn six_decimals(value: f64) -> f64 {
@@ -237,6 +255,7 @@ mod tests {
             "p95",
             "p9999",
             "pairing",
+            "met_gc",
             "waiting_at_gc",
             "over_time",
             "members",

@@ -18,6 +18,7 @@ fn configuration_e_is_frozen() {
     let frozen = Scenario::parse(frozen, "configuration-e.toml", &[], None).expect("a scenario");
     let sets = [
         "name=configuration-e",
+        "ssd.timing.command=0ns",
         "ssd.gc.schedule=after-reads",
         "ssd.gc.concurrency={ policy = \"adaptive\", low = 0.5, high = 0.85, max_channels = 4, ramp = \"floor\" }",
     ];

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::recording::MemberPlanes;
-use harmonia_metrics::{Observer, OverTimeReport, Pairing, Report};
+use harmonia_metrics::{MetReport, Observer, OverTimeReport, Pairing, Report};
 use harmonia_scenario::{Observe, RunOptions, Scenario, Silent, Unobserved, run};
 use harmonia_types::{Completion, DeviceId, PlaneWork, SimTime};
 
@@ -107,6 +107,30 @@ fn places_sum_up_and_are_null_where_nothing_pairs() {
     assert_eq!(of_devices.map(|pairing| pairing.reads.offered).sum::<u64>(), pairing.reads.offered);
     assert_eq!(simulated("blocking", &[], &Unobserved, false).array.inside.pairing, None);
     assert!(simulated("preemptive", &[], &Unobserved, false).array.inside.preemptions > 0);
+}
+
+/// With one device a request is one operation, so the sums over planes are those of the host.
+#[test]
+fn requests_that_met_collection_are_told_apart_by_plane() {
+    for schedule in ["blocking", "io-parallel", "preemptive"] {
+        let one = ["array.devices=1", "workload.warmup=0", "workload.arrival.rate=400"];
+        let report = simulated(schedule, &one, &Unobserved, false);
+        let met = report.array.inside.met_gc.expect("planes own their blocks");
+        let host = &report.host.response_ns;
+        for (own, sibling, all) in [
+            (met.own_reads, met.sibling_reads, &host.gc_affected_read),
+            (met.own_writes, met.sibling_writes, &host.gc_affected_write),
+        ] {
+            assert!(own.count > 0 && sibling.count > 0, "{schedule}: {met:?}");
+            assert_eq!(own.count + sibling.count, all.count, "{schedule}");
+            let time = |met: MetReport| met.mean_ns.unwrap_or_default() * met.count as f64;
+            let mean = (time(own) + time(sibling)) / all.count as f64;
+            let expected = all.mean.expect("some met it");
+            assert!((mean - expected).abs() < 1.0, "{schedule}: {mean}, not {expected}");
+        }
+    }
+    let shared = ["ssd.ftl.allocation_unit=die", "ssd.gc.domain=die"];
+    assert_eq!(simulated("blocking", &shared, &Unobserved, false).array.inside.met_gc, None);
 }
 
 /// The longest queue of the whole run lies before its last requests.

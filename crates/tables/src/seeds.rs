@@ -2,8 +2,9 @@
 
 use harmonia_metrics::{
     BlamePhases, Comparison, DeadlineReport, DistributionSummary, FailuresReport, GcWaitsReport,
-    InsideReport, Interval, Intervals, Method, NvramReport, Pairing, PairingReport, PerMetric, PhaseResponse,
-    PhaseResponses, QueueDepthReport, ReconstructReport, Report, ResourceSum, StripeCacheReport, Versus,
+    InsideReport, Interval, Intervals, MetGcReport, MetReport, Method, NvramReport, Pairing, PairingReport,
+    PerMetric, PhaseResponse, PhaseResponses, QueueDepthReport, ReconstructReport, Report, ResourceSum,
+    StripeCacheReport, Versus,
 };
 
 use crate::numbers::{self, NONE};
@@ -244,6 +245,12 @@ fn inside(seeds: &[Report]) -> InsideReport {
         }
     };
     let depths = || of().map(|inside| inside.queue_depth_at_gc);
+    let met = |of_kind: fn(&MetGcReport) -> MetReport| {
+        let all = || of().filter_map(|inside| inside.met_gc.as_ref()).map(of_kind);
+        let means: Vec<f64> = all().filter_map(|met| met.mean_ns).collect();
+        let mean_ns = (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64);
+        MetReport { count: count(all().map(|met| met.count).sum()), mean_ns }
+    };
     InsideReport {
         pairing: seeds[0].array.inside.pairing.is_some().then(|| PairingReport {
             reads: pairing(|pairing| pairing.reads),
@@ -257,6 +264,12 @@ fn inside(seeds: &[Report]) -> InsideReport {
             mean: depths().map(|depth| depth.mean).sum::<Option<f64>>().map(|sum| sum / n),
             max: depths().filter_map(|depth| depth.max).max(),
         },
+        met_gc: of().any(|inside| inside.met_gc.is_some()).then(|| MetGcReport {
+            own_reads: met(|met| met.own_reads),
+            own_writes: met(|met| met.own_writes),
+            sibling_reads: met(|met| met.sibling_reads),
+            sibling_writes: met(|met| met.sibling_writes),
+        }),
     }
 }
 

@@ -48,6 +48,9 @@ pub struct DeviceCounters {
     pub depth_at_gc: QueueDepth,
     /// How long events of dies were expected to take, and took.
     pub estimated: Estimates,
+    /// Operations of the host that met collection of their die: of the plane they are for, too, or of sibling planes only.
+    /// Counted where every plane owns its blocks.
+    pub met_gc: MetGc,
 }
 
 /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +
@@ -98,6 +101,29 @@ pub struct Estimates {
     pub actual: SimDuration,
     /// The differences of the two, each without its sign.
     pub error: SimDuration,
+}
+
+/// Operations that met collection of their die, by the planes that collected: an operation of several pages met its own
+/// plane's if one of the pages did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MetGc {
+    /// Reads of a plane that collected.
+    pub own_reads: Met,
+    /// Writes to one.
+    pub own_writes: Met,
+    /// Reads that met nothing but collections of sibling planes.
+    pub sibling_reads: Met,
+    /// Such writes.
+    pub sibling_writes: Met,
+}
+
+/// Operations and their time from submission to finish.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Met {
+    /// How many.
+    pub count: u64,
+    /// Their time, summed.
+    pub time: SimDuration,
 }
 
 /// A reason and how often it applied: what a reader did to a trace, and what a report says of that.
@@ -159,6 +185,7 @@ impl DeviceCounters {
             suspends: combine(self.suspends, other.suspends),
             depth_at_gc: self.depth_at_gc.zip(&other.depth_at_gc, combine),
             estimated: self.estimated.zip(&other.estimated, combine),
+            met_gc: self.met_gc.zip(&other.met_gc, combine),
         }
     }
 
@@ -209,6 +236,29 @@ impl QueueDepth {
             waiting: combine(self.waiting, other.waiting),
             most: self.most.max(other.most),
         }
+    }
+}
+
+impl MetGc {
+    fn zip(&self, other: &MetGc, combine: Combine) -> MetGc {
+        MetGc {
+            own_reads: self.own_reads.zip(&other.own_reads, combine),
+            own_writes: self.own_writes.zip(&other.own_writes, combine),
+            sibling_reads: self.sibling_reads.zip(&other.sibling_reads, combine),
+            sibling_writes: self.sibling_writes.zip(&other.sibling_writes, combine),
+        }
+    }
+}
+
+impl Met {
+    /// Takes note of an operation that is done.
+    pub fn add(&mut self, time: SimDuration) {
+        self.count += 1;
+        self.time += time;
+    }
+
+    fn zip(&self, other: &Met, combine: Combine) -> Met {
+        Met { count: combine(self.count, other.count), time: times(combine, self.time, other.time) }
     }
 }
 
@@ -276,6 +326,12 @@ mod tests {
             actual: SimDuration(800),
             error: SimDuration(60),
         },
+        met_gc: MetGc {
+            own_reads: Met { count: 26, time: SimDuration(27) },
+            own_writes: Met { count: 28, time: SimDuration(29) },
+            sibling_reads: Met { count: 31, time: SimDuration(32) },
+            sibling_writes: Met { count: 33, time: SimDuration(34) },
+        },
     };
 
     #[test]
@@ -286,6 +342,7 @@ mod tests {
         assert_eq!((later.programs, later.gc_plane_busy), ([26, 28, 30, 32], SimDuration(3_000)));
         assert_eq!((later.paired_reads.matched, later.paired_writes.not_ready), (2, 16));
         assert_eq!((later.estimated.error, later.depth_at_gc.events), (SimDuration(120), 50));
+        assert_eq!(later.met_gc.sibling_writes, Met { count: 66, time: SimDuration(68) });
         later.depth_at_gc.most = 17;
         assert_eq!(later.since(&warm), COUNTED);
     }

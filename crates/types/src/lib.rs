@@ -15,7 +15,7 @@ pub mod text;
 mod time;
 pub mod units;
 
-pub use counters::{DeviceCounters, Estimates, Noted, Pairing, QueueDepth};
+pub use counters::{DeviceCounters, Estimates, Met, MetGc, Noted, Pairing, QueueDepth};
 pub use divisor::Divisor;
 pub use levels::Levels;
 pub use plane::PlaneWork;

@@ -3,18 +3,18 @@
 use std::fmt::Write;
 
 use super::Finding;
-use super::bound;
 use super::write::{MS, Reader, Shape, of};
+use super::{bound, siblings};
 use crate::claims::Unit;
 use crate::claims::inside_the_die::{
     AFFECTED_READS, AFFECTED_WRITES, CLOSED, OPEN, PLACES_NEEDED, SWEEP, VOLUMES, Volume, variant,
 };
 use crate::measure::Quantity::{
     Erases, GcAffected, GcAffectedReadMean, GcAffectedReads, GcAffectedWriteMean, GcAffectedWrites, Mean,
-    NoWriteWaiting, OtherOffset, PagesMoved, PlaneUtilisation, ReadMean, ReadsPaired, Throughput,
+    MetGcMean, NoWriteWaiting, OtherOffset, PagesMoved, PlaneUtilisation, ReadMean, ReadsPaired, Throughput,
     UtilisationBound, WaitingAtGc, WriteMean, WritesAlong, WritesPaired, WritesPerMove,
 };
-use crate::measure::{Measure, Quantity, lowered, ratio};
+use crate::measure::{Measure, Met, Quantity, lowered, ratio};
 
 /// Schedules as the figures show them.
 const SCHEDULES: [&str; 4] = ["blocking", "io-parallel", "read-match", "ideal"];
@@ -223,6 +223,8 @@ fn affected(reader: &Reader<'_>) -> Finding {
         "die-affected-reads-high",
     ];
     let say = |quantity, schedule| reader.say(&average(quantity, schedule), Unit::Ns);
+    let sibling =
+        |quantity| reader.say(&siblings::gain(None, quantity, "2-planes", "io-parallel"), Unit::Percent);
     Finding {
         id: "die-affected",
         question: "What do requests gain that meet a collection in their die?".into(),
@@ -231,7 +233,10 @@ fn affected(reader: &Reader<'_>) -> Finding {
              `io-parallel` and {} with victims that match waiting reads. A write takes {}, {} and {}. These are \
              means over the requests that met a collection under the schedule at hand. Which requests do, and \
              how many, differs between schedules. So a gain here need not be one for any request: a schedule that makes fewer \
-             requests meet collection changes the mean too. The gains are {} and {} for reads, and {} and {} for writes.",
+             requests meet collection changes the mean too. The gains are {} and {} for reads, and {} and {} for writes. \
+             Only requests for sibling planes can go along with a collection. Under `io-parallel` the mean of reads falls by {} \
+             if their own plane collects, and by {} if only sibling planes do. For writes these are {} and {}. (A negative \
+             figure means that it rises.) The last table has the same under other readings.",
             say(GcAffectedReadMean, "blocking"),
             say(GcAffectedReadMean, "io-parallel"),
             say(GcAffectedReadMean, "read-match"),
@@ -242,6 +247,10 @@ fn affected(reader: &Reader<'_>) -> Finding {
             reader.claim(claims[1]),
             reader.claim(claims[2]),
             reader.claim(claims[3]),
+            sibling(MetGcMean(Met::OwnReads)),
+            sibling(MetGcMean(Met::SiblingReads)),
+            sibling(MetGcMean(Met::OwnWrites)),
+            sibling(MetGcMean(Met::SiblingWrites)),
         ),
         conclusions: vec![
             (
@@ -296,7 +305,7 @@ fn affected(reader: &Reader<'_>) -> Finding {
             by_volume(reader, "Requests that met collection, by volume", "%", PERCENT, GcAffected),
         ],
         claims: claims.to_vec(),
-        ..Finding::default()
+        table: siblings::table(reader),
     }
 }
 

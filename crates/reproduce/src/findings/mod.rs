@@ -23,6 +23,7 @@ mod inside_the_die;
 mod ioda;
 mod least;
 mod readings;
+mod siblings;
 mod soft_limit;
 mod trade_offs;
 mod write;

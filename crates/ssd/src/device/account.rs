@@ -2,7 +2,7 @@
 //!
 //! Waiting for the host is what no other cause explains; [`waiting`](super::waiting) checks that the host explains it.
 
-use harmonia_types::{Blame, IoCause, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
 use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRefusal, SubRequest};
@@ -25,6 +25,9 @@ pub(super) struct SubState {
     last_page: u32,
     blame: Blame,
     gc_affected: bool,
+    /// A page met a collection of its own plane; known where every plane owns its blocks.
+    met_own_plane: bool,
+    operation: Operation,
     /// Power was lost since it was submitted: nobody waits for it.
     pub is_silent: bool,
 }
@@ -65,6 +68,8 @@ impl<P: Probe> Device<P> {
             last_page: u32::MAX,
             blame: Blame::default(),
             gc_affected: false,
+            met_own_plane: false,
+            operation: sub.operation,
             is_silent: false,
         })
     }
@@ -132,12 +137,42 @@ impl<P: Probe> Device<P> {
             queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
         };
+        if gc_affected && self.rules.tells_planes {
+            self.note_met(die, op.sub, op.unit, share.with_gc);
+        }
         self.finish_page(op.sub, op.page, finish, blame, gc_affected);
         if !is_background {
             self.last_activity = now;
             self.note_done(die, now);
         }
         self.host_went_first(now);
+    }
+
+    /// A page of a unit met collection of its die: that of its own plane? `with_gc`: its command is one of garbage collection.
+    #[cold]
+    fn note_met(&mut self, die: u32, handle: u32, unit: u32, with_gc: bool) {
+        let is_of_victim = || {
+            let victim = self.dies[die as usize].collection.victim();
+            victim.is_some_and(|(of_die, _)| self.rules.shape.unit(die, of_die) == unit)
+        };
+        let has_collected = self.collected_until[unit as usize] > self.subs[handle].issued;
+        let is_own = has_collected || (with_gc && is_of_victim());
+        self.subs[handle].met_own_plane |= is_own;
+    }
+
+    /// Counts an operation of the host that met collection and is done.
+    #[cold]
+    fn count_met(&mut self, handle: u32) {
+        let sub = &self.subs[handle];
+        let met_gc = &mut self.counters.met_gc;
+        let of = match (sub.operation, sub.met_own_plane) {
+            (Operation::Read, true) => &mut met_gc.own_reads,
+            (Operation::Read, false) => &mut met_gc.sibling_reads,
+            (Operation::Write, true) => &mut met_gc.own_writes,
+            (Operation::Write, false) => &mut met_gc.sibling_writes,
+            (Operation::Trim | Operation::Flush, _) => return,
+        };
+        of.add(sub.finish - sub.issued);
     }
 
     /// A page of a sub-request is done, and where the time since its submission went.
@@ -152,7 +187,8 @@ impl<P: Probe> Device<P> {
     ) {
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
-        if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent {
+        let is_told = gc_affected && self.rules.tells_planes;
+        if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
             // The only page of it.
             let is_parity = sub.parity.cause_of(page) == IoCause::Parity;
             let gc_affected = gc_affected || sub.gc_affected;
@@ -224,7 +260,11 @@ impl<P: Probe> Device<P> {
                 gc_affected: sub.gc_affected,
                 is_parity: sub.parity.cause_of(sub.last_page) == IoCause::Parity,
             };
+            let counts = sub.gc_affected && self.rules.tells_planes && !sub.background;
             self.completions.push(done);
+            if counts {
+                self.count_met(handle);
+            }
         }
         self.forget_sub(handle);
     }

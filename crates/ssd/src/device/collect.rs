@@ -61,7 +61,7 @@ impl<P: Probe> Device<P> {
         if self.governor.is_some() || !event.yields() {
             return Ok(false);
         }
-        self.show_erased(die);
+        self.show_erased(die, now);
         let sum = self.take_victims(die, &mut event, true, now)?;
         if sum.victims == 0 {
             return Ok(false);
@@ -119,8 +119,13 @@ impl<P: Probe> Device<P> {
     }
 
     /// Blocks that the last command has erased count for status from now on.
-    fn show_erased(&mut self, die: u32) {
-        self.units_of(die).for_each(|unit| self.ftl.units[unit as usize].hidden = 0);
+    fn show_erased(&mut self, die: u32, now: SimTime) {
+        for unit in self.units_of(die) {
+            let hidden = &mut self.ftl.units[unit as usize].hidden;
+            if std::mem::take(hidden) > 0 {
+                self.collected_until[unit as usize] = now;
+            }
+        }
     }
 
     /// Sum of an event's moves, summaries and erases.
@@ -153,7 +158,7 @@ impl<P: Probe> Device<P> {
 
     /// An event of a die is over.
     pub(super) fn end_event(&mut self, die: u32, now: SimTime) {
-        self.show_erased(die);
+        self.show_erased(die, now);
         let slot = &mut self.dies[die as usize];
         let (event, course, victims) = slot.collection.end();
         slot.exhausted = victims == 0;

@@ -140,6 +140,8 @@ pub struct Device<P: Probe = NoProbe> {
     refusals: Vec<SubRefusal>,
     notices: Vec<(SimTime, Notice)>,
     intervals: Vec<(SimTime, SimTime)>,
+    /// Until when each allocation unit last collected.
+    collected_until: Vec<SimTime>,
     /// Dies that collect now, and since when at least one does.
     collecting: u32,
     collecting_since: SimTime,
@@ -237,6 +239,8 @@ impl<P: Probe> Device<P> {
                 link_in_order: config.link.order == LinkOrder::Arrival,
                 queue_depth: config.link.queue_depth,
                 domain: config.gc.domain,
+                tells_planes: shape.units_per_die > 1
+                    && shape.units_per_die == config.geometry.planes_per_die,
                 background: config.gc.trigger == Trigger::Background,
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
@@ -282,6 +286,7 @@ impl<P: Probe> Device<P> {
             refusals: Vec::new(),
             notices: Vec::new(),
             intervals: Vec::new(),
+            collected_until: vec![SimTime::ZERO; units],
             collecting: 0,
             collecting_since: SimTime::ZERO,
             told_started: false,

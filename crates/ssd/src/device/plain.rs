@@ -78,6 +78,9 @@ impl<P: Probe> Device<P> {
         }
         let (sub, page, ready) = (op.sub, op.page, op.ready);
         let issued = self.subs[sub].issued;
+        if self.rules.tells_planes && slot.has_collected_since(issued) {
+            return self.wake(die, now);
+        }
         let (start, array, transfer) = (slot.command.start, slot.command.array, slot.command.transfer);
         let gc_affected = slot.has_collected_since(issued);
         let queue_gc = slot.collected_between(ready, start);

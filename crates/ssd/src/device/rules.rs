@@ -30,6 +30,8 @@ pub(super) struct Rules {
     /// Operations that whoever uses the device gives it at once.
     pub queue_depth: Option<u32>,
     pub domain: Domain,
+    /// A die has several planes and each owns its blocks, so that it is known which of them collects.
+    pub tells_planes: bool,
     pub background: bool,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
     pub start: u32,

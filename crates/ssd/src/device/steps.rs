@@ -138,6 +138,9 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         let began = slot.command_began;
         slot.job_busy += until - began;
+        if let Some((unit, _)) = slot.collection.victim() {
+            self.collected_until[self.rules.shape.unit(die, unit) as usize] = until;
+        }
         self.log_collecting(die, began, until);
     }
 
