@@ -725,7 +725,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Opens a member to operations, or keeps them from it; those it has go on.
+    ///
+    /// # Panics
+    /// If members [run ahead](Self::run_ahead): then none may refuse anything.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
+        assert!(self.ahead.is_none(), "a member that runs ahead refuses nothing");
         self.access[device.index()] = access;
         if access != Access::Reserved && !self.held_back[device.index()].is_empty() {
             self.agenda.push(self.latest, Message::Open(device));

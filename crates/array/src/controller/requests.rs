@@ -79,6 +79,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// # Errors
     /// If a member runs out of free blocks.
     pub fn submit(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
+        debug_assert!(self.ahead.is_none(), "members run ahead: requests come by `submit_ahead`");
         self.start();
         let now = request.arrival;
         self.latest = self.latest.max(now);

@@ -413,39 +413,6 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// Takes sub-requests at their times, in order, and lets time pass up to `until`: no earlier than the last of them. What
-    /// happens at `until` by itself because of a sub-request of that moment is left for later, as after [`Device::submit`].
-    ///
-    /// # Errors
-    /// As [`Device::submit`] and [`Device::advance_until`].
-    pub fn run_through(
-        &mut self,
-        arriving: &[(SimTime, SubRequest)],
-        until: SimTime,
-    ) -> Result<(), DeviceFailure> {
-        self.run_through_plain(arriving)?;
-        match arriving.last() {
-            Some(&(at, _)) if at == until => Ok(()),
-            _ => self.advance_until(until, false),
-        }
-    }
-
-    /// When a write's page next leaves the link and its die must be chosen.
-    #[inline]
-    fn next_landing(&self) -> SimTime {
-        self.placement.as_ref().map_or(SimTime::NEVER, |placement| placement.next_landing())
-    }
-
-    fn take_ingress(&mut self) -> Result<(), DeviceFailure> {
-        if let Some((time, sub, issued)) = self.ingress.pop_front() {
-            self.events += 1;
-            self.accept(time, sub, issued)?;
-            self.answer_everywhere(time);
-            self.tell_queue(time);
-        }
-        Ok(())
-    }
-
     /// Sub-requests that completed, in the order they became known; the caller empties the vector.
     pub fn completions(&mut self) -> &mut Vec<SubCompletion> {
         &mut self.completions

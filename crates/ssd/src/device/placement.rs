@@ -317,6 +317,12 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// When a write's page next leaves the link and its die must be chosen.
+    #[inline]
+    pub(super) fn next_landing(&self) -> SimTime {
+        self.placement.as_ref().map_or(SimTime::NEVER, |placement| placement.next_landing())
+    }
+
     /// A die writes a page of the host to a unit: of planes with equal room the next one comes first.
     #[inline]
     pub(super) fn note_plane(&mut self, die: u32, unit: u32) {

@@ -165,14 +165,22 @@ impl<P: Probe> Device<P> {
         })
     }
 
-    /// [`Device::run_through`]: every sub-request is looked up some time before its turn, so that what it will need is on
-    /// its way to the caches, first its map entry and then the block that this names.
-    pub(super) fn run_through_plain(
+    /// Takes sub-requests at their times, in order, and lets time pass up to `until`: no earlier than the last of them. What
+    /// happens at `until` by itself because of a sub-request of that moment is left for later, as after [`Device::submit`].
+    ///
+    /// Every sub-request is looked up some time before its turn, so that what it will need is on its way to the caches: first
+    /// its map entry, then the block that this names.
+    ///
+    /// # Errors
+    /// As [`Device::submit`] and [`Device::advance_until`].
+    pub fn run_through(
         &mut self,
         arriving: &[(SimTime, SubRequest)],
+        until: SimTime,
     ) -> Result<(), DeviceFailure> {
         const AHEAD: usize = 16;
         const BLOCK: usize = 6;
+        let Some(&(last, _)) = arriving.last() else { return self.advance_until(until, false) };
         let mut places = [None; AHEAD];
         for turn in 0..arriving.len() + AHEAD {
             let place = arriving.get(turn).and_then(|(_, sub)| self.plain_place(sub));
@@ -190,7 +198,7 @@ impl<P: Probe> Device<P> {
                 None => self.submit(*at, *sub)?,
             }
         }
-        Ok(())
+        if last == until { Ok(()) } else { self.advance_until(until, false) }
     }
 
     /// [`Device::submit`] of the write of one whole page that [goes the shortest way](Device::plain_place).

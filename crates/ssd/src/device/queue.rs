@@ -108,6 +108,17 @@ impl OpKind {
 }
 
 impl<P: Probe> Device<P> {
+    /// The first of the sub-requests on their way reaches the device.
+    pub(super) fn take_ingress(&mut self) -> Result<(), DeviceFailure> {
+        if let Some((time, sub, issued)) = self.ingress.pop_front() {
+            self.events += 1;
+            self.accept(time, sub, issued)?;
+            self.answer_everywhere(time);
+            self.tell_queue(time);
+        }
+        Ok(())
+    }
+
     /// A sub-request has reached the device: splits it into pages and queues them at their dies.
     pub(super) fn accept(
         &mut self,

@@ -1,13 +1,13 @@
 //! The mapping state of a device: its tables, and its units as parts of them.
 
 use harmonia_engine::Rng;
-use harmonia_types::{IoCause, Lpn, Ppn};
+use harmonia_types::{IoCause, Lpn};
 
 use super::state::{NONE, OpenBlock, Tally, UnitState};
-use super::unit::{Moved, OutOfBlocks, UnitMut, prefetch};
+use super::unit::{OutOfBlocks, UnitMut};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Infeasible, SsdConfig};
-use crate::probe::{FlashPage, Origin, Probe};
+use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
 use crate::table::HugeTable;
 
@@ -205,7 +205,7 @@ impl Ftl {
     }
 
     #[inline]
-    fn map_index(&self, unit: u32, lpn: u32) -> usize {
+    pub(super) fn map_index(&self, unit: u32, lpn: u32) -> usize {
         self.shape.map_range(unit).start + lpn as usize
     }
 
@@ -268,96 +268,6 @@ impl Ftl {
         self.unit(unit).program(lpn, cause, origin, probe)
     }
 
-    /// [`UnitMut::program`] of a page that is not the last of an open block, which needs three tables only. `false` if it
-    /// is not such a page.
-    #[inline]
-    pub(crate) fn program_within<P: Probe>(
-        &mut self,
-        unit: u32,
-        lpn: u32,
-        cause: IoCause,
-        origin: Option<Origin>,
-        probe: &mut P,
-    ) -> bool {
-        let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
-        let Some(open) = &mut state.frontiers[0] else { return false };
-        if open.page + 1 >= shape.data_pages || shape.is_dynamic() {
-            return false;
-        }
-        let ppn = open.block << shape.page_bits | open.page;
-        open.page += 1;
-        let first_block = unit as usize * shape.blocks_per_unit as usize;
-        self.entries[first_block + open.block as usize] += 1;
-        self.reverse[(first_block << shape.page_bits) + ppn as usize] = lpn;
-        state.tally.programs[cause as usize] += 1;
-        let entry = &mut self.map[unit as usize * shape.unit_pages as usize + lpn as usize];
-        let old = std::mem::replace(entry, ppn);
-        if old == NONE {
-            state.mapped += 1;
-        } else {
-            let block = (old >> shape.page_bits) as usize;
-            let entry = &mut self.entries[first_block + block];
-            *entry -= 1;
-            let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
-            let best = &mut self.best[unit as usize * groups + block / GROUP];
-            if *entry <= best.entry() {
-                *best = GroupKey::of(*entry, self.erases[first_block + block], block).min(*best);
-            }
-        }
-        probe.program(FlashPage { unit, ppn: Ppn(ppn) }, shape.device_lpn(unit, lpn), cause, origin);
-        true
-    }
-
-    /// [`UnitMut::move_page`].
-    ///
-    /// # Errors
-    /// If it has nowhere to go.
-    #[inline]
-    pub(crate) fn move_page<P: Probe>(
-        &mut self,
-        unit: u32,
-        victim: BlockId,
-        page: u32,
-        probe: &mut P,
-    ) -> Result<Moved, OutOfBlocks> {
-        match self.move_within(unit, victim, page, probe) {
-            Some(moved) => Ok(moved),
-            None => self.unit(unit).move_page(victim, page, probe),
-        }
-    }
-
-    /// [`UnitMut::move_page`] to a page that is not the last of an open block, which needs three tables only; `None` if it
-    /// would not go there.
-    #[inline]
-    fn move_within<P: Probe>(
-        &mut self,
-        unit: u32,
-        victim: BlockId,
-        page: u32,
-        probe: &mut P,
-    ) -> Option<Moved> {
-        let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
-        let open = state.frontiers[self.gc_frontier].as_mut()?;
-        if open.page + 1 >= shape.data_pages || shape.is_dynamic() {
-            return None;
-        }
-        let first_block = unit as usize * shape.blocks_per_unit as usize;
-        let reverse = &mut self.reverse[first_block << shape.page_bits..];
-        let (from, to) = (victim.0 << shape.page_bits | page, open.block << shape.page_bits | open.page);
-        let lpn = reverse[from as usize];
-        let entry = &mut self.map[unit as usize * shape.unit_pages as usize + lpn as usize];
-        assert!(*entry == from, "only a live page is moved");
-        (*entry, reverse[to as usize]) = (to, lpn);
-        open.page += 1;
-        self.entries[first_block + victim.index()] -= 1;
-        self.entries[first_block + open.block as usize] += 1;
-        state.tally.programs[IoCause::Gc as usize] += 1;
-        let between_planes = shape.plane_in_unit(open.block) != shape.plane_in_unit(victim.0);
-        let place = |ppn| FlashPage { unit, ppn: Ppn(ppn) };
-        probe.copy(place(from), place(to), shape.device_lpn(unit, lpn));
-        Some(Moved { between_planes, summaries: 0 })
-    }
-
     /// Moves a live page of a block being collected to another unit, where any unit may hold any page; returns the summary
     /// pages that costs.
     ///
@@ -373,45 +283,6 @@ impl Ftl {
         let (now_at, summaries) = self.unit(to).take_over_page(lpn)?;
         probe.copy(from, now_at, self.device_lpn(to, lpn));
         Ok(summaries)
-    }
-
-    /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.
-    #[inline]
-    pub(crate) fn prefetch(&self, unit: u32, lpn: u32) {
-        prefetch(&self.map, self.map_index(unit, lpn));
-    }
-
-    /// The same for what is noted of the block that an LPN lies in, and of the one that it goes to next.
-    #[inline]
-    pub(crate) fn prefetch_block_of(&self, unit: u32, lpn: u32) {
-        let shape = &self.shape;
-        let first_block = unit as usize * shape.blocks_per_unit as usize;
-        let old = self.map[self.map_index(unit, lpn)];
-        if let Some(open) = self.units[unit as usize].frontiers[0] {
-            prefetch(
-                &self.reverse,
-                (first_block << shape.page_bits) + (open.block << shape.page_bits | open.page) as usize,
-            );
-        }
-        if old != NONE && !shape.is_dynamic() {
-            let block = (old >> shape.page_bits) as usize;
-            prefetch(&self.entries, first_block + block);
-            let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
-            prefetch(&self.best, unit as usize * groups + block / GROUP);
-        }
-    }
-
-    /// The same for the pages of a block from `page` on that are looked at next: whether they are live.
-    #[inline]
-    pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, page: u32) {
-        const AHEAD: usize = 4;
-        let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
-        let first = unit as usize * flash_pages + (block << self.shape.page_bits | page) as usize;
-        let pages = AHEAD.min((self.shape.data_pages - page.min(self.shape.data_pages)) as usize);
-        for &lpn in self.reverse.get(first..first + pages).unwrap_or_default() {
-            // Of a page never written there is none; the prefetch ignores it.
-            prefetch(&self.map, self.shape.map_range(unit).start.saturating_add(lpn as usize));
-        }
     }
 
     /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.

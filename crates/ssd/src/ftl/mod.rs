@@ -19,9 +19,11 @@
 
 mod audit;
 mod mapping;
+mod prefetch;
 mod state;
 mod stored;
 mod unit;
+mod within;
 
 pub use mapping::Ftl;
 pub use state::{Tally, UnitState};

@@ -264,23 +264,6 @@ impl UnitMut<'_> {
         blocks.fewest_valid().map(|(block, _)| block)
     }
 
-    /// Asks the cache for the map entries of a block's pages.
-    fn prefetch_pages(&self, block: BlockId) {
-        let first = (block.0 << self.shape.page_bits) as usize;
-        for &lpn in &self.reverse[first..][..self.shape.data_pages as usize] {
-            prefetch(self.map, lpn as usize);
-        }
-    }
-
-    /// Asks it for what says which pages those are.
-    fn prefetch_reverse(&self, block: BlockId) {
-        const LINE: usize = 64 / size_of::<u32>();
-        let first = (block.0 << self.shape.page_bits) as usize;
-        (0..self.shape.data_pages as usize)
-            .step_by(LINE)
-            .for_each(|page| prefetch(self.reverse, first + page));
-    }
-
     /// Marks a closed block as being collected; its pages then move one by one with `move_page`.
     pub fn begin(&mut self, victim: BlockId) {
         let entry = self.entries[victim.index()];
@@ -481,21 +464,6 @@ impl UnitMut<'_> {
     pub(super) fn device_lpn(&self, lpn: u32) -> Lpn {
         self.shape.device_lpn(self.unit, lpn)
     }
-}
-
-/// Asks the cache for `table[index]`, which is about to be used. Changes nothing; an index beyond it is ignored.
-#[inline]
-pub(super) fn prefetch<T>(table: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(entry) = table.get(index) {
-        // SAFETY: a prefetch of a valid reference has no effect but on the cache.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, index);
 }
 
 /// The valid bitmap, derived from map and reverse map.
