@@ -39,6 +39,7 @@ impl PySchedule {
         let deadlines: Option<u64> = object.attribute(py, "deadlines", "None or a time in nanoseconds")?;
         let needs = Needs {
             // It is asked for everything.
+            steps_alone: false,
             serves_head: false,
             // Whoever pairs or suspends looks for partners.
             queues: queues || pairs || suspend,
