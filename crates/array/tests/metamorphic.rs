@@ -28,7 +28,8 @@ use harmonia_ssd::{
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
-    Completion, DeviceId, GcWait, HostRequest, Operation, ParityPages, RequestBlame, SimDuration, SimTime,
+    Completion, DeviceId, GcWait, HostRequest, MetGc, Operation, ParityPages, RequestBlame, SimDuration,
+    SimTime,
 };
 
 const PAGE: u64 = 4096;
@@ -518,7 +519,11 @@ fn reads_of_raid_4_are_those_of_raid_0_without_the_last_member() {
         config.devices -= 1;
         config.members.pop();
         config.level = Level::Raid0;
-        let (striped, _) = run(&config, data, &load);
+        let (mut striped, _) = run(&config, data, &load);
+        // RAID-0 joins what a request has on a member into one operation, RAID-4 does not: they count operations differently.
+        for counters in parity.counters.iter_mut().chain(&mut striped.counters) {
+            counters.met_gc = MetGc::default();
+        }
         let idle = Device::new(&config.members[0].ssd, last[0].clone(), NoProbe).unwrap().counters();
         assert_eq!(parity.counters.pop(), Some(idle), "seed {seed}: nobody reads parity");
         assert_eq!(parity, striped, "seed {seed}");
