@@ -114,6 +114,19 @@ pub const fn valid_of(entry: u16) -> u32 {
     (entry & VALID_MASK) as u32
 }
 
+/// [`BlockTable::fewest_valid`] of the unit that has these best keys.
+#[inline]
+pub(crate) fn fewest_valid(keys: &[GroupKey]) -> Option<(BlockId, u32)> {
+    let mut best = (0, GroupKey::NONE);
+    for (group, &key) in keys.iter().enumerate() {
+        if key.rank() < best.1.rank() {
+            best = (group, key);
+        }
+    }
+    let (group, key) = best;
+    (state_of(key.entry()) == BlockState::Closed).then(|| (key.block(group), valid_of(key.entry())))
+}
+
 /// The blocks of one allocation unit, read-only.
 #[derive(Clone, Copy)]
 pub struct BlockTable<'a> {
@@ -145,14 +158,7 @@ impl BlockTable<'_> {
     /// count. `None` if none is closed.
     #[inline]
     pub fn fewest_valid(&self) -> Option<(BlockId, u32)> {
-        let mut best = (0, GroupKey::NONE);
-        for (group, &key) in self.best.iter().enumerate() {
-            if key.rank() < best.1.rank() {
-                best = (group, key);
-            }
-        }
-        let (group, key) = best;
-        (state_of(key.entry()) == BlockState::Closed).then(|| (key.block(group), valid_of(key.entry())))
+        fewest_valid(self.best)
     }
 
     /// All closed blocks with the fewest valid pages, lowest index first: candidates for policies that look further.

@@ -27,7 +27,7 @@
 //! * `messages`: notices, directives, queries, timers;
 //! * `payload`: a hook on what operations carry.
 //!
-//! Not modelled: time of the controller itself; a link to the host that members share (each device has its own).
+//! Not modelled: time of the controller itself.
 
 /// What can be seen of the members now, without borrowing the whole array.
 macro_rules! looking {

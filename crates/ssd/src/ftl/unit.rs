@@ -3,7 +3,9 @@
 use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
 use super::state::{NONE, OpenBlock, UnitState};
-use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, state_of, valid_of};
+use crate::block::{
+    BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
+};
 use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, Origin, Probe};
 use crate::shape::Shape;
@@ -205,7 +207,7 @@ impl UnitMut<'_> {
         let mapped = self.base + base;
         // Ask for all map entries at once, gather without branches, then write: the cache misses overlap.
         self.prefetch_pages(victim);
-        let next = self.fewest_valid();
+        let next = fewest_valid(self.best).map(|(block, _)| block);
         if let Some(next) = next {
             // Most events go on with it. Its pages are asked for here, and their map entries below, while this one moves.
             self.prefetch_reverse(next);
@@ -250,18 +252,6 @@ impl UnitMut<'_> {
         sum.moves += live as u32;
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
         Ok(())
-    }
-
-    /// The block with the fewest valid pages.
-    fn fewest_valid(&self) -> Option<BlockId> {
-        let blocks = BlockTable {
-            entries: self.entries,
-            best: self.best,
-            erases: self.erases,
-            closed_at: self.closed_at,
-            data_pages: self.shape.data_pages,
-        };
-        blocks.fewest_valid().map(|(block, _)| block)
     }
 
     /// Marks a closed block as being collected; its pages then move one by one with `move_page`.
