@@ -62,9 +62,24 @@ impl SlotQueue {
     /// Sets the event of `slot` to `time`, replacing the one it had; it comes behind others at the same time.
     #[inline]
     pub fn set(&mut self, slot: usize, time: SimTime) {
+        let place = self.reserve();
+        self.set_reserved(slot, time, place);
+    }
+
+    /// A place among events of the same time, behind all that were set before.
+    #[inline]
+    pub fn reserve(&mut self) -> u64 {
         self.inserted += 1;
-        let key = (u128::from(time.0) << TIME_SHIFT) | u128::from(self.inserted << SLOT_BITS) | slot as u128;
-        self.replace(slot, key);
+        self.inserted
+    }
+
+    /// As [`set`](Self::set), in a place that was [reserved](Self::reserve) for this event.
+    #[inline]
+    pub fn set_reserved(&mut self, slot: usize, time: SimTime, place: u64) {
+        self.replace(
+            slot,
+            (u128::from(time.0) << TIME_SHIFT) | u128::from(place << SLOT_BITS) | slot as u128,
+        );
     }
 
     /// As [`set`](Self::set), but at equal times the lowest slot comes first, whenever it was set. A queue is used with one

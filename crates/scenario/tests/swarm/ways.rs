@@ -53,9 +53,10 @@ fn usual(seed: u64) -> Scenario {
     let mut d = Draw(Rng::stream(seed, "swarm/ways"));
     let pick = |d: &mut Draw, choices: &[&str]| d.pick(choices).to_owned();
     let pages = pick(&mut d, &["4KiB", "4KiB", "4KiB", "8KiB", "3000B", "16KiB"]);
-    let arrival = match d.range(0, 5) {
+    let arrival = match d.range(0, 6) {
         0 => "{process='closed', queue_depth=8}".to_owned(),
         1 => format!("{{process='fixed', rate={}}}", d.range(500, 4_000)),
+        2 => format!("{{process='on-off', rate={}, burst_rate=1e6, burst_length=9}}", d.range(500, 4_000)),
         _ => format!("{{process='poisson', rate={}}}", d.range(500, 6_000)),
     };
     let mut sets = vec![

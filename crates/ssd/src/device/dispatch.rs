@@ -34,7 +34,7 @@ impl<P: Probe> Device<P> {
         self.watch_end(die, now);
         self.note_rest(die, now);
         match activity {
-            Activity::Idle | Activity::Suspending => {}
+            Activity::Idle | Activity::Settled | Activity::Suspending => {}
             Activity::Host(op) => {
                 let share = Share::alone(&self.dies[die as usize].command);
                 self.finish_op(die, op, share, now);

@@ -16,6 +16,7 @@
 //! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `dispatch`: what a die does next;
 //! * `plain`: the shortest way of a write that is alone on its die;
+//! * `settled`: a shorter one still, of such a write that nothing can come between;
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `suspend`: programs of the host that give way to reads;
@@ -60,6 +61,7 @@ mod queue;
 mod refuse;
 mod rules;
 mod run;
+mod settled;
 mod status;
 mod steps;
 mod suspend;
@@ -96,6 +98,7 @@ use levels::Standing;
 use placement::Placement;
 use queue::PageOp;
 use rules::Rules;
+use settled::Settled;
 use view::QueueView;
 use waiting::Diaries;
 
@@ -109,6 +112,10 @@ pub struct Device<P: Probe = NoProbe> {
     rules: Rules,
     /// Writes that are alone on their dies go the shortest way.
     is_plain: bool,
+    /// Some of them are settled when they arrive: by die until when, and the last of these times.
+    may_settle: bool,
+    settled: Vec<Settled>,
+    settled_until: SimTime,
     ftl: Ftl,
     victim: Box<dyn Victim>,
     schedule: Box<dyn Schedule>,
@@ -228,6 +235,9 @@ impl<P: Probe> Device<P> {
         let governor = Governor::new(policies.concurrency, channels);
         let mut device = Device {
             is_plain: false,
+            may_settle: false,
+            settled: Vec::new(),
+            settled_until: SimTime::ZERO,
             rules: Rules {
                 geometry: config.geometry.clone(),
                 channels: Divisor::new(config.geometry.channels.into()),
@@ -308,6 +318,8 @@ impl<P: Probe> Device<P> {
             probe,
         };
         device.is_plain = device.is_plain();
+        device.may_settle = device.may_settle();
+        device.settled = vec![Settled::default(); if device.may_settle { dies } else { 0 }];
         Ok(device)
     }
 

@@ -22,7 +22,7 @@ use crate::probe::Probe;
 /// Where a logical page lies.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
-    die: u32,
+    pub die: u32,
     pub unit: u32,
     /// In the unit.
     pub lpn: u32,
@@ -59,6 +59,7 @@ impl<P: Probe> Device<P> {
             match self.dies[die as usize].activity {
                 Activity::Host(op) => self.end_plain(die, op, time)?,
                 Activity::Idle => self.begin_plain(die, time)?,
+                Activity::Settled => self.end_settled(die, time)?,
                 _ => self.wake(die, time)?,
             }
             self.answer_waiting(die, time);
@@ -97,6 +98,14 @@ impl<P: Probe> Device<P> {
         self.finish_page(sub, page, now, blame, gc_affected);
         self.last_activity = now;
         self.host_went_first(now);
+        self.begin_plain(die, now)
+    }
+
+    /// A host write that was settled before is done.
+    #[inline]
+    fn end_settled(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        self.dies[die as usize].rest();
+        self.last_activity = now;
         self.begin_plain(die, now)
     }
 
@@ -145,7 +154,7 @@ impl<P: Probe> Device<P> {
 
     /// Whether a look at a die's thresholds may change anything.
     #[inline]
-    fn may_be_low(&self, die: u32) -> bool {
+    pub(super) fn may_be_low(&self, die: u32) -> bool {
         let free = self.least_free(die);
         free <= self.starts_at() || (free <= self.rules.shape.soft && !self.registered)
     }
@@ -193,12 +202,30 @@ impl<P: Probe> Device<P> {
             }
             let Some((at, sub)) = turn.checked_sub(AHEAD).map(|turn| &arriving[turn]) else { continue };
             self.advance_until(*at, false)?;
-            match due {
-                Some(place) => self.submit_plain(*at, sub, place)?,
-                None => self.submit(*at, *sub)?,
+            let Some(place) = due else {
+                self.await_all_settled(*at);
+                self.submit(*at, *sub)?;
+                continue;
+            };
+            let only_plain_before = |begin: SimTime| {
+                for later in turn + 1 - AHEAD..=turn {
+                    match arriving.get(later) {
+                        Some(&(at, _)) if at < begin && places[later % AHEAD].is_some() => {}
+                        next => return next.map_or(begin < until, |next| next.0 >= begin),
+                    }
+                }
+                false
+            };
+            if !(self.may_settle && self.settle_write(*at, sub, place, only_plain_before)) {
+                self.await_settled(place.die, *at);
+                self.submit_plain(*at, sub, place)?;
             }
         }
-        if last == until { Ok(()) } else { self.advance_until(until, false) }
+        if last != until {
+            self.advance_until(until, false)?;
+        }
+        self.await_all_settled(until);
+        Ok(())
     }
 
     /// [`Device::submit`] of the write of one whole page that [goes the shortest way](Device::plain_place).

@@ -118,6 +118,7 @@ impl<P: Probe> Device<P> {
             return self.demand_turns(dies, event, now);
         }
         self.told_to_collect = true;
+        self.await_all_settled(now);
         for die in dies {
             let slot = &mut self.dies[die as usize];
             match &mut slot.collection {

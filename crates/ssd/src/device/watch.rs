@@ -53,7 +53,7 @@ impl<P: Probe> Device<P> {
         self.watch_queue(die, now);
         let slot = &self.dies[die as usize];
         match slot.activity {
-            Activity::Idle | Activity::Suspending => {}
+            Activity::Idle | Activity::Settled | Activity::Suspending => {}
             Activity::Host(op) => self.tell_host(die, op, now),
             Activity::Summary => self.probe.works(now, die, None, PlaneWork::Summary),
             Activity::Event => self.tell_event(die, now),

@@ -19,6 +19,8 @@ pub(crate) enum Activity {
     Idle,
     /// A host operation.
     Host(u32),
+    /// A host write that was accounted for when it arrived.
+    Settled,
     /// The summary page of a block that a host operation filled.
     Summary,
     /// A garbage-collection event, or a turn of it, as one command.

@@ -201,7 +201,7 @@ impl Die {
             Activity::Event | Activity::Move | Activity::Erase => true,
             Activity::Joint(_) => self.has_gc_part(),
             Activity::Suspending => !self.pauses_host(),
-            Activity::Idle | Activity::Host(_) | Activity::Summary => false,
+            Activity::Idle | Activity::Host(_) | Activity::Settled | Activity::Summary => false,
         }
     }
 
@@ -225,7 +225,9 @@ impl Die {
             "die {index}: {activity:?} with {collection:?}: an atomic event is one command"
         );
         let running = match activity {
-            Activity::Idle | Activity::Host(_) | Activity::Summary | Activity::Event => None,
+            Activity::Idle | Activity::Host(_) | Activity::Settled | Activity::Summary | Activity::Event => {
+                None
+            }
             Activity::Joint(_) if !self.has_gc_part() => None,
             Activity::Suspending => {
                 assert!(self.paused.is_some(), "die {index} suspends nothing");

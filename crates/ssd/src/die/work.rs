@@ -5,6 +5,7 @@
 //!   Idle ─────────► Host ──────────┐ ────────────────► Idle
 //!     │ ├─────────► Joint, host ───┤ begin
 //!     │ ├─────────► Joint, GC ─────┴──────► Summary ─► Idle
+//!     │ ├─────────► Settled
 //!     │ ├─────────► Event ─┐ begin: the next victim of an event that gives way to the host
 //!     │ │             ▲────┘
 //!     │ ├─────────► Move
@@ -38,7 +39,9 @@ impl Die {
     fn may_begin(&self, next: Activity) -> bool {
         match (self.activity, next) {
             (Activity::Idle, Activity::Host(_)) => true,
-            (Activity::Idle, Activity::Event | Activity::Move | Activity::Erase) => self.paused.is_none(),
+            (Activity::Idle, Activity::Settled | Activity::Event | Activity::Move | Activity::Erase) => {
+                self.paused.is_none()
+            }
             (Activity::Idle, Activity::Joint(_)) => self.paused.is_none() || !self.has_gc_part(),
             (Activity::Host(_) | Activity::Joint(_), Activity::Summary) => true,
             (Activity::Event, Activity::Event) => true,
@@ -102,8 +105,9 @@ mod tests {
     use harmonia_engine::Rng;
 
     /// What may be tried, and the state that it leads to. `joint` is one of the host, `half` one of garbage collection.
-    const TRIES: [&str; 12] = [
+    const TRIES: [&str; 13] = [
         "host",
+        "settled",
         "joint",
         "summary",
         "event",
@@ -118,8 +122,9 @@ mod tests {
     ];
 
     /// Every legal transition but `rest`: from, whether something is suspended (`None`: either way), name, to.
-    const LEGAL: [(&str, Option<bool>, &str, &str); 17] = [
+    const LEGAL: [(&str, Option<bool>, &str, &str); 18] = [
         ("idle", None, "host", "host"),
+        ("idle", Some(false), "settled", "settled"),
         ("idle", None, "joint", "joint"),
         ("idle", Some(false), "event", "event"),
         ("idle", Some(false), "move", "move"),
@@ -146,6 +151,7 @@ mod tests {
         match die.activity {
             Activity::Idle => "idle",
             Activity::Host(_) => "host",
+            Activity::Settled => "settled",
             Activity::Summary => "summary",
             Activity::Event => "event",
             Activity::Move => "move",
@@ -169,6 +175,7 @@ mod tests {
                 parts(NO_OP);
                 Activity::Joint(if what == "half read" { Class::Read } else { Class::Write })
             }
+            "settled" => Activity::Settled,
             "summary" => Activity::Summary,
             "event" => Activity::Event,
             "move" => Activity::Move,
@@ -225,7 +232,7 @@ mod tests {
             assert_eq!(is_paused_now, expected, "{from}: {what}");
         }
         // Idle, host, joint and summary with and without a suspended command; suspending with one, the others without.
-        assert_eq!(seen.len(), TRIES.len() * 14, "{seen:?}");
+        assert_eq!(seen.len(), TRIES.len() * 15, "{seen:?}");
     }
 
     /// Plants each mistake that an audit looks for, and sees it caught.

@@ -1,0 +1,122 @@
+//! Writes that are settled when they arrive: their begin and their end are known, so that neither is an event.
+//!
+//! ```text
+//! arrives ── link ──► begins ── page in, program ──► done
+//!    `─ all of it is known here: no queue, no event, no bookkeeping of the operation
+//! ```
+//!
+//! A plain write that finds its die free begins when its data is there and ends a fixed time later. Nothing can come between
+//! if no other event of the device happens before it begins, and if what arrives until then are plain writes as well: their
+//! data comes later over the same link. So the page is programmed at once. The die has no event, unless something else has to
+//! wait for that end: then it works on a [settled](Activity::Settled) write from now on, and the end is an event.
+//!
+//! That end takes its place among events of the same moment as if it had been set when the write began. Only operations whose
+//! data comes over the link in between are set earlier, and [`Device::may_settle`] sees to it that none of them falls on it.
+//!
+//! Members that [run ahead](Device::run_through) settle writes, because only there what arrives next is known.
+
+use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
+
+use super::plain::Place;
+use super::{Device, SubCompletion, SubRequest};
+use crate::die::collection::Collection;
+use crate::die::command::{Activity, NO_OP};
+use crate::probe::{Origin, Probe};
+
+/// Until when a die works on writes that are settled.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Settled {
+    until: SimTime,
+    /// The end's place among events of the same moment.
+    place: u64,
+}
+
+impl<P: Probe> Device<P> {
+    /// Whether any write may be settled. No write of a later page may have its data at the moment at which this one ends: then
+    /// the order of both would depend on when they were set.
+    pub(super) fn may_settle(&self) -> bool {
+        let rules = &self.rules;
+        let (service, page) = (self.service(), rules.link_page);
+        let comes_between = page == SimDuration::ZERO || service.0.is_multiple_of(page.0);
+        self.is_plain && !rules.background && !comes_between
+    }
+
+    /// How long a die works on a plain write.
+    #[inline]
+    fn service(&self) -> SimDuration {
+        self.rules.page_in + self.rules.timing.program.first()
+    }
+
+    /// Settles the plain write that arrives at `now`; `false` if that is not possible, and it has to go the way of all others.
+    /// `only_plain_before`: whether nothing but plain writes arrives before a time.
+    ///
+    /// What the device does on the way to `now` has happened.
+    #[inline]
+    pub(super) fn settle_write(
+        &mut self,
+        now: SimTime,
+        sub: &SubRequest,
+        Place { die, unit, lpn }: Place,
+        only_plain_before: impl FnOnce(SimTime) -> bool,
+    ) -> bool {
+        let begin = self.link.free_at().max(now) + self.rules.link_page;
+        let slot = &self.dies[die as usize];
+        let is_idle = slot.is_idle() && slot.head == NO_OP && self.settled[die as usize].until <= begin;
+        let is_free =
+            is_idle && matches!(slot.collection, Collection::Rest) && slot.held_since == SimTime::NEVER;
+        if !is_free || begin >= self.wakes.next_time() || self.may_be_low(die) || !only_plain_before(begin) {
+            return false;
+        }
+        let origin = Some(Origin { token: sub.token, page: 0 });
+        let cause = sub.parity.cause_of(0);
+        if !self.ftl.program_within(unit, lpn, cause, origin, &mut self.probe) {
+            // A block is opened or closed: somebody may have to hear of it.
+            return false;
+        }
+        self.link.receive(now, self.rules.link_page);
+        let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
+        let until = begin + page_in + program;
+        self.dies[die as usize].exhausted = false;
+        self.settled[die as usize] = Settled { until, place: self.wakes.reserve() };
+        self.settled_until = self.settled_until.max(until);
+        self.interrupted = true;
+        self.last_activity = self.last_activity.max(begin);
+        self.events += 2;
+        let blame =
+            Blame { service: program.0, transfer: page_in.0, link: (begin - now).0, ..Blame::default() };
+        let is_parity = cause == IoCause::Parity;
+        self.completions.push(SubCompletion {
+            token: sub.token,
+            finish: until,
+            blame,
+            gc_affected: false,
+            is_parity,
+        });
+        true
+    }
+
+    /// From now on the end of what a die works on is an event, if it has yet to come.
+    #[inline]
+    pub(super) fn await_settled(&mut self, die: u32, now: SimTime) {
+        if self.settled_until <= now {
+            return;
+        }
+        let Settled { until, place } = self.settled[die as usize];
+        if until > now {
+            let began = SimTime(until.0 - self.service().0);
+            self.settled[die as usize].until = SimTime::ZERO;
+            self.dies[die as usize].begin(Activity::Settled, began);
+            self.wakes.set_reserved(die as usize, until, place);
+            self.events -= 1;
+        }
+    }
+
+    /// The same for every die: something comes that may concern any of them.
+    #[inline]
+    pub(super) fn await_all_settled(&mut self, now: SimTime) {
+        if self.settled_until > now {
+            (0..self.rules.shape.dies).for_each(|die| self.await_settled(die, now));
+            self.settled_until = SimTime::ZERO;
+        }
+    }
+}
