@@ -61,7 +61,7 @@ impl<P: Probe> Device<P> {
     ) -> bool {
         let begin = self.link.free_at().max(now) + self.rules.link_page;
         let slot = &self.dies[die as usize];
-        let is_idle = slot.is_idle() && slot.head == NO_OP && self.settled[die as usize].until <= begin;
+        let is_idle = slot.is_idle() && slot.head == NO_OP && self.settled[die as usize].until < begin;
         let is_free =
             is_idle && matches!(slot.collection, Collection::Rest) && slot.held_since == SimTime::NEVER;
         if !is_free || begin >= self.wakes.next_time() || self.may_be_low(die) || !only_plain_before(begin) {
