@@ -18,6 +18,12 @@ impl Divisor {
         Divisor { by, bits: by.is_power_of_two().then(|| by.trailing_zeros()) }
     }
 
+    /// What it divides by.
+    #[inline]
+    pub fn by(self) -> u64 {
+        self.by
+    }
+
     /// Quotient and remainder.
     #[inline]
     pub fn divide(self, number: u64) -> (u64, u64) {

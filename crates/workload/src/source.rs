@@ -33,6 +33,22 @@ pub trait Source: Send {
     /// When the input behind the source is malformed or unreadable; the text names file and line.
     fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError>;
 
+    /// The next requests of a source that wants no completions, as [`next`](Source::next) gives them: so many at most, put
+    /// behind those in `into`. If there are none, `next` says why.
+    ///
+    /// # Errors
+    /// As [`Source::next`]; the requests before that are there.
+    fn fill(&mut self, now: SimTime, most: usize, into: &mut Vec<HostRequest>) -> Result<(), SourceError> {
+        for _ in 0..most {
+            let now = into.last().map_or(now, |request| request.arrival);
+            match self.next(now, &[])? {
+                Next::At(request) => into.push(request),
+                Next::AfterCompletion | Next::Until(_) | Next::End => break,
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the source must see completions at the time they happen (closed loops). Open-loop sources say `false`
     /// and let the simulator look further ahead.
     fn wants_completions(&self) -> bool {

@@ -36,6 +36,18 @@ pub(super) struct Ahead {
     requests: Slab<Begun>,
 }
 
+impl Ahead {
+    /// A member is done with an operation.
+    #[inline]
+    fn hear(&mut self, member: DeviceId, done: &SubCompletion, completes: impl FnOnce(&Completion)) {
+        let (request, index) = (done.token as u32, (done.token >> 32) as u32);
+        if let Some(completion) = self.requests[request].hear(index, member, done) {
+            completes(&completion);
+            self.requests.release(request);
+        }
+    }
+}
+
 /// A request some of whose operations are not done.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
@@ -161,10 +173,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Every member does what it has been given, and everything before `now`: the arrival of the last request, or a time
     /// before which nothing else arrives. At most so many threads share the members; their number changes nothing.
+    /// `completes` hears of requests that complete, in no order.
     ///
     /// # Errors
     /// If members run out of free blocks: the first of them, by time.
-    pub fn catch_up(&mut self, now: SimTime, threads: usize) -> Result<(), ArrayFailure> {
+    pub fn catch_up(
+        &mut self,
+        now: SimTime,
+        threads: usize,
+        mut completes: impl FnMut(&Completion),
+    ) -> Result<(), ArrayFailure> {
         let Some(mut ahead) = self.ahead.take() else { return Ok(()) };
         let members = self.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
         let go_on = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {
@@ -178,6 +196,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         } else {
             members.filter_map(go_on).min_by_key(|failed| failed.failure.at)
         };
+        self.completions.drain(..).for_each(|at_once| completes(&at_once));
+        for (member, device) in (0..).map(DeviceId).zip(&mut self.devices) {
+            for done in device.completions().drain(..) {
+                ahead.hear(member, &done, &mut completes);
+            }
+        }
         self.ahead = Some(ahead);
         for device in 0..self.devices.len() {
             self.collect_from(device)?;
@@ -190,12 +214,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn hear_ahead(&mut self, device: usize, done: &[SubCompletion]) {
         let Some(ahead) = self.ahead.as_deref_mut() else { return };
         for done in done {
-            let (request, index) = (done.token as u32, (done.token >> 32) as u32);
-            let begun = &mut ahead.requests[request];
-            if let Some(completion) = begun.hear(index, DeviceId(device as u16), done) {
-                self.completions.push(completion);
-                ahead.requests.release(request);
-            }
+            ahead.hear(DeviceId(device as u16), done, |completion| self.completions.push(*completion));
         }
     }
 }

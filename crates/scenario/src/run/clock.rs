@@ -77,15 +77,10 @@ pub(super) struct Clock<'a, P: Probe, L> {
     pub threads: usize,
     pub array: Array<P>,
     pub listener: L,
-    outstanding: u64,
-    /// Pages of the requests outstanding.
-    outstanding_pages: u64,
-    page_size: Divisor,
+    outstanding: Outstanding,
     /// Completions a closed loop has yet to see, by the time they happen.
     pub completed: EventQueue<Completion>,
     pub submitted: u64,
-    /// The last completion that is known.
-    latest: SimTime,
     /// When the source was last asked, and what has completed since.
     now: SimTime,
     pub seen: Vec<Completion>,
@@ -98,6 +93,41 @@ pub(super) struct Clock<'a, P: Probe, L> {
 struct Gathered {
     requests: u64,
     pages: u64,
+}
+
+/// What has been submitted and is not known to complete.
+#[derive(Debug, Clone, Copy)]
+struct Outstanding {
+    requests: u64,
+    /// Their pages.
+    pages: u64,
+    /// The last completion that is known.
+    latest: SimTime,
+    page_size: Divisor,
+}
+
+impl Outstanding {
+    /// Pages that a range of so many bytes may touch.
+    #[inline]
+    fn pages_of(&self, bytes: Bytes) -> u64 {
+        self.page_size.divide(bytes).0 + 1
+    }
+
+    /// One more request, of so many bytes; returns its pages.
+    #[inline]
+    fn begin(&mut self, bytes: Bytes) -> u64 {
+        let pages = self.pages_of(bytes);
+        self.requests += 1;
+        self.pages += pages;
+        pages
+    }
+
+    #[inline]
+    fn end(&mut self, completion: &Completion) {
+        self.requests -= 1;
+        self.pages -= self.pages_of(completion.length);
+        self.latest = self.latest.max(completion.finish);
+    }
 }
 
 impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
@@ -125,12 +155,14 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             source,
             array,
             listener,
-            outstanding: 0,
-            outstanding_pages: 0,
-            page_size: Divisor::new(scenario.array.page_size()),
+            outstanding: Outstanding {
+                requests: 0,
+                pages: 0,
+                latest: SimTime::ZERO,
+                page_size: Divisor::new(scenario.array.page_size()),
+            },
             completed: EventQueue::default(),
             submitted: 0,
-            latest: SimTime::ZERO,
             now: SimTime::ZERO,
             seen: Vec::new(),
             has_ended: false,
@@ -156,11 +188,8 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             array: self.array.clone(),
             listener: self.listener.clone(),
             outstanding: self.outstanding,
-            outstanding_pages: self.outstanding_pages,
-            page_size: self.page_size,
             completed: self.completed.clone(),
             submitted: self.submitted,
-            latest: self.latest,
             now: self.now,
             seen: self.seen.clone(),
             has_ended: self.has_ended,
@@ -173,7 +202,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     /// If the load cannot be read, the array cannot keep up or has no blocks left, time runs out, or the listener stops it.
     pub fn run(&mut self) -> Result<(), RunError> {
         self.run_until(u64::MAX)?;
-        while self.outstanding > 0 {
+        while self.outstanding.requests > 0 {
             self.step()?;
         }
         Ok(())
@@ -184,11 +213,32 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     /// # Errors
     /// As [`Clock::run`].
     pub fn run_until(&mut self, submitted: u64) -> Result<(), RunError> {
+        self.gather_until(submitted)?;
         while self.submitted < submitted {
             let Some(request) = self.next_request()? else { break };
-            self.submit(request)?;
+            self.submit(&request)?;
         }
         self.catch_up(self.now)
+    }
+
+    /// The same where members run ahead: requests are taken many at a time, as long as the source has as many.
+    fn gather_until(&mut self, submitted: u64) -> Result<(), RunError> {
+        let mut batch = Vec::new();
+        while self.gathered.is_some() {
+            let most = (submitted - self.submitted).min(REQUESTS) as usize;
+            let filled = self.source.fill(self.now, most, &mut batch);
+            for request in &batch {
+                self.advance_to(request.arrival)?;
+                self.now = request.arrival;
+                self.submit(request)?;
+            }
+            filled.map_err(|error| bad_input(error.0, ""))?;
+            if batch.is_empty() {
+                break;
+            }
+            batch.clear();
+        }
+        Ok(())
     }
 
     /// Goes on to the first request that `stops` says is not to be submitted, given how many have been, and returns it;
@@ -206,10 +256,10 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
                 first = Some(request);
                 break;
             }
-            self.submit(request)?;
+            self.submit(&request)?;
         }
         self.catch_up(self.now)?;
-        while self.outstanding > 0 || self.array.devices().iter().any(|device| !device.is_quiet()) {
+        while self.outstanding.requests > 0 || self.array.devices().iter().any(|device| !device.is_quiet()) {
             self.step()?;
         }
         Ok(first)
@@ -275,7 +325,12 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             return Ok(());
         }
         self.gathered = Some(Gathered::default());
-        self.array.catch_up(now, self.threads).map_err(out_of_blocks)?;
+        let Clock { array, listener, outstanding, .. } = self;
+        let caught_up = array.catch_up(now, self.threads, |completion| {
+            outstanding.end(completion);
+            listener.completes(completion);
+        });
+        caught_up.map_err(out_of_blocks)?;
         self.record()
     }
 
@@ -293,7 +348,10 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     fn step(&mut self) -> Result<(), RunError> {
         let wakeup = self.array.next_wakeup();
         if wakeup == SimTime::NEVER {
-            return Err(RunError::Internal(format!("{} requests never completed", self.outstanding)));
+            return Err(RunError::Internal(format!(
+                "{} requests never completed",
+                self.outstanding.requests
+            )));
         }
         if too_long::is_too_late(wakeup) {
             return Err(self.too_long());
@@ -307,19 +365,17 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     }
 
     #[inline]
-    fn submit(&mut self, request: HostRequest) -> Result<(), RunError> {
-        if self.listener.looks(&request, self.submitted) {
+    fn submit(&mut self, request: &HostRequest) -> Result<(), RunError> {
+        if self.listener.looks(request, self.submitted) {
             self.catch_up(request.arrival)?;
-            let told = self.listener.arrives(&mut self.array, &request);
+            let told = self.listener.arrives(&mut self.array, request);
             told.map_err(|TooLong| self.too_long())?;
         }
         self.submitted += 1;
-        self.outstanding += 1;
-        let pages = self.pages(request.length);
-        self.outstanding_pages += pages;
-        if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
+        let pages = self.outstanding.begin(request.length);
+        if self.outstanding.pages > MOST_OUTSTANDING_PAGES {
             self.catch_up(request.arrival)?;
-            if self.outstanding_pages > MOST_OUTSTANDING_PAGES {
+            if self.outstanding.pages > MOST_OUTSTANDING_PAGES {
                 return Err(self.overloaded(request.arrival));
             }
         }
@@ -330,10 +386,10 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
                 1 => gathered.requests >= REQUESTS,
                 _ => gathered.pages >= PAGES,
             };
-            self.array.submit_ahead(&request);
+            self.array.submit_ahead(request);
             return if is_enough { self.settle(request.arrival) } else { Ok(()) };
         }
-        self.array.submit(request).map_err(out_of_blocks)?;
+        self.array.submit(*request).map_err(out_of_blocks)?;
         self.record()?;
         if self.submitted.is_multiple_of(256) { self.settle(request.arrival) } else { Ok(()) }
     }
@@ -351,9 +407,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         self.listener.went_on(&self.array);
         let mut completions = std::mem::take(self.array.completions());
         for completion in &completions {
-            self.outstanding -= 1;
-            self.outstanding_pages -= self.pages(completion.length);
-            self.latest = self.latest.max(completion.finish);
+            self.outstanding.end(completion);
             self.listener.completes(completion);
             if self.is_closed {
                 self.completed.push(completion.finish, *completion);
@@ -366,13 +420,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             self.listener.collected(device, start, end);
         }
         *self.array.gc_intervals() = intervals;
-        if too_long::is_too_late(self.latest) { Err(self.too_long()) } else { Ok(()) }
-    }
-
-    /// Pages that a range of so many bytes may touch.
-    #[inline]
-    fn pages(&self, bytes: Bytes) -> u64 {
-        self.page_size.divide(bytes).0 + 1
+        if too_long::is_too_late(self.outstanding.latest) { Err(self.too_long()) } else { Ok(()) }
     }
 
     #[cold]
@@ -380,7 +428,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         bad_input(
             format!(
                 "at {at} of simulated time {} requests ({} pages) wait: the array cannot keep up with the load",
-                self.outstanding, self.outstanding_pages
+                self.outstanding.requests, self.outstanding.pages
             ),
             "a lower arrival rate, a larger time_scale of a trace, or arrival = { process = \"closed\" } (a trace: replay = \"closed\")",
         )
@@ -388,7 +436,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
 
     #[cold]
     pub fn too_long(&self) -> RunError {
-        too_long::refuse(self.scenario, self.submitted, self.outstanding)
+        too_long::refuse(self.scenario, self.submitted, self.outstanding.requests)
     }
 }
 

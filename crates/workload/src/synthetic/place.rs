@@ -32,7 +32,7 @@
 
 use harmonia_engine::Rng;
 use harmonia_types::units::format_bytes;
-use harmonia_types::{Bytes, DeviceId, Operation};
+use harmonia_types::{Bytes, DeviceId, Divisor, Operation};
 
 use super::check_share;
 use super::files::Files;
@@ -54,9 +54,9 @@ pub(super) struct Placed {
 pub(super) struct Placement {
     page_size: Bytes,
     /// Lengths are rounded up to multiples of this: the page, or one byte.
-    unit: Bytes,
+    unit: Divisor,
     /// Starts are multiples of this.
-    start_unit: Bytes,
+    start_unit: Divisor,
     rng: Rng,
     /// Whether a request is one of the hot ones, if the pattern has such.
     hot: Option<(f64, Rng)>,
@@ -133,8 +133,8 @@ impl Placement {
         };
         Ok(Placement {
             page_size: array.page_size,
-            unit: if config.align { array.page_size } else { 1 },
-            start_unit,
+            unit: Divisor::new(if config.align { array.page_size } else { 1 }),
+            start_unit: Divisor::new(start_unit),
             rng: Rng::stream(seed, "workload/address"),
             hot,
             striped: space(logical)?,
@@ -168,17 +168,18 @@ impl Placement {
             Pattern::Uniform | Pattern::Hotspot { .. } => {
                 // One draw a request, whatever its length: a 64-bit fraction of the starts that fit.
                 let fraction = self.rng.next_u64();
-                let starts = (end - start - length) / self.start_unit + 1;
-                start + ((u128::from(fraction) * u128::from(starts)) >> 64) as Bytes * self.start_unit
+                let starts = self.start_unit.divide(end - start - length).0 + 1;
+                start + ((u128::from(fraction) * u128::from(starts)) >> 64) as Bytes * self.start_unit.by()
             }
-            Pattern::Sequential { cursor } => follow(cursor, length, self.start_unit, end),
+            Pattern::Sequential { cursor } => follow(cursor, length, self.start_unit.by(), end),
             Pattern::Zipf(zipf) => {
                 let page = zipf.draw(&mut self.rng) * self.page_size;
-                let inside = match self.page_size / self.start_unit {
+                let inside = match self.start_unit.divide(self.page_size).0 {
                     0 | 1 => 0,
-                    starts => self.rng.below(starts) * self.start_unit,
+                    starts => self.rng.below(starts) * self.start_unit.by(),
                 };
-                (page + inside).min((end - length) / self.start_unit * self.start_unit)
+                let last = end - length;
+                (page + inside).min(last - self.start_unit.divide(last).1)
             }
             Pattern::WorkingSet(set) => set.place(length, &mut self.rng),
             Pattern::Files(_) => unreachable!("placed above"),
@@ -272,9 +273,11 @@ pub(crate) fn shown(extent: Extent) -> String {
 }
 
 /// `length` rounded up to whole units, if it fits into `space`.
-fn aligned(length: Bytes, unit: Bytes, space: Bytes) -> Result<Bytes, String> {
-    let units = length.div_ceil(unit);
-    units.checked_mul(unit).filter(|&rounded| rounded <= space).ok_or_else(|| {
+#[inline]
+fn aligned(length: Bytes, unit: Divisor, space: Bytes) -> Result<Bytes, String> {
+    let (units, rest) = unit.divide(length);
+    let units = units + u64::from(rest > 0);
+    units.checked_mul(unit.by()).filter(|&rounded| rounded <= space).ok_or_else(|| {
         format!("its size of {length} bytes, rounded up to whole pages if aligned, exceeds the addressed space of {space} bytes")
     })
 }
