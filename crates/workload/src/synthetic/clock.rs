@@ -169,7 +169,8 @@ impl Clock {
     }
 
     /// The next arrival; `None` until something completes.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of the loop that draws many requests")]
+    #[inline(always)]
     pub(crate) fn next_arrival(&mut self, now: SimTime) -> Result<Option<SimTime>, String> {
         match self {
             Clock::Fixed { gap_ns, arrived } => {

@@ -55,22 +55,10 @@ impl Synthetic {
         })
     }
 
-    /// Whether a request arriving at `arrival` would be past the limit.
-    fn past_limit(&self, arrival: SimTime) -> bool {
-        match self.limit {
-            Limit::Requests(count) => self.requests.issued >= count,
-            Limit::Duration(duration) => arrival.0 >= duration.0,
-        }
-    }
-}
-
-impl Source for Synthetic {
-    fn fork(&self) -> Result<Box<dyn Source>, SourceError> {
-        Ok(Box::new(self.clone()))
-    }
-
-    fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
-        self.clock.complete(completed);
+    /// The next request.
+    #[expect(clippy::inline_always, reason = "a part of the loop that draws many requests")]
+    #[inline(always)]
+    fn draw(&mut self, now: SimTime) -> Result<Next, SourceError> {
         if self.finished.is_none() && self.past_limit(SimTime::ZERO) {
             self.finished = Some(Ok(()));
         }
@@ -90,6 +78,39 @@ impl Source for Synthetic {
             self.finished = Some(Err(error.clone()));
         }
         made.map(Next::At)
+    }
+
+    /// Whether a request arriving at `arrival` would be past the limit.
+    fn past_limit(&self, arrival: SimTime) -> bool {
+        match self.limit {
+            Limit::Requests(count) => self.requests.issued >= count,
+            Limit::Duration(duration) => arrival.0 >= duration.0,
+        }
+    }
+}
+
+impl Source for Synthetic {
+    fn fork(&self) -> Result<Box<dyn Source>, SourceError> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
+        self.clock.complete(completed);
+        self.draw(now)
+    }
+
+    fn fill(
+        &mut self,
+        mut now: SimTime,
+        most: usize,
+        into: &mut Vec<HostRequest>,
+    ) -> Result<(), SourceError> {
+        for _ in 0..most {
+            let Next::At(request) = self.draw(now)? else { break };
+            now = request.arrival;
+            into.push(request);
+        }
+        Ok(())
     }
 
     fn wants_completions(&self) -> bool {
@@ -132,7 +153,8 @@ impl Requests {
     }
 
     /// The next request, which arrives at `arrival` and, if that is known, reads or not.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of the loop that draws many requests")]
+    #[inline(always)]
     pub(crate) fn next(
         &mut self,
         arrival: SimTime,

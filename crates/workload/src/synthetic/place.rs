@@ -150,7 +150,8 @@ impl Placement {
     }
 
     /// The place of the next request of `length` bytes, which is to do `operation`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of the loop that draws many requests")]
+    #[inline(always)]
     pub(super) fn place(&mut self, operation: Operation, length: Bytes) -> Result<Placed, String> {
         let pinned = self.skew.as_mut().is_some_and(|skew| skew.rng.chance(skew.fraction));
         let hot = self.hot.as_mut().is_some_and(|(traffic, rng)| rng.chance(*traffic));
