@@ -34,6 +34,9 @@ pub(super) struct Ahead {
     /// By member: its operations, in order of arrival.
     inboxes: Vec<Vec<(SimTime, SubRequest)>>,
     requests: Slab<Begun>,
+    /// By request, of those that have several operations: the one that finished last so far, and where; ties go to the
+    /// lowest.
+    last: Vec<Option<(u32, DeviceId, SubCompletion)>>,
 }
 
 impl Ahead {
@@ -41,8 +44,21 @@ impl Ahead {
     #[inline]
     fn hear(&mut self, member: DeviceId, done: &SubCompletion, completes: impl FnOnce(&Completion)) {
         let (request, index) = (done.token as u32, (done.token >> 32) as u32);
-        if let Some(completion) = self.requests[request].hear(index, member, done) {
-            completes(&completion);
+        let begun = &mut self.requests[request];
+        begun.gc_affected |= done.gc_affected;
+        begun.remaining -= 1;
+        if begun.is_whole {
+            completes(&begun.completion(member, done));
+            return self.requests.release(request);
+        }
+        let last = &mut self.last[request as usize];
+        if last.is_none_or(|(last, _, latest)| (done.finish, last) > (latest.finish, index)) {
+            *last = Some((index, member, *done));
+        }
+        if begun.remaining == 0
+            && let Some((_, member, latest)) = last.take()
+        {
+            completes(&begun.completion(member, &latest));
             self.requests.release(request);
         }
     }
@@ -59,30 +75,15 @@ struct Begun {
     gc_affected: bool,
     /// Operations that are not done.
     remaining: u32,
-    /// The one that finished last so far, and where; ties go to the lowest.
-    last: Option<(u32, DeviceId, SubCompletion)>,
+    /// It is one operation.
+    is_whole: bool,
 }
 
 impl Begun {
     #[inline]
     fn new(request: &HostRequest) -> Self {
         let HostRequest { id, offset, length, arrival, operation, .. } = *request;
-        Begun { id, offset, length, arrival, operation, gc_affected: false, remaining: 0, last: None }
-    }
-
-    /// The operation of this number is done on a member: the completion, if it was the last one.
-    #[inline]
-    fn hear(&mut self, index: u32, member: DeviceId, done: &SubCompletion) -> Option<Completion> {
-        self.gc_affected |= done.gc_affected;
-        self.remaining -= 1;
-        if self.remaining == 0 && self.last.is_none() {
-            return Some(self.completion(member, done));
-        }
-        if self.last.is_none_or(|(last, _, latest)| (done.finish, last) > (latest.finish, index)) {
-            self.last = Some((index, member, *done));
-        }
-        let (_, member, latest) = self.last.filter(|_| self.remaining == 0)?;
-        Some(self.completion(member, &latest))
+        Begun { id, offset, length, arrival, operation, gc_affected: false, remaining: 0, is_whole: false }
     }
 
     /// Its completion, given the operation that finished last.
@@ -162,7 +163,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         striped::deal(stripe, operation, (offset, length), member, give);
         if operations > 0 {
-            ahead.requests[owner].remaining = operations;
+            let begun = &mut ahead.requests[owner];
+            (begun.remaining, begun.is_whole) = (operations, operations == 1);
+            if operations > 1 && ahead.last.len() <= owner as usize {
+                ahead.last.resize(owner as usize + 1, None);
+            }
         } else {
             let (token, finish, blame) = (0, arrival, Blame::default());
             let at_once = SubCompletion { token, finish, blame, gc_affected: false, is_parity: false };

@@ -25,9 +25,11 @@ use crate::Scenario;
 /// bookkeeping.
 const MOST_OUTSTANDING_PAGES: u64 = 1 << 23;
 
-/// What members that run ahead are given before they go on, all together: so many requests on one thread, and on several
-/// so many pages that starting threads costs a few hundredths of them.
-const REQUESTS: u64 = 256;
+/// What members that run ahead are given before they go on: so many requests for each on one thread, and on several so many
+/// pages all together that starting threads costs a few hundredths of them.
+const REQUESTS: u64 = 128;
+/// So many requests at least, and at most, are taken from the load at a time.
+const BATCH: std::ops::RangeInclusive<u64> = 256..=4_096;
 const PAGES: u64 = 1 << 15;
 
 /// What a clock tells while it runs.
@@ -75,6 +77,8 @@ pub(super) struct Clock<'a, P: Probe, L> {
     /// Why they may not.
     pub why_in_step: Option<&'static str>,
     pub threads: usize,
+    /// Requests that are gathered at a time.
+    batch: u64,
     pub array: Array<P>,
     pub listener: L,
     outstanding: Outstanding,
@@ -152,6 +156,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             gathered: runs_ahead.is_ok().then(Gathered::default),
             why_in_step: runs_ahead.err(),
             threads: threads.min(scenario.array.members.len()),
+            batch: (REQUESTS * scenario.array.members.len() as u64).clamp(*BATCH.start(), *BATCH.end()),
             source,
             array,
             listener,
@@ -185,6 +190,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             gathered: self.gathered,
             why_in_step: self.why_in_step,
             threads: self.threads,
+            batch: self.batch,
             array: self.array.clone(),
             listener: self.listener.clone(),
             outstanding: self.outstanding,
@@ -225,7 +231,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     fn gather_until(&mut self, submitted: u64) -> Result<(), RunError> {
         let mut batch = Vec::new();
         while self.gathered.is_some() {
-            let most = (submitted - self.submitted).min(REQUESTS) as usize;
+            let most = (submitted - self.submitted).min(self.batch) as usize;
             let filled = self.source.fill(self.now, most, &mut batch);
             for request in &batch {
                 self.advance_to(request.arrival)?;
@@ -383,7 +389,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             gathered.requests += 1;
             gathered.pages += pages;
             let is_enough = match self.threads {
-                1 => gathered.requests >= REQUESTS,
+                1 => gathered.requests >= self.batch,
                 _ => gathered.pages >= PAGES,
             };
             self.array.submit_ahead(request);
@@ -425,12 +431,22 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
 
     #[cold]
     fn overloaded(&self, at: SimTime) -> RunError {
+        let Outstanding { requests, pages, .. } = self.outstanding;
+        let (arrived, served) = (self.submitted as f64, self.submitted.saturating_sub(requests) as f64);
+        let served_a_second = two_digits(served / at.as_ns() as f64 * 1e9);
+        let slower = if served_a_second >= 1.0 {
+            let factor = (arrived / served * 10.0).ceil() / 10.0;
+            format!(
+                "an arrival rate of at most {served_a_second} requests a second, as many as the array has served; a trace: a time_scale {factor} times as large"
+            )
+        } else {
+            "a lower arrival rate, a larger time_scale of a trace".to_owned()
+        };
         bad_input(
             format!(
-                "at {at} of simulated time {} requests ({} pages) wait: the array cannot keep up with the load",
-                self.outstanding.requests, self.outstanding.pages
+                "at {at} of simulated time {requests} requests ({pages} pages) wait: the array cannot keep up with the load"
             ),
-            "a lower arrival rate, a larger time_scale of a trace, or arrival = { process = \"closed\" } (a trace: replay = \"closed\")",
+            &format!("{slower}, or arrival = {{ process = \"closed\" }} (a trace: replay = \"closed\")"),
         )
     }
 
@@ -438,6 +454,12 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     pub fn too_long(&self) -> RunError {
         too_long::refuse(self.scenario, self.submitted, self.outstanding.requests)
     }
+}
+
+/// Rounded down to two significant digits.
+fn two_digits(number: f64) -> f64 {
+    let unit = 10f64.powf(number.max(1.0).log10().floor() - 1.0).max(1.0);
+    (number / unit).floor() * unit
 }
 
 fn out_of_blocks(failure: harmonia_array::ArrayFailure) -> RunError {
