@@ -204,6 +204,19 @@ mod tests {
         assert_eq!(tree.next_time(), SimTime::NEVER);
     }
 
+    #[test]
+    fn a_reserved_place_is_before_what_was_set_later() {
+        let (mut tree, time) = (SlotQueue::new(3), SimTime(9));
+        tree.set(2, time);
+        let place = tree.reserve();
+        tree.set(0, time);
+        tree.set_reserved(1, time, place);
+        for slot in [2, 1, 0] {
+            assert_eq!(tree.peek(), Some((time, slot)));
+            tree.clear(slot);
+        }
+    }
+
     /// A sorted list is the oracle: by time, then by slot; the second is the one behind the first.
     #[test]
     fn ranked_events_pop_by_slot_and_the_second_is_known() {
