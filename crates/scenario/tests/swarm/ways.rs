@@ -96,6 +96,9 @@ fn usual(seed: u64) -> Scenario {
 fn step_by_step(seed: u64) -> Scenario {
     let mut d = Draw(Rng::stream(seed, "swarm/ways/steps"));
     let planes = d.pick(&["1", "2", "2", "4"]).to_owned();
+    let units =
+        [("die", "die"), ("die", "device"), ("plane", "die"), ("plane", "device"), ("plane", "plane")];
+    let (unit, domain) = units[d.range(0, 4) as usize];
     let schedules = [
         "blocking",
         "blocking",
@@ -128,10 +131,10 @@ fn step_by_step(seed: u64) -> Scenario {
         format!("ssd.timing.command={}", d.pick(&["0ns", "0ns", "200ns"])),
         format!("ssd.timing.copyback={}", d.pick(&["none", "plane", "die"])),
         format!("ssd.timing.suspend_erase={}", d.pick(&["none", "none", "20us"])),
-        format!("ssd.ftl.allocation_unit={}", d.pick(&["die", "plane", "plane"])),
-        format!("ssd.ftl.priority={}", d.pick(&["arrival", "reads-first", "reads-first"])),
+        format!("ssd.ftl.allocation_unit={unit}"),
+        format!("ssd.ftl.priority={}", d.pick(&["fifo", "reads-first", "reads-first"])),
         format!("ssd.ftl.multi_plane={}", d.pick(&["true", "false"])),
-        format!("ssd.gc.domain={}", d.pick(&["device", "die", "plane"])),
+        format!("ssd.gc.domain={domain}"),
         format!("ssd.gc.schedule={}", d.pick(&schedules)),
         format!("ssd.gc.victim={}", d.pick(&["greedy", "greedy", "fifo"])),
         format!("seed={seed}"),
