@@ -99,6 +99,8 @@ fn step_by_step(seed: u64) -> Scenario {
     let units =
         [("die", "die"), ("die", "device"), ("plane", "die"), ("plane", "device"), ("plane", "plane")];
     let (unit, domain) = units[d.range(0, 4) as usize];
+    let pages_go = [("cwdp", "unit"), ("cwdp", "unit"), ("dynamic", "unit"), ("dynamic", "device")];
+    let (allocation, destination) = pages_go[d.range(0, 3) as usize];
     let schedules = [
         "blocking",
         "blocking",
@@ -132,6 +134,8 @@ fn step_by_step(seed: u64) -> Scenario {
         format!("ssd.timing.copyback={}", d.pick(&["none", "plane", "die"])),
         format!("ssd.timing.suspend_erase={}", d.pick(&["none", "none", "20us"])),
         format!("ssd.ftl.allocation_unit={unit}"),
+        format!("ssd.ftl.allocation={allocation}"),
+        format!("ssd.gc.destination={destination}"),
         format!("ssd.ftl.priority={}", d.pick(&["fifo", "reads-first", "reads-first"])),
         format!("ssd.ftl.multi_plane={}", d.pick(&["true", "false"])),
         format!("ssd.gc.domain={domain}"),
