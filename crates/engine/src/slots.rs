@@ -24,14 +24,6 @@ const WIDTH: usize = 4;
 #[repr(align(64))]
 struct Group([u128; WIDTH]);
 
-impl Group {
-    #[inline]
-    fn earliest(&self) -> u128 {
-        let [a, b, c, d] = self.0;
-        a.min(b).min(c.min(d))
-    }
-}
-
 /// At most one event per slot, popped by time and, at equal times, in order of insertion.
 #[derive(Debug, Clone)]
 pub struct SlotQueue {
@@ -137,9 +129,11 @@ impl SlotQueue {
         let mut node = self.leaves + slot;
         let mut key = key;
         loop {
-            let group = &mut self.groups[node / WIDTH];
-            group.0[node % WIDTH] = key;
-            key = group.earliest();
+            let (group, at) = (&mut self.groups[node / WIDTH].0, node % WIDTH);
+            // The others do not depend on the key, so that they are on their way at all levels at once.
+            let others = group[at ^ 1].min(group[at ^ 2].min(group[at ^ 3]));
+            group[at] = key;
+            key = key.min(others);
             let Some(above) = (node / WIDTH).checked_sub(1) else {
                 self.first = key;
                 return;

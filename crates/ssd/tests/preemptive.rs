@@ -118,6 +118,53 @@ fn whoever_goes_on_alone_takes_the_step_that_is_due() {
     assert!(alone >= 4, "{alone} schedules go on alone");
 }
 
+/// Nor does it ask one that says so while host operations wait that nothing could take along, or whatever waits.
+#[test]
+fn whoever_is_not_asked_while_the_host_waits_takes_the_step_that_is_due() {
+    let (mut unmatched, mut moves) = (0, 0);
+    for entry in schedule::REGISTRY {
+        let policy = schedule::build(&entry.name.into()).expect("registered");
+        let needs = policy.needs();
+        let step = match (needs.steps_unmatched, needs.moves_unasked) {
+            (true, false) => STEP,
+            (false, true) => Decision::Single(Token::GcMove),
+            (both, _) => {
+                assert!(!both, "{}: half moves and whole ones", entry.name);
+                continue;
+            }
+        };
+        unmatched += u32::from(needs.steps_unmatched);
+        moves += u32::from(needs.moves_unasked);
+        let phases = [
+            (GcPhase::Choose, step),
+            (GcPhase::Read, step),
+            (GcPhase::Program, step),
+            (GcPhase::Erase, Decision::Erase),
+        ];
+        for (phase, step) in
+            phases.into_iter().filter(|&(phase, _)| needs.steps_unmatched || phase != GcPhase::Program)
+        {
+            for host in [READ, Some((Class::Write, 0)), Some((Class::Write, 101))] {
+                for (hard, multi_plane) in [(false, false), (false, true), (true, false), (true, true)] {
+                    let due = decide(&*policy, host, |view| {
+                        view.multi_plane = multi_plane;
+                        set(view, phase, hard);
+                    });
+                    assert_eq!(
+                        due, step,
+                        "{}: {phase:?}, {host:?}, hard {hard}, joined {multi_plane}",
+                        entry.name
+                    );
+                }
+            }
+        }
+    }
+    assert!(
+        unmatched >= 2 && moves >= 1,
+        "{unmatched} schedules pass over what does not match, {moves} over all"
+    );
+}
+
 #[test]
 fn a_running_erase_is_suspended_for_a_read_and_resumed_after_it() {
     let erasing = |view: &mut DieView<'_>| (view.running = Some(ERASING), set(view, GcPhase::Erase, false)).1;

@@ -40,6 +40,8 @@ impl PySchedule {
         let needs = Needs {
             // It is asked for everything.
             steps_alone: false,
+            steps_unmatched: false,
+            moves_unasked: false,
             serves_head: false,
             // Whoever pairs or suspends looks for partners.
             queues: queues || pairs || suspend,

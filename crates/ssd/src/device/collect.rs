@@ -220,9 +220,15 @@ impl<P: Probe> Device<P> {
             return;
         }
         // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
-        let first = (slot.head != NO_OP).then_some(slot.head);
-        let ready = first.into_iter().chain(slot.running_ops()).map(|op| self.ops[op].ready);
-        let oldest = ready.min().unwrap_or(until);
+        let first = if slot.head == NO_OP { SimTime::NEVER } else { self.ops[slot.head].ready };
+        let runs_host = slot.parts.len() > 1 || slot.paused.is_some() || !slot.runs_collection();
+        let oldest = if runs_host {
+            let ready = slot.running_ops().map(|op| self.ops[op].ready);
+            ready.min().map_or(first, |running| running.min(first))
+        } else {
+            first
+        };
+        let oldest = if oldest == SimTime::NEVER { until } else { oldest };
         while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
             slot.gc_log.pop_front();
         }

@@ -24,6 +24,10 @@ enum Outcome {
 impl<P: Probe> Device<P> {
     /// The die's event is due: goes on with its command, finishes it, or looks for something to do.
     pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        // Whoever checks or watches a run sees every half go the general way.
+        if !P::AUDIT && !P::WATCHES_PLANES && !self.rules.global && self.wake_half(die, now)? {
+            return Ok(());
+        }
         let activity = self.dies[die as usize].activity;
         if activity == Activity::Joint(Class::Read) {
             self.finish_read_parts(die, now);
@@ -79,8 +83,8 @@ impl<P: Probe> Device<P> {
                 self.send_back_guests(die, now);
             }
             // 3. Ask the schedule, unless it is clear what it would say.
-            if let Some(due) = self.due_alone(die) {
-                match self.go_on_alone(die, due, now)? {
+            if let Some(due) = self.due_unasked(die) {
+                match self.go_on_unasked(die, due, now)? {
                     Outcome::Settled => return Ok(()),
                     Outcome::AskAgain { looks: again } => looks = again,
                 }
@@ -181,19 +185,32 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// What a job does next that is under way while no host operation is at its die, where the schedule need not be asked.
+    /// What a job does next that is under way, where the schedule need not be asked.
     #[inline]
-    fn due_alone(&self, die: u32) -> Option<Due> {
+    fn due_unasked(&self, die: u32) -> Option<Due> {
         let slot = &self.dies[die as usize];
         let Collection::Stepwise(Stepwise { job, .. }) = &slot.collection else { return None };
-        let is_alone = slot.head == NO_OP && slot.paused.is_none() && !self.rules.global;
-        (self.schedule_needs.steps_alone && is_alone)
-            .then(|| self.due(self.rules.shape.unit(die, job.unit), job.victim.as_ref()))
+        if self.rules.global || slot.paused.is_some() {
+            return None;
+        }
+        let unit = self.rules.shape.unit(die, job.unit);
+        let needs = &self.schedule_needs;
+        if needs.steps_alone && slot.head == NO_OP {
+            return Some(self.due(unit, job.victim.as_ref()));
+        }
+        // Whoever checks a run has every schedule asked while something waits.
+        if P::AUDIT || !(needs.steps_unmatched || needs.moves_unasked) {
+            return None;
+        }
+        let due = self.due(unit, job.victim.as_ref());
+        (needs.moves_unasked || !self.may_match(die, unit, due)).then_some(due)
     }
 
     /// Does it. Thresholds are looked at as after the same decision of a schedule.
-    fn go_on_alone(&mut self, die: u32, due: Due, now: SimTime) -> Result<Outcome, DeviceFailure> {
+    #[inline]
+    fn go_on_unasked(&mut self, die: u32, due: Due, now: SimTime) -> Result<Outcome, DeviceFailure> {
         match due {
+            Due::Read(page) if self.schedule_needs.moves_unasked => self.start_move(die, page, now)?,
             Due::Read(_) | Due::Program(_) => self.start_half(die, due, None, now)?,
             Due::Erase => self.start_erase(die, now),
             Due::Choose => {

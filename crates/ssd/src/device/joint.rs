@@ -81,17 +81,21 @@ impl<P: Probe> Device<P> {
                     self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
                 // A page that may leave its unit is read out before anybody knows where it goes.
                 let far = self.rules.global || self.is_far(plane != destination);
-                self.dies[die as usize].parts.push(Part::of_collection(far));
+                let part = Part::of_collection(far);
+                self.dies[die as usize].parts.push(part);
                 self.count_pairing(die, Class::Read, (plane, page), along, now);
                 let held = Some(Held { page, place: if far { Place::Controller } else { Place::Register } });
                 if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
                     (victim.cursor, victim.held) = (page, held);
                 }
                 self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
-                if let Some(along) = along {
-                    self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
+                match along {
+                    None => self.begin_half(die, (Class::Read, page), part, (SimDuration::ZERO, 0), now),
+                    Some(along) => {
+                        self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
+                        self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
+                    }
                 }
-                self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
                 let next = self.ftl.next_gc_page(unit).unwrap_or((victim.block.0, 0));
@@ -105,19 +109,24 @@ impl<P: Probe> Device<P> {
                 let moved = self.ftl.move_page(unit, victim.block, held.page, &mut self.probe);
                 let moved = moved.map_err(failure)?;
                 let slot = &mut self.dies[die as usize];
-                let transfers = held.place != Place::Register;
-                slot.parts.push(Part::of_collection(transfers));
+                let part = Part::of_collection(held.place != Place::Register);
+                slot.parts.push(part);
                 if let Some(victim) = slot.collection.victim_mut() {
                     (victim.cursor, victim.held) = (held.page + 1, None);
                     victim.moved += 1;
                 }
                 let own = self.rules.summary_time(moved.summaries);
-                let summaries = match along {
-                    Some(along) => self.take_along(die, along, (Class::Write, Some(place.1), None), now)?,
-                    None => 0,
-                };
-                let summaries = summaries + self.skip_pages(die, place);
-                self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
+                match along {
+                    None => {
+                        let summaries = self.skip_pages(die, place);
+                        self.begin_half(die, (Class::Write, place.1), part, (own, summaries), now);
+                    }
+                    Some(along) => {
+                        let taken = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
+                        let summaries = taken + self.skip_pages(die, place);
+                        self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
+                    }
+                }
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
         }
@@ -189,6 +198,63 @@ impl<P: Probe> Device<P> {
         assert!(completes, "a page that is read along lies somewhere");
         self.ops[handle].kind = OpKind::Write;
         self.dies[die as usize].parts.push(Part { prepares: true, ..Part::of_host(handle, true) });
+    }
+
+    /// [`begin_parts`](Self::begin_parts) of a half with which nothing goes along: `part` is the only one.
+    #[inline]
+    fn begin_half(
+        &mut self,
+        die: u32,
+        (class, page): (Class, u32),
+        part: Part,
+        extra: (SimDuration, u32),
+        now: SimTime,
+    ) {
+        let timing = &self.rules.timing;
+        let command = self.dies[die as usize].begin(Activity::Joint(class), now);
+        match class {
+            Class::Read => {
+                command.told(timing.command.read).then(Step::Array(timing.read.of(page)));
+                if part.transfers {
+                    command.then(Step::Out(1));
+                }
+            }
+            Class::Write => {
+                let command = if part.transfers {
+                    command.then(Step::In(1))
+                } else {
+                    command.told(timing.command.program)
+                };
+                command.then(Step::Array(timing.program.of(page) + extra.0));
+            }
+        }
+        command.summaries = extra.1;
+        self.start(die, now);
+    }
+
+    /// The event of a die is due whose command is a half of a page move with which nothing went along: takes the page to the
+    /// bus, or ends the half and looks for what comes next. `false` if it is not such a half, or something besides it is due.
+    #[inline]
+    pub(super) fn wake_half(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        let slot = &mut self.dies[die as usize];
+        let Activity::Joint(class) = slot.activity else { return Ok(false) };
+        let [Part { op: NO_OP, transfers, .. }] = slot.parts[..] else { return Ok(false) };
+        let command = &slot.command;
+        if command.next < command.len {
+            let is_between = class == Class::Read && transfers && command.pages == 0;
+            return Ok(is_between && self.run_steps(die, now));
+        }
+        if command.summaries > 0 {
+            return Ok(false);
+        }
+        slot.job_plane_busy += now - slot.command_began;
+        if class == Class::Read {
+            slot.gc_part_until = now;
+        }
+        self.end_gc_command(die, now);
+        self.dies[die as usize].rest();
+        self.dispatch(die, now)?;
+        Ok(true)
     }
 
     /// Starts the command of a die's parts, at a page offset; `extra`: array time besides, and summary pages to program

@@ -4,6 +4,8 @@
 //! sibling plane. Also counted, for all schedules: how many host operations wait at a die when it begins to collect.
 
 use super::Device;
+use super::queue::PageOp;
+use super::steps::Due;
 use crate::block::BlockId;
 use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
@@ -15,6 +17,30 @@ pub use harmonia_types::{Pairing, QueueDepth};
 const BLOCKS_IN_ADVANCE: u32 = 4;
 
 impl<P: Probe> Device<P> {
+    /// Whether a host operation that waits may go along in what is due of a die's job, ready or not. Asking the schedule tells;
+    /// this only tells when it need not be asked.
+    #[inline]
+    pub(super) fn may_match(&self, die: u32, unit: u32, due: Due) -> bool {
+        let Some(lanes) = &self.lanes else { return true };
+        let shares_unit = self.rules.shape.units_per_die == 1;
+        let mut siblings = self.units_of(die).filter(|&sibling| shares_unit || sibling != unit);
+        match due {
+            Due::Choose | Due::Erase => false,
+            Due::Read(page) => siblings.any(|sibling| {
+                let lies_there =
+                    |op: &PageOp| self.ftl.lookup(op.unit, op.lpn).is_some_and(|place| place.1 == page);
+                lanes.iter(sibling, Class::Read, &self.ops).any(|(_, op)| lies_there(op))
+            }),
+            Due::Program(_) => {
+                let page = self.ftl.next_gc_page(unit).map_or(0, |next| next.1);
+                siblings.any(|sibling| {
+                    let waits = lanes.head(sibling, Class::Write) != NO_OP;
+                    waits && self.ftl.host_page_at(sibling, page).is_some()
+                })
+            }
+        }
+    }
+
     /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
     #[inline]
     pub(super) fn count_pairing(
@@ -25,7 +51,15 @@ impl<P: Probe> Device<P> {
         along: Option<&MultiPlane>,
         now: SimTime,
     ) {
-        if self.rules.pairs {
+        if !self.rules.pairs {
+            return;
+        }
+        if self.dies[die as usize].head == NO_OP {
+            let siblings = u64::from(self.rules.geometry.planes_per_die - 1);
+            let counter = self.paired(class);
+            counter.offered += siblings;
+            counter.none_waiting += siblings;
+        } else {
             self.count_places(die, class, place, along, now);
         }
     }
@@ -75,11 +109,15 @@ impl<P: Probe> Device<P> {
                 None => &mut pairing.other_offset,
             } += 1;
         }
-        let counter = match class {
+        let counter = self.paired(class);
+        *counter = counter.plus(&pairing);
+    }
+
+    fn paired(&mut self, class: Class) -> &mut Pairing {
+        match class {
             Class::Read => &mut self.counters.paired_reads,
             Class::Write => &mut self.counters.paired_writes,
-        };
-        *counter = counter.plus(&pairing);
+        }
     }
 
     /// Sibling planes without a part in the program that a die begins leave a page unwritten if they have its offset, `page`:

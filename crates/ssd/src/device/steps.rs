@@ -35,7 +35,13 @@ impl<P: Probe> Device<P> {
         }
         match self.dies[die as usize].collection.job() {
             None => Ok(false),
-            Some(Job { victim: Some(_), .. }) if token == Token::GcMove => self.start_move(die, now),
+            Some(&Job { unit, victim: Some(victim), .. }) if token == Token::GcMove => {
+                match self.due(self.rules.shape.unit(die, unit), Some(&victim)) {
+                    Due::Read(page) => self.start_move(die, page, now).map(|()| true),
+                    Due::Program(_) => unreachable!("a half is due, not a whole move"),
+                    Due::Choose | Due::Erase => Ok(false),
+                }
+            }
             Some(&Job { unit, victim: Some(victim), .. }) => {
                 let due = self.due(self.rules.shape.unit(die, unit), Some(&victim));
                 self.start_half(die, due, None, now).map(|()| true)
@@ -77,15 +83,10 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Starts moving the next live page of a victim, read and program in one command. `false` if there is none left.
-    fn start_move(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
-        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
+    /// Starts moving the page of a victim that is due, read and program in one command.
+    pub(super) fn start_move(&mut self, die: u32, page: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
-        let page = match self.due(unit, Some(&victim)) {
-            Due::Read(page) => page,
-            Due::Program(_) => unreachable!("a half is due, not a whole move"),
-            Due::Choose | Due::Erase => return Ok(false),
-        };
         let failure = self.failure(now);
         let to = if self.rules.by_page { self.ftl.next_gc_page(unit) } else { None };
         let moved = self.ftl.move_page(unit, victim.block, page, &mut self.probe).map_err(failure)?;
@@ -108,7 +109,7 @@ impl<P: Probe> Device<P> {
             command.then(Step::Array(tr + program));
         }
         self.start(die, now);
-        Ok(true)
+        Ok(())
     }
 
     /// Starts erasing the victim, of which all live pages have moved.

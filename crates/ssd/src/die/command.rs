@@ -86,8 +86,14 @@ impl Command {
     /// Begins anew, without steps. It is written where it stays: a command is long, and every operation needs one.
     #[inline]
     pub fn restart(&mut self, start: SimTime) {
-        // Steps behind the last one are never looked at.
-        *self = Command { steps: self.steps, start, ..Command::default() };
+        // Field by field: a value that is put together first is copied through the stack. Steps behind the last one are never
+        // looked at.
+        self.start = start;
+        (self.array, self.transfer) = (SimDuration::ZERO, SimDuration::ZERO);
+        (self.bus_wait_gc, self.bus_wait_host) = (SimDuration::ZERO, SimDuration::ZERO);
+        (self.lead, self.summaries) = (SimDuration::ZERO, 0);
+        (self.next, self.len, self.pages, self.done) = (0, 0, 0, 0);
+        self.background = false;
     }
 
     /// One step more.

@@ -105,6 +105,7 @@ impl Schedule for IoParallel {
             queues: true,
             serves_head: true,
             steps_alone: true,
+            steps_unmatched: self.0.partial_writes == PartialWrites::Alone,
             pairs: Pairs::Always,
             fresh_blocks: true,
             skips,

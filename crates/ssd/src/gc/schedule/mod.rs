@@ -52,6 +52,12 @@ pub struct Needs {
     /// Where a job is under way and no host operation is at the die, it goes on with the step that is due, an erase or a
     /// [`Token::GcStep`], and need not be asked.
     pub steps_alone: bool,
+    /// Where a job is under way, it does the same while host operations wait of which none could go along: in no sibling plane
+    /// does a read wait for the page offset that garbage collection reads, nor a write where a block is open at the offset that
+    /// it programs. An erase takes nothing along.
+    pub steps_unmatched: bool,
+    /// Where a job is under way it goes on whatever waits, with an erase or a [`Token::GcMove`], and need not be asked.
+    pub moves_unasked: bool,
     /// Whether it takes host operations along in the commands of garbage collection.
     pub pairs: Pairs,
     /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.

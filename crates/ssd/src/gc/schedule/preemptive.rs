@@ -92,6 +92,8 @@ impl<S: Schedule + Clone> Schedule for Preemptive<S> {
         Needs {
             queues: true,
             steps_alone: true,
+            steps_unmatched: false,
+            moves_unasked: false,
             suspend: true,
             begins_at_soft: true,
             gives_way,

@@ -51,6 +51,7 @@ impl Schedule for Stepwise {
             queues: true,
             serves_head: true,
             steps_alone: true,
+            steps_unmatched: true,
             pairs: Pairs::WithMultiPlane,
             ..Needs::default()
         }
