@@ -33,6 +33,7 @@
 //! * `faults`: a device that becomes slow, and one that stops;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
+//! * `quiet`: until when it has nothing to report;
 //! * `watch`: what the planes do, for a probe that asks;
 //! * `windows`: when it may begin to collect.
 //!
@@ -57,6 +58,7 @@ mod pairing;
 mod placement;
 mod plain;
 mod queue;
+mod quiet;
 mod refuse;
 mod rules;
 mod run;
@@ -101,6 +103,7 @@ use waiting::Diaries;
 
 pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
 pub use pairing::{Pairing, QueueDepth};
+pub use quiet::Room;
 pub use status::{DeviceCounters, Estimates};
 
 /// One simulated SSD.
