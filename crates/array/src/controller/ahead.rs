@@ -120,7 +120,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         match &self.layout {
             Layout::Mirrored(_) | Layout::Parity(_) => Err("members hold redundancy for one another"),
             Layout::Striped(_) if is_heard => Err("the coordination policy listens to requests"),
-            Layout::Striped(_) if may_reserve => Err("the coordination policy may do more than direct members"),
+            Layout::Striped(_) if may_reserve => {
+                Err("the coordination policy may do more than direct members")
+            }
             Layout::Striped(_) if waits => Err("members share a link, places in queues or reads"),
             Layout::Striped(_) if may_fail => Err("members may fail"),
             Layout::Striped(_) if keeps || !self.is_flat => Err("the controller keeps data for members"),

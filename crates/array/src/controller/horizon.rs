@@ -122,7 +122,12 @@ impl<P: Probe> Runner<'_, P> {
         }
         let mut notices = std::mem::take(self.device.notices());
         for (time, notice) in notices.drain(..) {
-            debug_assert!(time >= self.quiet.until, "member {} was to be quiet until {}", self.index, self.quiet.until);
+            debug_assert!(
+                time >= self.quiet.until,
+                "member {} was to be quiet until {}",
+                self.index,
+                self.quiet.until
+            );
             self.quiet.sent.push(Sent { time, place: place(self, time), member: self.index, notice });
         }
         *self.device.notices() = notices;
