@@ -81,7 +81,9 @@ impl<P: Probe> Device<P> {
             let wake = self.wakes.time_of(die);
             let free_at = match &slot.collection {
                 Collection::Rest if slot.is_idle() && slot.waiting == 0 => SimTime::ZERO,
-                Collection::Rest => wake,
+                Collection::Rest if !slot.is_idle() || wake == SimTime::NEVER => wake,
+                // Its data is on the way. An operation that arrives later may be ready first.
+                Collection::Rest => wake.min(first),
                 Collection::Atomic(atomic) => {
                     all_end = all_end.max(atomic.until);
                     if atomic.event.yields() {
@@ -90,9 +92,11 @@ impl<P: Probe> Device<P> {
                     atomic.until
                 }
                 // It begins at the next event of the die.
+                Collection::Admitted(_) if wake == SimTime::NEVER => return None,
                 Collection::Admitted(_) => {
-                    quiet = quiet.min(wake);
-                    wake
+                    let begins = if slot.is_idle() { wake.min(first) } else { wake };
+                    quiet = quiet.min(begins);
+                    begins
                 }
                 Collection::Waiting(_) | Collection::Stepwise(_) => return None,
             };
