@@ -26,8 +26,8 @@ use super::messages::Message;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
 
-/// Bytes of operations that several threads share: fewer take less time than starting a thread.
-const SHARED: Bytes = 4 << 20;
+/// Bytes of operations that several threads share: fewer take less time than starting a thread. Tests share small ones, too.
+const SHARED: Bytes = if cfg!(debug_assertions) { 1 << 16 } else { 16 << 20 };
 
 /// What is known of the notices of a member.
 #[derive(Debug, Clone, Default)]
