@@ -22,7 +22,7 @@ pub use config::{
     Infeasible, Priority, SsdConfig, Trigger,
 };
 pub use device::{
-    Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, SubCompletion,
+    Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, Room, SubCompletion,
     SubRefusal, SubRequest,
 };
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};

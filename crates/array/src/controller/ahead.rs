@@ -10,8 +10,8 @@
 //! same: operations reach it at the times at which they arrive, and everything due by then has happened before. Completions
 //! are told member by member.
 //!
-//! That holds for a stripe without redundancy under a coordinator that hears of nothing, where no member can fail, refuse
-//! or wait for another. Whoever looks at the array [catches up](Array::catch_up) first.
+//! That holds for a stripe without redundancy, where no member can fail, refuse or wait for another. If a coordinator hears of
+//! members, they run ahead up to a [horizon](super::horizon) that they share. Whoever looks at the array [catches up](Array::catch_up) first.
 
 use std::convert::Infallible;
 
@@ -22,6 +22,7 @@ use harmonia_types::{
     Blame, Bytes, Completion, DeviceId, GcWait, HostRequest, Operation, ParityPages, RequestBlame, SimTime,
 };
 
+use super::horizon::Quiet;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
 use crate::coordination::Interests;
@@ -32,8 +33,10 @@ use crate::planner::striped;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
     /// By member: its operations, in order of arrival.
-    inboxes: Vec<Vec<(SimTime, SubRequest)>>,
-    requests: Slab<Begun>,
+    pub(super) inboxes: Vec<Vec<(SimTime, SubRequest)>>,
+    pub(super) requests: Slab<Begun>,
+    /// What is known of the notices of members; used where somebody hears of them.
+    pub(super) quiet: Vec<Quiet>,
     /// By request, of those that have several operations: the one that finished last so far, and where; ties go to the
     /// lowest.
     last: Vec<Option<(u32, DeviceId, SubCompletion)>>,
@@ -66,8 +69,8 @@ impl Ahead {
 
 /// A request some of whose operations are not done.
 #[derive(Debug, Clone, Copy)]
-struct Begun {
-    id: u64,
+pub(super) struct Begun {
+    pub(super) id: u64,
     offset: Bytes,
     length: Bytes,
     arrival: SimTime,
@@ -114,20 +117,25 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         self.may_run_ahead()?;
         let inboxes = vec![Vec::new(); self.devices.len()];
-        self.ahead = Some(Box::new(Ahead { inboxes, ..Ahead::default() }));
+        let quiet = vec![Quiet::default(); self.devices.len()];
+        self.ahead = Some(Box::new(Ahead { inboxes, quiet, ..Ahead::default() }));
         Ok(())
     }
 
     fn may_run_ahead(&self) -> Result<(), &'static str> {
         let Interests { arrivals, completions, answers, .. } = self.interests;
-        let is_heard = self.listens || arrivals || completions || answers || C::ACTIVE;
+        let is_heard = arrivals || completions || answers || C::ACTIVE;
+        let may_reserve = self.listens && !self.coordinator.only_directs();
         let waits = self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
         let may_fail = self.fate.is_some() || self.refuses || self.log.is_some() || self.bitmap.is_some();
         let keeps = self.nvram.is_some() || self.cache.is_some() || self.tidying.is_some();
-        let is_new = self.requests.live() == 0 && self.agenda.is_empty();
+        let is_new = self.requests.live() == 0 && (self.listens || self.agenda.is_empty());
         match &self.layout {
             Layout::Mirrored(_) | Layout::Parity(_) => Err("members hold redundancy for one another"),
-            Layout::Striped(_) if is_heard => Err("the coordination policy listens to members"),
+            Layout::Striped(_) if is_heard => Err("the coordination policy listens to requests"),
+            Layout::Striped(_) if may_reserve => {
+                Err("the coordination policy may do more than direct members")
+            }
             Layout::Striped(_) if waits => Err("members share a link, places in queues or reads"),
             Layout::Striped(_) if may_fail => Err("members may fail"),
             Layout::Striped(_) if keeps || !self.is_flat => Err("the controller keeps data for members"),
@@ -188,6 +196,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         threads: usize,
         mut completes: impl FnMut(&Completion),
     ) -> Result<(), ArrayFailure> {
+        if self.listens && self.ahead.is_some() {
+            return self.catch_up_heard(now, threads);
+        }
         let Some(mut ahead) = self.ahead.take() else { return Ok(()) };
         let members = self.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
         let go_on = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {

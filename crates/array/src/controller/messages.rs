@@ -172,6 +172,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 }
             }
             Message::Directive(device, directive) => {
+                self.forget_quiet(device);
                 self.devices[device.index()].direct(now, directive);
                 self.collect_from(device.index())?;
             }

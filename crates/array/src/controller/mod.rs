@@ -7,6 +7,7 @@
 //!
 //! * `requests`: cut into transactions, and completed;
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
+//! * `horizon`: how far, where a coordinator hears of members;
 //! * `transactions`: locked, planned, step by step, chains of blame;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
@@ -66,6 +67,7 @@ mod copying;
 mod counted;
 mod depth;
 mod failure;
+mod horizon;
 mod link;
 mod locks;
 mod log;

@@ -79,6 +79,10 @@ impl Coordinator for GcLock {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn only_directs(&self) -> bool {
+        true
+    }
+
     fn interface(&self) -> Interface {
         Interface::Command
     }

@@ -115,6 +115,10 @@ impl Coordinator for GcSync {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn only_directs(&self) -> bool {
+        true
+    }
+
     fn interface(&self) -> Interface {
         Interface::Command
     }

@@ -53,6 +53,12 @@ pub trait Coordinator: Send + DynClone {
         false
     }
 
+    /// Whether all that it does is to direct members, to ask them and to set timers: it never reserves or avoids one. Then
+    /// the members of a stripe may run ahead of one another.
+    fn only_directs(&self) -> bool {
+        false
+    }
+
     /// Whether it does what `local` does as long as no member fails.
     fn waits_for_failures(&self) -> bool {
         false

@@ -34,6 +34,10 @@ impl Coordinator for ReactiveInclusive {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn only_directs(&self) -> bool {
+        true
+    }
+
     fn interface(&self) -> Interface {
         Interface::Command
     }

@@ -33,6 +33,10 @@ impl Coordinator for ReactiveSelective {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn only_directs(&self) -> bool {
+        true
+    }
+
     fn interface(&self) -> Interface {
         Interface::Command
     }

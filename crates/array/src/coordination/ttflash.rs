@@ -77,6 +77,10 @@ impl Coordinator for TtFlash {
         Interests { devices: true, ..Interests::default() }
     }
 
+    fn only_directs(&self) -> bool {
+        true
+    }
+
     fn interface(&self) -> Interface {
         Interface::Command
     }

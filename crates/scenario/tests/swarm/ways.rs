@@ -147,6 +147,86 @@ fn step_by_step(seed: u64) -> Scenario {
     Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }
 
+/// A stripe whose members run ahead while a coordination policy hears of them: small, low on blocks, and with message latencies
+/// of nothing, of less than an operation, and of many requests. Every third load arrives in ticks, so that members report at
+/// equal times.
+fn heard(seed: u64) -> Scenario {
+    let mut d = Draw(Rng::stream(seed, "swarm/heard"));
+    let pick = |d: &mut Draw, choices: &[&str]| d.pick(choices).to_owned();
+    let policy =
+        pick(&mut d, &["reactive-selective", "reactive-selective", "reactive-inclusive", "gcsync", "gclock"]);
+    let latency = pick(&mut d, &["0us", "0us", "1us", "100us", "100us", "3ms", "80ms"]);
+    let pages = pick(&mut d, &["4KiB", "16KiB", "16KiB", "40KiB", "3000B"]);
+    let process = pick(&mut d, &["poisson", "poisson", "fixed"]);
+    let mut sets = vec![
+        format!("workload.requests={}", d.range(600, 2_000)),
+        format!("workload.warmup={}", d.range(0, 300)),
+        format!(
+            "workload.arrival={{process='{process}', rate={}}}",
+            d.pick(&["500", "1000", "2500", "5000"])
+        ),
+        format!("workload.size={{distribution='fixed', mean='{pages}'}}"),
+        format!("workload.read_fraction={}", d.pick(&["0.0", "0.2", "0.5"])),
+        format!("workload.trim_fraction={}", d.pick(&["0.0", "0.0", "0.1"])),
+        format!("ssd.geometry.own_pins={}", d.pick(&["true", "true", "false"])),
+        format!("ssd.gc.domain={}", d.pick(&["device", "die", "channel"])),
+        format!("ssd.gc.schedule={}", d.pick(&["blocking", "blocking", "blocking", "ideal", "preemptive"])),
+        format!("ssd.gc.trigger={}", d.pick(&["foreground", "foreground", "foreground", "background"])),
+        format!("ssd.link.latency={}", d.pick(&["0us", "0us", "0us", "3us"])),
+        format!("array.devices={}", d.range(2, 6)),
+        "array.level=raid0".to_owned(),
+        format!("array.coordination.policy={policy}"),
+        format!("array.coordination.message_latency={latency}"),
+        format!("seed={seed}"),
+    ];
+    if policy.starts_with("reactive") && d.range(0, 2) == 0 {
+        sets.push("array.coordination.fire_at=soft".to_owned());
+        sets.push(format!("array.coordination.delay={}", d.pick(&["0us", "300us", "20ms"])));
+    }
+    Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+}
+
+/// Runs that members may run ahead in say so, by having several threads.
+fn has_threads(seed: u64, scenario: &Scenario) -> bool {
+    let cancel = AtomicBool::new(false);
+    let options = RunOptions {
+        threads: 3,
+        checked: false,
+        cancel: &cancel,
+        progress: &Silent,
+        observe: &Unobserved,
+        cache: None,
+    };
+    match run(scenario, &options) {
+        Ok(report) => report.engine.threads > 1,
+        Err(RunError::BadInput(_)) => false,
+        Err(error) => panic!("seed {seed}: {error}"),
+    }
+}
+
+#[test]
+fn members_that_are_heard_run_ahead_to_the_report_of_members_in_step() {
+    let (first, runs) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", 200));
+    let way = |name, threads, checked, observe| Way { name, threads, checked, observe };
+    let in_step = way("observed", 1, false, &Onlooker as &dyn Observe);
+    let others = [
+        way("on one thread", 1, false, &Unobserved as &dyn Observe),
+        way("on three threads", 3, false, &Unobserved),
+        way("checked", 3, true, &Unobserved),
+    ];
+    let mut ahead = 0;
+    for seed in first..first + runs {
+        let scenario = heard(seed);
+        let expected = outcome(seed, &scenario, &in_step);
+        for way in &others {
+            let other = outcome(seed, &scenario, way);
+            assert!(expected == other, "seed {seed}, {}:\n{expected}\n{other}", way.name);
+        }
+        ahead += u64::from(has_threads(seed, &scenario));
+    }
+    assert!(2 * ahead > runs, "members ran ahead in {ahead} of {runs} runs");
+}
+
 #[test]
 fn every_way_through_the_simulator_leads_to_the_same_report() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -34,6 +34,7 @@
 //! * `faults`: a device that becomes slow, and one that stops;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
+//! * `quiet`: until when it has nothing to report;
 //! * `watch`: what the planes do, for a probe that asks;
 //! * `windows`: when it may begin to collect.
 //!
@@ -58,6 +59,7 @@ mod pairing;
 mod placement;
 mod plain;
 mod queue;
+mod quiet;
 mod refuse;
 mod rules;
 mod run;
@@ -104,6 +106,7 @@ use waiting::Diaries;
 
 pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
 pub use pairing::{Pairing, QueueDepth};
+pub use quiet::Room;
 pub use status::{DeviceCounters, Estimates};
 
 /// One simulated SSD.

@@ -18,6 +18,7 @@
 use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
 
 use super::plain::Place;
+use super::windows::State;
 use super::{Device, SubCompletion, SubRequest};
 use crate::die::collection::Collection;
 use crate::die::command::{Activity, NO_OP};
@@ -64,7 +65,12 @@ impl<P: Probe> Device<P> {
         let is_idle = slot.is_idle() && slot.head == NO_OP && self.settled[die as usize].until < begin;
         let is_free =
             is_idle && matches!(slot.collection, Collection::Rest) && slot.held_since == SimTime::NEVER;
-        if !is_free || begin >= self.wakes.next_time() || self.may_be_low(die) || !only_plain_before(begin) {
+        if !is_free
+            || begin >= self.wakes.next_time()
+            || self.window != State::None
+            || self.may_be_low(die)
+            || !only_plain_before(begin)
+        {
             return false;
         }
         let origin = Some(Origin { token: sub.token, page: 0 });

@@ -180,9 +180,14 @@ impl Ftl {
     /// block that makes it low. 0 if it is low already.
     pub fn writes_until_hard(&self, unit: u32) -> u64 {
         let state = &self.units[unit as usize];
+        self.writes_until(unit, state.free_or_aside() - state.hidden.min(state.free), self.shape.hard)
+    }
+
+    /// Page writes that a unit takes before so many `free` blocks of it have become `level`.
+    pub(crate) fn writes_until(&self, unit: u32, free: u32, level: u32) -> u64 {
+        let state = &self.units[unit as usize];
         let data_pages = u64::from(self.shape.data_pages);
-        let free = state.free_or_aside() - state.hidden.min(state.free);
-        let Some(blocks) = free.checked_sub(self.shape.hard + 1) else { return 0 };
+        let Some(blocks) = free.checked_sub(level + 1) else { return 0 };
         let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
         // Those set aside are used up first.
         let written: u64 = state.partial.iter().take(blocks as usize).map(|open| u64::from(open.page)).sum();
