@@ -26,8 +26,9 @@ use super::messages::Message;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
 
-/// Bytes of operations that several threads share: fewer take less time than starting a thread. Tests share small ones, too.
-const SHARED: Bytes = if cfg!(debug_assertions) { 1 << 16 } else { 16 << 20 };
+/// Bytes of operations and of blocks to be collected that several threads share: fewer take less time than starting a thread.
+/// Tests share small ones, too.
+const SHARED: Bytes = if cfg!(debug_assertions) { 1 << 16 } else { 4 << 20 };
 
 /// What is known of the notices of a member.
 #[derive(Debug, Clone, Default)]
@@ -204,12 +205,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Limit::Before(horizon) => SimTime(horizon.0 - 1),
             Limit::Through(now, _) => now,
         };
-        let given = |(quiet, inbox): (&Quiet, &Vec<(SimTime, SubRequest)>)| -> Bytes {
+        let work = |((device, quiet), inbox): ((&Device<P>, &Quiet), &Vec<(SimTime, SubRequest)>)| {
             let due = inbox[quiet.taken..].iter().take_while(|(at, _)| *at <= last);
-            due.map(|(_, sub)| sub.length).sum()
+            due.map(|(_, sub)| sub.length).sum::<Bytes>() + device.bytes_to_collect()
         };
-        let is_shared =
-            threads > 1 && ahead.quiet.iter().zip(&ahead.inboxes).map(given).sum::<Bytes>() >= SHARED;
+        let members = || self.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
+        let is_shared = threads > 1 && members().map(work).sum::<Bytes>() >= SHARED;
         let requests = &ahead.requests;
         let members = self.devices.iter_mut().zip(&mut ahead.quiet).zip(&ahead.inboxes).zip(0..);
         let runners = members.map(|(((device, quiet), inbox), index)| Runner {

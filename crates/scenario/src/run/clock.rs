@@ -514,9 +514,9 @@ mod tests {
         }
     }
 
-    /// Runs 1000 requests of `tiny` on new members; how it ended, and what was submitted and completed.
+    /// Runs 5000 requests of `tiny` on new members; how it ended, and what was submitted and completed.
     fn run(most: u64) -> (Result<(), RunError>, u64, u64) {
-        let sets = ["workload.requests=1000".to_owned(), "workload.warmup=0".to_owned()];
+        let sets = ["workload.requests=5000".to_owned(), "workload.warmup=0".to_owned()];
         let scenario = Scenario::load("tiny", &sets, None).expect("a scenario");
         let array = &scenario.array;
         let states = array.members.iter().map(|member| Ftl::new(&member.ssd, 1, "new").expect("a device"));
@@ -532,13 +532,13 @@ mod tests {
     fn whoever_listens_hears_of_every_request_twice() {
         let (result, submitted, completed) = run(u64::MAX);
         assert!(result.is_ok());
-        assert_eq!((submitted, completed), (1000, 1000));
+        assert_eq!((submitted, completed), (5000, 5000));
     }
 
     #[test]
     fn the_listener_stops_the_run() {
         let (result, submitted, completed) = run(256);
         assert!(matches!(result, Err(RunError::Cancelled)));
-        assert!((256..1000).contains(&submitted) && completed <= submitted, "{submitted}");
+        assert!((256..5000).contains(&submitted) && completed <= submitted, "{submitted}");
     }
 }

@@ -14,7 +14,7 @@
 //! No bound beyond the next event: where an event goes step by step, may be begun in idle time or by a policy that limits
 //! channels, where data goes to any unit, where a command writes several planes, in a window, and over a link that takes time.
 
-use harmonia_types::{Operation, SimDuration, SimTime};
+use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
 
 use super::{Device, SubRequest, windows};
 use crate::die::collection::Collection;
@@ -56,6 +56,13 @@ impl<P: Probe> Device<P> {
             }
         }
         quiet.max(next)
+    }
+
+    /// Bytes of the blocks that its dies are about to collect, one each: what makes the device work that nobody submits.
+    pub fn bytes_to_collect(&self) -> Bytes {
+        let shape = &self.rules.shape;
+        let due = self.dies.iter().filter(|die| die.collection.is_admitted()).count();
+        due as Bytes * Bytes::from(shape.data_pages) * Bytes::from(shape.page_size)
     }
 
     /// Whether more than the next event can be foreseen.
