@@ -71,8 +71,7 @@ pub(super) struct Clock<'a, P: Probe, L> {
     pub source: Box<dyn Source>,
     /// Whether the source sees completions at their time.
     pub is_closed: bool,
-    /// Members run ahead of one another, and how many requests they have been given since they last caught up; `None` if
-    /// they may not.
+    /// Members run ahead of one another, and what they have been given since; `None` if they may not.
     gathered: Option<Gathered>,
     /// Why they may not.
     pub why_in_step: Option<&'static str>,
@@ -92,7 +91,7 @@ pub(super) struct Clock<'a, P: Probe, L> {
     has_ended: bool,
 }
 
-/// What members have been given since they last caught up.
+/// What members have been given since the listener last looked how far things are.
 #[derive(Debug, Clone, Copy, Default)]
 struct Gathered {
     requests: u64,
@@ -330,7 +329,6 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         if self.gathered.is_none() {
             return Ok(());
         }
-        self.gathered = Some(Gathered::default());
         let Clock { array, listener, outstanding, .. } = self;
         let caught_up = array.catch_up(now, self.threads, |completion| {
             outstanding.end(completion);
@@ -403,6 +401,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     /// Every few hundred requests, and at the arrival of the last: the listener looks how far things are.
     fn settle(&mut self, now: SimTime) -> Result<(), RunError> {
         self.catch_up(now)?;
+        self.gathered = self.gathered.map(|_| Gathered::default());
         self.listener.settles(&self.array, now, self.submitted);
         if self.listener.stops() { Err(RunError::Cancelled) } else { Ok(()) }
     }
