@@ -205,12 +205,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Limit::Before(horizon) => SimTime(horizon.0 - 1),
             Limit::Through(now, _) => now,
         };
-        let work = |((device, quiet), inbox): ((&Device<P>, &Quiet), &Vec<(SimTime, SubRequest)>)| {
-            let due = inbox[quiet.taken..].iter().take_while(|(at, _)| *at <= last);
-            due.map(|(_, sub)| sub.length).sum::<Bytes>() + device.bytes_to_collect()
+        let is_shared = threads > 1 && {
+            let members = self.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
+            let work = members.map(|((device, quiet), inbox)| {
+                let due = inbox[quiet.taken..].iter().take_while(|(at, _)| *at <= last);
+                due.map(|(_, sub)| sub.length).sum::<Bytes>() + device.bytes_to_collect()
+            });
+            work.sum::<Bytes>() >= SHARED
         };
-        let members = || self.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
-        let is_shared = threads > 1 && members().map(work).sum::<Bytes>() >= SHARED;
         let requests = &ahead.requests;
         let members = self.devices.iter_mut().zip(&mut ahead.quiet).zip(&ahead.inboxes).zip(0..);
         let runners = members.map(|(((device, quiet), inbox), index)| Runner {
