@@ -100,7 +100,7 @@ use levels::Standing;
 use placement::Placement;
 use queue::PageOp;
 use rules::Rules;
-use settled::Settled;
+use settled::Settling;
 use view::QueueView;
 use waiting::Diaries;
 
@@ -115,10 +115,7 @@ pub struct Device<P: Probe = NoProbe> {
     rules: Rules,
     /// Writes that are alone on their dies go the shortest way.
     is_plain: bool,
-    /// Some of them are settled when they arrive: by die until when, and the last of these times.
-    may_settle: bool,
-    settled: Vec<Settled>,
-    settled_until: SimTime,
+    settling: Settling,
     ftl: Ftl,
     victim: Box<dyn Victim>,
     schedule: Box<dyn Schedule>,
@@ -238,9 +235,7 @@ impl<P: Probe> Device<P> {
         let governor = Governor::new(policies.concurrency, channels);
         let mut device = Device {
             is_plain: false,
-            may_settle: false,
-            settled: Vec::new(),
-            settled_until: SimTime::ZERO,
+            settling: Settling::default(),
             rules: Rules {
                 geometry: config.geometry.clone(),
                 channels: Divisor::new(config.geometry.channels.into()),
@@ -321,8 +316,7 @@ impl<P: Probe> Device<P> {
             probe,
         };
         device.is_plain = device.is_plain();
-        device.may_settle = device.may_settle();
-        device.settled = vec![Settled::default(); if device.may_settle { dies } else { 0 }];
+        device.settling = device.begin_settling();
         Ok(device)
     }
 

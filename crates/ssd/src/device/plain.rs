@@ -216,7 +216,7 @@ impl<P: Probe> Device<P> {
                 }
                 false
             };
-            if !(self.may_settle && self.settle_write(*at, sub, place, only_plain_before)) {
+            if !(self.settling.is_possible() && self.settle_write(*at, sub, place, only_plain_before)) {
                 self.await_settled(place.die, *at);
                 self.submit_plain(*at, sub, place)?;
             }

@@ -11,7 +11,7 @@
 //! wait for that end: then it works on a [settled](Activity::Settled) write from now on, and the end is an event.
 //!
 //! That end takes its place among events of the same moment as if it had been set when the write began. Only operations whose
-//! data comes over the link in between are set earlier, and [`Device::may_settle`] sees to it that none of them falls on it.
+//! data comes over the link in between are set earlier, and [`Device::begin_settling`] sees to it that none of them falls on it.
 //!
 //! Members that [run ahead](Device::run_through) settle writes, because only there what arrives next is known.
 
@@ -24,22 +24,43 @@ use crate::die::collection::Collection;
 use crate::die::command::{Activity, NO_OP};
 use crate::probe::{Origin, Probe};
 
+/// What a device knows of writes that it has settled, if it may settle any.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Settling {
+    /// By die: until when it works on them; empty if none may be settled.
+    ends: Vec<End>,
+    /// The last of these times.
+    last: SimTime,
+}
+
 /// Until when a die works on writes that are settled.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Settled {
+struct End {
     until: SimTime,
-    /// The end's place among events of the same moment.
+    /// Its place among events of the same moment.
     place: u64,
 }
 
+impl Settling {
+    /// Whether any write may be settled.
+    #[inline]
+    pub fn is_possible(&self) -> bool {
+        !self.ends.is_empty()
+    }
+}
+
 impl<P: Probe> Device<P> {
-    /// Whether any write may be settled. No write of a later page may have its data at the moment at which this one ends: then
-    /// the order of both would depend on when they were set.
-    pub(super) fn may_settle(&self) -> bool {
+    /// Settles writes from now on, where any may be. No write of a later page may have its data at the moment at which this one
+    /// ends: then the order of both would depend on when they were set.
+    pub(super) fn begin_settling(&self) -> Settling {
         let rules = &self.rules;
         let (service, page) = (self.service(), rules.link_page);
         let comes_between = page == SimDuration::ZERO || service.0.is_multiple_of(page.0);
-        self.is_plain && !rules.background && !comes_between
+        let is_possible = self.is_plain && !rules.background && !comes_between;
+        Settling {
+            ends: vec![End::default(); if is_possible { self.dies.len() } else { 0 }],
+            last: SimTime::ZERO,
+        }
     }
 
     /// How long a die works on a plain write.
@@ -62,7 +83,7 @@ impl<P: Probe> Device<P> {
     ) -> bool {
         let begin = self.link.free_at().max(now) + self.rules.link_page;
         let slot = &self.dies[die as usize];
-        let is_idle = slot.is_idle() && slot.head == NO_OP && self.settled[die as usize].until < begin;
+        let is_idle = slot.is_idle() && slot.head == NO_OP && self.settling.ends[die as usize].until < begin;
         let is_free =
             is_idle && matches!(slot.collection, Collection::Rest) && slot.held_since == SimTime::NEVER;
         if !is_free
@@ -83,8 +104,8 @@ impl<P: Probe> Device<P> {
         let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
         let until = begin + page_in + program;
         self.dies[die as usize].exhausted = false;
-        self.settled[die as usize] = Settled { until, place: self.wakes.reserve() };
-        self.settled_until = self.settled_until.max(until);
+        self.settling.ends[die as usize] = End { until, place: self.wakes.reserve() };
+        self.settling.last = self.settling.last.max(until);
         self.interrupted = true;
         self.last_activity = self.last_activity.max(begin);
         self.events += 2;
@@ -104,13 +125,13 @@ impl<P: Probe> Device<P> {
     /// From now on the end of what a die works on is an event, if it has yet to come.
     #[inline]
     pub(super) fn await_settled(&mut self, die: u32, now: SimTime) {
-        if self.settled_until <= now {
+        if self.settling.last <= now {
             return;
         }
-        let Settled { until, place } = self.settled[die as usize];
+        let End { until, place } = self.settling.ends[die as usize];
         if until > now {
             let began = SimTime(until.0 - self.service().0);
-            self.settled[die as usize].until = SimTime::ZERO;
+            self.settling.ends[die as usize].until = SimTime::ZERO;
             self.dies[die as usize].begin(Activity::Settled, began);
             self.wakes.set_reserved(die as usize, until, place);
             self.events -= 1;
@@ -120,9 +141,9 @@ impl<P: Probe> Device<P> {
     /// The same for every die: something comes that may concern any of them.
     #[inline]
     pub(super) fn await_all_settled(&mut self, now: SimTime) {
-        if self.settled_until > now {
+        if self.settling.last > now {
             (0..self.rules.shape.dies).for_each(|die| self.await_settled(die, now));
-            self.settled_until = SimTime::ZERO;
+            self.settling.last = SimTime::ZERO;
         }
     }
 }
