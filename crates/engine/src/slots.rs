@@ -110,6 +110,12 @@ impl SlotQueue {
         SimTime((self.first >> TIME_SHIFT) as u64)
     }
 
+    /// The slot of the next event; without a meaning if there is none.
+    #[inline]
+    pub fn first(&self) -> usize {
+        (self.first & 0xFFFF) as usize
+    }
+
     /// The next event's time and slot. The event stays until its slot is set or cleared.
     #[inline]
     pub fn peek(&self) -> Option<(SimTime, usize)> {

@@ -207,16 +207,28 @@ impl<P: Probe> Device<P> {
     }
 
     /// Remembers that a die collected, for the blame of what waited. A job the host interrupts is logged step by step.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn log_collecting(&mut self, die: u32, from: SimTime, until: SimTime) {
         let slot = &mut self.dies[die as usize];
         if until == from {
             return;
         }
-        slot.gc_last_end = until;
+        // Most of a job's commands follow one another at once.
+        if slot.gc_last.1 == from {
+            slot.gc_last.1 = until;
+        } else {
+            self.log_anew(die, from, until);
+        }
+    }
+
+    /// The same of what is not the rest of what was logged last.
+    fn log_anew(&mut self, die: u32, from: SimTime, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let last = std::mem::replace(&mut slot.gc_last, (from, until));
         if slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
             // Nothing of the host's is there to have met it, except what arrives while a suspended command ends.
             slot.gc_log.clear();
-            slot.gc_log.push_back((from, until));
             return;
         }
         // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
@@ -229,13 +241,14 @@ impl<P: Probe> Device<P> {
             first
         };
         let oldest = if oldest == SimTime::NEVER { until } else { oldest };
+        if last.1 <= oldest {
+            slot.gc_log.clear();
+            return;
+        }
         while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
             slot.gc_log.pop_front();
         }
-        match slot.gc_log.back_mut() {
-            Some((_, end)) if *end == from => *end = until,
-            _ => slot.gc_log.push_back((from, until)),
-        }
+        slot.gc_log.push_back(last);
     }
 }
 

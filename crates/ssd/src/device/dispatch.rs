@@ -24,8 +24,7 @@ enum Outcome {
 impl<P: Probe> Device<P> {
     /// The die's event is due: goes on with its command, finishes it, or looks for something to do.
     pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        // Whoever checks or watches a run sees every half go the general way.
-        if !P::AUDIT && !P::WATCHES_PLANES && !self.rules.global && self.wake_half(die, now)? {
+        if self.wake_alone(die, now)? {
             return Ok(());
         }
         let activity = self.dies[die as usize].activity;
@@ -211,7 +210,7 @@ impl<P: Probe> Device<P> {
     fn go_on_unasked(&mut self, die: u32, due: Due, now: SimTime) -> Result<Outcome, DeviceFailure> {
         match due {
             Due::Read(page) if self.schedule_needs.moves_unasked => self.start_move(die, page, now)?,
-            Due::Read(_) | Due::Program(_) => self.start_half(die, due, None, now)?,
+            Due::Read(_) | Due::Program(_) => self.start_half(die, due, now)?,
             Due::Erase => self.start_erase(die, now),
             Due::Choose => {
                 let looks = self.yields(die) || self.schedule_needs.queues || self.repeats_events();

@@ -19,7 +19,6 @@ use super::account::Share;
 use super::queue::OpKind;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
-use crate::die::collection::{Held, Place};
 use crate::die::command::{Activity, NO_OP, Part, Paused, Step};
 use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
 use crate::probe::Probe;
@@ -56,86 +55,29 @@ impl<P: Probe> Device<P> {
         along: &MultiPlane,
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
-        let Some((unit, victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
-        let due = self.due(self.rules.shape.unit(die, unit), Some(victim));
-        self.start_half(die, due, Some(along), now)
-    }
-
-    /// Starts the half of a page move that is `due`, with what goes along, if anything does.
-    pub(super) fn start_half(
-        &mut self,
-        die: u32,
-        due: Due,
-        along: Option<&MultiPlane>,
-        now: SimTime,
-    ) -> Result<(), DeviceFailure> {
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
-        let plane = self.ftl.plane_of(unit, victim.block.0);
-        self.dies[die as usize].parts.clear();
-        match due {
+        match self.due(unit, Some(&victim)) {
             Due::Read(page) => {
-                // A page that is held although the next read is due was overwritten meanwhile.
-                self.counters.superseded += u64::from(victim.held.is_some());
-                let destination =
-                    self.ftl.next_gc_page(unit).map_or(plane, |next| self.ftl.plane_of(unit, next.0));
-                // A page that may leave its unit is read out before anybody knows where it goes.
-                let far = self.rules.global || self.is_far(plane != destination);
-                let part = Part::of_collection(far);
+                let plane = self.ftl.plane_of(unit, victim.block.0);
+                self.count_pairing(die, Class::Read, (plane, page), Some(along), now);
+                let part = self.take_page(die, unit, &victim, page);
                 self.dies[die as usize].parts.push(part);
-                self.count_pairing(die, Class::Read, (plane, page), along, now);
-                let held = Some(Held { page, place: if far { Place::Controller } else { Place::Register } });
-                if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
-                    (victim.cursor, victim.held) = (page, held);
-                }
-                self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
-                match along {
-                    None => self.begin_half(die, (Class::Read, page), part, (SimDuration::ZERO, 0), now),
-                    Some(along) => {
-                        self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
-                        self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
-                    }
-                }
+                self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
+                self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
-                let next = self.ftl.next_gc_page(unit).unwrap_or((victim.block.0, 0));
-                let place = (self.ftl.plane_of(unit, next.0), next.1);
-                self.count_pairing(die, Class::Write, place, along, now);
-                if self.rules.suspends || P::WATCHES_PLANES {
-                    let lpn = self.ftl.lpn_at(unit, victim.block.0, held.page);
-                    self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
-                }
-                let failure = self.failure(now);
-                let moved = self.ftl.move_page(unit, victim.block, held.page, &mut self.probe);
-                let moved = moved.map_err(failure)?;
-                let slot = &mut self.dies[die as usize];
-                let part = Part::of_collection(held.place != Place::Register);
-                slot.parts.push(part);
-                if let Some(victim) = slot.collection.victim_mut() {
-                    (victim.cursor, victim.held) = (held.page + 1, None);
-                    victim.moved += 1;
-                }
-                let own = self.rules.summary_time(moved.summaries);
-                match along {
-                    None => {
-                        let summaries = self.skip_pages(die, place);
-                        self.begin_half(die, (Class::Write, place.1), part, (own, summaries), now);
-                    }
-                    Some(along) => {
-                        let taken = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
-                        let summaries = taken + self.skip_pages(die, place);
-                        self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
-                    }
-                }
+                let place = self.goes_to(unit, victim.block);
+                self.count_pairing(die, Class::Write, place, Some(along), now);
+                let (part, own) = self.give_page(die, unit, (victim.block, held), now)?;
+                self.dies[die as usize].parts.push(part);
+                let taken = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
+                let summaries = taken + self.skip_pages(die, place);
+                self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
         }
         Ok(())
-    }
-
-    /// Whether a page that leaves its plane, or does not, goes over the bus.
-    pub(super) fn is_far(&self, leaves_plane: bool) -> bool {
-        self.rules.is_far(leaves_plane)
     }
 
     /// Takes the host operations of a command out of the queue and into its parts. `moving` is the plane in which
@@ -198,63 +140,6 @@ impl<P: Probe> Device<P> {
         assert!(completes, "a page that is read along lies somewhere");
         self.ops[handle].kind = OpKind::Write;
         self.dies[die as usize].parts.push(Part { prepares: true, ..Part::of_host(handle, true) });
-    }
-
-    /// [`begin_parts`](Self::begin_parts) of a half with which nothing goes along: `part` is the only one.
-    #[inline]
-    fn begin_half(
-        &mut self,
-        die: u32,
-        (class, page): (Class, u32),
-        part: Part,
-        extra: (SimDuration, u32),
-        now: SimTime,
-    ) {
-        let timing = &self.rules.timing;
-        let command = self.dies[die as usize].begin(Activity::Joint(class), now);
-        match class {
-            Class::Read => {
-                command.told(timing.command.read).then(Step::Array(timing.read.of(page)));
-                if part.transfers {
-                    command.then(Step::Out(1));
-                }
-            }
-            Class::Write => {
-                let command = if part.transfers {
-                    command.then(Step::In(1))
-                } else {
-                    command.told(timing.command.program)
-                };
-                command.then(Step::Array(timing.program.of(page) + extra.0));
-            }
-        }
-        command.summaries = extra.1;
-        self.start(die, now);
-    }
-
-    /// The event of a die is due whose command is a half of a page move with which nothing went along: takes the page to the
-    /// bus, or ends the half and looks for what comes next. `false` if it is not such a half, or something besides it is due.
-    #[inline]
-    pub(super) fn wake_half(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
-        let slot = &mut self.dies[die as usize];
-        let Activity::Joint(class) = slot.activity else { return Ok(false) };
-        let [Part { op: NO_OP, transfers, .. }] = slot.parts[..] else { return Ok(false) };
-        let command = &slot.command;
-        if command.next < command.len {
-            let is_between = class == Class::Read && transfers && command.pages == 0;
-            return Ok(is_between && self.run_steps(die, now));
-        }
-        if command.summaries > 0 {
-            return Ok(false);
-        }
-        slot.job_plane_busy += now - slot.command_began;
-        if class == Class::Read {
-            slot.gc_part_until = now;
-        }
-        self.end_gc_command(die, now);
-        self.dies[die as usize].rest();
-        self.dispatch(die, now)?;
-        Ok(true)
     }
 
     /// Starts the command of a die's parts, at a page offset; `extra`: array time besides, and summary pages to program

@@ -20,7 +20,8 @@
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `suspend`: programs of the host that give way to reads;
-//! * `joint`: commands of several planes, halves of page moves, and suspending;
+//! * `half`: page moves with which nothing goes along, in halves or whole;
+//! * `joint`: commands of several planes, halves with which something goes along, and suspending;
 //! * `trigger`: when a die should collect;
 //! * `collect`: an event of a die begins, takes its victims, and ends;
 //! * `steps`: an event that goes step by step;
@@ -49,6 +50,7 @@ mod dispatch;
 mod estimate;
 mod faults;
 mod global;
+mod half;
 mod idle;
 mod index;
 mod joint;
@@ -257,6 +259,10 @@ impl<P: Probe> Device<P> {
                     || (!config.geometry.own_pins
                         && (timing.copyback != Copyback::Die || timing.command.take_time()))
                     || by_page,
+                moves_directly: !config.geometry.own_pins
+                    && timing.copyback == Copyback::None
+                    && !timing.command.take_time()
+                    && !global,
                 global,
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,
@@ -381,12 +387,12 @@ impl<P: Probe> Device<P> {
             let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
             let landing = self.next_landing();
             let outside = arrival.min(landing);
-            let bus = self.bus_wakes.next_time();
-            match self.wakes.peek() {
+            let (time, bus) = (self.wakes.next_time(), self.bus_wakes.next_time());
+            match self.wakes.first() {
                 // What the device does by itself comes before what arrives at the same moment; a bus is granted when all
                 // who want it at that moment have asked.
-                Some((time, die)) if time <= outside && time <= bus => {
-                    if time > until {
+                die if time <= outside && time <= bus => {
+                    if time > until || time == SimTime::NEVER {
                         break;
                     }
                     self.events += 1;
@@ -485,11 +491,7 @@ impl<P: Probe> Device<P> {
     /// The fewest free blocks of any unit of a die.
     #[inline]
     fn least_free(&self, die: u32) -> u32 {
-        if self.rules.shape.units_per_die == 1 {
-            return self.ftl.free_blocks(die);
-        }
-        let free = self.units_of(die).map(|unit| self.ftl.free_blocks(unit));
-        free.fold(u32::MAX, u32::min)
+        self.ftl.least_free(self.units_of(die))
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

@@ -42,7 +42,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// Counts the places that a half of a page move, in `plane` at page offset `page`, offers, and what becomes of them.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn count_pairing(
         &mut self,
         die: u32,
@@ -123,9 +124,14 @@ impl<P: Probe> Device<P> {
     /// Sibling planes without a part in the program that a die begins leave a page unwritten if they have its offset, `page`:
     /// so their offsets stay equal to that of `plane`, in which garbage collection programs. A unit whose next victim would
     /// lack room does not, and none does where the die's budget is spent. Returns the summary pages of blocks that this fills.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn skip_pages(&mut self, die: u32, (plane, page): (u32, u32)) -> u32 {
-        let of_planes = self.rules.shape.units_per_die == self.rules.geometry.planes_per_die;
-        if !self.schedule_needs.skips || !of_planes {
+        if self.schedule_needs.skips { self.skip_unmatched(die, (plane, page)) } else { 0 }
+    }
+
+    fn skip_unmatched(&mut self, die: u32, (plane, page): (u32, u32)) -> u32 {
+        if self.rules.shape.units_per_die != self.rules.geometry.planes_per_die {
             return 0;
         }
         let budget = BLOCKS_IN_ADVANCE * self.rules.shape.units_per_die * self.rules.shape.data_pages;

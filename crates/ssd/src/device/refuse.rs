@@ -214,12 +214,11 @@ impl<P: Probe> Device<P> {
     pub(super) fn collected_between(&self, die: u32, from: SimTime, until: SimTime) -> SimDuration {
         let slot = &self.dies[die as usize];
         let overlap = |begin: SimTime, end: SimTime| end.min(until).saturating_since(begin.max(from));
-        let logged = slot.gc_log.iter().rev().take_while(|&&(_, end)| end > from);
         // The end of a suspended command is logged already.
         let runs = slot.runs_collection() && slot.activity != Activity::Suspending;
         let since = if runs { slot.command_began } else { slot.held_since };
         let running = overlap(since, until);
-        logged.map(|&(begin, end)| overlap(begin, end)).sum::<SimDuration>() + running
+        slot.collected_since(from).map(|(begin, end)| overlap(begin, end)).sum::<SimDuration>() + running
     }
 
     /// Operations have left a die's queue: an idle die looks at what still waits.

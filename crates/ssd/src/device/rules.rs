@@ -40,6 +40,8 @@ pub(super) struct Rules {
     pub min_victims: u32,
     /// Garbage collection moves page by page: moves may have to take turns on a shared bus, or differ in their times.
     pub moves_use_bus: bool,
+    /// Every page that moves goes over a shared bus, on which commands take no time.
+    pub moves_directly: bool,
     /// Host reads go before host writes, and a shared bus grants collection first, then reads.
     pub reads_first: bool,
     /// Host operations of sibling planes join in one command.

@@ -29,8 +29,9 @@ fn urgency(die: &Die, ops: &Slab<PageOp>) -> Urgency {
 }
 
 /// Asks for the bus at `now`; `None` if others go first, or whoever comes later may.
-#[inline]
-fn ask(
+#[expect(clippy::inline_always, reason = "a part of every transfer")]
+#[inline(always)]
+pub(super) fn ask(
     rules: &Rules,
     bus: &mut Bus,
     die: u32,
@@ -214,15 +215,19 @@ impl<P: Probe> Device<P> {
             let channel = rules.channel_of(die);
             let bus = &mut self.buses[channel];
             let Some(grant) = ask(rules, bus, die, (step, length, urgency), now) else {
-                if self.bus_wakes.time_of(channel) == SimTime::NEVER {
-                    self.bus_wakes.set(channel, bus.free_at());
-                }
-                self.wakes.clear(die as usize);
-                return;
+                return self.await_bus(die, channel);
             };
             time = slot.transferred(grant, length);
         }
         self.wakes.set(die as usize, time);
+    }
+
+    /// A die has asked for a bus that others go first on, or may.
+    pub(super) fn await_bus(&mut self, die: u32, channel: usize) {
+        if self.bus_wakes.time_of(channel) == SimTime::NEVER {
+            self.bus_wakes.set(channel, self.buses[channel].free_at());
+        }
+        self.wakes.clear(die as usize);
     }
 
     /// The transfer on a channel ends at `now`, and others wait for it.

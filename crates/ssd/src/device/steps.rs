@@ -44,7 +44,7 @@ impl<P: Probe> Device<P> {
             }
             Some(&Job { unit, victim: Some(victim), .. }) => {
                 let due = self.due(self.rules.shape.unit(die, unit), Some(&victim));
-                self.start_half(die, due, None, now).map(|()| true)
+                self.start_half(die, due, now).map(|()| true)
             }
             Some(Job { victim: None, .. }) => {
                 self.choose_next(die, now);
@@ -94,7 +94,7 @@ impl<P: Probe> Device<P> {
             victim.cursor = page + 1;
             victim.moved += 1;
         }
-        self.ftl.prefetch_pages(unit, victim.block.0, page + 1);
+        self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, page + 1));
         let timing = &self.rules.timing;
         let (tr, cycles) = (timing.read.of(page), &timing.command);
         let own = timing.program.of(to.map_or(0, |to| to.1));
@@ -108,7 +108,8 @@ impl<P: Probe> Device<P> {
         } else {
             command.then(Step::Array(tr + program));
         }
-        self.start(die, now);
+        let is_alone = self.goes_alone();
+        self.begin_alone(die, (is_alone, is_far), now);
         Ok(())
     }
 
@@ -128,6 +129,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// A page move or an erase has ended.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn end_move(&mut self, die: u32, now: SimTime) {
         let slot = &mut self.dies[die as usize];
         slot.job_plane_busy += now - slot.command_began;
@@ -135,6 +138,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// A command of garbage collection ends, or is suspended, at `until`.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn end_gc_command(&mut self, die: u32, until: SimTime) {
         let slot = &mut self.dies[die as usize];
         let began = slot.command_began;
@@ -157,6 +162,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// What a job does next. A page overwritten since it was read is not programmed.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn due(&self, unit: u32, victim: Option<&Moving>) -> Due {
         let Some(&Moving { block, cursor, held, .. }) = victim else { return Due::Choose };
         let is_live = |held: &Held| self.ftl.lpn_at(unit, block.0, held.page).is_some();

@@ -88,15 +88,21 @@ impl<P: Probe> Device<P> {
     }
 
     /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
         if self.dies[die as usize].collection.reports_hard() && self.least_free(die) <= self.rules.shape.hard
         {
-            if let Some(event) = self.dies[die as usize].collection.event_mut() {
-                event.reports_hard = false;
-            }
-            self.notices.push((now, Notice::HardThreshold));
+            self.tell_hard(die, now);
         }
+    }
+
+    #[cold]
+    fn tell_hard(&mut self, die: u32, now: SimTime) {
+        if let Some(event) = self.dies[die as usize].collection.event_mut() {
+            event.reports_hard = false;
+        }
+        self.notices.push((now, Notice::HardThreshold));
     }
 
     /// The units of a die at or below the level where events begin.

@@ -60,6 +60,8 @@ pub(crate) struct Command {
     pub done: u8,
     /// It serves background work of the array and nothing else.
     pub background: bool,
+    /// A page move, or half of one, with which nothing goes along and whose end nobody has to be told.
+    pub is_alone: bool,
     pub steps: [Step; 5],
 }
 
@@ -93,7 +95,7 @@ impl Command {
         (self.bus_wait_gc, self.bus_wait_host) = (SimDuration::ZERO, SimDuration::ZERO);
         (self.lead, self.summaries) = (SimDuration::ZERO, 0);
         (self.next, self.len, self.pages, self.done) = (0, 0, 0, 0);
-        self.background = false;
+        (self.background, self.is_alone) = (false, false);
     }
 
     /// One step more.

@@ -41,22 +41,22 @@ pub(crate) struct Die {
     pub activity: Activity,
     /// When its running command began, or was resumed.
     pub command_began: SimTime,
-    /// End of the last interval of `gc_log`.
-    pub gc_last_end: SimTime,
+    /// When it collected last, from and until.
+    pub gc_last: (SimTime, SimTime),
     /// Since when it rests although operations wait, because collection holds them back; [`SimTime::NEVER`]: it does not.
     pub held_since: SimTime,
     pub collection: Collection,
-    /// When it collected, as far as some waiting operation may have met it.
+    /// When it collected before that, as far as some waiting operation may have met it.
     pub gc_log: VecDeque<(SimTime, SimTime)>,
     /// A command that is suspended.
     pub paused: Option<Box<Paused>>,
-    /// Until when its own plane read and transferred.
-    pub gc_part_until: SimTime,
     /// What the event under way, or a page of another die, adds to `gc_busy` and `gc_plane_busy`; it counts when that ends.
     pub job_busy: SimDuration,
     pub command: Command,
     pub job_plane_busy: SimDuration,
-    /// What the running command of several planes, or half of a page move, is for.
+    /// Until when the plane that collects in a joint read read and transferred.
+    pub gc_part_until: SimTime,
+    /// What the running command of several planes, or half of a page move, is for. One that is alone has none.
     pub parts: Vec<Part>,
     /// Unit and LPN of the page last moved.
     pub moving: Option<(u32, u32)>,
@@ -110,7 +110,7 @@ impl Default for Die {
             command_began: SimTime::ZERO,
             gc_part_until: SimTime::ZERO,
             gc_log: VecDeque::new(),
-            gc_last_end: SimTime::ZERO,
+            gc_last: (SimTime::ZERO, SimTime::ZERO),
             held_since: SimTime::NEVER,
             gc_busy: SimDuration::ZERO,
             gc_plane_busy: SimDuration::ZERO,
@@ -144,17 +144,22 @@ impl Die {
     /// ended before the service, so that the operation met it.
     #[inline]
     pub fn has_collected_since(&self, issued: SimTime) -> bool {
-        self.gc_last_end > issued
+        self.gc_last.1 > issued
     }
 
     /// How long it collected from `ready`, since when an operation waited, to `start`, when its service began.
     #[inline]
     pub fn collected_between(&self, ready: SimTime, start: SimTime) -> SimDuration {
-        if self.gc_last_end <= ready {
+        if !self.has_collected_since(ready) {
             return SimDuration::ZERO;
         }
-        let met = self.gc_log.iter().rev().take_while(|&&(_, end)| end > ready);
-        met.map(|&(from, end)| end.min(start) - from.max(ready).min(start)).sum()
+        self.collected_since(ready).map(|(from, end)| end.min(start) - from.max(ready).min(start)).sum()
+    }
+
+    /// When it collected, as far as that ended after `time`; the latest first.
+    pub fn collected_since(&self, time: SimTime) -> impl Iterator<Item = (SimTime, SimTime)> + '_ {
+        let all = std::iter::once(&self.gc_last).chain(self.gc_log.iter().rev());
+        all.copied().take_while(move |&(_, end)| end > time)
     }
 
     /// A page or a command goes over the bus for `length`; returns when it is over.
@@ -183,6 +188,9 @@ impl Die {
 
     /// The part whose page is transferred next; the first one while a command is on the bus.
     pub fn transferring(&self) -> Part {
+        if self.command.is_alone {
+            return Part::of_collection(true);
+        }
         if let [only] = self.parts[..] {
             return only;
         }
@@ -192,7 +200,7 @@ impl Die {
 
     /// Whether the command of its parts is one of garbage collection.
     pub fn has_gc_part(&self) -> bool {
-        self.parts.first().is_some_and(|part| part.op == NO_OP)
+        self.command.is_alone || self.parts.first().is_some_and(|part| part.op == NO_OP)
     }
 
     /// Whether the running command is one of garbage collection.

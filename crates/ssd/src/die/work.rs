@@ -53,6 +53,7 @@ impl Die {
     #[inline]
     pub fn rest(&mut self) {
         self.activity = Activity::Idle;
+        self.command.is_alone = false;
     }
 
     /// Stops a program, or an erase of garbage collection, whose array still needs so long.

@@ -161,6 +161,17 @@ impl Ftl {
         self.units[unit as usize].free_or_aside()
     }
 
+    /// The fewest free blocks of any of some units.
+    #[inline]
+    pub(crate) fn least_free(&self, units: std::ops::Range<u32>) -> u32 {
+        let free = |unit: u32| self.free_blocks(unit);
+        match units.end - units.start {
+            1 => free(units.start),
+            2 => free(units.start).min(free(units.start + 1)),
+            _ => units.map(free).fold(u32::MAX, u32::min),
+        }
+    }
+
     /// Pages of a unit that hold invalid data: what collecting could win.
     pub(crate) fn invalid_pages(&self, unit: u32) -> u64 {
         let state = &self.units[unit as usize];
@@ -296,10 +307,14 @@ impl Ftl {
     }
 
     /// Block and page offset the next moved page goes to; `None` if a block must be opened and none is free.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub fn next_gc_page(&self, unit: u32) -> Option<(u32, u32)> {
         self.next_page(unit, self.gc_frontier)
     }
 
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     fn next_page(&self, unit: u32, frontier: usize) -> Option<(u32, u32)> {
         let state = &self.units[unit as usize];
         if let Some(open) = state.frontiers[frontier].or_else(|| state.partial.last().copied()) {
@@ -335,7 +350,8 @@ impl Ftl {
     }
 
     /// The LPN of a unit whose live data a page holds, if it does.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(crate) fn lpn_at(&self, unit: u32, block: u32, page: u32) -> Option<u32> {
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
         let ppn = block << self.shape.page_bits | page;

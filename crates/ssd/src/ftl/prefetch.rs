@@ -47,14 +47,16 @@ impl Ftl {
         }
     }
 
-    /// The same for the pages of a block from `page` on that are looked at next: whether they are live.
+    /// The same for the pages of a block that are looked at soon, whether they are live: a few ahead of the page that was looked
+    /// at before and up to as many ahead of the one that is next.
     #[inline]
-    pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, page: u32) {
-        const AHEAD: usize = 4;
+    pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, (before, next): (u32, u32)) {
+        const AHEAD: u32 = 4;
+        let from = if before == 0 { 0 } else { before + AHEAD };
+        let last = (next + AHEAD).min(self.shape.data_pages);
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
-        let first = unit as usize * flash_pages + (block << self.shape.page_bits | page) as usize;
-        let pages = AHEAD.min((self.shape.data_pages - page.min(self.shape.data_pages)) as usize);
-        for &lpn in self.reverse.get(first..first + pages).unwrap_or_default() {
+        let first = unit as usize * flash_pages + ((block as usize) << self.shape.page_bits);
+        for &lpn in self.reverse.get(first + from as usize..first + last as usize).unwrap_or_default() {
             // Of a page never written there is none; the prefetch ignores it.
             prefetch(&self.map, self.shape.map_range(unit).start.saturating_add(lpn as usize));
         }

@@ -54,7 +54,8 @@ impl Ftl {
     ///
     /// # Errors
     /// If it has nowhere to go.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     pub(crate) fn move_page<P: Probe>(
         &mut self,
         unit: u32,
@@ -70,7 +71,8 @@ impl Ftl {
 
     /// [`UnitMut::move_page`] to a page that is not the last of an open block, which needs three tables only; `None` if it
     /// would not go there.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
     fn move_within<P: Probe>(
         &mut self,
         unit: u32,

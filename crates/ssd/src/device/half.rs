@@ -1,0 +1,247 @@
+//! Page moves with which nothing goes along, in halves or as one command: nearly all that a collection does step by step.
+//!
+//! ```text
+//! read half      [array tR]|asks|[bus]|                 program half  asks|[bus][array tPROG]|
+//! whole move     [array tR]|asks|[bus]|asks|[bus][array tPROG]|           | an event of the die
+//! ```
+//!
+//! They are commands like any others. On a shared bus whose commands take no time, what comes next in them is always clear,
+//! and what comes after them nearly always. So they do not pass the interpreter of steps (`run`) there, nor the search for
+//! something to do (`dispatch`) while nothing of the host's waits at the die. Both come to the same at the same moments; a
+//! run that is checked, or watches planes, goes that way.
+
+use harmonia_flash::Urgency;
+use harmonia_types::{SimDuration, SimTime};
+
+use super::run::ask;
+use super::steps::Due;
+use super::{Device, DeviceFailure};
+use crate::block::BlockId;
+use crate::die::collection::{Held, Moving, Place};
+use crate::die::command::{Activity, NO_OP, Part, Step};
+use crate::gc::schedule::Class;
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// Whether the end of a page move need not be told to anybody.
+    #[inline]
+    pub(super) fn goes_alone(&self) -> bool {
+        // Whoever checks or watches a run sees everything go the general way.
+        !P::AUDIT && !P::WATCHES_PLANES && !self.rules.global
+    }
+
+    /// A die begins a half or a move that has been put together: whether it is alone, and whether its page goes over the bus.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn begin_alone(&mut self, die: u32, (is_alone, transfers): (bool, bool), now: SimTime) {
+        let command = &mut self.dies[die as usize].command;
+        command.is_alone = is_alone;
+        if !(is_alone && transfers && self.rules.moves_directly) {
+            return self.start(die, now);
+        }
+        match command.steps[0] {
+            Step::Array(length) => {
+                command.next = 1;
+                self.wakes.set(die as usize, now + length);
+            }
+            _ => self.transfer_alone(die, now),
+        }
+    }
+
+    /// Starts the half of a page move that is `due`, alone.
+    #[inline(never)]
+    pub(super) fn start_half(&mut self, die: u32, due: Due, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
+        let unit = self.rules.shape.unit(die, unit);
+        match due {
+            Due::Read(page) => self.read_alone(die, unit, &victim, page, now),
+            Due::Program(held) => self.program_alone(die, unit, (victim.block, held), now)?,
+            Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    fn read_alone(&mut self, die: u32, unit: u32, victim: &Moving, page: u32, now: SimTime) {
+        let plane = self.ftl.plane_of(unit, victim.block.0);
+        self.count_pairing(die, Class::Read, (plane, page), None, now);
+        let part = self.take_page(die, unit, victim, page);
+        let is_alone = self.goes_alone();
+        if !is_alone {
+            self.dies[die as usize].parts.push(part);
+        }
+        let timing = &self.rules.timing;
+        let command = self.dies[die as usize].begin(Activity::Joint(Class::Read), now);
+        command.told(timing.command.read).then(Step::Array(timing.read.of(page)));
+        if part.transfers {
+            command.then(Step::Out(1));
+        }
+        self.begin_alone(die, (is_alone, part.transfers), now);
+    }
+
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    fn program_alone(
+        &mut self,
+        die: u32,
+        unit: u32,
+        (block, held): (BlockId, Held),
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let place = self.goes_to(unit, block);
+        self.count_pairing(die, Class::Write, place, None, now);
+        let (part, own) = self.give_page(die, unit, (block, held), now)?;
+        let summaries = self.skip_pages(die, place);
+        let is_alone = self.goes_alone() && summaries == 0;
+        if !is_alone {
+            self.dies[die as usize].parts.push(part);
+        }
+        let timing = &self.rules.timing;
+        let array = Step::Array(timing.program.of(place.1) + own);
+        let command = self.dies[die as usize].begin(Activity::Joint(Class::Write), now);
+        command.summaries = summaries;
+        if part.transfers {
+            command.then(Step::In(1)).then(array);
+        } else {
+            command.told(timing.command.program).then(array);
+        }
+        self.begin_alone(die, (is_alone, part.transfers), now);
+        Ok(())
+    }
+
+    /// Plane and page offset that the next moved page of a unit goes to; `block` is its victim.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn goes_to(&self, unit: u32, block: BlockId) -> (u32, u32) {
+        let next = self.ftl.next_gc_page(unit).unwrap_or((block.0, 0));
+        (self.ftl.plane_of(unit, next.0), next.1)
+    }
+
+    /// A die is to read this page of its victim: the first part of its command.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn take_page(&mut self, die: u32, unit: u32, victim: &Moving, page: u32) -> Part {
+        // A page that is held although the next read is due was overwritten meanwhile.
+        self.counters.superseded += u64::from(victim.held.is_some());
+        // A page that may leave its unit is read out before anybody knows where it goes.
+        let far = self.rules.moves_directly || self.rules.global || {
+            let plane = self.ftl.plane_of(unit, victim.block.0);
+            self.rules.is_far(plane != self.goes_to(unit, victim.block).0)
+        };
+        let part = Part::of_collection(far);
+        let slot = &mut self.dies[die as usize];
+        slot.parts.clear();
+        let held = Some(Held { page, place: if far { Place::Controller } else { Place::Register } });
+        if let Some(victim) = slot.collection.victim_mut() {
+            (victim.cursor, victim.held) = (page, held);
+        }
+        self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, page + 1));
+        part
+    }
+
+    /// A die is to program the page of its victim that it holds: the first part of its command. Returns the time of the summary
+    /// pages that this costs, too.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn give_page(
+        &mut self,
+        die: u32,
+        unit: u32,
+        (block, held): (BlockId, Held),
+        now: SimTime,
+    ) -> Result<(Part, SimDuration), DeviceFailure> {
+        if self.rules.suspends || P::WATCHES_PLANES {
+            let lpn = self.ftl.lpn_at(unit, block.0, held.page);
+            self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
+        }
+        let failure = self.failure(now);
+        let moved = self.ftl.move_page(unit, block, held.page, &mut self.probe).map_err(failure)?;
+        let part = Part::of_collection(held.place != Place::Register);
+        let slot = &mut self.dies[die as usize];
+        slot.parts.clear();
+        if let Some(victim) = slot.collection.victim_mut() {
+            (victim.cursor, victim.held) = (held.page + 1, None);
+            victim.moved += 1;
+        }
+        let own =
+            if moved.summaries == 0 { SimDuration::ZERO } else { self.rules.summary_time(moved.summaries) };
+        Ok((part, own))
+    }
+
+    /// The event of a die is due whose command goes the short way: takes the page to the bus, or ends the command and looks for
+    /// what comes next. `false` if it is not such a command.
+    #[inline]
+    pub(super) fn wake_alone(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        let slot = &mut self.dies[die as usize];
+        let command = &slot.command;
+        if !command.is_alone {
+            return Ok(false);
+        }
+        if command.next < command.len {
+            if self.rules.moves_directly {
+                self.transfer_alone(die, now);
+            } else {
+                self.run_steps(die, now);
+            }
+            return Ok(true);
+        }
+        self.end_move(die, now);
+        self.dies[die as usize].rest();
+        if !self.follow_up(die, now)? {
+            self.dispatch(die, now)?;
+        }
+        Ok(true)
+    }
+
+    /// The page of a die's command is to go over the bus now.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    fn transfer_alone(&mut self, die: u32, now: SimTime) {
+        let command = &mut self.dies[die as usize].command;
+        let next = usize::from(command.next);
+        let turn = (command.steps[next], self.rules.timing.transfer, Urgency::Gc);
+        let channel = self.rules.channel_of(die);
+        let Some(grant) = ask(&self.rules, &mut self.buses[channel], die, turn, now) else {
+            return self.await_bus(die, channel);
+        };
+        let mut time = grant.end;
+        command.next += 1;
+        command.pages += 1;
+        if let Some(Step::Array(length)) = command.steps[..usize::from(command.len)].get(next + 1) {
+            time += *length;
+            command.next += 1;
+        }
+        self.wakes.set(die as usize, time);
+    }
+
+    /// A half or a move that went the short way has ended: starts what comes next, if that is of the same kind and nobody has to
+    /// be asked.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    fn follow_up(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        let (slot, needs) = (&self.dies[die as usize], &self.schedule_needs);
+        debug_assert!(slot.held_since == SimTime::NEVER, "what works is not held back");
+        let is_clear = needs.moves_unasked || needs.steps_alone && slot.head == NO_OP;
+        if !is_clear || slot.paused.is_some() {
+            return Ok(false);
+        }
+        self.report_hard(die, now);
+        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
+        let unit = self.rules.shape.unit(die, unit);
+        if let Some(held) = victim.held {
+            let is_live = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some();
+            if is_live {
+                self.program_alone(die, unit, (victim.block, held), now)?;
+            }
+            return Ok(is_live);
+        }
+        let next = self.ftl.next_live(unit, victim.block.0, victim.cursor);
+        match next {
+            Some(page) if self.schedule_needs.moves_unasked => self.start_move(die, page, now)?,
+            Some(page) => self.read_alone(die, unit, &victim, page, now),
+            None => {}
+        }
+        Ok(next.is_some())
+    }
+}
