@@ -27,7 +27,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn goes_alone(&self) -> bool {
         // Whoever checks or watches a run sees everything go the general way.
-        !P::AUDIT && !P::WATCHES_PLANES && !self.rules.global
+        !P::AUDIT && !P::WATCHES_PLANES && !P::WATCHES_LEVELS && !self.rules.global
     }
 
     /// A die begins a half or a move that has been put together: whether it is alone, and whether its page goes over the bus.
@@ -89,9 +89,11 @@ impl<P: Probe> Device<P> {
         (block, held): (BlockId, Held),
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
-        let place = self.goes_to(unit, block);
-        self.count_pairing(die, Class::Write, place, None, now);
-        let (part, own) = self.give_page(die, unit, (block, held), now)?;
+        if self.rules.pairs {
+            let place = self.goes_to(unit, block);
+            self.count_pairing(die, Class::Write, place, None, now);
+        }
+        let (part, place, own) = self.give_page(die, unit, (block, held), now)?;
         let summaries = self.skip_pages(die, place);
         let is_alone = self.goes_alone() && summaries == 0;
         if !is_alone {
@@ -140,8 +142,8 @@ impl<P: Probe> Device<P> {
         part
     }
 
-    /// A die is to program the page of its victim that it holds: the first part of its command. Returns the time of the summary
-    /// pages that this costs, too.
+    /// A die is to program the page of its victim that it holds: the first part of its command. Returns plane and page offset
+    /// that the page goes to, and the time of the summary pages that this costs, too.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
     pub(super) fn give_page(
@@ -150,7 +152,7 @@ impl<P: Probe> Device<P> {
         unit: u32,
         (block, held): (BlockId, Held),
         now: SimTime,
-    ) -> Result<(Part, SimDuration), DeviceFailure> {
+    ) -> Result<(Part, (u32, u32), SimDuration), DeviceFailure> {
         if self.rules.suspends || P::WATCHES_PLANES {
             let lpn = self.ftl.lpn_at(unit, block.0, held.page);
             self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
@@ -166,32 +168,36 @@ impl<P: Probe> Device<P> {
         }
         let own =
             if moved.summaries == 0 { SimDuration::ZERO } else { self.rules.summary_time(moved.summaries) };
-        Ok((part, own))
+        Ok((part, (self.ftl.plane_of(unit, moved.to.0), moved.to.1), own))
     }
 
-    /// The event of a die is due whose command goes the short way: takes the page to the bus, or ends the command and looks for
-    /// what comes next. `false` if it is not such a command.
-    #[inline]
-    pub(super) fn wake_alone(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
-        let slot = &mut self.dies[die as usize];
-        let command = &slot.command;
-        if !command.is_alone {
-            return Ok(false);
-        }
-        if command.next < command.len {
-            if self.rules.moves_directly {
-                self.transfer_alone(die, now);
-            } else {
-                self.run_steps(die, now);
+    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them.
+    pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(), DeviceFailure> {
+        loop {
+            let (now, die) = (self.wakes.next_time(), self.wakes.first() as u32);
+            self.count_event(now);
+            let command = &self.dies[die as usize].command;
+            match command.next < command.len {
+                true if self.rules.moves_directly => self.transfer_alone(die, now),
+                true => _ = self.run_steps(die, now),
+                false => {
+                    self.end_move(die, now);
+                    self.dies[die as usize].rest();
+                    if !self.follow_up(die, now)? {
+                        return self.dispatch(die, now);
+                    }
+                }
             }
-            return Ok(true);
+            // Whatever else is due, and whoever waits for an answer, is the general loop's.
+            let next = self.wakes.next_time();
+            let is_next = next <= limit && next <= self.bus_wakes.next_time() && next != SimTime::NEVER;
+            if !(is_next && self.rules.moves_directly)
+                || self.fast_waiting > 0
+                || !self.dies[self.wakes.first()].command.is_alone
+            {
+                return Ok(());
+            }
         }
-        self.end_move(die, now);
-        self.dies[die as usize].rest();
-        if !self.follow_up(die, now)? {
-            self.dispatch(die, now)?;
-        }
-        Ok(true)
     }
 
     /// The page of a die's command is to go over the bus now.
@@ -226,7 +232,9 @@ impl<P: Probe> Device<P> {
         if !is_clear || slot.paused.is_some() {
             return Ok(false);
         }
-        self.report_hard(die, now);
+        if self.is_to_report_hard(die) {
+            return Ok(false);
+        }
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
         if let Some(held) = victim.held {

@@ -69,7 +69,7 @@ impl<P: Probe> Device<P> {
             Due::Program(held) => {
                 let place = self.goes_to(unit, victim.block);
                 self.count_pairing(die, Class::Write, place, Some(along), now);
-                let (part, own) = self.give_page(die, unit, (victim.block, held), now)?;
+                let (part, _, own) = self.give_page(die, unit, (victim.block, held), now)?;
                 self.dies[die as usize].parts.push(part);
                 let taken = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
                 let summaries = taken + self.skip_pages(die, place);

@@ -11,6 +11,7 @@
 //! happens: its `finish` may lie after the time advanced to (a read's slot on the link is granted when its die is
 //! done). Events at one moment run in the order they were set; submissions come after them.
 //!
+//! * `advance`: the events of the device in the order of time;
 //! * `queue`: operations waiting at the dies;
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
@@ -43,6 +44,7 @@
 //! limits, and mapping-table traffic.
 
 mod account;
+mod advance;
 mod background;
 mod collect;
 mod concurrency;
@@ -355,77 +357,6 @@ impl<P: Probe> Device<P> {
             self.ingress.push_back((now + self.rules.link_latency, sub, now));
             Ok(())
         }
-    }
-
-    /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.
-    #[inline]
-    pub fn next_wakeup(&self) -> SimTime {
-        let ingress = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
-        self.wakes.next_time().min(self.bus_wakes.next_time()).min(ingress).min(self.next_landing())
-    }
-
-    /// From now on `advance_until` returns at a completion, too, where it returns at a notice.
-    pub fn stop_at_completions(&mut self) {
-        self.stops_at_completions = true;
-    }
-
-    /// Lets time pass up to and including `until`. With `stop_at_notice` it returns as soon as there is a notice, so
-    /// that a coordinator can react at that moment.
-    ///
-    /// # Errors
-    /// If the device has no free block where it needs one; it must not be used again.
-    pub fn advance_until(&mut self, until: SimTime, stop_at_notice: bool) -> Result<(), DeviceFailure> {
-        let stop_at_completion = stop_at_notice && self.stops_at_completions;
-        let stops = |device: &Self| {
-            let has_outcome = !device.completions.is_empty() || !device.refusals.is_empty();
-            (stop_at_notice && !device.notices.is_empty()) || (stop_at_completion && has_outcome)
-        };
-        if self.is_plain && self.ingress.is_empty() {
-            return self.advance_plain(until, stops);
-        }
-        while !stops(self) {
-            let arrival = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
-            let landing = self.next_landing();
-            let outside = arrival.min(landing);
-            let (time, bus) = (self.wakes.next_time(), self.bus_wakes.next_time());
-            match self.wakes.first() {
-                // What the device does by itself comes before what arrives at the same moment; a bus is granted when all
-                // who want it at that moment have asked.
-                die if time <= outside && time <= bus => {
-                    if time > until || time == SimTime::NEVER {
-                        break;
-                    }
-                    self.events += 1;
-                    #[cfg(debug_assertions)]
-                    {
-                        self.ran_to = time;
-                    }
-                    self.wake(die as u32, time)?;
-                    self.answer_waiting(die as u32, time);
-                    self.answer_everywhere(time);
-                    self.look_at(die as u32, time);
-                }
-                _ if bus <= outside && bus != SimTime::NEVER => {
-                    if bus > until {
-                        break;
-                    }
-                    self.events += 1;
-                    self.grant_bus(bus);
-                    self.answer_everywhere(bus);
-                }
-                _ if outside > until || outside == SimTime::NEVER => break,
-                _ if landing <= arrival => {
-                    self.land()?;
-                    self.answer_everywhere(landing);
-                    self.tell_queue(landing);
-                }
-                _ => self.take_ingress()?,
-            }
-            if P::AUDIT {
-                self.audit();
-            }
-        }
-        Ok(())
     }
 
     /// Sub-requests that completed, in the order they became known; the caller empties the vector.

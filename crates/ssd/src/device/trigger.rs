@@ -88,13 +88,17 @@ impl<P: Probe> Device<P> {
     }
 
     /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
-    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
-    #[inline(always)]
+    #[inline]
     pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
-        if self.dies[die as usize].collection.reports_hard() && self.least_free(die) <= self.rules.shape.hard
-        {
+        if self.is_to_report_hard(die) {
             self.tell_hard(die, now);
         }
+    }
+
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn is_to_report_hard(&self, die: u32) -> bool {
+        self.dies[die as usize].collection.reports_hard() && self.least_free(die) <= self.rules.shape.hard
     }
 
     #[cold]

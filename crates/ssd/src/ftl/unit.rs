@@ -70,6 +70,8 @@ impl Collected {
 /// One page moved by garbage collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moved {
+    /// Block and page offset that it went to.
+    pub to: (u32, u32),
     /// It left its plane.
     pub between_planes: bool,
     /// Summary pages programmed because the destination filled.
@@ -275,8 +277,10 @@ impl UnitMut<'_> {
         let (from, lpn) = self.give_up(victim, page);
         let (to, summaries) = self.take_over_page(lpn)?;
         probe.copy(from, to, self.device_lpn(lpn));
-        let between_planes = self.plane(to.ppn.0 >> self.shape.page_bits) != self.plane(victim.0);
-        Ok(Moved { between_planes, summaries })
+        let (block, offset) =
+            (to.ppn.0 >> self.shape.page_bits, to.ppn.0 & ((1 << self.shape.page_bits) - 1));
+        let between_planes = self.plane(block) != self.plane(victim.0);
+        Ok(Moved { to: (block, offset), between_planes, summaries })
     }
 
     /// A live page of a block being collected leaves it; returns where it lay, and its LPN. Its map entry still points

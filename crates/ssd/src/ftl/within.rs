@@ -92,6 +92,7 @@ impl Ftl {
         let entry = &mut self.map[unit as usize * shape.unit_pages as usize + lpn as usize];
         assert!(*entry == from, "only a live page is moved");
         (*entry, reverse[to as usize]) = (to, lpn);
+        let destination = (open.block, open.page);
         open.page += 1;
         self.entries[first_block + victim.index()] -= 1;
         self.entries[first_block + open.block as usize] += 1;
@@ -99,6 +100,6 @@ impl Ftl {
         let between_planes = shape.plane_in_unit(open.block) != shape.plane_in_unit(victim.0);
         let place = |ppn| FlashPage { unit, ppn: Ppn(ppn) };
         probe.copy(place(from), place(to), shape.device_lpn(unit, lpn));
-        Some(Moved { between_planes, summaries: 0 })
+        Some(Moved { to: destination, between_planes, summaries: 0 })
     }
 }
