@@ -211,10 +211,18 @@ impl<P: Probe> Device<P> {
         let Some(grant) = ask(&self.rules, &mut self.buses[channel], die, turn, now) else {
             return self.await_bus(die, channel);
         };
-        let mut time = grant.end;
+        self.sent_alone(die, grant.end);
+    }
+
+    /// The page of a die's command goes over the bus until `end`; what the array then does is known.
+    #[inline]
+    pub(super) fn sent_alone(&mut self, die: u32, end: SimTime) {
+        let command = &mut self.dies[die as usize].command;
+        let mut time = end;
         command.next += 1;
         command.pages += 1;
-        if let Some(Step::Array(length)) = command.steps[..usize::from(command.len)].get(next + 1) {
+        let next = usize::from(command.next);
+        if let Some(Step::Array(length)) = command.steps[..usize::from(command.len)].get(next) {
             time += *length;
             command.next += 1;
         }
@@ -232,9 +240,6 @@ impl<P: Probe> Device<P> {
         if !is_clear || slot.paused.is_some() {
             return Ok(false);
         }
-        if self.is_to_report_hard(die) {
-            return Ok(false);
-        }
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
         if let Some(held) = victim.held {
@@ -243,6 +248,10 @@ impl<P: Probe> Device<P> {
                 self.program_alone(die, unit, (victim.block, held), now)?;
             }
             return Ok(is_live);
+        }
+        // Only what was programmed can have taken a free block.
+        if self.is_to_report_hard(die) {
+            return Ok(false);
         }
         let next = self.ftl.next_live(unit, victim.block.0, victim.cursor);
         match next {

@@ -244,7 +244,11 @@ impl<P: Probe> Device<P> {
             self.bus_wakes.clear(channel);
         }
         let Some((Turn { die, length, .. }, grant)) = granted else { return };
-        let time = self.dies[die as usize].transferred(grant, length);
+        let slot = &mut self.dies[die as usize];
+        if slot.command.is_alone && self.rules.moves_directly {
+            return self.sent_alone(die, grant.end);
+        }
+        let time = slot.transferred(grant, length);
         self.run_from(die, time, now);
     }
 
