@@ -173,7 +173,7 @@ impl<P: Probe> Device<P> {
             _ if !is_clear => None,
             NO_OP => Some(Decision::Wait(SimTime::NEVER)),
             // Where reads go first the head may be another one, and where planes join it may not go alone.
-            _ if self.rules.reads_first || self.rules.multi_plane => None,
+            head if head != slot.tail && (self.rules.reads_first || self.rules.multi_plane) => None,
             head => match self.ops[head].ready {
                 ready if ready <= now => Some(Decision::Single(Token::Host(HostToken(head)))),
                 ready => Some(Decision::Wait(ready)),

@@ -230,35 +230,37 @@ impl<P: Probe> Device<P> {
     }
 
     /// A half or a move that went the short way has ended: starts what comes next, if that is of the same kind and nobody has to
-    /// be asked.
+    /// be asked, as in [`due_unasked`](Self::due_unasked).
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
     fn follow_up(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let (slot, needs) = (&self.dies[die as usize], &self.schedule_needs);
         debug_assert!(slot.held_since == SimTime::NEVER, "what works is not held back");
         let is_clear = needs.moves_unasked || needs.steps_alone && slot.head == NO_OP;
-        if !is_clear || slot.paused.is_some() {
+        if !(is_clear || needs.steps_unmatched) || slot.paused.is_some() {
             return Ok(false);
         }
-        let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(false) };
+        let Some((unit, &victim)) = slot.collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
         if let Some(held) = victim.held {
-            let is_live = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some();
-            if is_live {
+            let goes_on = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some()
+                && (is_clear || !self.may_match(die, unit, Due::Program(held)));
+            if goes_on {
                 self.program_alone(die, unit, (victim.block, held), now)?;
             }
-            return Ok(is_live);
+            return Ok(goes_on);
         }
         // Only what was programmed can have taken a free block.
         if self.is_to_report_hard(die) {
             return Ok(false);
         }
-        let next = self.ftl.next_live(unit, victim.block.0, victim.cursor);
-        match next {
-            Some(page) if self.schedule_needs.moves_unasked => self.start_move(die, page, now)?,
-            Some(page) => self.read_alone(die, unit, &victim, page, now),
-            None => {}
+        let Some(page) = self.ftl.next_live(unit, victim.block.0, victim.cursor) else { return Ok(false) };
+        let goes_on = is_clear || !self.may_match(die, unit, Due::Read(page));
+        if self.schedule_needs.moves_unasked {
+            self.start_move(die, page, now)?;
+        } else if goes_on {
+            self.read_alone(die, unit, &victim, page, now);
         }
-        Ok(next.is_some())
+        Ok(goes_on)
     }
 }
