@@ -12,6 +12,8 @@
 //! cargo run --release -p harmonia-bench -- profile-ageing  only the ageing of a TLC drive of 1 TB
 //! cargo run --release -p harmonia-bench -- ageing    only ageing
 //! cargo run --release -p harmonia-bench -- small     only requests of one page
+//! cargo run --release -p harmonia-bench -- die       only dies that collect step by step
+//! cargo run --release -p harmonia-bench -- threads   only what a second thread gains
 //! cargo run --release -p harmonia-bench -- traces    only reading traces
 //! cargo run --release -p harmonia-bench -- redundancy only arrays with parity, and many members
 //! cargo run --release -p harmonia-bench -- sweep     only a sweep of small points
@@ -23,6 +25,7 @@ mod floor;
 mod redundancy;
 mod small;
 mod sweep;
+mod threads;
 mod traces;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -45,6 +48,7 @@ fn main() {
         "traces" => return traces::bench(),
         "sweep" => return sweep::bench(),
         "small" => return small::bench(),
+        "threads" => return threads::bench(8),
         "profile-small" => return small::profile(std::env::args().skip(2)),
         "read-trace" => {
             return traces::print_peak_memory(std::env::args_os().nth(2).unwrap_or_default().into());
@@ -125,10 +129,7 @@ fn main() {
     inside_the_die(&mut floor);
     redundancy::bench(&mut floor);
     drop(floor);
-    let state = aged(&local, 2);
-    // Long enough for the runs, not the giving back of their memory, to be what is timed.
-    side_by_side(&hpc(&["workload.requests=36000", requests[1], requests[2]]), &state);
-    drop(state);
+    threads::bench(devices);
     memory(devices);
     traces::bench();
     sweep::bench();
@@ -228,8 +229,12 @@ fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {
 }
 
 fn measure(scenario: &Scenario, aged: AgedState) -> Report {
+    measure_on(1, scenario, aged)
+}
+
+fn measure_on(threads: usize, scenario: &Scenario, aged: AgedState) -> Report {
     let cancel = AtomicBool::new(false);
-    run_aged(scenario, aged, &options(1, &cancel)).unwrap_or_else(|error| {
+    run_aged(scenario, aged, &options(threads, &cancel)).unwrap_or_else(|error| {
         println!("{error}");
         std::process::exit(1)
     })
@@ -252,52 +257,6 @@ fn per_operation(report: &Report, warmup: u64) -> f64 {
 fn per_read(report: &Report) -> f64 {
     let whole = report.host.requests as f64 / (report.host.requests + 1000) as f64;
     report.engine.wall_ns as f64 * whole / report.engine.page_operations as f64
-}
-
-/// What two runs at once gain over one after the other, against what two floors gain.
-fn side_by_side(scenario: &Scenario, state: &AgedState) {
-    let mut floors: Vec<Floor> = (0..2).map(|seed| Floor::new(131_072, 64, 0.15, seed)).collect();
-    let mut ratios = Vec::new();
-    for _ in 0..REPEATS {
-        let gain = |one: &mut dyn FnMut(usize), both: &mut dyn FnMut()| {
-            let clock = Instant::now();
-            one(0);
-            one(1);
-            let serial = clock.elapsed().as_secs_f64();
-            let clock = Instant::now();
-            both();
-            serial / clock.elapsed().as_secs_f64()
-        };
-        let cell = std::cell::RefCell::new(&mut floors);
-        let floor_gain = gain(&mut |i| cell.borrow_mut()[i].overwrite(9 * FLOOR_STEP), &mut || {
-            let mut floors = cell.borrow_mut();
-            std::thread::scope(|scope| {
-                for floor in floors.iter_mut() {
-                    scope.spawn(|| floor.overwrite(9 * FLOOR_STEP));
-                }
-            });
-        });
-        let variant = Variant { label: String::new(), scenario: scenario.clone() };
-        let states =
-            std::cell::RefCell::new(vec![state.clone(), state.clone(), state.clone(), state.clone()]);
-        let take = || states.borrow_mut().pop().unwrap_or_else(|| state.clone());
-        let run_gain = gain(&mut |_| drop(measure(scenario, take())), &mut || {
-            let (first, second) = (take(), take());
-            std::thread::scope(|scope| {
-                scope.spawn(|| measure(&variant.scenario, first));
-                scope.spawn(|| measure(&variant.scenario, second));
-            });
-        });
-        ratios.push(run_gain / floor_gain);
-    }
-    ratios.sort_by(f64::total_cmp);
-    println!(
-        "{:<58}{:>9.2}{:>9.2}{:>9.2}",
-        "two runs at once: gain over the gain of two floors",
-        ratios[REPEATS / 2],
-        ratios[0],
-        ratios[REPEATS - 1]
-    );
 }
 
 /// Peak memory of `run`, in a process of its own.

@@ -7,8 +7,8 @@
 //!
 //! They are commands like any others. On a shared bus whose commands take no time, what comes next in them is always clear,
 //! and what comes after them nearly always. So they do not pass the interpreter of steps (`run`) there, nor the search for
-//! something to do (`dispatch`) while nothing of the host's waits at the die. Both come to the same at the same moments; a
-//! run that is checked, or watches planes, goes that way.
+//! something to do (`dispatch`) while nothing that waits at the die could go along. Both come to the same at the same moments; a
+//! run that is checked or watched goes that way.
 
 use harmonia_flash::Urgency;
 use harmonia_types::{SimDuration, SimTime};
