@@ -197,7 +197,9 @@ impl SlotQueue {
         }
         self.first = key;
         self.next = SimTime(self.base + (key >> (self.slot_bits + NUMBER_BITS)));
-        if key >= self.far() << (self.slot_bits + NUMBER_BITS) {
+        if key == EMPTY {
+            self.next = SimTime::NEVER;
+        } else if self.is_far(key) {
             self.find_first();
         }
     }
@@ -223,13 +225,12 @@ impl SlotQueue {
         key != EMPTY && key >> (self.slot_bits + NUMBER_BITS) == self.far()
     }
 
-    /// The first event, if all that are pending are far ahead, or none is.
+    /// The first event, if all that are pending are far ahead.
     #[cold]
     fn find_first(&mut self) {
-        (self.first, self.next) = match self.earliest(None) {
-            Some((time, slot)) => (self.key(self.far(), RANKED, slot), time),
-            None => (EMPTY, SimTime::NEVER),
-        };
+        if let Some((time, slot)) = self.earliest(None) {
+            (self.first, self.next) = (self.key(self.far(), RANKED, slot), time);
+        }
     }
 
     /// The first event but for one slot's, looked for one by one.

@@ -22,7 +22,8 @@ enum Outcome {
 }
 
 impl<P: Probe> Device<P> {
-    /// The event of a die is due whose command is not [alone](Self::run_alone): goes on with its command, finishes it, or looks for something to do.
+    /// The event of a die is due whose command is not [alone](Self::run_alone): goes on with its command, finishes it, or looks
+    /// for something to do.
     pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let activity = self.dies[die as usize].activity;
         if activity == Activity::Joint(Class::Read) {
