@@ -8,6 +8,7 @@ use harmonia_types::SimTime;
 use super::account::Share;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
+use crate::die::Die;
 use crate::die::collection::{Collection, Stepwise};
 use crate::die::command::{Activity, NO_OP};
 use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
@@ -182,25 +183,31 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// Whether the schedule need not be asked how a die's job goes on: surely (`true`), or if nothing that waits
+    /// [may match](Self::may_match).
+    #[inline]
+    pub(super) fn is_unasked(&self, slot: &Die) -> Option<bool> {
+        let needs = &self.schedule_needs;
+        if self.rules.global || slot.paused.is_some() {
+            return None;
+        }
+        if needs.steps_alone && slot.head == NO_OP {
+            return Some(true);
+        }
+        // Whoever checks a run has every schedule asked while something waits.
+        let is_told = !P::AUDIT && (needs.steps_unmatched || needs.moves_unasked);
+        is_told.then_some(needs.moves_unasked)
+    }
+
     /// What a job does next that is under way, where the schedule need not be asked.
     #[inline]
     fn due_unasked(&self, die: u32) -> Option<Due> {
         let slot = &self.dies[die as usize];
         let Collection::Stepwise(Stepwise { job, .. }) = &slot.collection else { return None };
-        if self.rules.global || slot.paused.is_some() {
-            return None;
-        }
+        let is_sure = self.is_unasked(slot)?;
         let unit = self.rules.shape.unit(die, job.unit);
-        let needs = &self.schedule_needs;
-        if needs.steps_alone && slot.head == NO_OP {
-            return Some(self.due(unit, job.victim.as_ref()));
-        }
-        // Whoever checks a run has every schedule asked while something waits.
-        if P::AUDIT || !(needs.steps_unmatched || needs.moves_unasked) {
-            return None;
-        }
         let due = self.due(unit, job.victim.as_ref());
-        (needs.moves_unasked || !self.may_match(die, unit, due)).then_some(due)
+        (is_sure || !self.may_match(die, unit, due)).then_some(due)
     }
 
     /// Does it. Thresholds are looked at as after the same decision of a schedule.

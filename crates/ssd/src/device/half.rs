@@ -18,7 +18,7 @@ use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::collection::{Held, Moving, Place};
-use crate::die::command::{Activity, NO_OP, Part, Step};
+use crate::die::command::{Activity, Part, Step};
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
@@ -230,21 +230,18 @@ impl<P: Probe> Device<P> {
     }
 
     /// A half or a move that went the short way has ended: starts what comes next, if that is of the same kind and nobody has to
-    /// be asked, as in [`due_unasked`](Self::due_unasked).
+    /// be asked.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
     fn follow_up(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
-        let (slot, needs) = (&self.dies[die as usize], &self.schedule_needs);
+        let slot = &self.dies[die as usize];
         debug_assert!(slot.held_since == SimTime::NEVER, "what works is not held back");
-        let is_clear = needs.moves_unasked || needs.steps_alone && slot.head == NO_OP;
-        if !(is_clear || needs.steps_unmatched) || slot.paused.is_some() {
-            return Ok(false);
-        }
+        let Some(is_sure) = self.is_unasked(slot) else { return Ok(false) };
         let Some((unit, &victim)) = slot.collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
         if let Some(held) = victim.held {
             let goes_on = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some()
-                && (is_clear || !self.may_match(die, unit, Due::Program(held)));
+                && (is_sure || !self.may_match(die, unit, Due::Program(held)));
             if goes_on {
                 self.program_alone(die, unit, (victim.block, held), now)?;
             }
@@ -255,8 +252,8 @@ impl<P: Probe> Device<P> {
             return Ok(false);
         }
         let Some(page) = self.ftl.next_live(unit, victim.block.0, victim.cursor) else { return Ok(false) };
-        let goes_on = is_clear || !self.may_match(die, unit, Due::Read(page));
-        if self.schedule_needs.moves_unasked {
+        let goes_on = is_sure || !self.may_match(die, unit, Due::Read(page));
+        if goes_on && self.schedule_needs.moves_unasked {
             self.start_move(die, page, now)?;
         } else if goes_on {
             self.read_alone(die, unit, &victim, page, now);
