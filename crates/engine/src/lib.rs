@@ -4,15 +4,19 @@
 //! one pending event (dies, channels), [`EventQueue`] for anything else (messages, timers). Randomness comes from
 //! [`Rng`], one stream per named component, so that adding a component shifts no other's numbers.
 //!
+//! [`prefetch`] asks the caches of the processor for what will be needed soon.
+//!
 //! [`workers`] does many things that have nothing to do with one another on a few threads.
 //!
 //! Not here: a global run loop. Devices and arrays are sans-IO and are advanced by whoever owns the clock.
 
+mod cache;
 mod events;
 mod rng;
 mod slots;
 pub mod workers;
 
+pub use cache::prefetch;
 pub use events::EventQueue;
 pub use rng::Rng;
 pub use slots::SlotQueue;

@@ -1,5 +1,7 @@
 //! A free-list slab: stable `u32` handles, no allocation once it has grown to its working size.
 
+use harmonia_engine::prefetch;
+
 /// Values with stable handles.
 #[derive(Debug, Clone)]
 pub struct Slab<T> {
@@ -23,6 +25,20 @@ impl<T> Slab<T> {
         } else {
             self.entries.push(value);
             (self.entries.len() - 1) as u32
+        }
+    }
+
+    /// Asks the caches for a value that is about to be used.
+    #[inline]
+    pub fn prefetch(&self, handle: u32) {
+        prefetch(&self.entries, handle as usize);
+    }
+
+    /// Asks them for where the value goes that is stored so many values from now on.
+    #[inline]
+    pub fn prefetch_free(&self, ahead: usize) {
+        if let Some(&handle) = self.free.len().checked_sub(1 + ahead).and_then(|at| self.free.get(at)) {
+            self.prefetch(handle);
         }
     }
 

@@ -1,73 +1,84 @@
-//! Flat tables on huge pages: the mapping tables are tens of megabytes and hit at random, so address translation
-//! misses would cost as much as cache misses.
+//! Flat tables on huge pages: the mapping tables are megabytes to gigabytes and hit at random, so that misses of address
+//! translation would cost as much as those of the caches.
 
+use std::alloc::{Layout, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 
-/// A fixed-length table of `u32`. Cloning copies it onto huge pages again.
-#[derive(Debug, PartialEq, Eq)]
-pub struct HugeTable(Vec<u32>);
+use memmap2::MmapMut;
+
+/// Bytes of a huge page.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// A fixed-length table of `u32`. A clone lies on huge pages as well.
+#[derive(Debug)]
+pub struct HugeTable {
+    memory: MmapMut,
+    /// Where in it the table begins, in bytes: at a huge page, if it fills one.
+    start: usize,
+    len: usize,
+}
 
 impl HugeTable {
     /// A table of `len` entries, all `value`.
     pub fn new(len: usize, value: u32) -> Self {
-        let mut entries = advised(len);
-        entries.resize(len, value);
-        HugeTable(entries)
+        let mut table = HugeTable::zeroed(len);
+        table.fill(value);
+        table
     }
 
     /// A table of `len` zeros, whose memory the system hands out only where it is written.
     pub fn zeroed(len: usize) -> Self {
-        let entries = vec![0; len];
-        advise(&entries, len);
-        HugeTable(entries)
+        let bytes = len * size_of::<u32>();
+        let fills_one = bytes >= HUGE_PAGE;
+        // Room to begin and to end at a huge page.
+        let room = if fills_one { bytes + 2 * HUGE_PAGE } else { bytes.max(1) };
+        let Ok(memory) = MmapMut::map_anon(room) else {
+            handle_alloc_error(Layout::array::<u32>(len).unwrap_or(Layout::new::<u32>()))
+        };
+        let start = if fills_one { memory.as_ptr().align_offset(HUGE_PAGE) } else { 0 };
+        assert!(start <= room - bytes, "a huge page begins within one");
+        #[cfg(target_os = "linux")]
+        if fills_one {
+            // The last huge page is worth its memory if the table fills most of it. Without huge pages the table is the same.
+            let huge = (bytes + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
+            let _ = memory.advise_range(memmap2::Advice::HugePage, start, huge);
+        }
+        HugeTable { memory, start, len }
     }
 }
 
 impl Clone for HugeTable {
     fn clone(&self) -> Self {
-        let mut entries = advised(self.0.len());
-        entries.extend_from_slice(&self.0);
-        HugeTable(entries)
+        let mut table = HugeTable::zeroed(self.len);
+        table.copy_from_slice(self);
+        table
     }
 }
+
+impl PartialEq for HugeTable {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for HugeTable {}
 
 impl Deref for HugeTable {
     type Target = [u32];
     #[inline]
     fn deref(&self) -> &[u32] {
-        &self.0
+        // SAFETY: `zeroed` has made room for `len` entries from `start` on: zero, or the start of a huge page, so that it is
+        // aligned for them. All of it may be read, any bits are a `u32`, and the memory is nobody else's.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(self.start).cast(), self.len) }
     }
 }
 
 impl DerefMut for HugeTable {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u32] {
-        &mut self.0
+        // SAFETY: as above. `self` is borrowed as mutable for as long.
+        unsafe { std::slice::from_raw_parts_mut(self.memory.as_mut_ptr().add(self.start).cast(), self.len) }
     }
-}
-
-/// An empty vector with room for `len` entries, on huge pages.
-fn advised(len: usize) -> Vec<u32> {
-    let entries: Vec<u32> = Vec::with_capacity(len);
-    advise(&entries, len);
-    entries
-}
-
-/// Asks the kernel to back the whole huge pages among the first `len` entries of an allocation by huge pages.
-fn advise(entries: &Vec<u32>, len: usize) {
-    const HUGE_PAGE: usize = 2 << 20;
-    let len = len.min(entries.capacity());
-    let start = entries.as_ptr() as usize;
-    let aligned = start.next_multiple_of(HUGE_PAGE);
-    let bytes = (start + len * 4).saturating_sub(aligned) / HUGE_PAGE * HUGE_PAGE;
-    #[cfg(target_os = "linux")]
-    if bytes > 0 {
-        // SAFETY: the range lies inside the allocation; the advice changes how the kernel backs the memory, never
-        // its contents, and its failure is harmless.
-        unsafe { libc::madvise(aligned as *mut libc::c_void, bytes, libc::MADV_HUGEPAGE) };
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = bytes;
 }
 
 #[cfg(test)]
@@ -82,5 +93,20 @@ mod tests {
         table[2_999_999] = 8;
         assert_eq!((copy[2_999_999], table[2_999_999]), (7, 8));
         assert_eq!(HugeTable::zeroed(3_000_000), HugeTable::new(3_000_000, 0));
+    }
+
+    #[test]
+    fn tables_of_all_lengths_hold_what_is_written() {
+        let page = HUGE_PAGE / size_of::<u32>();
+        for len in
+            [0, 1, 1_000, page - 1, page, page + 1, page * 3 / 2 - 1, page * 3 / 2, 2 * page - 1, 5 * page]
+        {
+            let mut table = HugeTable::zeroed(len);
+            assert!(table.iter().all(|&entry| entry == 0), "{len}");
+            (0..).zip(table.iter_mut()).for_each(|(value, entry)| *entry = value);
+            assert_eq!(table.len(), len);
+            assert!((0..).zip(table.iter()).all(|(value, &entry)| value == entry), "{len}");
+            assert!(len < page || table.as_ptr().addr().is_multiple_of(HUGE_PAGE), "{len}");
+        }
     }
 }

@@ -153,6 +153,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let HostRequest { arrival, operation, offset, length, member, .. } = *request;
         self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
+        ahead.requests.prefetch_free(4);
         let owner = ahead.requests.insert(Begun::new(request));
         let (inboxes, mut operations) = (&mut ahead.inboxes, 0);
         let give = |device: DeviceId, offset, length| {
@@ -214,9 +215,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         self.completions.drain(..).for_each(|at_once| completes(&at_once));
         for (member, device) in (0..).map(DeviceId).zip(&mut self.devices) {
-            for done in device.completions().drain(..) {
-                ahead.hear(member, &done, &mut completes);
+            // Requests lie in the order in which others have completed before.
+            const AHEAD: usize = 8;
+            let completions = device.completions();
+            for (next, done) in completions.iter().enumerate() {
+                if let Some(later) = completions.get(next + AHEAD) {
+                    ahead.requests.prefetch(later.token as u32);
+                }
+                ahead.hear(member, done, &mut completes);
             }
+            completions.clear();
         }
         self.ahead = Some(ahead);
         for device in 0..self.devices.len() {

@@ -13,7 +13,7 @@ use crate::die::collection::{Atomic, Collection, Course};
 use crate::die::command::{Activity, NO_OP, Step};
 
 use crate::die::event::{Event, Units};
-use crate::ftl::{Collected, Ftl};
+use crate::ftl::{Collected, Ftl, Goal};
 use crate::gc::schedule::Pace;
 use crate::gc::victim::{QueuedReads, Victim};
 use crate::interface::Notice;
@@ -86,7 +86,13 @@ impl<P: Probe> Device<P> {
         let mut sum = Collected::default();
         while let Some((unit, block)) = self.next_victim(die, event, only_one, now) {
             let unit = self.rules.shape.unit(die, unit);
-            let collected = self.ftl.unit(unit).collect_one(block, &mut self.probe).map_err(&failure)?;
+            let Goal { stop, min_victims } = event.goal();
+            let goes_on = !only_one && (event.given() < min_victims || self.ftl.free_blocks(unit) < stop);
+            if !goes_on {
+                self.ask_for_victims_after(unit);
+            }
+            let mut unit_now = self.ftl.unit(unit);
+            let collected = unit_now.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;
             self.ftl.units[unit as usize].hidden += 1;
             sum.add(&collected);
             if only_one {
@@ -94,6 +100,23 @@ impl<P: Probe> Device<P> {
             }
         }
         Ok(sum)
+    }
+
+    /// A unit gives its last victim for now. Those after it that are about to give one do so at once, in their order: asks the
+    /// caches for what they will need. Changes nothing.
+    fn ask_for_victims_after(&self, unit: u32) {
+        let shape = &self.rules.shape;
+        let collects =
+            |unit| unit < shape.units() && self.dies[shape.die_of(unit) as usize].collection.is_admitted();
+        if collects(unit + 3) {
+            self.ftl.prefetch_best(unit + 3);
+        }
+        if collects(unit + 2) {
+            self.ftl.prefetch_victim(unit + 2);
+        }
+        if collects(unit + 1) {
+            self.ftl.prefetch_victim_pages(unit + 1);
+        }
     }
 
     /// Asks an event for its next victim. `sees_reads`: a victim policy that looks at the reads which wait may do so.

@@ -1,23 +1,17 @@
 //! Asking the caches for what will be needed soon. Nothing here changes anything.
 
+use harmonia_engine::prefetch;
+
 use super::Ftl;
 use super::state::NONE;
 use super::unit::UnitMut;
-use crate::block::{BlockId, GROUP};
+use crate::block::{BlockId, GROUP, fewest_valid};
 
-/// Asks the cache for `table[index]`, which is about to be used. Changes nothing; an index beyond it is ignored.
+/// Asks for so many entries of a table, from the first on.
 #[inline]
-fn prefetch<T>(table: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(entry) = table.get(index) {
-        // SAFETY: a prefetch of a valid reference has no effect but on the cache.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, index);
+fn prefetch_all<T>(table: &[T], first: usize, count: usize) {
+    const LINE: usize = 64;
+    (0..count).step_by(LINE / size_of::<T>()).for_each(|entry| prefetch(table, first + entry));
 }
 
 impl Ftl {
@@ -42,9 +36,47 @@ impl Ftl {
         if old != NONE && !shape.is_dynamic() {
             let block = (old >> shape.page_bits) as usize;
             prefetch(&self.entries, first_block + block);
+            prefetch(&self.erases, first_block + block);
             let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
             prefetch(&self.best, unit as usize * groups + block / GROUP);
         }
+    }
+
+    /// The same for what says which block a unit would give up next.
+    #[inline]
+    pub(crate) fn prefetch_best(&self, unit: u32) {
+        let groups = (self.shape.blocks_per_unit as usize).div_ceil(GROUP);
+        prefetch_all(&self.best, unit as usize * groups, groups);
+    }
+
+    /// The same for which pages that block holds, and for which one is the best of its group without it.
+    #[inline]
+    pub(crate) fn prefetch_victim(&self, unit: u32) {
+        let Some(block) = self.victim(unit) else { return };
+        prefetch_all(&self.reverse, block << self.shape.page_bits, self.shape.data_pages as usize);
+        let group = block / GROUP * GROUP;
+        prefetch_all(&self.entries, group, GROUP);
+        prefetch_all(&self.erases, group, GROUP);
+    }
+
+    /// The same for the map entries of those pages.
+    #[inline]
+    pub(crate) fn prefetch_victim_pages(&self, unit: u32) {
+        let Some(block) = self.victim(unit) else { return };
+        let first = block << self.shape.page_bits;
+        let map = self.shape.map_range(unit).start;
+        for &lpn in &self.reverse[first..][..self.shape.data_pages as usize] {
+            prefetch(&self.map, map.saturating_add(lpn as usize));
+        }
+    }
+
+    /// Where in the tables of blocks the closed one with the fewest valid pages stands.
+    #[inline]
+    fn victim(&self, unit: u32) -> Option<usize> {
+        let blocks = self.shape.blocks_per_unit as usize;
+        let groups = blocks.div_ceil(GROUP);
+        let (block, _) = fewest_valid(&self.best[unit as usize * groups..][..groups])?;
+        Some(unit as usize * blocks + block.index())
     }
 
     /// The same for the pages of a block that are looked at soon, whether they are live: a few ahead of the page that was looked
@@ -74,10 +106,7 @@ impl UnitMut<'_> {
 
     /// Asks it for what says which pages those are.
     pub(super) fn prefetch_reverse(&self, block: BlockId) {
-        const LINE: usize = 64 / size_of::<u32>();
         let first = (block.0 << self.shape.page_bits) as usize;
-        (0..self.shape.data_pages as usize)
-            .step_by(LINE)
-            .for_each(|page| prefetch(self.reverse, first + page));
+        prefetch_all(self.reverse, first, self.shape.data_pages as usize);
     }
 }

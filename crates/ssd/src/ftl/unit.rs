@@ -151,22 +151,23 @@ impl UnitMut<'_> {
         let mut sum = Collected::default();
         while sum.victims < goal.min_victims || self.free() <= goal.stop {
             let Some(block) = self.choose(victim, queued_reads, now) else { break };
-            sum.add(&self.collect_one(block, probe)?);
+            sum.add(&self.collect_one(block, true, probe)?);
         }
         Ok(sum)
     }
 
-    /// Collects one victim that the policy chose.
+    /// Collects one victim that the policy chose. `goes_on`: another one of this unit comes right after it.
     ///
     /// # Errors
     /// If live pages have nowhere to go.
     pub(crate) fn collect_one<P: Probe>(
         &mut self,
         victim: BlockId,
+        goes_on: bool,
         probe: &mut P,
     ) -> Result<Collected, OutOfBlocks> {
         let mut collected = Collected::default();
-        self.relocate(victim, &mut collected, probe)?;
+        self.relocate(victim, goes_on, &mut collected, probe)?;
         self.erase(victim, probe);
         collected.victims = 1;
         Ok(collected)
@@ -196,10 +197,11 @@ impl UnitMut<'_> {
         victim.choose(&view, &mut self.state.rng)
     }
 
-    /// Moves all live pages of a closed block, leaving it ready to erase.
+    /// Moves all live pages of a closed block, leaving it ready to erase. `goes_on` as in [`collect_one`](Self::collect_one).
     fn relocate<P: Probe>(
         &mut self,
         victim: BlockId,
+        goes_on: bool,
         sum: &mut Collected,
         probe: &mut P,
     ) -> Result<(), OutOfBlocks> {
@@ -209,9 +211,9 @@ impl UnitMut<'_> {
         let mapped = self.base + base;
         // Ask for all map entries at once, gather without branches, then write: the cache misses overlap.
         self.prefetch_pages(victim);
-        let next = fewest_valid(self.best).map(|(block, _)| block);
+        let next = if goes_on { fewest_valid(self.best).map(|(block, _)| block) } else { None };
         if let Some(next) = next {
-            // Most events go on with it. Its pages are asked for here, and their map entries below, while this one moves.
+            // Its pages are asked for here, and their map entries below, while this one moves.
             self.prefetch_reverse(next);
         }
         self.scratch.resize(2 * pages, 0);
