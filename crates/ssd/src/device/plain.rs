@@ -162,14 +162,26 @@ impl<P: Probe> Device<P> {
     /// Where a sub-request lies that writes one whole page and goes the shortest way.
     #[inline]
     pub(super) fn plain_place(&self, sub: &SubRequest) -> Option<Place> {
-        let (page, within) = self.rules.page_size.divide(sub.offset);
-        let is_whole = within == 0 && sub.length == u64::from(self.rules.shape.page_size);
-        let is_usual = !sub.fast_fail && !sub.background && self.background.is_none();
-        let is_here = page < u64::from(self.rules.shape.logical_pages) && self.failed.is_none();
+        if self.goes_plain() { self.place_of(sub) } else { None }
+    }
+
+    /// Whether writes of one whole page go the shortest way now.
+    #[inline]
+    fn goes_plain(&self) -> bool {
         let at_once = self.rules.link_latency == SimDuration::ZERO;
-        let goes = self.is_plain && sub.operation == Operation::Write && is_whole && is_usual;
-        (goes && is_here && at_once).then(|| {
-            let (die, unit, lpn) = self.rules.shape.locate(page as u32);
+        self.is_plain && at_once && self.background.is_none() && self.failed.is_none()
+    }
+
+    /// Where a sub-request lies that writes one whole page in the usual way, if its number names that place.
+    #[inline]
+    fn place_of(&self, sub: &SubRequest) -> Option<Place> {
+        let shape = &self.rules.shape;
+        let (page, within) = self.rules.page_size.divide(sub.offset);
+        let is_whole = within == 0 && sub.length == u64::from(shape.page_size);
+        let is_usual = sub.operation == Operation::Write && !sub.fast_fail && !sub.background;
+        let is_here = page < u64::from(shape.logical_pages) && !shape.is_dynamic();
+        (is_whole && is_usual && is_here).then(|| {
+            let (die, unit, lpn) = shape.locate(page as u32);
             Place { die, unit, lpn }
         })
     }
@@ -177,8 +189,8 @@ impl<P: Probe> Device<P> {
     /// Takes sub-requests at their times, in order, and lets time pass up to `until`: no earlier than the last of them. What
     /// happens at `until` by itself because of a sub-request of that moment is left for later, as after [`Device::submit`].
     ///
-    /// Every sub-request is looked up some time before its turn, so that what it will need is on its way to the caches: first
-    /// its map entry, then the block that this names.
+    /// Every write of one page is looked up some time before its turn, so that what it will need is on its way to the caches:
+    /// first its map entry, then the block that this names.
     ///
     /// # Errors
     /// As [`Device::submit`] and [`Device::advance_until`].
@@ -192,7 +204,7 @@ impl<P: Probe> Device<P> {
         let Some(&(last, _)) = arriving.last() else { return self.advance_until(until, false) };
         let mut places = [None; AHEAD];
         for turn in 0..arriving.len() + AHEAD {
-            let place = arriving.get(turn).and_then(|(_, sub)| self.plain_place(sub));
+            let place = arriving.get(turn).and_then(|(_, sub)| self.place_of(sub));
             let due = std::mem::replace(&mut places[turn % AHEAD], place);
             if let Some(Place { unit, lpn, .. }) = place {
                 self.ftl.prefetch(unit, lpn);
@@ -202,7 +214,7 @@ impl<P: Probe> Device<P> {
             }
             let Some((at, sub)) = turn.checked_sub(AHEAD).map(|turn| &arriving[turn]) else { continue };
             self.advance_until(*at, false)?;
-            let Some(place) = due else {
+            let Some(place) = due.filter(|_| self.goes_plain()) else {
                 self.await_all_settled(*at);
                 self.submit(*at, *sub)?;
                 continue;
