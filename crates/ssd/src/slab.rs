@@ -34,7 +34,7 @@ impl<T> Slab<T> {
         prefetch(&self.entries, handle as usize);
     }
 
-    /// Asks them for where the value goes that is stored so many values from now on.
+    /// Asks the caches for the place of a value that is about to be stored, behind `ahead` others.
     #[inline]
     pub fn prefetch_free(&self, ahead: usize) {
         if let Some(&handle) = self.free.len().checked_sub(1 + ahead).and_then(|at| self.free.get(at)) {

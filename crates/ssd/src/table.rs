@@ -27,24 +27,47 @@ impl HugeTable {
     }
 
     /// A table of `len` zeros, whose memory the system hands out only where it is written.
+    ///
+    /// # Panics
+    /// If no address space holds it.
     pub fn zeroed(len: usize) -> Self {
-        let bytes = len * size_of::<u32>();
-        let fills_one = bytes >= HUGE_PAGE;
-        // Room to begin and to end at a huge page.
-        let room = if fills_one { bytes + 2 * HUGE_PAGE } else { bytes.max(1) };
-        let Ok(memory) = MmapMut::map_anon(room) else {
-            handle_alloc_error(Layout::array::<u32>(len).unwrap_or(Layout::new::<u32>()))
-        };
-        let start = if fills_one { memory.as_ptr().align_offset(HUGE_PAGE) } else { 0 };
-        assert!(start <= room - bytes, "a huge page begins within one");
+        let layout = Layout::array::<u32>(len).expect("a table fits the address space");
+        let bytes = layout.size();
+        let room = room(bytes as u64) as usize;
+        let Ok(memory) = MmapMut::map_anon(room.max(1)) else { handle_alloc_error(layout) };
+        let start = if room > bytes { memory.as_ptr().align_offset(HUGE_PAGE) } else { 0 };
+        assert!(start <= room - bytes, "there is room to begin at a huge page");
         #[cfg(target_os = "linux")]
-        if fills_one {
-            // The last huge page is worth its memory if the table fills most of it. Without huge pages the table is the same.
-            let huge = (bytes + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
+        if room > bytes {
+            // Without huge pages the table is slower, and the same.
+            let huge = on_huge_pages(bytes as u64) as usize;
             let _ = memory.advise_range(memmap2::Advice::HugePage, start, huge);
         }
         HugeTable { memory, start, len }
     }
+
+    /// Bytes of memory that a table of `len` entries takes once all are written. A system that puts everything on huge pages
+    /// may take up to one more.
+    pub fn memory_bytes(len: u64) -> u64 {
+        let bytes = len * size_of::<u32>() as u64;
+        if room(bytes) > bytes { on_huge_pages(bytes).max(bytes) } else { bytes }
+    }
+
+    /// Bytes of address space that it takes.
+    pub fn address_bytes(len: u64) -> u64 {
+        room(len * size_of::<u32>() as u64)
+    }
+}
+
+/// Address space for a table of so many bytes: if it fills a huge page, it has room to begin and to end at one.
+fn room(bytes: u64) -> u64 {
+    if bytes < HUGE_PAGE as u64 { bytes } else { bytes + 2 * HUGE_PAGE as u64 }
+}
+
+/// How much of that is asked to lie on huge pages: the last one is worth its memory if the table fills at least half of it.
+fn on_huge_pages(bytes: u64) -> u64 {
+    const PAGE: u64 = HUGE_PAGE as u64;
+    (bytes + PAGE / 2) / PAGE * PAGE
 }
 
 impl Clone for HugeTable {

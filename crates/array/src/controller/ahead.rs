@@ -215,7 +215,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         self.completions.drain(..).for_each(|at_once| completes(&at_once));
         for (member, device) in (0..).map(DeviceId).zip(&mut self.devices) {
-            // Requests lie in the order in which others have completed before.
+            // Freed places are used again last first, so that requests which complete one after the other lie apart.
             const AHEAD: usize = 8;
             let completions = device.completions();
             for (next, done) in completions.iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::die::collection::{Atomic, Collection, Course};
 use crate::die::command::{Activity, NO_OP, Step};
 
 use crate::die::event::{Event, Units};
-use crate::ftl::{Collected, Ftl, Goal};
+use crate::ftl::{Collected, Ftl};
 use crate::gc::schedule::Pace;
 use crate::gc::victim::{QueuedReads, Victim};
 use crate::interface::Notice;
@@ -86,13 +86,13 @@ impl<P: Probe> Device<P> {
         let mut sum = Collected::default();
         while let Some((unit, block)) = self.next_victim(die, event, only_one, now) {
             let unit = self.rules.shape.unit(die, unit);
-            let Goal { stop, min_victims } = event.goal();
-            let goes_on = !only_one && (event.given() < min_victims || self.ftl.free_blocks(unit) < stop);
+            // The victim frees a block.
+            let goes_on = !only_one && !event.goal().is_met(event.given(), self.ftl.free_blocks(unit) + 1);
             if !goes_on {
-                self.ask_for_victims_after(unit);
+                self.prefetch_victims_after(die, unit, event);
             }
-            let mut unit_now = self.ftl.unit(unit);
-            let collected = unit_now.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;
+            let mut collecting = self.ftl.unit(unit);
+            let collected = collecting.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;
             self.ftl.units[unit as usize].hidden += 1;
             sum.add(&collected);
             if only_one {
@@ -102,12 +102,20 @@ impl<P: Probe> Device<P> {
         Ok(sum)
     }
 
-    /// A unit gives its last victim for now. Those after it that are about to give one do so at once, in their order: asks the
-    /// caches for what they will need. Changes nothing.
-    fn ask_for_victims_after(&self, unit: u32) {
+    /// A unit has given its last victim for now. If the next units are about to give theirs, asks the caches for what that takes:
+    /// units of the same die, or of the next dies, where a whole device or channel collects. Changes nothing.
+    fn prefetch_victims_after(&self, die: u32, unit: u32, event: &Event) {
         let shape = &self.rules.shape;
-        let collects =
-            |unit| unit < shape.units() && self.dies[shape.die_of(unit) as usize].collection.is_admitted();
+        let collects = |next: u32| {
+            let other = shape.die_of(next);
+            if other == die {
+                return event.units().has(shape.unit_in_die(next));
+            }
+            next < shape.units() && {
+                let slot = &self.dies[other as usize];
+                slot.is_idle() && slot.collection.is_admitted()
+            }
+        };
         if collects(unit + 3) {
             self.ftl.prefetch_best(unit + 3);
         }

@@ -22,6 +22,15 @@ enum Outcome {
     AskAgain { looks: bool },
 }
 
+/// When a schedule has to be asked how a job goes on that is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    Always,
+    /// Where something that waits [may match](Device::may_match).
+    OfMatches,
+    Never,
+}
+
 impl<P: Probe> Device<P> {
     /// The event of a die is due whose command is not [alone](Self::run_alone): goes on with its command, finishes it, or looks
     /// for something to do.
@@ -183,20 +192,19 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Whether the schedule need not be asked how a die's job goes on: surely (`true`), or if nothing that waits
-    /// [may match](Self::may_match).
+    /// When the schedule has to be asked how a die's job goes on.
     #[inline]
-    pub(super) fn is_unasked(&self, slot: &Die) -> Option<bool> {
+    pub(super) fn asked(&self, slot: &Die) -> Asked {
         let needs = &self.schedule_needs;
-        if self.rules.global || slot.paused.is_some() {
-            return None;
+        match () {
+            () if self.rules.global || slot.paused.is_some() => Asked::Always,
+            () if needs.steps_alone && slot.head == NO_OP => Asked::Never,
+            // Whoever checks a run has every schedule asked while something waits.
+            () if P::AUDIT => Asked::Always,
+            () if needs.moves_unasked => Asked::Never,
+            () if needs.steps_unmatched => Asked::OfMatches,
+            () => Asked::Always,
         }
-        if needs.steps_alone && slot.head == NO_OP {
-            return Some(true);
-        }
-        // Whoever checks a run has every schedule asked while something waits.
-        let is_told = !P::AUDIT && (needs.steps_unmatched || needs.moves_unasked);
-        is_told.then_some(needs.moves_unasked)
     }
 
     /// What a job does next that is under way, where the schedule need not be asked.
@@ -204,10 +212,13 @@ impl<P: Probe> Device<P> {
     fn due_unasked(&self, die: u32) -> Option<Due> {
         let slot = &self.dies[die as usize];
         let Collection::Stepwise(Stepwise { job, .. }) = &slot.collection else { return None };
-        let is_sure = self.is_unasked(slot)?;
+        let asked = self.asked(slot);
+        if asked == Asked::Always {
+            return None;
+        }
         let unit = self.rules.shape.unit(die, job.unit);
         let due = self.due(unit, job.victim.as_ref());
-        (is_sure || !self.may_match(die, unit, due)).then_some(due)
+        (asked == Asked::Never || !self.may_match(die, unit, due)).then_some(due)
     }
 
     /// Does it. Thresholds are looked at as after the same decision of a schedule.

@@ -13,6 +13,7 @@
 use harmonia_flash::Urgency;
 use harmonia_types::{SimDuration, SimTime};
 
+use super::dispatch::Asked;
 use super::run::ask;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
@@ -236,12 +237,15 @@ impl<P: Probe> Device<P> {
     fn follow_up(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let slot = &self.dies[die as usize];
         debug_assert!(slot.held_since == SimTime::NEVER, "what works is not held back");
-        let Some(is_sure) = self.is_unasked(slot) else { return Ok(false) };
+        let asked = self.asked(slot);
+        if asked == Asked::Always {
+            return Ok(false);
+        }
         let Some((unit, &victim)) = slot.collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
         if let Some(held) = victim.held {
             let goes_on = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some()
-                && (is_sure || !self.may_match(die, unit, Due::Program(held)));
+                && (asked == Asked::Never || !self.may_match(die, unit, Due::Program(held)));
             if goes_on {
                 self.program_alone(die, unit, (victim.block, held), now)?;
             }
@@ -252,7 +256,7 @@ impl<P: Probe> Device<P> {
             return Ok(false);
         }
         let Some(page) = self.ftl.next_live(unit, victim.block.0, victim.cursor) else { return Ok(false) };
-        let goes_on = is_sure || !self.may_match(die, unit, Due::Read(page));
+        let goes_on = asked == Asked::Never || !self.may_match(die, unit, Due::Read(page));
         if goes_on && self.schedule_needs.moves_unasked {
             self.start_move(die, page, now)?;
         } else if goes_on {

@@ -162,7 +162,7 @@ impl<P: Probe> Device<P> {
     /// Where a sub-request lies that writes one whole page and goes the shortest way.
     #[inline]
     pub(super) fn plain_place(&self, sub: &SubRequest) -> Option<Place> {
-        if self.goes_plain() { self.place_of(sub) } else { None }
+        if self.goes_plain() { self.whole_page(sub) } else { None }
     }
 
     /// Whether writes of one whole page go the shortest way now.
@@ -172,9 +172,10 @@ impl<P: Probe> Device<P> {
         self.is_plain && at_once && self.background.is_none() && self.failed.is_none()
     }
 
-    /// Where a sub-request lies that writes one whole page in the usual way, if its number names that place.
+    /// Where a sub-request lies that writes one whole page in the usual way; `None` for all others, and where allocation is
+    /// dynamic.
     #[inline]
-    fn place_of(&self, sub: &SubRequest) -> Option<Place> {
+    fn whole_page(&self, sub: &SubRequest) -> Option<Place> {
         let shape = &self.rules.shape;
         let (page, within) = self.rules.page_size.divide(sub.offset);
         let is_whole = within == 0 && sub.length == u64::from(shape.page_size);
@@ -204,7 +205,7 @@ impl<P: Probe> Device<P> {
         let Some(&(last, _)) = arriving.last() else { return self.advance_until(until, false) };
         let mut places = [None; AHEAD];
         for turn in 0..arriving.len() + AHEAD {
-            let place = arriving.get(turn).and_then(|(_, sub)| self.place_of(sub));
+            let place = arriving.get(turn).and_then(|(_, sub)| self.whole_page(sub));
             let due = std::mem::replace(&mut places[turn % AHEAD], place);
             if let Some(Place { unit, lpn, .. }) = place {
                 self.ftl.prefetch(unit, lpn);

@@ -175,7 +175,7 @@ impl Event {
     fn unit_due(&mut self, die: &impl Units) -> Option<UnitOfDie> {
         let Kind::Whole { goal, units, unit, given } = &mut self.kind else { return None };
         while unit.0 < die.count() {
-            if units.has(*unit) && (*given < goal.min_victims || die.free(*unit) <= goal.stop) {
+            if units.has(*unit) && !goal.is_met(*given, die.free(*unit)) {
                 return Some(*unit);
             }
             (*unit, *given) = (unit.next(), 0);

@@ -7,11 +7,14 @@ use super::state::NONE;
 use super::unit::UnitMut;
 use crate::block::{BlockId, GROUP, fewest_valid};
 
-/// Asks for so many entries of a table, from the first on.
+/// Asks for `count` entries of a table, from `first` on.
 #[inline]
 fn prefetch_all<T>(table: &[T], first: usize, count: usize) {
     const LINE: usize = 64;
+    const { assert!(size_of::<T>() <= LINE, "an entry lies in a line") };
     (0..count).step_by(LINE / size_of::<T>()).for_each(|entry| prefetch(table, first + entry));
+    // The table need not begin at a line.
+    prefetch(table, first + count.saturating_sub(1));
 }
 
 impl Ftl {
@@ -42,45 +45,46 @@ impl Ftl {
         }
     }
 
-    /// The same for what says which block a unit would give up next.
+    /// Asks the cache for the keys by which the next victim of a unit is found.
     #[inline]
     pub(crate) fn prefetch_best(&self, unit: u32) {
         let groups = (self.shape.blocks_per_unit as usize).div_ceil(GROUP);
         prefetch_all(&self.best, unit as usize * groups, groups);
     }
 
-    /// The same for which pages that block holds, and for which one is the best of its group without it.
+    /// Asks it for the reverse entries of that victim, and for the blocks of its group, of which another will be the best.
     #[inline]
     pub(crate) fn prefetch_victim(&self, unit: u32) {
-        let Some(block) = self.victim(unit) else { return };
-        prefetch_all(&self.reverse, block << self.shape.page_bits, self.shape.data_pages as usize);
-        let group = block / GROUP * GROUP;
+        let Some((first, block)) = self.victim(unit) else { return };
+        let pages = (first + block.index()) << self.shape.page_bits;
+        prefetch_all(&self.reverse, pages, self.shape.data_pages as usize);
+        let group = first + block.index() / GROUP * GROUP;
         prefetch_all(&self.entries, group, GROUP);
         prefetch_all(&self.erases, group, GROUP);
     }
 
-    /// The same for the map entries of those pages.
+    /// Asks it for the map entries of the pages of that victim.
     #[inline]
     pub(crate) fn prefetch_victim_pages(&self, unit: u32) {
-        let Some(block) = self.victim(unit) else { return };
-        let first = block << self.shape.page_bits;
+        let Some((first, block)) = self.victim(unit) else { return };
+        let pages = (first + block.index()) << self.shape.page_bits;
         let map = self.shape.map_range(unit).start;
-        for &lpn in &self.reverse[first..][..self.shape.data_pages as usize] {
+        for &lpn in &self.reverse[pages..][..self.shape.data_pages as usize] {
             prefetch(&self.map, map.saturating_add(lpn as usize));
         }
     }
 
-    /// Where in the tables of blocks the closed one with the fewest valid pages stands.
+    /// The first block of a unit in the tables, and the closed block of the unit with the fewest valid pages.
     #[inline]
-    fn victim(&self, unit: u32) -> Option<usize> {
+    fn victim(&self, unit: u32) -> Option<(usize, BlockId)> {
         let blocks = self.shape.blocks_per_unit as usize;
         let groups = blocks.div_ceil(GROUP);
         let (block, _) = fewest_valid(&self.best[unit as usize * groups..][..groups])?;
-        Some(unit as usize * blocks + block.index())
+        Some((unit as usize * blocks, block))
     }
 
-    /// The same for the pages of a block that are looked at soon, whether they are live: a few ahead of the page that was looked
-    /// at before and up to as many ahead of the one that is next.
+    /// Asks it for the map entries of the pages of a block that are looked at soon, whether they are live: a few ahead of the page
+    /// that was looked at before and up to as many ahead of the one that is next.
     #[inline]
     pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, (before, next): (u32, u32)) {
         const AHEAD: u32 = 4;

@@ -44,6 +44,14 @@ pub struct Goal {
     pub min_victims: u32,
 }
 
+impl Goal {
+    /// Whether a unit that has given so many victims and has so many free blocks needs no other one.
+    #[inline]
+    pub fn is_met(self, victims: u32, free: u32) -> bool {
+        victims >= self.min_victims && free > self.stop
+    }
+}
+
 /// What relocating a victim, or a whole event, cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Collected {
@@ -149,14 +157,14 @@ impl UnitMut<'_> {
         probe: &mut P,
     ) -> Result<Collected, OutOfBlocks> {
         let mut sum = Collected::default();
-        while sum.victims < goal.min_victims || self.free() <= goal.stop {
+        while !goal.is_met(sum.victims, self.free()) {
             let Some(block) = self.choose(victim, queued_reads, now) else { break };
             sum.add(&self.collect_one(block, true, probe)?);
         }
         Ok(sum)
     }
 
-    /// Collects one victim that the policy chose. `goes_on`: another one of this unit comes right after it.
+    /// Collects one victim that the policy chose. `goes_on`: another one of this unit may come right after it.
     ///
     /// # Errors
     /// If live pages have nowhere to go.
