@@ -9,7 +9,7 @@
 //!
 //! A cross takes colours from the policies if they are an axis, so that a policy keeps its colour whatever else is
 //! varied. Up to [`COLOURS`] values of an axis no two share a colour, and up to [`DASHES`] combinations no two share a
-//! dash; beyond, they begin again.
+//! dash. Beyond, colours begin again, each with the next value's shape and dash, so that 64 values are told apart.
 
 use harmonia_metrics::Report;
 use harmonia_tables::Cross;
@@ -86,12 +86,12 @@ pub(super) fn marks(cross: &Cross, runs: &[Report]) -> Vec<Mark> {
         let place = match is_crossed {
             true => rest.of_run[index],
             false if bound => 0,
-            false => value,
+            false => value + value / COLOURS,
         };
         Mark {
             color: if bound { "var(--bound)".to_owned() } else { format!("var(--run-{})", value % COLOURS) },
             dash: if bound { DOTS[place % DOTS.len()] } else { DASHES[place % DASHES.len()] },
-            shape: if bound { BOUND_SHAPE } else { SHAPES[value % COLOURS] },
+            shape: if bound { BOUND_SHAPE } else { SHAPES[(value + value / COLOURS) % COLOURS] },
             bound,
         }
     };
@@ -198,5 +198,17 @@ mod tests {
             |of: fn(&Mark) -> &str| marks.iter().map(of).collect::<std::collections::BTreeSet<_>>().len();
         assert_eq!(distinct(|mark| &mark.color), 8);
         assert_eq!((distinct(|mark| mark.dash), distinct(|mark| mark.shape)), (8, 8));
+    }
+
+    #[test]
+    fn values_that_share_a_colour_differ_in_shape_and_dash() {
+        let values: Vec<String> = (0..64).map(|n| format!("{n}")).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let marks = crossed(vec![axis("array.devices", &values)]);
+        for (index, mark) in marks.iter().enumerate() {
+            for other in marks[..index].iter().filter(|other| other.color == mark.color) {
+                assert!(other.shape != mark.shape && other.dash != mark.dash, "{index}");
+            }
+        }
     }
 }
