@@ -64,10 +64,13 @@ fn room(bytes: u64) -> u64 {
     if bytes < HUGE_PAGE as u64 { bytes } else { bytes + 2 * HUGE_PAGE as u64 }
 }
 
-/// How much of that is asked to lie on huge pages: the last one is worth its memory if the table fills at least half of it.
+/// How much of that is asked to lie on huge pages: the last one is worth its memory if the table fills at least half of it, and
+/// if that is a good part of the table.
 fn on_huge_pages(bytes: u64) -> u64 {
     const PAGE: u64 = HUGE_PAGE as u64;
-    (bytes + PAGE / 2) / PAGE * PAGE
+    let rest = bytes % PAGE;
+    let is_worth_it = rest >= PAGE / 2 && rest >= bytes / 4;
+    bytes - rest + if is_worth_it { PAGE } else { 0 }
 }
 
 impl Clone for HugeTable {
