@@ -5,10 +5,26 @@
 pub fn prefetch<T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(entry) = table.get(index) {
-        // SAFETY: a prefetch of a valid reference has no effect but on the cache.
+        // SAFETY: a prefetch of a valid reference has no effect but on the caches.
         unsafe {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (table, index);
+}
+
+/// [`prefetch`] for one of many: it comes no nearer than the second-level cache. The first level has room for some twenty misses
+/// at a time; with more, the program would wait for them at once instead of later.
+#[inline]
+pub fn prefetch_one_of_many<T>(table: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(entry) = table.get(index) {
+        // SAFETY: as above.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(entry).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

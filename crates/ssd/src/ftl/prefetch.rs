@@ -1,6 +1,6 @@
 //! Asking the caches for what will be needed soon. Nothing here changes anything.
 
-use harmonia_engine::prefetch;
+use harmonia_engine::{prefetch, prefetch_one_of_many};
 
 use super::Ftl;
 use super::state::NONE;
@@ -12,9 +12,9 @@ use crate::block::{BlockId, GROUP, fewest_valid};
 fn prefetch_all<T>(table: &[T], first: usize, count: usize) {
     const LINE: usize = 64;
     const { assert!(size_of::<T>() <= LINE, "an entry lies in a line") };
-    (0..count).step_by(LINE / size_of::<T>()).for_each(|entry| prefetch(table, first + entry));
+    (0..count).step_by(LINE / size_of::<T>()).for_each(|entry| prefetch_one_of_many(table, first + entry));
     // The table need not begin at a line.
-    prefetch(table, first + count.saturating_sub(1));
+    prefetch_one_of_many(table, first + count.saturating_sub(1));
 }
 
 impl Ftl {
@@ -70,7 +70,7 @@ impl Ftl {
         let pages = (first + block.index()) << self.shape.page_bits;
         let map = self.shape.map_range(unit).start;
         for &lpn in &self.reverse[pages..][..self.shape.data_pages as usize] {
-            prefetch(&self.map, map.saturating_add(lpn as usize));
+            prefetch_one_of_many(&self.map, map.saturating_add(lpn as usize));
         }
     }
 
@@ -104,7 +104,7 @@ impl UnitMut<'_> {
     pub(super) fn prefetch_pages(&self, block: BlockId) {
         let first = (block.0 << self.shape.page_bits) as usize;
         for &lpn in &self.reverse[first..][..self.shape.data_pages as usize] {
-            prefetch(self.map, lpn as usize);
+            prefetch_one_of_many(self.map, lpn as usize);
         }
     }
 
