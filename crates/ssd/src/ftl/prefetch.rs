@@ -58,6 +58,15 @@ impl Ftl {
         let Some((first, block)) = self.victim(unit) else { return };
         let pages = (first + block.index()) << self.shape.page_bits;
         prefetch_all(&self.reverse, pages, self.shape.data_pages as usize);
+        let place = |block: u32| (first + block as usize) << self.shape.page_bits;
+        if let Some((open, page)) = self.next_gc_page(unit) {
+            prefetch_all(&self.reverse, place(open) + page as usize, (self.shape.data_pages - page) as usize);
+            let state = &self.units[unit as usize];
+            if page > 0 && state.free > 0 {
+                let next = self.free_ring[first + state.free_head as usize];
+                prefetch_all(&self.reverse, place(next), page as usize);
+            }
+        }
         let group = first + block.index() / GROUP * GROUP;
         prefetch_all(&self.entries, group, GROUP);
         prefetch_all(&self.erases, group, GROUP);
