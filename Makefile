@@ -122,8 +122,8 @@ judgement: prerequisites-python $(VENV)/ready
 
 coverage: prerequisites
 	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-metrics --test coverage -- --nocapture
-	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test judgement intervals -- --nocapture
-	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-scenario --test judgement winner -- --nocapture
+	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test all judgement::intervals -- --nocapture
+	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-scenario --test all judgement::a_winner -- --nocapture
 
 $(BROWSER_VENV)/ready: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER_VENV)
@@ -191,7 +191,7 @@ fuzz: prerequisites
 	done
 
 swarm: prerequisites
-	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test swarm -- --nocapture
+	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test all swarm:: -- --nocapture
 
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)

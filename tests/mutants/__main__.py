@@ -128,17 +128,18 @@ def test(sample: list[Mutant], folder: Path, commit: str, tree: Path, known: Kno
 
 @dataclass
 class Test:
-    """A program of tests, and how long it takes without a mutant."""
+    """A program of tests, or those in one of its modules, and how long they take without a mutant."""
 
     program: str
     folder: Path
+    module: str = ""
     seconds: float = TIMEOUT
     reached: frozenset[int] = field(default=frozenset())
     """The mutants it comes by."""
 
     def measure(self) -> bool:
         """Runs without a mutant, and notes how long that takes and what it comes by. Whether it passes."""
-        notes, begun = Path(f"{self.program}.reached"), time.monotonic()
+        notes, begun = Path(f"{self.program}.{self.module}.reached"), time.monotonic()
         notes.unlink(missing_ok=True)
         passed = self.runs({REACHED: str(notes)})
         self.seconds = time.monotonic() - begun
@@ -148,11 +149,22 @@ class Test:
     def passes(self, mutant: int) -> bool:
         return mutant not in self.reached or self.runs({VARIABLE: str(mutant)})
 
+    @property
+    def only(self) -> list[str]:
+        return [f"{self.module}::"] if self.module else []
+
+    def by_module(self) -> list["Test"]:
+        """The same, module by module: a mutant need not wait for those that do not come by it."""
+        listed = subprocess.check_output([self.program, "--list", "--format=terse"], cwd=self.folder, text=True)
+        names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
+        modules = sorted({name.partition("::")[0] if "::" in name else "" for name in names})
+        return [self] if "" in modules else [Test(self.program, self.folder, module) for module in modules]
+
     def runs(self, more: dict[str, str]) -> bool:
         """Whether all tests pass; ends with the first that fails."""
         quiet: dict[str, Any] = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True}
         # A program of its own group: what it starts ends with it.
-        with subprocess.Popen([self.program], cwd=self.folder, env=os.environ | more, start_new_session=True, **quiet) as run:
+        with subprocess.Popen([self.program, *self.only], cwd=self.folder, env=os.environ | more, start_new_session=True, **quiet) as run:
             alarm = threading.Timer(min(TIMEOUT, PATIENCE * self.seconds + 60), ended, [run])
             alarm.start()
             try:
@@ -191,16 +203,17 @@ class Builder:
         return {(span["file_name"], span["byte_start"]) for span in spans}
 
     def tests(self, package: str) -> list[Test]:
-        """The programs of a crate's tests that pass without a mutant, the quickest first."""
+        """The programs of a crate's tests, module by module, that pass without a mutant, the quickest first."""
         made = [message for message in self.messages("test", "--no-run", "--lib", "--tests", "-p", package) if message.get("executable")]
         tests = []
         for program in made:
-            test = Test(program["executable"], Path(program["manifest_path"]).parent)
-            if test.measure():
-                tests.append(test)
-            else:
-                print(f"mutants: {package}: {program['target']['name']} does not hold with switches in the code, left out", flush=True)
-        print(f"mutants: {package}: {len(tests)} programs, {sum(test.seconds for test in tests):.0f} s", flush=True)
+            for test in Test(program["executable"], Path(program["manifest_path"]).parent).by_module():
+                if test.measure():
+                    tests.append(test)
+                else:
+                    name = " ".join([program["target"]["name"], *test.only])
+                    print(f"mutants: {package}: {name} does not hold with switches in the code, left out", flush=True)
+        print(f"mutants: {package}: {len(tests)} groups of tests, {sum(test.seconds for test in tests):.0f} s", flush=True)
         return sorted(tests, key=lambda test: test.seconds)
 
 

@@ -20,7 +20,7 @@
 //! `i` is as old as all that was gained in it and behind it: `A_i = sum(r_k, k >= i) / sum(r)`.
 //!
 //! Rates may be measured instead: erases by slot over a run. Collection moves more or fewer pages on members with much parity, which
-//! the closed form does not know. `tests/lifetimes.rs` holds both against members of which every erase is simulated.
+//! the closed form does not know. `tests/all/lifetimes.rs` holds both against members of which every erase is simulated.
 //!
 //! Source: Diff-RAID (Balakrishnan et al., EuroSys 2010), which IEEE Access 2019 takes its ageing from (sections V and VI-C). The
 //! controller is ours.

@@ -2,7 +2,7 @@
 //!
 //! M/M/1: Poisson arrivals, one server, exponential service. Responses are exponential with mean s / (1 - rho), so mean and
 //! every percentile are known. M/D/1 with its fixed service has the mean s (1 + rho / (2 (1 - rho))). Lindley's recursion
-//! stands in for the simulator, of which `crates/array/tests/closed_forms.rs` shows that it gives the same means.
+//! stands in for the simulator, of which `crates/array/tests/all/closed_forms.rs` shows that it gives the same means.
 //!
 //! 100 replications here; `make coverage` runs 400. What intervals of one run lose where the queue's memory is as long as a
 //! batch, or where few excursions make up a tail, is measured by `coverage_to_look_at`: of 1,000 runs of 20,000 requests

@@ -14,7 +14,7 @@
 //! or without redundancy, it is `local`.
 //!
 //! **Slow or collecting?** The rule cannot tell. Eight members of one die, four seeds each, 30 s; one member is slower from the
-//! fifth second on ([sit_out.rs](../crates/array/tests/sit_out.rs) prints the table). Who sat out:
+//! fifth second on ([sit_out.rs](../crates/array/tests/all/sit_out.rs) prints the table). Who sat out:
 //!
 //! | members collect | no slow member | slower by 2 | by 5 | by 20 |
 //! |---|---|---|---|---|

@@ -6,7 +6,7 @@
 //! * `formats`: trace formats, from their registry;
 //! * `keys`: tables from `schema::keys` and the presets.
 //!
-//! A test (`tests/pages.rs`) fails when a committed page is stale.
+//! A test (`tests/all/pages.rs`) fails when a committed page is stale.
 
 mod chart;
 pub(crate) mod concepts;

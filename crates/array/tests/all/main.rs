@@ -1,0 +1,27 @@
+//! All tests of the crate in one program, but for the registry's and those of contents: each program would compile the array
+//! anew. [`common`] is what several of them use.
+
+mod ageing_within;
+mod bitmap;
+mod closed_forms;
+mod common;
+mod declustered;
+mod degraded_queues;
+mod dodging;
+mod lifetimes;
+mod log;
+mod lookahead;
+mod messages;
+mod metamorphic;
+mod operation_counts;
+mod parity_blame;
+mod queue_depth;
+mod rebuild;
+mod replacement;
+mod resync;
+mod shared_link;
+mod sit_out;
+mod stored;
+mod stripe_cache;
+mod transactions;
+mod wide;

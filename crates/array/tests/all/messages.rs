@@ -1,0 +1,99 @@
+//! When do messages between the coordinator and members arrive, and what is true of them then? Each takes 50 us.
+
+use std::sync::{Arc, Mutex};
+
+use crate::common::{PAGE, all_filled, one_die, raid0, us};
+use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
+use harmonia_array::layout::Layout;
+use harmonia_array::payload::NoPayload;
+use harmonia_array::planner::striped::StripedPlanner;
+use harmonia_array::{Array, Interface, Parts};
+use harmonia_ssd::interface::{Status, Stop, Window};
+use harmonia_ssd::probe::NoProbe;
+use harmonia_types::{DeviceId, SimDuration, SimTime};
+
+const MEMBER: DeviceId = DeviceId(0);
+const LATENCY: u64 = 50;
+/// Collecting a block without valid pages.
+const COLLECT: u64 = 1_500;
+
+/// What was heard: when, what, and the status that the controller had of the member and since when it was true.
+type Heard = (SimTime, Event, Option<(Status, SimTime)>);
+
+/// Acts at given times, in us, and writes down what it hears.
+#[derive(Clone)]
+struct Ear {
+    acts: Vec<(u64, Action)>,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+impl Coordinator for Ear {
+    fn interests(&self) -> Interests {
+        Interests { devices: true, ..Interests::default() }
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
+    }
+
+    fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        match *event {
+            Event::Start => {
+                let timer = |(&(at, _), number): (&(u64, Action), u64)| Action::Timer(us(at), number);
+                actions.extend(self.acts.iter().zip(0..).map(timer));
+            }
+            Event::Timer(number) => actions.push(self.acts[number as usize].1),
+            event => {
+                let known = view.members[MEMBER.index()];
+                let status = known.status.map(|status| (status, known.as_of));
+                self.heard.lock().expect("nobody has panicked").push((now, event, status));
+            }
+        }
+    }
+}
+
+/// What is heard if these actions are taken.
+fn heard(acts: &[(u64, Action)]) -> Vec<Heard> {
+    let mut config = raid0(&one_die(16, 4, 12), 1, PAGE);
+    config.coordination.message_latency = SimDuration::from_us(LATENCY);
+    let heard = Arc::default();
+    let ear = Ear { acts: acts.to_vec(), heard: Arc::clone(&heard) };
+    let Layout::Striped(layout) = config.layout() else { unreachable!("it is RAID-0") };
+    let planner = Box::new(StripedPlanner::new(layout));
+    let parts = Parts { coordinator: Box::new(ear), planner, payload: NoPayload };
+    let mut array = Array::with_parts(&config, all_filled(&config, 2), parts, |_| NoProbe).unwrap();
+    array.advance_until(us(20_000)).unwrap();
+    drop(array);
+    Arc::into_inner(heard).expect("the array is gone").into_inner().expect("nobody has panicked")
+}
+
+#[test]
+fn a_status_is_true_when_the_question_arrives_and_known_when_the_answer_does() {
+    let heard = heard(&[(100, Action::Force(MEMBER, Stop::Internal)), (110, Action::Query(MEMBER))]);
+    let asked = heard.iter().find(|heard| heard.1 == Event::Status(MEMBER)).expect("it answers");
+    let (status, as_of) = asked.2.expect("the answer is in the view");
+    assert_eq!((asked.0, as_of), (us(110 + 2 * LATENCY), us(110 + LATENCY)));
+    // It had begun 10 us before.
+    assert_eq!((status.gc_active, status.gc_remaining), (true, SimDuration::from_us(COLLECT - 10)));
+}
+
+#[test]
+fn a_directive_takes_one_message_and_a_notice_another() {
+    let heard = heard(&[(100, Action::Force(MEMBER, Stop::Internal))]);
+    let times: Vec<(SimTime, Event)> = heard.iter().map(|&(at, event, _)| (at, event)).collect();
+    let begins = us(100 + 2 * LATENCY);
+    let ends = us(100 + 2 * LATENCY + COLLECT);
+    let ended = Event::GcEnded { device: MEMBER, registered: false };
+    assert_eq!(times, [(begins, Event::GcStarted(MEMBER)), (ends, ended)]);
+}
+
+#[test]
+fn a_member_with_a_window_to_collect_in_holds_before_it_and_after_it() {
+    let window = Action::Window { device: MEMBER, from: us(1_000), until: us(2_000) };
+    let asks = [500, 949, 950, 1_949, 1_950].map(|at| (at, Action::Query(MEMBER)));
+    let heard = heard(&[&[(100, window)], &asks[..]].concat());
+    let told = heard.iter().filter(|heard| heard.1 == Event::Status(MEMBER));
+    let windows: Vec<Window> = told.map(|heard| heard.2.expect("it is in the view").0.window).collect();
+    let (holds, open) = (Window::Deterministic, Window::NonDeterministic);
+    assert_eq!(windows, [holds, holds, open, open, holds]);
+}

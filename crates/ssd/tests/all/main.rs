@@ -1,0 +1,43 @@
+//! All tests of the crate in one program, but for the registry's: each program would compile the device anew.
+//!
+//! What several of them use: [`bench`] (literal devices, driven by hand), [`random`] (random devices), [`seams`] (a small device,
+//! and a way to use it up) and [`lanes`] (what a probe hears of planes, held against the device's counters).
+
+mod anywhere;
+mod background;
+mod bench;
+mod bus_oracle;
+mod commands;
+mod concurrency;
+mod content;
+mod dynamic_plane;
+mod equivalence;
+mod estimates;
+mod fast_fail;
+mod faults;
+mod figure_5;
+mod golden;
+mod imports;
+mod io_parallel;
+mod lanes;
+mod levels;
+mod link_order;
+mod met_gc;
+mod multi_plane;
+mod overload;
+mod page_types;
+mod pairing;
+mod power;
+mod preemption;
+mod preemptive;
+mod random;
+mod seam_concurrency;
+mod seams;
+mod settled;
+mod slack;
+mod starvation;
+mod stepwise;
+mod suspend_host;
+mod thresholds;
+mod timing;
+mod windows;

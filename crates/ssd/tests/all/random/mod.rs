@@ -1,0 +1,186 @@
+//! Random tiny devices: every axis of a configuration, drawn from a seed.
+
+use harmonia_engine::Rng;
+use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
+use harmonia_ssd::gc::{concurrency, victim};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
+    PolicyConfig, Priority, SsdConfig, Trigger,
+};
+use harmonia_types::SimDuration;
+use harmonia_types::registry::{Entry, names};
+use serde_json::json;
+
+/// The schedules that old seeds draw from. Those that came later are drawn by [`additions`].
+const FIRST_SCHEDULES: [&str; 7] =
+    ["blocking", "preemptive", "io-parallel", "preemptive-io-parallel", "slack", "after-reads", "ideal"];
+
+pub fn name<F>(rng: &mut Rng, registry: &'static [Entry<F>]) -> String {
+    let all: Vec<&str> = names(registry).collect();
+    all[rng.below(all.len() as u64) as usize].to_owned()
+}
+
+pub fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
+    choices[rng.below(choices.len() as u64) as usize]
+}
+
+/// A random tiny device whose spare just suffices, or a little more.
+pub fn config(rng: &mut Rng) -> SsdConfig {
+    let draw = |rng: &mut Rng, from: u64, to: u64| (from + rng.below(to - from + 1)) as u32;
+    let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
+    let frontiers = pick(rng, &[Frontiers::Shared, Frontiers::Separate]);
+    let least_hard = u64::from(frontiers == Frontiers::Separate);
+    let hard = draw(rng, least_hard, 3);
+    let (soft, stop) = (hard + draw(rng, 1, 2), hard + draw(rng, 0, 1));
+    let order = pick(rng, &Order::all().collect::<Vec<_>>());
+    let allocation = pick(rng, &[Allocation::Static(order), Allocation::Dynamic]);
+    let least = stop + 2 + u32::from(frontiers == Frontiers::Separate);
+    // Dynamic allocation needs a block more, and another one under schedules that open a second block.
+    let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
+    SsdConfig {
+        preset: "random".into(),
+        geometry: Geometry {
+            channels: draw(rng, 1, 2),
+            chips_per_channel: draw(rng, 1, 2),
+            dies_per_chip: 1,
+            planes_per_die: draw(rng, 1, 3),
+            blocks_per_plane: reserved + draw(rng, 1, 6),
+            pages_per_block: draw(rng, 2, 9),
+            page_size: 512,
+            summary_pages: draw(rng, 0, 1),
+            own_pins: rng.chance(0.5),
+        },
+        timing: Timing {
+            read: SimDuration(u64::from(draw(rng, 1, 30))).into(),
+            program: SimDuration(u64::from(draw(rng, 1, 200))).into(),
+            erase: SimDuration(u64::from(draw(rng, 1, 900))),
+            transfer: SimDuration(u64::from(draw(rng, 1, 60))),
+            command: Commands::NONE,
+            copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
+            suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
+            suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
+            suspend_host_program: None,
+            resume: SimDuration(pick(rng, &[0, 3])),
+        },
+        link: LinkConfig {
+            bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
+            latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
+            order: LinkOrder::Ready,
+            queue_depth: None,
+        },
+        ftl: FtlConfig {
+            reserved_blocks: Amount::Blocks(reserved),
+            allocation,
+            allocation_unit,
+            frontiers,
+            priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
+            multi_plane: rng.chance(0.5),
+            open_blocks: pick(rng, &[1, 2, 2, 5]),
+        },
+        gc: GcConfig {
+            domain: match allocation_unit {
+                AllocationUnit::Die => pick(rng, &[Domain::Die, Domain::Device, Domain::Channel]),
+                AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
+            },
+            trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            hard_threshold: Amount::Blocks(hard),
+            soft_threshold: Amount::Blocks(soft),
+            begins_at: BeginsAt::Schedule,
+            stop_threshold: Amount::Blocks(stop),
+            min_victims: pick(rng, &[1, 1, 2, 5]),
+            // Policies that may move a full block need a free one, and are refused without.
+            victim: if hard == 0 { "greedy".into() } else { (&*name(rng, victim::REGISTRY)).into() },
+            schedule: slack_of(400, pick(rng, &FIRST_SCHEDULES).into()),
+            destination: if allocation == Allocation::Dynamic {
+                pick(rng, &[Destination::Unit, Destination::Device])
+            } else {
+                Destination::Unit
+            },
+            concurrency: PolicyConfig::named("unlimited"),
+        },
+    }
+}
+
+/// The device with what came after old seeds were drawn, drawn from a stream of its own: such seeds differ in nothing else.
+pub fn additions(rng: &mut Rng, mut config: SsdConfig) -> SsdConfig {
+    // Devices whose pages go to other dies draw their schedules elsewhere (`content`).
+    let stays = config.gc.destination == Destination::Unit;
+    if rng.chance(0.4) && stays {
+        config.gc.schedule = "stepwise".into();
+    }
+    if config.gc.schedule.policy.ends_with("io-parallel") && stays {
+        let (unmatched, partial) = (pick(rng, &["stay", "skip"]), pick(rng, &["alone", "along"]));
+        config.gc.schedule = config.gc.schedule.with("unmatched", unmatched).with("partial_writes", partial);
+    }
+    let is_static = matches!(config.ftl.allocation, Allocation::Static(_));
+    if is_static && config.ftl.allocation_unit == AllocationUnit::Plane && rng.chance(0.7) {
+        let letters = pick(rng, &["cwd", "cdw", "wcd", "wdc", "dcw", "dwc"]);
+        config.ftl.allocation = Allocation::DynamicPlane(Order::of_dies(letters).expect("three letters"));
+        // As for dynamic allocation.
+        if let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks {
+            *reserved += 2;
+        }
+        config.geometry.blocks_per_plane += 2;
+    }
+    config
+}
+
+/// Half of the devices get rules of timing that none has by default.
+pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
+    if rng.chance(0.5) {
+        return;
+    }
+    let time = |rng: &mut Rng| SimDuration(pick(rng, &[0, 1, 5, 30]));
+    config.timing.command = Commands {
+        read: time(rng),
+        program: time(rng),
+        erase: time(rng),
+        order: pick(rng, &[CommandOrder::Fifo, CommandOrder::AfterData]),
+    };
+    config.timing.suspend_host_program = pick(rng, &[None, None, Some(SimDuration(0)), Some(SimDuration(9))]);
+    config.link.order = pick(rng, &[LinkOrder::Ready, LinkOrder::Arrival]);
+    for times in [&mut config.timing.read, &mut config.timing.program] {
+        let types = rng.below(3) as usize + 1;
+        let each: Vec<SimDuration> = (0..types).map(|_| SimDuration(1 + rng.below(150))).collect();
+        *times = PageTimes::by_type(&each).expect("one to three");
+    }
+}
+
+/// The schedule, with this slack in ns if it has one.
+pub fn slack_of(slack: u64, schedule: PolicyConfig) -> PolicyConfig {
+    if schedule.policy == "slack" { schedule.with("slack", format!("{slack}ns")) } else { schedule }
+}
+
+/// Keys that came after old seeds were drawn, for a policy that has them.
+pub fn later_keys(rng: &mut Rng, policy: PolicyConfig) -> PolicyConfig {
+    let (least, release) = (1 + rng.below(3), pick(rng, &[0.0, 0.05, 0.3]));
+    match policy.policy.as_str() {
+        "unlimited" => policy,
+        "conv-0.7-allch" | "conv-0.7-halfch" => policy.with("min_invalid", least).with("release", release),
+        _ => policy.with("min_invalid", least),
+    }
+}
+
+/// A third is unlimited; of the others, many begin far too early or never of themselves.
+pub fn concurrency(rng: &mut Rng) -> PolicyConfig {
+    let policy = if rng.chance(0.33) { "unlimited".to_owned() } else { name(rng, concurrency::REGISTRY) };
+    let mut config = PolicyConfig::named(&policy);
+    let share = |rng: &mut Rng| pick(rng, &[0.0, 0.3, 0.5, 0.7, 0.9]);
+    let own = match policy.as_str() {
+        "fixed" => json!({ "start": pick(rng, &[0.0, 0.6, 1.0]), "channels": 1 }),
+        "adaptive" => {
+            json!({ "low": share(rng), "high": 1.0, "ramp": pick(rng, &["floor", "ceil", "scaled"]) })
+        }
+        "queue-depth" => json!({ "low": share(rng), "high": 1.0, "depth": 1 + rng.below(20) }),
+        "idle-time" => {
+            let scope = pick(rng, &["device", "channel"]);
+            json!({ "low": share(rng), "high": 1.0, "idle": format!("{}ns", 1 + rng.below(900)), "scope": scope })
+        }
+        "rotation" => json!({ "start": share(rng), "group": pick(rng, &["device", "channel"]) }),
+        _ => json!({}),
+    };
+    if rng.chance(0.8) {
+        config.own = own.as_object().expect("a table").clone();
+    }
+    config
+}

@@ -1,0 +1,114 @@
+//! Does a device that is told at once what arrives, and settles writes when they do, stand where one stands that takes them
+//! event by event? Random loads on small devices, cut at random times: both are compared at every cut.
+//!
+//! Not verified: whole runs. `ways` of the scenario's `swarm` does that.
+
+use crate::bench::*;
+use harmonia_engine::Rng;
+use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::{Device, Domain, Ftl, SsdConfig, SubCompletion, SubRequest};
+use harmonia_types::{IoCause, Operation, SimTime};
+
+const SEEDS: u64 = 1_000;
+
+/// A few dies of their own pins, all full.
+fn config(rng: &mut Rng) -> SsdConfig {
+    let mut config = one_die();
+    config.geometry.channels = 1 + rng.below(3) as u32;
+    config.geometry.chips_per_channel = 1 + rng.below(2) as u32;
+    config.geometry.pages_per_block = 4 << rng.below(3);
+    config.gc.domain = if rng.chance(0.5) { Domain::Die } else { Domain::Device };
+    if rng.chance(0.2) {
+        // A write then ends as the data of another one arrives.
+        config.link.bandwidth = PAGE * 1_000_000_000 / 53;
+    }
+    config
+}
+
+fn device(config: &SsdConfig) -> Device {
+    let mut ftl = Ftl::new(config, 1, "device").unwrap();
+    for unit in 0..ftl.shape().units() {
+        for lpn in 0..ftl.shape().unit_pages {
+            ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+        }
+    }
+    Device::new(config, ftl, NoProbe).unwrap()
+}
+
+/// Arrivals up to a cut, and the cut.
+fn window(rng: &mut Rng, from: SimTime, token: u32, pages: u64) -> (Vec<(SimTime, SubRequest)>, SimTime) {
+    let (gap, others) = ([200, 2_000, 20_000][rng.below(3) as usize], rng.below(3) as f64 * 0.1);
+    let mut at = from;
+    let arriving: Vec<_> = (0..1 + rng.below(30) as u32)
+        .map(|index| {
+            // Some arrive at the same moment.
+            at.0 += rng.below(gap) * u64::from(!rng.chance(0.2));
+            let (operation, length) = match () {
+                () if !rng.chance(others) => (Operation::Write, 1),
+                () if rng.chance(0.6) => (Operation::Read, 1),
+                () if rng.chance(0.5) => (Operation::Trim, 1),
+                () => (Operation::Write, 2),
+            };
+            (at, sub(token + index, operation, rng.below(pages - 1), length))
+        })
+        .collect();
+    let until = if rng.chance(0.5) { at } else { SimTime(at.0 + rng.below(gap)) };
+    (arriving, until)
+}
+
+/// Hands over what arrives, one by one.
+fn step_by_step(device: &mut Device, arriving: &[(SimTime, SubRequest)], until: SimTime) {
+    for &(at, sub) in arriving {
+        device.advance_until(at, false).unwrap();
+        device.submit(at, sub).unwrap();
+    }
+    if arriving.last().is_none_or(|last| last.0 < until) {
+        device.advance_until(until, false).unwrap();
+    }
+}
+
+fn drained(device: &mut Device, into: &mut Vec<SubCompletion>) {
+    into.append(device.completions());
+}
+
+fn by_token(mut done: Vec<SubCompletion>) -> Vec<SubCompletion> {
+    done.sort_by_key(|done| done.token);
+    done
+}
+
+#[test]
+fn a_device_stands_where_one_stands_that_goes_event_by_event() {
+    let mut fewer = 0;
+    for seed in 0..SEEDS {
+        let mut rng = Rng::stream(seed, "settled");
+        let config = config(&mut rng);
+        let (mut plain, mut general) = (device(&config), device(&config));
+        let pages = u64::from(plain.ftl().shape().logical_pages);
+        let (mut settled, mut told) = (Vec::new(), Vec::new());
+        let (mut now, mut token) = (SimTime::ZERO, 0);
+        for cut in 0..30 {
+            let (arriving, until) = window(&mut rng, now, token, pages);
+            plain.run_through(&arriving, until).unwrap();
+            step_by_step(&mut general, &arriving, until);
+            drained(&mut plain, &mut settled);
+            drained(&mut general, &mut told);
+            fewer += usize::from(settled.len() > told.len());
+            let about = format!("seed {seed}, cut {cut} at {until}");
+            let tells = |device: &mut Device| {
+                let intervals = std::mem::take(device.gc_intervals());
+                let notices = std::mem::take(device.notices());
+                (device.next_wakeup(), device.is_quiet(), device.counters(), intervals, notices)
+            };
+            assert_eq!(tells(&mut plain), tells(&mut general), "{about}");
+            (now, token) = (until, token + arriving.len() as u32);
+        }
+        for device in [&mut plain, &mut general] {
+            device.advance_until(SimTime(u64::MAX / 2), false).unwrap();
+        }
+        drained(&mut plain, &mut settled);
+        drained(&mut general, &mut told);
+        assert_eq!(by_token(settled), by_token(told), "seed {seed}");
+        assert_eq!(plain.events(), general.events(), "seed {seed}");
+    }
+    assert!(fewer > 1_000, "writes were settled before {fewer} cuts only");
+}
