@@ -1,30 +1,34 @@
 //! Asking the caches of the processor for what will be needed soon.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_T0 as FIRST_LEVEL, _MM_HINT_T1 as SECOND_LEVEL};
+
+#[cfg(not(target_arch = "x86_64"))]
+const FIRST_LEVEL: i32 = 0;
+#[cfg(not(target_arch = "x86_64"))]
+const SECOND_LEVEL: i32 = 1;
+
 /// Asks for `table[index]`, which is about to be used. Changes nothing; an index beyond the table is ignored.
 #[inline]
 pub fn prefetch<T>(table: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(entry) = table.get(index) {
-        // SAFETY: a prefetch of a valid reference has no effect but on the caches.
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast());
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, index);
+    ask::<FIRST_LEVEL, T>(table, index);
 }
 
 /// [`prefetch`] for one of many: it comes no nearer than the second-level cache. The first level has room for some twenty misses
 /// at a time; with more, the program would wait for them at once instead of later.
 #[inline]
 pub fn prefetch_one_of_many<T>(table: &[T], index: usize) {
+    ask::<SECOND_LEVEL, T>(table, index);
+}
+
+#[expect(clippy::inline_always, reason = "one instruction")]
+#[inline(always)]
+fn ask<const LEVEL: i32, T>(table: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(entry) = table.get(index) {
-        // SAFETY: as above.
+        // SAFETY: a prefetch of a valid reference has no effect but on the caches.
         unsafe {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(entry).cast());
+            std::arch::x86_64::_mm_prefetch::<LEVEL>(std::ptr::from_ref(entry).cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -52,24 +52,31 @@ impl Ftl {
         prefetch_all(&self.best, unit as usize * groups, groups);
     }
 
-    /// Asks it for the reverse entries of that victim, and for the blocks of its group, of which another will be the best.
+    /// Asks it for the reverse entries of that victim and of where its pages go, and for the blocks of its group, of which another
+    /// will be the best.
     #[inline]
     pub(crate) fn prefetch_victim(&self, unit: u32) {
         let Some((first, block)) = self.victim(unit) else { return };
         let pages = (first + block.index()) << self.shape.page_bits;
         prefetch_all(&self.reverse, pages, self.shape.data_pages as usize);
-        let place = |block: u32| (first + block as usize) << self.shape.page_bits;
-        if let Some((open, page)) = self.next_gc_page(unit) {
-            prefetch_all(&self.reverse, place(open) + page as usize, (self.shape.data_pages - page) as usize);
-            let state = &self.units[unit as usize];
-            if page > 0 && state.free > 0 {
-                let next = self.free_ring[first + state.free_head as usize];
-                prefetch_all(&self.reverse, place(next), page as usize);
-            }
-        }
+        self.prefetch_destination(unit);
         let group = first + block.index() / GROUP * GROUP;
         prefetch_all(&self.entries, group, GROUP);
         prefetch_all(&self.erases, group, GROUP);
+    }
+
+    /// Asks it for the reverse entries of where a victim's pages go: the rest of the open block, and the block after it.
+    #[inline]
+    fn prefetch_destination(&self, unit: u32) {
+        let Some((open, page)) = self.next_gc_page(unit) else { return };
+        let (shape, state) = (&self.shape, &self.units[unit as usize]);
+        let first = unit as usize * shape.blocks_per_unit as usize;
+        let place = |block: u32| (first + block as usize) << shape.page_bits;
+        prefetch_all(&self.reverse, place(open) + page as usize, (shape.data_pages - page) as usize);
+        if page > 0 && state.free > 0 {
+            let next = self.free_ring[first + state.free_head as usize];
+            prefetch_all(&self.reverse, place(next), page as usize);
+        }
     }
 
     /// Asks it for the map entries of the pages of that victim.
