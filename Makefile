@@ -53,8 +53,10 @@ demo: prerequisites
 	esac
 	@echo "Look at it: file://$(CURDIR)/demo/report.html"
 
+# Examples are checked by clippy; building them here takes a minute.
 test: prerequisites
-	cargo test --locked
+	cargo test --locked --lib --bins --tests
+	cargo test --locked --doc
 
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser

@@ -6,7 +6,7 @@ Takes the last commit, not what is changed since. FOLDER keeps what is known of 
 stopped goes on; --at-most ends it after so many mutants more. `make mutants` calls it.
 
 cargo-mutants (https://mutants.rs) says which mutants there are. Most are planted behind a switch and built at once (planting.py),
-and tested by those programs of tests that come by them, the quick ones first, until a test fails. The rest cargo-mutants plants,
+and tested by those modules of tests that come by them, the quick ones first, until a test fails. The rest cargo-mutants plants,
 builds and tests one by one.
 """
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{Interval, Report};
 
 use super::pair::Pair;
 use super::verdicts;
@@ -36,12 +36,9 @@ pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
     let _ = match pair.difference(|all| all.mean).and_then(|versus| versus.relative) {
         _ if pair.is_tie && pair.gain() == 0.0 => write!(text, ", a tie"),
         _ if pair.is_tie => write!(text, ": {gain} less, which counts as a tie"),
-        Some(relative) if relative.half_width.is_some() && relative.mean < 0.0 => write!(
-            text,
-            ": {gain} less (confidence interval {} to {})",
-            percent((-relative.high()).max(0.0)),
-            percent(-relative.low())
-        ),
+        Some(relative) if relative.half_width.is_some() && relative.mean < 0.0 => {
+            write!(text, ": {gain} less (confidence interval {})", savings(&relative))
+        }
         _ => write!(text, ": {gain} less"),
     };
     text.push('.');
@@ -51,6 +48,11 @@ pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
         let _ = write!(text, " {} {verb} with {}.", listed(&names), name(best));
     }
     text
+}
+
+/// What may be saved, as an interval of relative change says: no less than nothing, and no more than all.
+fn savings(relative: &Interval) -> String {
+    format!("{} to {}", percent((-relative.high()).max(0.0)), percent((-relative.low()).min(1.0)))
 }
 
 /// p99, p99.9 where it tells something else, and who has a lower p99 than the best of the mean.
@@ -98,4 +100,17 @@ fn alone(run: &Report) -> String {
         let _ = write!(text, ", {what} {}", ms(ns as f64));
     }
     text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_saves_more_than_all() {
+        let saved = |mean, half| savings(&Interval { mean, half_width: Some(half), samples: 10 });
+        assert_eq!(saved(-0.3, 0.1), "20% to 40%");
+        assert_eq!(saved(-0.8, 0.27), "53% to 100%");
+        assert_eq!(saved(-0.1, 0.2), "0% to 30%");
+    }
 }
