@@ -53,7 +53,7 @@ demo: prerequisites
 	esac
 	@echo "Look at it: file://$(CURDIR)/demo/report.html"
 
-# Examples are checked by clippy; building them here takes a minute.
+# Without examples: `make clippy` checks them, and building them takes a minute.
 test: prerequisites
 	cargo test --locked --lib --bins --tests
 	cargo test --locked --doc

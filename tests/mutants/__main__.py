@@ -153,7 +153,7 @@ class Test:
     def only(self) -> list[str]:
         return [f"{self.module}::"] if self.module else []
 
-    def by_module(self) -> list["Test"]:
+    def by_module(self) -> list[Test]:
         """The same, module by module: a mutant need not wait for those that do not come by it."""
         listed = subprocess.check_output([self.program, "--list", "--format=terse"], cwd=self.folder, text=True)
         names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]

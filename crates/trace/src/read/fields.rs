@@ -209,22 +209,6 @@ impl<'a> Words<'a> {
     /// The next word as a whole number below 2^64: digits only.
     #[inline]
     pub(crate) fn number(&mut self, column: &Column) -> Result<u64, String> {
-        let mut start = self.at;
-        while self.line.get(start).is_some_and(is_blank) {
-            start += 1;
-        }
-        let (value, digits) = leading_digits(self.line, start);
-        if !matches!(digits, 1..=SAFE_DIGITS) || !self.line.get(start + digits).is_none_or(is_blank) {
-            return self.any_number(column);
-        }
-        self.at = start + digits;
-        Ok(value)
-    }
-
-    /// As [`Words::number`], for what it cannot do at a glance: more digits than surely fit, and no number at all.
-    #[cold]
-    #[inline(never)]
-    fn any_number(&mut self, column: &Column) -> Result<u64, String> {
         let word = self.word(column)?;
         whole(word).ok_or_else(|| column.misread(word))
     }
@@ -470,17 +454,6 @@ mod tests {
         fn the_short_way_to_a_decimal_is_the_long_way(text in "[0-9]{0,12}(\\.[0-9]{0,12})?[0-9. ]{0,2}") {
             for unit in [1, 1000, 1_000_000_000] {
                 prop_assert_eq!(decimal(text.as_bytes(), unit), any_decimal(text.as_bytes(), unit));
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_short_way_to_a_number_is_the_long_way(line in "([0-9]{1,22}[ \\t]{0,2}|[ \\t]|[a,-]){0,6}") {
-            let (mut short, mut long) = (Words::new(line.as_bytes()), Words::new(line.as_bytes()));
-            for _ in 0..6 {
-                prop_assert_eq!(short.number(&COLUMN), long.any_number(&COLUMN), "{}", line);
-                prop_assert_eq!(short.rest(), long.rest(), "{}", line);
             }
         }
     }
