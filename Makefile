@@ -12,19 +12,28 @@ CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$
 # Where `cargo install` puts the command.
 BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
+# Parsers to fuzz: folders of fuzz/seeds.
+FUZZ_ONLY ?= $(notdir $(wildcard fuzz/seeds/*))
 SWARM ?= 100000
 OPERATIONS ?= 1000000000
 SEED ?= 1
 MUTANTS ?= 300
 
-.PHONY: help demo test check bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+# Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
+export CARGO_INCREMENTAL ?= 0
+
+.PHONY: help demo test check whole nightly times bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
-	judgement coverage
+	judgement judgement-long coverage demonstration fuzz-one
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
 	@echo 'make test    all tests of the Rust code'
 	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
+	@echo '             (HARMONIA_CHECK=all: also what the changed files cannot have broken, see tests/changed.py)'
+	@echo 'make whole   make check with every step, of what is committed; then .ci/whole names that commit'
+	@echo 'make nightly everything, and long forms of it: a night; goes on where it was stopped'
+	@echo 'make times   processor time of every step of make check, by crate and by program (below target/times, a clean build)'
 	@echo 'make wheels  wheels that need no Rust, below target/wheels (x86-64, and aarch64 where its Rust target is installed)'
 	@echo 'make bench   speed as ratios to a bare FTL measured in the same run; tables and policies in Python'
 	@echo 'make peers   results and speed beside DiskSim and MQSim (DISKSIM=FILE MQSIM=FILE; PEERS=results or speed; FULL=1: speed at full size)'
@@ -41,7 +50,7 @@ help:
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
 	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
-	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json'
+	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json.zst'
 	@echo 'make clean   remove what was built'
 
 demo: prerequisites
@@ -58,13 +67,41 @@ test: prerequisites
 	cargo test --locked --lib --bins --tests
 	cargo test --locked --doc
 
+STEPS := fmt links prose clippy rustdoc test examples python judgement browser newcomer demonstration fuzz
+# Those that only some changes can break: tests/changed.py has the rule.
+SOMETIMES := browser newcomer fuzz
+
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser
-	@for step in fmt links prose clippy rustdoc test examples python judgement browser newcomer demo; do \
-		echo "== $$step ($$SECONDS s)"; $(MAKE) --no-print-directory $$step; \
+	@for step in $(STEPS); do \
+		echo "== $$step ($$SECONDS s)"; \
+		case ' $(SOMETIMES) ' in *" $$step "*) python3 tests/changed.py "$$step" || { [ $$? = 1 ] && continue; };; esac; \
+		$(MAKE) --no-print-directory "$$step" FUZZ_SECONDS=5; \
 	done
-	@echo '== fuzz'; $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
 	@echo 'check: all passed'
+
+# Steps may be left out as long as nothing they depend on differs from the commit that this names.
+whole:
+	@if [ -n "$$(git status --porcelain)" ]; then echo 'whole: commit first: .ci/whole names a commit'; exit 1; fi
+	HARMONIA_CHECK=all $(MAKE) --no-print-directory check
+	git rev-parse HEAD > .ci/whole
+
+# What passed is kept by commit, so that a night that was stopped goes on.
+NIGHTS := check demo judgement-long coverage swarm torture fuzz mutants
+nightly: prerequisites prerequisites-python prerequisites-browser
+	@if [ -n "$$(git status --porcelain)" ]; then echo 'nightly: commit first: what passed is kept by commit'; exit 1; fi; \
+	passed=$(TARGET)/nightly/$$(git rev-parse HEAD); mkdir -p "$$passed"; \
+	for step in $(NIGHTS); do \
+		if [ -e "$$passed/$$step" ]; then echo "== $$step: passed before"; continue; fi; \
+		echo "== $$step ($$SECONDS s)"; \
+		HARMONIA_CHECK=all $(MAKE) --no-print-directory "$$step"; touch "$$passed/$$step"; \
+	done
+	@echo 'nightly: all passed'
+
+# Into a folder of its own, from nothing.
+times: prerequisites prerequisites-python prerequisites-browser
+	rm -rf $(TARGET)/times
+	CARGO_TARGET_DIR=$(TARGET)/times/target python3 tests/times.py $(TARGET)/times $(STEPS)
 
 fmt:
 	cargo fmt --all --check
@@ -122,6 +159,9 @@ judgement: prerequisites-python $(VENV)/ready
 	cargo build --quiet --locked -p harmonia-cli
 	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python tests/judgement.py $(TARGET)/debug/harmonia $(LONG)
 
+judgement-long:
+	$(MAKE) --no-print-directory judgement LONG=--long
+
 coverage: prerequisites
 	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-metrics --test coverage -- --nocapture
 	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test all judgement::intervals -- --nocapture
@@ -175,22 +215,28 @@ wheels: prerequisites prerequisites-python $(VENV)/ready
 	done
 	python3 tests/wheel.py $(TARGET)/wheels
 
-# Without a sanitizer it works on the stable toolchain: panics, hangs and broken promises are what we look for.
+# Without a sanitizer it works on the stable toolchain: panics, hangs and broken promises are what we look for. The flags are
+# those of cargo-fuzz; a target triple keeps them from build scripts and macros. As many parsers at once as there are cores.
+FUZZ_FLAGS := --cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares -Cllvm-args=-simplifycfg-branch-fold-threshold=0
 fuzz: prerequisites
 	@if ! command -v c++ > /dev/null; then \
 		echo 'fuzz: skipped, libFuzzer needs a C++ compiler (Debian, Ubuntu: apt install g++)'; exit 0; \
 	fi; \
-	export PATH="$(TOOLS)/bin:$$PATH"; \
-	command -v cargo-fuzz > /dev/null || cargo install cargo-fuzz --locked --quiet --root $(TOOLS); \
-	for target in $$(cargo fuzz list); do \
-		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
-		mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
-		log=$$(mktemp); \
-		if cargo fuzz run -s none $$target fuzz/corpus/$$target fuzz/seeds/$$target \
-			-- -max_total_time=$(FUZZ_SECONDS) -timeout=20 -print_final_stats=1 > $$log 2>&1; \
-		then grep 'number_of_executed_units' $$log; rm $$log; \
-		else cat $$log; rm $$log; exit 1; fi; \
-	done
+	host=$$(rustc --print host-tuple); \
+	RUSTFLAGS='$(FUZZ_FLAGS)' cargo build --quiet --release --locked --manifest-path fuzz/Cargo.toml --target "$$host" --target-dir $(TARGET)/fuzz; \
+	cp "$(TARGET)/fuzz/$$host/release/fuzz" $(TARGET)/fuzz/fuzz; \
+	printf '%s\n' $(FUZZ_ONLY) | xargs -P "$$(nproc)" -I NAME $(MAKE) --no-print-directory fuzz-one FUZZ_TARGET=NAME FUZZ_SECONDS=$(FUZZ_SECONDS)
+
+# Of `make fuzz`: one parser with the program that is built.
+fuzz-one:
+	@mkdir -p fuzz/corpus/$(FUZZ_TARGET) fuzz/artifacts/$(FUZZ_TARGET); \
+	log=$$(mktemp); \
+	if HARMONIA_FUZZ=$(FUZZ_TARGET) $(TARGET)/fuzz/fuzz fuzz/corpus/$(FUZZ_TARGET) fuzz/seeds/$(FUZZ_TARGET) \
+		-max_total_time=$(FUZZ_SECONDS) -timeout=20 -print_final_stats=1 -artifact_prefix=fuzz/artifacts/$(FUZZ_TARGET)/ > $$log 2>&1; \
+	then echo "fuzz $(FUZZ_TARGET) for $(FUZZ_SECONDS) s: $$(awk '/number_of_executed_units/ {print $$2}' $$log) inputs"; rm $$log; \
+	else echo "fuzz $(FUZZ_TARGET)"; cat $$log; rm $$log; exit 1; fi
 
 swarm: prerequisites
 	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test all swarm:: -- --nocapture
@@ -208,8 +254,7 @@ mutants: prerequisites prerequisites-python $(VENV)/ready
 # Runs are kept below target/; delete the folder after changing the simulator.
 reproduce: prerequisites
 	cargo run --release --locked -p harmonia-cli -- reproduce --out $(TARGET)/reproduction
-	cp $(TARGET)/reproduction/results.json experiments/results.json
-	$(MAKE) --no-print-directory findings
+	cargo run --quiet --locked -p harmonia-reproduce --example findings -- $(TARGET)/reproduction/results.json
 
 # Seven coordination policies and the bound on four levels, over loads and stripe units: docs/redundancy.md. TRACE=FILE adds a trace. Goes on where
 # it was stopped; half an hour on two idle cores.

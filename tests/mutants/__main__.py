@@ -1,9 +1,10 @@
 """How many planted bugs do the tests let live? A random sample of mutants, each tested by its own crate alone.
 
-    python3 tests/mutants FOLDER [--count 300] [--seed 1] [--at-most N]
+    python3 tests/mutants FOLDER [--count 300] [--seed 1] [--draw N --draw-seed S] [--at-most N]
 
 Takes the last commit, not what is changed since. FOLDER keeps what is known of this commit and seed, so that a run that was
-stopped goes on; --at-most ends it after so many mutants more. `make mutants` calls it.
+stopped goes on; --at-most ends it after so many mutants more. --draw takes so many of the sample, by a seed of their own.
+`make mutants` calls it.
 
 cargo-mutants (https://mutants.rs) says which mutants there are. Most are planted behind a switch and built at once (planting.py),
 and tested by those modules of tests that come by them, the quick ones first, until a test fails. The rest cargo-mutants plants,
@@ -49,6 +50,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--draw", type=int, help="mutants to draw of the sample; all without it")
+    parser.add_argument("--draw-seed", type=int, default=1)
     parser.add_argument("--at-most", type=int)
     arguments = parser.parse_args()
     commit = subprocess.check_output(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, text=True).strip()
@@ -56,6 +59,8 @@ def main() -> None:
     tree = checked_out(folder / "tree", commit)
     known = Known(folder / f"{commit}-{arguments.seed}.json")
     sample = sampled(tree, arguments.count, arguments.seed)
+    if arguments.draw is not None:
+        sample = random.Random(arguments.draw_seed).sample(sample, min(arguments.draw, len(sample)))
     print(f"mutants: {len(sample)} of commit {commit}, seed {arguments.seed}", flush=True)
     left = [mutant for mutant in sample if mutant["name"] not in known.outcomes][: arguments.at_most]
     if left:

@@ -1,7 +1,8 @@
-//! Writes the pages made of results: `cargo run -p harmonia-reproduce --example findings`.
+//! Writes the pages made of results: `cargo run -p harmonia-reproduce --example findings [RESULTS]`.
 //!
-//! Reads `experiments/results.json`, the committed results; writes `docs/findings.md`, `docs/figures/` and the claims
-//! of `docs/validation.md`. A test (`tests/pages.rs`) fails when a committed page is stale.
+//! Reads `experiments/results.json.zst`, the committed results, which are those of the file `RESULTS` from then on if there is
+//! one. Writes `docs/findings.md`, `docs/figures/` and the claims of `docs/validation.md`. A test (`tests/pages.rs`) fails
+//! when a committed page is stale.
 
 use std::fs;
 use std::io;
@@ -12,8 +13,15 @@ use harmonia_reproduce::{Results, findings};
 /// What stands around the claims in `docs/validation.md`.
 const BEGIN: &str = "<!-- claims: written by `make findings` -->\n";
 const END: &str = "<!-- end of claims -->\n";
+/// The committed results, below the root. 7 MB of text are a tenth of that compressed.
+const RESULTS: &str = "experiments/results.json.zst";
+/// How hard zstd tries: the most that needs no more memory to read.
+const LEVEL: i32 = 19;
 
 fn main() -> io::Result<()> {
+    if let Some(path) = std::env::args_os().nth(1) {
+        commit(Path::new(&path))?;
+    }
     fs::create_dir_all(root().join("docs/figures"))?;
     for stale in stale_figures()? {
         fs::remove_file(stale)?;
@@ -31,8 +39,19 @@ pub fn root() -> &'static Path {
 
 /// The committed results.
 pub fn results() -> io::Result<Results> {
-    let text = fs::read_to_string(root().join("experiments/results.json"))?;
-    Results::from_json(&text).map_err(io::Error::other)
+    let text = zstd::decode_all(fs::File::open(root().join(RESULTS))?)?;
+    let text = std::str::from_utf8(&text).map_err(io::Error::other)?;
+    Results::from_json(text).map_err(io::Error::other)
+}
+
+/// Makes the results in a file of a campaign the committed ones.
+fn commit(path: &Path) -> io::Result<()> {
+    let text = fs::read_to_string(path)?;
+    Results::from_json(&text).map_err(io::Error::other)?;
+    let whole = root().join(RESULTS);
+    let part = whole.with_extension("part");
+    fs::write(&part, zstd::encode_all(text.as_bytes(), LEVEL)?)?;
+    fs::rename(part, whole)
 }
 
 /// Every page with its path below the root.

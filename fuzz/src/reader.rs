@@ -15,14 +15,23 @@ const ARRAY: ArrayGeometryForLoad =
 /// A sort window wider than any format's own.
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);
 
-/// Reads, describes and replays `data` as a trace of that format, whose rows are at least `shortest` bytes long.
-#[allow(dead_code, reason = "not of a table")]
-pub fn check(data: &[u8], format: &str, shortest: u64) {
-    check_as(data, TraceOptions::of_format(format), shortest);
+/// Reads, describes and replays `data` as a trace of that format.
+pub fn check(data: &[u8], format: &str) {
+    // Only msr refuses rows of no bytes.
+    check_as(data, TraceOptions::of_format(format), u64::from(format == "msr"));
 }
 
-/// As `check`, with more to be said about the file than its format.
-pub fn check_as(data: &[u8], strict: TraceOptions, shortest: u64) {
+/// As `check` for the format csv: the first line of the data names the columns; the rest is the file.
+pub fn check_table(data: &[u8]) {
+    let end = data.iter().position(|&byte| byte == b'\n').unwrap_or(data.len());
+    let Ok(names) = std::str::from_utf8(&data[..end]) else { return };
+    let Ok(columns) = names.parse() else { return };
+    let options = TraceOptions { columns: Some(columns), ..TraceOptions::of_format("csv") };
+    check_as(data.get(end + 1..).unwrap_or_default(), options, 0);
+}
+
+/// Rows are at least `shortest` bytes long.
+fn check_as(data: &[u8], strict: TraceOptions, shortest: u64) {
     let open = |options: &TraceOptions| Trace::from_bytes("fuzz", data.to_vec(), options);
     if let Ok(trace) = open(&TraceOptions::default()) {
         let _ = trace.info();
