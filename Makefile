@@ -12,6 +12,8 @@ CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$
 # Where `cargo install` puts the command.
 BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
+# Of every parser in `make check`.
+SHORT_FUZZ ?= 5
 # Parsers to fuzz: folders of fuzz/seeds.
 FUZZ_ONLY ?= $(notdir $(wildcard fuzz/seeds/*))
 SWARM ?= 100000
@@ -24,7 +26,7 @@ export CARGO_INCREMENTAL ?= 0
 
 .PHONY: help demo test check whole nightly times bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
-	judgement judgement-long coverage demonstration fuzz-one
+	judgement judgement-long coverage demonstration command fuzz-one
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
@@ -53,14 +55,21 @@ help:
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json.zst'
 	@echo 'make clean   remove what was built'
 
+DEMO_POLICIES := local,reactive-inclusive,reactive-selective,ideal
 demo: prerequisites
 	cargo install --path crates/cli --locked --force --quiet
-	"$(BIN)/harmonia" compare hpc-w --policies local,reactive-inclusive,reactive-selective,ideal --out demo
+	"$(BIN)/harmonia" compare hpc-w --policies $(DEMO_POLICIES) --out demo
 	@case ":$$PATH:" in \
 	*":$(BIN):"*) echo 'The harmonia command works from any folder.' ;; \
 	*) echo 'To use harmonia from any folder: export PATH="$(BIN):$$PATH"' ;; \
 	esac
 	@echo "Look at it: file://$(CURDIR)/demo/report.html"
+
+# The demo on drives of an eighth of the size, with the command that the tests have built. `make nightly` runs the whole of it.
+demonstration: command
+	XDG_CACHE_HOME=$(TARGET)/cache $(COMMAND) compare hpc-w --policies $(DEMO_POLICIES) --set ssd.geometry.blocks_per_plane=64 \
+		--quiet --out $(TARGET)/demonstration > /dev/null
+	@test -s $(TARGET)/demonstration/report.html
 
 # Without examples: `make clippy` checks them, and building them takes a minute.
 test: prerequisites
@@ -76,7 +85,7 @@ check: prerequisites prerequisites-python prerequisites-browser
 	@for step in $(STEPS); do \
 		echo "== $$step ($$SECONDS s)"; \
 		case ' $(SOMETIMES) ' in *" $$step "*) python3 tests/changed.py "$$step" || { [ $$? = 1 ] && continue; };; esac; \
-		$(MAKE) --no-print-directory "$$step" FUZZ_SECONDS=5; \
+		$(MAKE) --no-print-directory "$$step" FUZZ_SECONDS=$(SHORT_FUZZ); \
 	done
 	@echo 'check: all passed'
 
@@ -101,7 +110,7 @@ nightly: prerequisites prerequisites-python prerequisites-browser
 # Into a folder of its own, from nothing.
 times: prerequisites prerequisites-python prerequisites-browser
 	rm -rf $(TARGET)/times
-	CARGO_TARGET_DIR=$(TARGET)/times/target python3 tests/times.py $(TARGET)/times $(STEPS)
+	CARGO_TARGET_DIR=$(TARGET)/times/target python3 tests/times.py $(TARGET)/times $(filter-out fuzz,$(STEPS)) "fuzz FUZZ_SECONDS=$(SHORT_FUZZ)"
 
 fmt:
 	cargo fmt --all --check
@@ -112,17 +121,22 @@ clippy:
 rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
-# Every built-in scenario is validated; the small ones run. `make demo` runs a big one.
-examples:
+# The command as its tests use it. `cargo build -p harmonia-cli` would compile half the tree anew, with other features of libraries.
+COMMAND := $(TARGET)/debug/harmonia
+command: prerequisites
+	@cargo test --quiet --locked --no-run --test command
+
+# Every built-in scenario is validated; the small ones run, and two of the others on small drives. `make demo` runs a big one.
+examples: command
 	@export XDG_CACHE_HOME=$(TARGET)/cache; trace=fuzz/seeds/msr_reader/rows.csv; \
-	harmonia() { cargo run --quiet --locked -p harmonia-cli -- "$$@"; }; \
+	harmonia() { $(COMMAND) "$$@"; }; \
 	for scenario in examples/*.toml; do \
 		echo "check $$scenario"; \
 		extra=(); if grep -q 'kind = "trace"' "$$scenario"; then extra=(--trace $$trace --set workload.warmup=0); fi; \
 		harmonia check "$$scenario" "$${extra[@]}" > /dev/null; \
 	done; \
 	harmonia run tiny --checked > /dev/null; \
-	harmonia run mongodb-like --set workload.requests=5000 > /dev/null; \
+	harmonia run mongodb-like --set workload.requests=5000 --set ssd.geometry.blocks_per_plane=64 > /dev/null; \
 	harmonia compare tiny --set array.devices=2,4 --json > /dev/null; \
 	for sweep in examples/sweeps/*.toml; do \
 		harmonia sweep "$$sweep" --out $(TARGET)/sweep > /dev/null; \
@@ -155,9 +169,8 @@ python: prerequisites-python $(VENV)/ready
 	$(VENV)/bin/python -m mypy.stubtest --mypy-config-file pyproject.toml harmonia._native
 
 # Short comparisons held against what long ones name, on the terminal, in JSON, on the page and in Python.
-judgement: prerequisites-python $(VENV)/ready
-	cargo build --quiet --locked -p harmonia-cli
-	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python tests/judgement.py $(TARGET)/debug/harmonia $(LONG)
+judgement: prerequisites-python $(VENV)/ready command
+	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python tests/judgement.py $(COMMAND) $(LONG)
 
 judgement-long:
 	$(MAKE) --no-print-directory judgement LONG=--long
@@ -173,9 +186,8 @@ $(BROWSER_VENV)/ready: tests/browser/requirements.txt
 	touch $@
 
 # The page of results in the system's own browser; nothing but the driver is installed.
-browser: prerequisites-python prerequisites-browser $(BROWSER_VENV)/ready
-	cargo build --quiet --locked -p harmonia-cli
-	BROWSER_PATH="$(CHROMIUM)" HARMONIA="$(TARGET)/debug/harmonia" $(BROWSER_VENV)/bin/python -m pytest --quiet tests/browser
+browser: prerequisites-python prerequisites-browser $(BROWSER_VENV)/ready command
+	BROWSER_PATH="$(CHROMIUM)" HARMONIA="$(COMMAND)" $(BROWSER_VENV)/bin/python -m pytest --quiet tests/browser
 
 newcomer: prerequisites-python
 	CARGO_TARGET_DIR=$(TARGET) python3 tests/newcomer.py

@@ -24,13 +24,18 @@ pub struct Origin {
 
 /// Observes what happens to flash. All methods do nothing unless overridden; none can change anything.
 pub trait Probe: Send {
-    /// Whether the device checks its own invariants after every event (slow; tests).
+    /// Whether it may have the device check its own invariants after every event (slow; tests).
     const AUDIT: bool = false;
     /// Whether `works`, `stops`, `suspends` and `waits` are called: what a die's planes do is then looked up at every command.
     const WATCHES_PLANES: bool = false;
     /// Whether `levels` is called: how a die stands is then looked up after each of its events.
     const WATCHES_LEVELS: bool = false;
 
+    /// Whether it has. One type can serve runs that are checked and runs that are only watched: a device is compiled for each type.
+    #[inline]
+    fn audits(&self) -> bool {
+        Self::AUDIT
+    }
     /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
     #[inline]
     fn program(&mut self, _to: FlashPage, _lpn: Lpn, _cause: IoCause, _origin: Option<Origin>) {}

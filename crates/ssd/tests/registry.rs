@@ -171,7 +171,9 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
                         let axes = format!("{frontiers:?} {domain:?} {allocation:?}");
                         let what = format!("{} {} {axes}", victim.name, schedule.name);
                         let first = exercise(&config, &what);
-                        assert_eq!(first, exercise(&config, &what), "{what}: the same run twice");
+                        if domain == Domain::Die {
+                            assert_eq!(first, exercise(&config, &what), "{what}: the same run twice");
+                        }
                     }
                 }
             }

@@ -81,11 +81,11 @@ impl Run<'_> {
         let observer = self.options.observe.observer(self.id);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
         let levels = observer.as_ref().is_some_and(|observer| observer.wants_levels());
-        let wanted = Wanted { levels: levels || self.limits_channels(), planes };
-        match (wanted.levels, self.options.checked) {
-            (false, false) => self.simulate::<RunProbe<false, false>>(wanted, start, observer),
-            (true, false) => self.simulate::<RunProbe<true, false>>(wanted, start, observer),
-            (_, true) => self.simulate::<RunProbe<true, true>>(wanted, start, observer),
+        let wanted =
+            Wanted { levels: levels || self.limits_channels(), planes, checks: self.options.checked };
+        match wanted.levels || wanted.checks {
+            false => self.simulate::<RunProbe<false>>(wanted, start, observer),
+            true => self.simulate::<RunProbe<true>>(wanted, start, observer),
         }
     }
 
@@ -97,9 +97,9 @@ impl Run<'_> {
 
     /// Simulates it up to the arrival of request `at`, clones it, and lets both go on. Nobody observes them.
     pub fn measure_twice(&self, start: Start, at: u64) -> Result<[Measured; 2], RunError> {
-        let wanted = Wanted { levels: self.limits_channels(), planes: false };
+        let wanted = Wanted { levels: self.limits_channels(), planes: false, checks: true };
         let began = Stopwatch::start();
-        let mut clock = self.clock::<RunProbe<true, true>>(wanted, start, None)?;
+        let mut clock = self.clock::<RunProbe<true>>(wanted, start, None)?;
         clock.run_until(at)?;
         let mut second = clock.fork()?;
         clock.run()?;
@@ -123,11 +123,11 @@ impl Run<'_> {
 
     /// Simulates the warm-up alone, and lets the members come to rest behind it.
     pub fn warm_up(&self, states: Vec<Ftl>) -> Result<Start, RunError> {
-        let wanted = Wanted { levels: false, planes: false };
+        let wanted = Wanted { levels: false, planes: false, checks: self.options.checked };
         let start = Start::aged(states);
-        let warmed = match self.options.checked {
-            false => self.come_to_rest::<RunProbe<false, false>>(wanted, start),
-            true => self.come_to_rest::<RunProbe<true, true>>(wanted, start),
+        let warmed = match wanted.checks {
+            false => self.come_to_rest::<RunProbe<false>>(wanted, start),
+            true => self.come_to_rest::<RunProbe<true>>(wanted, start),
         };
         self.options.progress.end(self.index);
         warmed

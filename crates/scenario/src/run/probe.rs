@@ -17,6 +17,8 @@ pub(super) struct Wanted {
     pub levels: bool,
     /// What the planes of the first one do.
     pub planes: bool,
+    /// Whether each checks its invariants after every event.
+    pub checks: bool,
 }
 
 /// A probe that tells what it has seen.
@@ -31,16 +33,16 @@ pub(super) trait Told: Probe {
     fn planes(&self) -> Option<MemberPlanes>;
 }
 
-/// Watches one member if `WATCHES`; has the device check its invariants too if `CHECKS`.
+/// Watches one member, and has it check its invariants if that is wanted; does neither, at no cost, unless `WATCHES`.
 #[derive(Debug, Clone)]
-pub(super) struct RunProbe<const WATCHES: bool, const CHECKS: bool> {
+pub(super) struct RunProbe<const WATCHES: bool> {
     member: DeviceId,
     wanted: Wanted,
     over_time: OverTime,
     planes: Option<Box<PlaneRecorder>>,
 }
 
-impl<const WATCHES: bool, const CHECKS: bool> Told for RunProbe<WATCHES, CHECKS> {
+impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
     fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self {
         let recorder = || Box::new(PlaneRecorder::new(geometry.dies(), geometry.planes_per_die));
         RunProbe {
@@ -61,10 +63,15 @@ impl<const WATCHES: bool, const CHECKS: bool> Told for RunProbe<WATCHES, CHECKS>
     }
 }
 
-impl<const WATCHES: bool, const CHECKS: bool> Probe for RunProbe<WATCHES, CHECKS> {
-    const AUDIT: bool = CHECKS;
+impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
+    const AUDIT: bool = WATCHES;
     const WATCHES_PLANES: bool = WATCHES;
     const WATCHES_LEVELS: bool = WATCHES;
+
+    #[inline]
+    fn audits(&self) -> bool {
+        WATCHES && self.wanted.checks
+    }
 
     fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
         if let Some(recorder) = &mut self.planes {

@@ -32,7 +32,8 @@ use harmonia_types::DeviceId;
 use harmonia_types::registry::names;
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 
-const SCENARIOS: u64 = 1000;
+/// `make swarm` and `make nightly` run more.
+const SCENARIOS: u64 = 400;
 
 /// A scenario, and the trace that goes with it.
 struct Generated {

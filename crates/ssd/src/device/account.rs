@@ -119,7 +119,7 @@ impl<P: Probe> Device<P> {
         // A suspended command waits between its start and its end, too; one of the background is not suspended.
         let until = if command.background { start } else { now };
         let queue_rebuild = self.background_between(die, op.ready, until);
-        if P::AUDIT {
+        if self.probe.audits() {
             let before = self.background_between(die, op.ready, start);
             self.audit_waiting(
                 die,

@@ -71,7 +71,7 @@ impl<P: Probe> Device<P> {
                 }
                 _ => self.take_ingress()?,
             }
-            if P::AUDIT {
+            if self.probe.audits() {
                 self.audit();
             }
         }

@@ -200,7 +200,7 @@ impl<P: Probe> Device<P> {
             () if self.rules.global || slot.paused.is_some() => Asked::Always,
             () if needs.steps_alone && slot.head == NO_OP => Asked::Never,
             // Whoever checks a run has every schedule asked while something waits.
-            () if P::AUDIT => Asked::Always,
+            () if self.probe.audits() => Asked::Always,
             () if needs.moves_unasked => Asked::Never,
             () if needs.steps_unmatched => Asked::OfMatches,
             () => Asked::Always,

@@ -320,7 +320,7 @@ impl<P: Probe> Device<P> {
             counters: DeviceCounters::default(),
             events: 0,
             standing,
-            diaries: Diaries::new(if P::AUDIT { dies } else { 0 }),
+            diaries: Diaries::new(if probe.audits() { dies } else { 0 }),
             probe,
         };
         device.is_plain = device.is_plain();

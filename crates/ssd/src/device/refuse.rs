@@ -165,7 +165,7 @@ impl<P: Probe> Device<P> {
             let ready = op.ready.min(now);
             let queue_gc = self.collected_between(die, ready, now);
             let queue_rebuild = self.background_between(die, ready, now);
-            if P::AUDIT {
+            if self.probe.audits() {
                 self.audit_waiting(die, (ready, now), (queue_gc, queue_rebuild));
             }
             let blame = Blame {

@@ -117,7 +117,7 @@ impl<P: Probe> Device<P> {
     /// A die does something else from now on.
     #[inline]
     pub(super) fn note_doing(&mut self, die: u32, doing: Doing, now: SimTime) {
-        if P::AUDIT {
+        if self.probe.audits() {
             self.diaries.0[die as usize].note(doing, now);
             if self.diaries.0[die as usize].entries.len() > self.diaries.0[die as usize].looks_at {
                 self.forget_old_entries(die, now);
@@ -134,7 +134,7 @@ impl<P: Probe> Device<P> {
     /// A die begins a command.
     #[inline]
     pub(super) fn note_command(&mut self, die: u32, now: SimTime) {
-        if P::AUDIT {
+        if self.probe.audits() {
             self.diaries.0[die as usize].suspended = SimDuration::ZERO;
             self.note_doing(die, self.doing(die), now);
         }
@@ -153,7 +153,7 @@ impl<P: Probe> Device<P> {
     /// A die's command is suspended.
     #[inline]
     pub(super) fn note_suspended(&mut self, die: u32, now: SimTime) {
-        if P::AUDIT {
+        if self.probe.audits() {
             let diary = &mut self.diaries.0[die as usize];
             diary.paused = Some((now, diary.suspended));
         }
@@ -162,7 +162,7 @@ impl<P: Probe> Device<P> {
     /// A die's suspended command goes on; what it still has to do takes longer by `cost`.
     #[inline]
     pub(super) fn note_resumed(&mut self, die: u32, cost: SimDuration, now: SimTime) {
-        if P::AUDIT {
+        if self.probe.audits() {
             self.note_doing(die, self.doing(die), now);
             let diary = &mut self.diaries.0[die as usize];
             let (since, before) = diary.paused.take().expect("only what is suspended goes on");

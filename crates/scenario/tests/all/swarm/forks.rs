@@ -59,7 +59,7 @@ fn check(seed: u64, scenario: &Scenario) -> bool {
 fn a_run_and_its_clone_go_on_like_the_run_that_was_not_cut() {
     let folder = tempfile::tempdir().expect("a folder");
     let (next, cut) = (AtomicU64::new(0), AtomicU64::new(0));
-    let seeds = setting("HARMONIA_SWARM", 120);
+    let seeds = setting("HARMONIA_SWARM", 50);
     let work = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);

@@ -12,6 +12,9 @@ use harmonia_types::{Completion, DeviceId, SimTime};
 use super::forks::{parsed_seed, told};
 use super::{Draw, setting};
 
+/// A third of them of each kind. `make swarm` and `make nightly` run more.
+const SCENARIOS: u64 = 60;
+
 /// Looks at everything, and keeps nothing.
 struct Onlooker;
 
@@ -206,7 +209,7 @@ fn has_threads(seed: u64, scenario: &Scenario) -> bool {
 
 #[test]
 fn members_that_are_heard_run_ahead_to_the_report_of_members_in_step() {
-    let (first, runs) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", 200));
+    let (first, runs) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let way = |name, threads, checked, observe| Way { name, threads, checked, observe };
     let in_step = way("observed", 1, false, &Onlooker as &dyn Observe);
     let others = [
@@ -231,7 +234,7 @@ fn members_that_are_heard_run_ahead_to_the_report_of_members_in_step() {
 fn every_way_through_the_simulator_leads_to_the_same_report() {
     let folder = tempfile::tempdir().expect("a folder");
     let (next, short) = (AtomicU64::new(setting("HARMONIA_SWARM_FIRST", 0)), AtomicU64::new(0));
-    let end = next.load(Ordering::Relaxed) + setting("HARMONIA_SWARM", 200);
+    let end = next.load(Ordering::Relaxed) + setting("HARMONIA_SWARM", SCENARIOS);
     let way = |name, threads, checked, observe| Way { name, threads, checked, observe };
     let ways = [
         way("checked and observed", 1, true, &Onlooker as &dyn Observe),
