@@ -2,7 +2,8 @@
 """Where does the processor time of `make check` go?
 
 `python3 tests/times.py FOLDER STEP...` runs each step with make and writes FOLDER/times.md: processor time by step, by crate
-that is compiled and by program that is run. A step that failed ends it. `make times` does this for all steps of `make check`.
+that is compiled and by program that is run. A step that failed ends it. `make times` does this for all steps of `make check`
+and puts the tables into CONTRIBUTING.md.
 
 It is its own wrapper around rustc and around every program that cargo runs, so building and running are counted apart.
 What is in neither (rustdoc and the tests of documentation, Python, the browser, shells) is `other`. Time of a step that runs
@@ -20,6 +21,9 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
+#: Where CONTRIBUTING.md has the tables.
+BEGIN, END = "<!-- times: written by `make times` -->\n", "<!-- end of times -->\n"
 LOG = "HARMONIA_TIMES_LOG"
 STEP = "HARMONIA_TIMES_STEP"
 
@@ -75,8 +79,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
 
 
-def written(steps: list[dict[str, float | str]], parts: list[dict[str, float | str]]) -> str:
-    """The tables: by step, by crate, by program."""
+def written(steps: list[dict[str, float | str]], parts: list[dict[str, float | str]], most: int = 40) -> str:
+    """The tables: by step, and those crates and programs that take `most`."""
     spent: dict[tuple[str, str], float] = defaultdict(float)
     named: dict[tuple[str, str], float] = defaultdict(float)
     for part in parts:
@@ -92,9 +96,19 @@ def written(steps: list[dict[str, float | str]], parts: list[dict[str, float | s
     rows.append(["all", *(f"{value:.0f}" for value in sums)])
     pages = [table(["step", "processor s", "building", "running", "other", "elapsed s"], rows)]
     for what, title in (("build", "built"), ("run", "run")):
-        most = sorted(((cpu, name) for (kind, name), cpu in named.items() if kind == what), reverse=True)[:40]
-        pages.append(table([title, "processor s"], [[name, f"{cpu:.1f}"] for cpu, name in most]))
+        longest = sorted(((cpu, name) for (kind, name), cpu in named.items() if kind == what), reverse=True)[:most]
+        pages.append(table([title, "processor s"], [[name, f"{cpu:.1f}"] for cpu, name in longest]))
     return "\n".join(pages)
+
+
+def publish(tables: str) -> None:
+    """Puts the tables into CONTRIBUTING.md."""
+    page = ROOT / "CONTRIBUTING.md"
+    before, begun, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not begun or not ended:
+        sys.exit(f"times: CONTRIBUTING.md lacks {BEGIN!r} or {END!r}")
+    page.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}", encoding="utf-8")
 
 
 def main(folder: Path, names: list[str]) -> int:
@@ -117,7 +131,7 @@ def main(folder: Path, names: list[str]) -> int:
         if code != 0:
             print(f"times: `make {name}` failed", file=sys.stderr)
             return code
-    print((folder / "times.md").read_text(encoding="utf-8"))
+    publish(written(steps, parts, most=12))
     return 0
 
 

@@ -250,6 +250,11 @@ fn long_run(before: &str, folder: &Path, out: &Path) -> Child {
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_harmonia"), &tiny_in(folder)]).arg(out);
     command.env("XDG_CACHE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"));
+    // Whoever starts the tests may ignore these signals, as nohup does; programs inherit that.
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: nothing runs in the handler; this process has none of its own to lose.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
     // Signals are listened for before a table is begun; that the folder can be written to is tried before.
     while !out.is_dir() || names_in(out).len() < 2 {
