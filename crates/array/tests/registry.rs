@@ -435,7 +435,11 @@ fn every_coordinator_outlives_failures_on_every_level() {
         for latency in [0, 20] {
             for entry in REGISTRY {
                 let config = of_level(shape, entry.name, Domain::Device, SimDuration::from_us(latency));
-                let failures = [(0, When::Request(30)), (1, When::Request(130)), (0, When::Request(195))];
+                let failures = [
+                    (0, When::Request(FEW / 6)),
+                    (1, When::Request(FEW * 2 / 3)),
+                    (0, When::Request(FEW - 5)),
+                ];
                 let config = failing(config, &failures);
                 let name = format!("{} on {} after failures", entry.name, shape.0);
                 let outcome = run_some(&config, &aged, FEW);
@@ -456,7 +460,8 @@ fn every_coordinator_outlives_failures_on_every_level() {
 /// Under `local` members run ahead of one another where they may; a policy that listens keeps them in step.
 #[test]
 fn members_that_run_ahead_are_rebuilt_as_members_in_step() {
-    let failures = [(0, When::Request(30)), (1, When::Request(130)), (0, When::Request(160))];
+    let failures =
+        [(0, When::Request(FEW / 6)), (1, When::Request(FEW * 2 / 3)), (0, When::Request(FEW * 5 / 6))];
     let cases = levels().into_iter().flat_map(|shape| [(shape, &failures[..], 0.0), (shape, &[], 0.05)]);
     for (shape, failures, page_errors) in cases {
         let config = |policy| {
