@@ -8,6 +8,9 @@
 //! * [`Array`]: the O-RAID controller that carries both out; sans-IO like its devices.
 
 mod aged;
+#[cfg(all(debug_assertions, not(test)))]
+#[doc(hidden)]
+pub mod compiled;
 mod config;
 mod controller;
 pub mod coordination;

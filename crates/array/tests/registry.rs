@@ -7,6 +7,7 @@
 
 use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Groups, Pattern, Rotation};
+use harmonia_array::payload::{self, AnyPayload, NoPayload};
 use harmonia_array::{
     AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults,
     Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite,
@@ -14,7 +15,7 @@ use harmonia_array::{
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
     PolicyConfig, Priority, SsdConfig, Tally, Trigger,
@@ -158,7 +159,7 @@ fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
         let name = format!("device/{number}");
         states.push(harmonia_ssd::Ftl::new(&spare.ssd, 7, &name).expect("a device that works"));
     }
-    let mut array = Array::new(config, states, None, |_| AuditProbe)
+    let mut array = Array::with_payload(config, states, payload::any(NoPayload), |_| any(AuditProbe))
         .unwrap_or_else(|why| panic!("{name} cannot be built with its defaults: {why}"));
     let pages = array.layout().logical_bytes() / PAGE;
     let mut rng = Rng::stream(11, "registry");
@@ -190,7 +191,7 @@ fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
         array.advance_until(wakeup).unwrap_or_else(|why| panic!("{name}: {why}"));
         completions.append(array.completions());
     }
-    let builds = |array: &Array<AuditProbe>| {
+    let builds = |array: &Array<AnyProbe, AnyPayload>| {
         let mut members = (0..config.devices).map(DeviceId);
         // An array that does not start builds nothing any more.
         let is_off = array.mishaps().iter().any(|mishap| mishap.what == MishapKind::Refused);
@@ -536,12 +537,14 @@ fn an_incapable_member_does_under_every_coordinator_what_it_does_under_local() {
 #[test]
 fn the_load_of_an_incapable_member_is_activity_too() {
     let config = array("proactive-idle", Domain::Device, SimDuration::from_us(5));
-    let mut array = Array::new(&config, aged().devices, None, |_| AuditProbe).expect("the defaults will do");
-    let counter = |array: &Array<AuditProbe>, name| {
+    let mut array =
+        Array::with_payload(&config, aged().devices, payload::any(NoPayload), |_| any(AuditProbe))
+            .expect("the defaults will do");
+    let counter = |array: &Array<AnyProbe, AnyPayload>, name| {
         array.policy_counters().iter().find(|counter| counter.0 == name).expect("it counts this").1
     };
     let mut now = SimTime::ZERO;
-    let mut submit = |array: &mut Array<AuditProbe>, gap_us, page, member| {
+    let mut submit = |array: &mut Array<AnyProbe, AnyPayload>, gap_us, page, member| {
         now += SimDuration::from_us(gap_us);
         array.advance_until(now).expect("spare suffices");
         let (id, operation) = (now.0, Operation::Write);

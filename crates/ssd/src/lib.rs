@@ -5,6 +5,9 @@
 //!   clock submits operations, asks for the next wake-up, advances it and drains completions and notices.
 
 pub mod block;
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+pub mod compiled;
 mod config;
 mod device;
 mod die;

@@ -1,6 +1,9 @@
 //! Hooks on every touch of flash: content tags for checking, real bytes for a live device, observers for metrics.
 //!
-//! A probe is a type parameter, so the default [`NoProbe`] costs nothing.
+//! A probe is a type parameter, so the default [`NoProbe`] costs nothing. A device is compiled for each type, which takes seconds:
+//! tests share [`AnyProbe`], whose devices [`crate::compiled`] has.
+
+use std::any::Any;
 
 use harmonia_types::{IoCause, Levels, Lpn, PlaneWork, Ppn, SimTime};
 
@@ -23,18 +26,23 @@ pub struct Origin {
 }
 
 /// Observes what happens to flash. All methods do nothing unless overridden; none can change anything.
-pub trait Probe: Send {
-    /// Whether it may have the device check its own invariants after every event (slow; tests).
-    const AUDIT: bool = false;
-    /// Whether `works`, `stops`, `suspends` and `waits` are called: what a die's planes do is then looked up at every command.
-    const WATCHES_PLANES: bool = false;
-    /// Whether `levels` is called: how a die stands is then looked up after each of its events.
-    const WATCHES_LEVELS: bool = false;
-
-    /// Whether it has. One type can serve runs that are checked and runs that are only watched: a device is compiled for each type.
+///
+/// What it wants must not change while a device runs.
+pub trait Probe: Send + Any {
+    /// Whether it has the device check its own invariants after every event (slow; tests).
     #[inline]
     fn audits(&self) -> bool {
-        Self::AUDIT
+        false
+    }
+    /// Whether `works`, `stops`, `suspends` and `waits` are called: what a die's planes do is then looked up at every command.
+    #[inline]
+    fn watches_planes(&self) -> bool {
+        false
+    }
+    /// Whether `levels` is called: how a die stands is then looked up after each of its events.
+    #[inline]
+    fn watches_levels(&self) -> bool {
+        false
     }
     /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
     #[inline]
@@ -85,5 +93,73 @@ impl Probe for NoProbe {}
 pub struct AuditProbe;
 
 impl Probe for AuditProbe {
-    const AUDIT: bool = true;
+    #[inline]
+    fn audits(&self) -> bool {
+        true
+    }
+}
+
+/// Any probe at all, at the cost of a call for everything it hears.
+pub type AnyProbe = Box<dyn Probe>;
+
+/// This probe, as any.
+pub fn any(probe: impl Probe) -> AnyProbe {
+    Box::new(probe)
+}
+
+/// The probe of a device, as what it is.
+///
+/// # Panics
+/// If it is none of that type.
+pub fn probe_as<P: Probe>(probe: &AnyProbe) -> &P {
+    let probe: &dyn Any = &**probe;
+    probe.downcast_ref().expect("a probe of this type")
+}
+
+impl Probe for AnyProbe {
+    fn audits(&self) -> bool {
+        (**self).audits()
+    }
+    fn watches_planes(&self) -> bool {
+        (**self).watches_planes()
+    }
+    fn watches_levels(&self) -> bool {
+        (**self).watches_levels()
+    }
+    fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
+        (**self).program(to, lpn, cause, origin);
+    }
+    fn merge(&mut self, from: FlashPage, lpn: Lpn, origin: Origin) {
+        (**self).merge(from, lpn, origin);
+    }
+    fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
+        (**self).copy(from, to, lpn);
+    }
+    fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
+        (**self).read(from, lpn, origin);
+    }
+    fn trim(&mut self, lpn: Lpn) {
+        (**self).trim(lpn);
+    }
+    fn erase(&mut self, unit: u32, block: u32) {
+        (**self).erase(unit, block);
+    }
+    fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
+        (**self).works(at, die, plane, work);
+    }
+    fn stops(&mut self, at: SimTime, die: u32) {
+        (**self).stops(at, die);
+    }
+    fn suspends(&mut self, at: SimTime, die: u32) {
+        (**self).suspends(at, die);
+    }
+    fn waits(&mut self, at: SimTime, die: u32, operations: u32) {
+        (**self).waits(at, die, operations);
+    }
+    fn levels(&mut self, at: SimTime, levels: &Levels) {
+        (**self).levels(at, levels);
+    }
+    fn window(&mut self, from: SimTime) {
+        (**self).window(from);
+    }
 }

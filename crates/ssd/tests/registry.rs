@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_ssd::probe::{FlashPage, Origin, Probe};
+use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
     GcConfig, Order, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
@@ -29,7 +29,9 @@ struct Content {
 }
 
 impl Probe for Content {
-    const AUDIT: bool = true;
+    fn audits(&self) -> bool {
+        true
+    }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, _: IoCause, _: Option<Origin>) {
         assert_eq!(self.held.insert(to, lpn), None, "{to:?} programmed twice without an erase");
@@ -103,7 +105,7 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
     let ftl = Ftl::new(config, 5, "device/0").unwrap_or_else(|why| panic!("{what}: {why}"));
     let pages = u64::from(ftl.shape().logical_pages);
     let content = Content { page_bits: ftl.shape().page_bits, ..Content::default() };
-    let mut device = Device::new(config, ftl, content).unwrap_or_else(|why| panic!("{what}: {why}"));
+    let mut device = Device::new(config, ftl, any(content)).unwrap_or_else(|why| panic!("{what}: {why}"));
     let mut rng = Rng::stream(5, "registry");
     let (mut now, mut done) = (SimTime::ZERO, Vec::new());
     let requests = 2 * pages;
@@ -139,7 +141,10 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
     let mut tokens: Vec<u64> = done.iter().map(|done| done.token).collect();
     tokens.sort_unstable();
     assert!(tokens.iter().copied().eq(0..requests), "{what}: each sub-request completes exactly once");
-    assert!(device.probe().reads > 0 && device.ftl().tally().erases > 0, "{what}: nothing was exercised");
+    assert!(
+        probe_as::<Content>(device.probe()).reads > 0 && device.ftl().tally().erases > 0,
+        "{what}: nothing was exercised"
+    );
     (done, device.ftl().tally())
 }
 

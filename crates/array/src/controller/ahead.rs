@@ -124,7 +124,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn may_run_ahead(&self) -> Result<(), &'static str> {
         let Interests { arrivals, completions, answers, .. } = self.interests;
-        let is_heard = arrivals || completions || answers || C::ACTIVE;
+        let is_heard = arrivals || completions || answers || self.payload.is_active();
         let may_reserve = self.listens && !self.coordinator.only_directs();
         let waits = self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
         let may_fail = self.fate.is_some() || self.refuses || self.log.is_some() || self.bitmap.is_some();

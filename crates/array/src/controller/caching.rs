@@ -265,12 +265,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let spec = self.transactions[handle].spec;
         let Array { cache: Some(cache), payload, .. } = self else { return Ok(()) };
         cache.table.take(spec.rows, |row| {
-            if C::ACTIVE {
+            if payload.is_active() {
                 payload.forgets(row);
             }
         });
         let fits = cache.table.fits(spec.rows);
-        if C::ACTIVE && fits {
+        if self.payload.is_active() && fits {
             self.tell_payload(handle, false, |payload, owner| payload.caches(owner));
         }
         if self.reads_first(handle, now) {
@@ -338,7 +338,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let kept = std::mem::take(&mut cache.kept);
         cache.counters.hits += kept.iter().map(|read| read.length / cache.row).sum::<u64>();
-        if C::ACTIVE {
+        if self.payload.is_active() {
             for read in &kept {
                 self.tell_payload(handle, false, |payload, owner| payload.finds_kept(owner, read));
             }
@@ -461,7 +461,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             cache.counters.rows_filled += joined.rows.count;
         }
         transactions[handle].spec = joined;
-        if C::ACTIVE {
+        if payload.is_active() {
             let request = Some(&requests[own.request].request);
             let owner = Owner { handle, transaction: &joined, request };
             payload.joins(owner, &requests[part.request].request);
@@ -505,7 +505,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn forget_rows(&mut self, rows: Rows) {
         let Array { cache: Some(cache), payload, .. } = self else { return };
         cache.table.forget(rows, |row| {
-            if C::ACTIVE {
+            if payload.is_active() {
                 payload.forgets(row);
             }
         });
@@ -515,7 +515,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn forget_all_rows(&mut self) {
         let Array { cache: Some(cache), payload, .. } = self else { return };
         cache.table.forget_all(|row| {
-            if C::ACTIVE {
+            if payload.is_active() {
                 payload.forgets(row);
             }
         });

@@ -77,7 +77,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(depth) = self.depth.as_deref_mut() {
             depth.add_slot();
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.is_copied(device);
         }
         self.collect_from(slot)?;
@@ -144,7 +144,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// All of a member is copied: the spare takes its place, and it retires.
     pub(super) fn copy_is_done(&mut self, device: DeviceId, now: SimTime) {
         let Some(slot) = self.exchange(device, now) else { return };
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.retires(device);
         }
         if self.access[device.index()] == Access::Reserved {
@@ -162,7 +162,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.devices[index].fail(now);
         self.give_up_parked(device);
         self.collect_from(index)?;
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.fails_over(device);
         }
         self.refuse_all_of(device, now)?;

@@ -334,7 +334,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A member holds more or less than before.
     pub(super) fn set_condition(&mut self, device: DeviceId, condition: Condition) {
         self.health.set(device, condition);
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.holds(device, condition);
         }
         if condition == Condition::Failed {
@@ -387,7 +387,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let chain = self.chain_with(node, done.finish, node.operation.phase, &done.blame);
             let mut piece = Node { before: super::tokens::NONE, ..*node };
             (piece.operation.offset, piece.operation.length) = (offset, length);
-            if C::ACTIVE {
+            if self.payload.is_active() {
                 self.tell_payload(node.owner, false, |payload, owner| {
                     payload.finds_unreadable(owner, &piece.planned(), done.token);
                 });

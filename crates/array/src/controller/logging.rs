@@ -58,7 +58,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let number = self.transactions[handle].log;
         let Array { log: Some(log), health, .. } = self else { return };
         log.plan_replay(number, health, plan);
-        if C::ACTIVE
+        if self.payload.is_active()
             && let Some(entry) = log.entries.get(&number)
         {
             let running = &self.transactions[handle];
@@ -122,7 +122,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 node = place.next;
             }
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             let (writes, log) = (&entry.writes, &entry.log);
             let running = &self.transactions[handle];
             let request = (running.request != NONE).then(|| &self.requests[running.request].request);

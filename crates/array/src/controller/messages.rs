@@ -218,7 +218,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Message::Served(token) => {
                 if let Some(node) = self.nodes.take(token) {
-                    if C::ACTIVE {
+                    if self.payload.is_active() {
                         self.tell_payload(node.owner, false, |payload, owner| {
                             payload.done(owner, &node.planned(), token);
                         });

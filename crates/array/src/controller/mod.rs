@@ -328,14 +328,14 @@ impl<P: Probe> Array<P, NoPayload> {
         config: &ArrayConfig,
         states: Vec<Ftl>,
         excluded: Option<DeviceId>,
-        probe: impl FnMut(DeviceId) -> P,
+        mut probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let layout = laid_out(config, excluded);
         let coordinator = coordinator(config)?;
         let dodge = dodge(config, &*coordinator);
         let planner = planner::of(&layout, config.small_write, config.page_size(), dodge);
         let parts = Parts { coordinator, planner, payload: NoPayload };
-        Self::build(config, layout, states, parts, probe)
+        Self::build(config, layout, states, parts, &mut probe)
     }
 }
 
@@ -401,13 +401,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         config: &ArrayConfig,
         states: Vec<Ftl>,
         payload: C,
-        probe: impl FnMut(DeviceId) -> P,
+        mut probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let layout = config.layout();
         let coordinator = coordinator(config)?;
         let dodge = dodge(config, &*coordinator);
         let planner = planner::of(&layout, config.small_write, config.page_size(), dodge);
-        Self::build(config, layout, states, Parts { coordinator, planner, payload }, probe)
+        Self::build(config, layout, states, Parts { coordinator, planner, payload }, &mut probe)
     }
 
     /// As [`Array::new`], with parts that need not be registered.
@@ -418,9 +418,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         config: &ArrayConfig,
         states: Vec<Ftl>,
         parts: Parts<C>,
-        probe: impl FnMut(DeviceId) -> P,
+        mut probe: impl FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
-        Self::build(config, config.layout(), states, parts, probe)
+        Self::build(config, config.layout(), states, parts, &mut probe)
     }
 
     fn build(
@@ -428,7 +428,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         layout: Layout,
         states: Vec<Ftl>,
         Parts { coordinator, planner, payload }: Parts<C>,
-        mut probe: impl FnMut(DeviceId) -> P,
+        probe: &mut dyn FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let faults = &config.faults;
         let journal = faults.journal.as_ref();

@@ -65,14 +65,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// NVRAM has all of a read, or takes a part of a page that it has.
     fn answer_from_nvram(&mut self, node: u32, now: SimTime) {
         let (token, Node { operation, owner, .. }) = (self.nodes.token(node), *self.nodes.get(node));
-        if C::ACTIVE {
+        if self.payload.is_active() {
             let planned = self.nodes.get(node).planned();
             self.tell_payload(owner, false, |payload, owner| payload.submits(owner, &planned, token));
         }
         if operation.operation == Operation::Write {
             let is_parked = self.park_pages(owner, &operation, token);
             debug_assert!(is_parked, "there is room for what is parked");
-        } else if C::ACTIVE {
+        } else if self.payload.is_active() {
             self.payload.finds_parked(&operation, token);
         }
         self.agenda.push(now, Message::Served(token));
@@ -83,7 +83,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let PlannedOperation { device, offset, length, .. } = *operation;
         let Some(nvram) = self.nvram.as_deref_mut() else { return false };
         let is_parked = nvram.park(device, offset, length);
-        if C::ACTIVE && is_parked {
+        if self.payload.is_active() && is_parked {
             self.tell_payload(owner, false, |payload, owner| payload.parks(owner, operation, token));
         }
         is_parked
@@ -142,7 +142,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (is_destage, device) = (self.is_destage(node), node.operation.device);
         let Array { nvram: Some(nvram), payload, .. } = self else { return };
         let taken = nvram.write_ends(device, run, node.change, token, is_destage, |page| {
-            if C::ACTIVE {
+            if payload.is_active() {
                 payload.unparks(device, page);
             }
         });
@@ -156,7 +156,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn give_up_parked(&mut self, device: DeviceId) {
         let Array { nvram: Some(nvram), payload, .. } = self else { return };
         nvram.give_up(device, |page| {
-            if C::ACTIVE {
+            if payload.is_active() {
                 payload.unparks(device, page);
             }
         });

@@ -4,15 +4,20 @@
 //! token is: which transaction it belongs to, and when all the reads are done that a write's contents are made of. All
 //! operations of a step are announced at one moment, after everything of the step before is done.
 
+use std::any::Any;
+
 use harmonia_types::{Completion, DeviceId, HostRequest};
 
 use crate::health::Condition;
 use crate::planner::{PlannedOperation, Transaction};
 
 /// Hears of every member operation. All methods do nothing unless overridden; none can change anything.
-pub trait Payload: Send {
-    /// Whether anything is called at all.
-    const ACTIVE: bool = true;
+pub trait Payload: Send + Any {
+    /// Whether anything is called at all; must not change.
+    #[inline]
+    fn is_active(&self) -> bool {
+        true
+    }
 
     /// A request arrives; its transactions follow.
     fn arrives(&mut self, _request: &HostRequest) {}
@@ -88,5 +93,106 @@ pub struct Owner<'a> {
 pub struct NoPayload;
 
 impl Payload for NoPayload {
-    const ACTIVE: bool = false;
+    #[inline]
+    fn is_active(&self) -> bool {
+        false
+    }
+}
+
+/// Any payload at all, at the cost of a call for everything it hears: see [`harmonia_ssd::probe::AnyProbe`].
+pub type AnyPayload = Box<dyn Payload>;
+
+/// This payload, as any.
+pub fn any(payload: impl Payload) -> AnyPayload {
+    Box::new(payload)
+}
+
+/// The payload of an array, as what it is.
+///
+/// # Panics
+/// If it is none of that type.
+pub fn payload_as<C: Payload>(payload: &mut AnyPayload) -> &mut C {
+    let payload: &mut dyn Any = &mut **payload;
+    payload.downcast_mut().expect("a payload of this type")
+}
+
+impl Payload for AnyPayload {
+    fn is_active(&self) -> bool {
+        (**self).is_active()
+    }
+    fn arrives(&mut self, request: &HostRequest) {
+        (**self).arrives(request);
+    }
+    fn submits(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        (**self).submits(of, operation, token);
+    }
+    fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        (**self).done(of, operation, token);
+    }
+    fn finds_unreadable(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        (**self).finds_unreadable(of, operation, token);
+    }
+    fn refused(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        (**self).refused(of, operation, token);
+    }
+    fn parks(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        (**self).parks(of, operation, token);
+    }
+    fn finds_parked(&mut self, operation: &PlannedOperation, token: u64) {
+        (**self).finds_parked(operation, token);
+    }
+    fn destages(&mut self, operation: &PlannedOperation, token: u64) {
+        (**self).destages(operation, token);
+    }
+    fn unparks(&mut self, device: DeviceId, page: u64) {
+        (**self).unparks(device, page);
+    }
+    fn logs(&mut self, of: Owner<'_>, writes: &[PlannedOperation], log: &[PlannedOperation]) {
+        (**self).logs(of, writes, log);
+    }
+    fn replays(
+        &mut self,
+        by: Owner<'_>,
+        of: &Transaction,
+        writes: &[PlannedOperation],
+        log: &[PlannedOperation],
+    ) {
+        (**self).replays(by, of, writes, log);
+    }
+    fn caches(&mut self, of: Owner<'_>) {
+        (**self).caches(of);
+    }
+    fn finds_kept(&mut self, of: Owner<'_>, operation: &PlannedOperation) {
+        (**self).finds_kept(of, operation);
+    }
+    fn forgets(&mut self, row: u64) {
+        (**self).forgets(row);
+    }
+    fn joins(&mut self, of: Owner<'_>, request: &HostRequest) {
+        (**self).joins(of, request);
+    }
+    fn ends(&mut self, of: Owner<'_>) {
+        (**self).ends(of);
+    }
+    fn holds(&mut self, device: DeviceId, condition: Condition) {
+        (**self).holds(device, condition);
+    }
+    fn loses_power(&mut self) {
+        (**self).loses_power();
+    }
+    fn is_copied(&mut self, device: DeviceId) {
+        (**self).is_copied(device);
+    }
+    fn retires(&mut self, device: DeviceId) {
+        (**self).retires(device);
+    }
+    fn fails_over(&mut self, device: DeviceId) {
+        (**self).fails_over(device);
+    }
+    fn refuses(&mut self) {
+        (**self).refuses();
+    }
+    fn completes(&mut self, completion: &Completion) {
+        (**self).completes(completion);
+    }
 }

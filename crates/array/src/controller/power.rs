@@ -133,7 +133,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(background) = self.background.as_deref_mut() {
             background.give_up_all(now);
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.refuses();
         }
         requests.iter().for_each(|request| _ = self.holds_until_restart(request, now));
@@ -191,7 +191,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for running in self.transactions.iter().filter(|running| !running.is_destage) {
             self.planner.is_cut_short(&running.spec, running.may_have_written());
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.loses_power();
         }
         self.transactions.release_all();

@@ -89,7 +89,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.interests.arrivals {
             self.consult(now, &Event::Arrival(request));
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.payload.arrives(&request);
         }
         if self.fate.is_some() && self.holds_until_restart(&request, now) {
@@ -213,10 +213,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(finish, Message::Background);
         }
         self.may_tidy(finish);
-        if (C::ACTIVE || self.interests.completions)
+        if (self.payload.is_active() || self.interests.completions)
             && let Some(&completion) = self.completions.last()
         {
-            if C::ACTIVE {
+            if self.payload.is_active() {
                 self.payload.completes(&completion);
             }
             if self.interests.completions {

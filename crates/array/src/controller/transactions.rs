@@ -400,7 +400,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The payload hears of an operation that is handed to its member.
     pub(super) fn tell_of_submission(&mut self, node: u32) {
-        if !C::ACTIVE {
+        if !self.payload.is_active() {
             return;
         }
         let (token, whole) = (self.nodes.token(node), *self.nodes.get(node));
@@ -538,7 +538,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.fate.is_some() {
             self.find_unreadable(&node, done);
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.tell_payload(node.owner, node.is_direct, |payload, owner| {
                 payload.done(owner, &node.planned(), done.token);
             });
@@ -645,7 +645,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
-        if C::ACTIVE {
+        if self.payload.is_active() {
             self.tell_payload(node.owner, false, |payload, owner| {
                 payload.refused(owner, &node.planned(), token);
             });
@@ -900,7 +900,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !running.is_destage && running.spec.tag != MARKS {
             self.planner.done(now, &running.spec);
         }
-        if C::ACTIVE {
+        if self.payload.is_active() {
             // Its request may be complete and forgotten by now.
             self.payload.ends(Owner { handle, transaction: &running.spec, request: None });
         }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 use crate::common::{PAGE, level, one_die, request};
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::layout::{Layout, Rotation};
-use harmonia_array::payload::{NoPayload, Owner, Payload};
+use harmonia_array::payload::{self, AnyPayload, NoPayload, Owner, Payload};
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::{Dodge, PlannedOperation};
 use harmonia_array::{
@@ -24,7 +24,7 @@ use harmonia_array::{
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{LinkConfig, LinkOrder};
-use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any};
 use harmonia_ssd::{Ftl, SsdConfig, Trigger};
 use harmonia_types::{Completion, DeviceId, IoCause, Operation, SimDuration, SimTime};
 
@@ -106,23 +106,23 @@ fn written(ssd: &SsdConfig, index: usize) -> Ftl {
     ftl
 }
 
-fn build(config: &ArrayConfig) -> (Array<NoProbe, Heard>, Heard) {
+fn build(config: &ArrayConfig) -> (Array<AnyProbe, AnyPayload>, Heard) {
     let heard = Heard::default();
-    let array = Array::with_payload(config, states(config), heard.clone(), |_| NoProbe);
+    let array = Array::with_payload(config, states(config), payload::any(heard.clone()), |_| any(NoProbe));
     (array.expect("a configuration that works"), heard)
 }
 
-fn advance<C: Payload>(array: &mut Array<NoProbe, C>, until: u64) {
+fn advance<P: Probe, C: Payload>(array: &mut Array<P, C>, until: u64) {
     array.advance_until(SimTime(until)).expect("spare suffices");
 }
 
 /// What befell members, in order.
-fn story<C: Payload>(array: &Array<NoProbe, C>) -> Vec<(u16, MishapKind)> {
+fn story<P: Probe, C: Payload>(array: &Array<P, C>) -> Vec<(u16, MishapKind)> {
     array.mishaps().iter().map(|mishap| (mishap.device.unwrap().0, mishap.what)).collect()
 }
 
 /// When the last thing befell a member.
-fn last<C: Payload>(array: &Array<NoProbe, C>) -> u64 {
+fn last<P: Probe, C: Payload>(array: &Array<P, C>) -> u64 {
     array.mishaps().last().expect("something happened").at.0
 }
 
@@ -160,7 +160,7 @@ fn on_an_idle_array_a_copy_takes_the_time_of_its_closed_form_and_reads_one_membe
 }
 
 /// Reads and writes of one page, so many under way at a time.
-fn told(config: &ArrayConfig) -> (Array<NoProbe, Heard>, Vec<Completion>) {
+fn told(config: &ArrayConfig) -> (Array<AnyProbe, AnyPayload>, Vec<Completion>) {
     let (mut array, _) = build(config);
     let (mut rng, mut done) = (Rng::stream(3, "load"), Vec::new());
     let pages = array.layout().logical_bytes() / PAGE;

@@ -8,11 +8,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::common::{Forces, PAGE, all_filled, drain, one_die, raid0, request, us};
-use harmonia_array::payload::{NoPayload, Owner, Payload};
+use harmonia_array::payload::{self, NoPayload, Owner, Payload};
 use harmonia_array::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View};
 use harmonia_array::{Access, Array, Parts};
 use harmonia_ssd::SsdConfig;
-use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::probe::{NoProbe, Probe, any};
 use harmonia_types::{
     Blame, Completion, Deadlines, DeviceId, GcWait, HostRequest, Operation, ParityPages, Phase, RequestBlame,
     SimDuration, SimTime,
@@ -175,24 +175,22 @@ fn ssd() -> SsdConfig {
     one_die(16, 4, 12)
 }
 
-fn stage_with<C: Payload>(
-    ssd: &SsdConfig,
-    script: Script,
-    forces: &[(SimTime, u16)],
-    payload: C,
-) -> Array<NoProbe, C> {
+fn parts<C: Payload>(script: Script, forces: &[(SimTime, u16)], payload: C) -> Parts<C> {
+    Parts { coordinator: Box::new(Forces(forces.to_vec())), planner: Box::new(script), payload }
+}
+
+fn stage_with(ssd: &SsdConfig, script: Script, forces: &[(SimTime, u16)]) -> Array {
     let config = raid0(ssd, MEMBERS, PAGE);
-    let parts = Parts { coordinator: Box::new(Forces(forces.to_vec())), planner: Box::new(script), payload };
-    Array::with_parts(&config, all_filled(&config, 2), parts, |_| NoProbe).unwrap()
+    Array::with_parts(&config, all_filled(&config, 2), parts(script, forces, NoPayload), |_| NoProbe).unwrap()
 }
 
 fn stage(script: Script) -> Array {
-    stage_with(&ssd(), script, &[], NoPayload)
+    stage_with(&ssd(), script, &[])
 }
 
 /// A stage on which members begin to collect at given times, for 1.5 ms.
 fn collecting(script: Script, forces: &[(SimTime, u16)]) -> Array {
-    stage_with(&ssd(), script, forces, NoPayload)
+    stage_with(&ssd(), script, forces)
 }
 
 /// A link of 10 us a page.
@@ -204,19 +202,19 @@ fn linked() -> SsdConfig {
 
 /// Request `id` arrives at `at`.
 #[track_caller]
-fn arrive<C: Payload>(array: &mut Array<NoProbe, C>, at: SimTime, id: u64) {
+fn arrive<P: Probe, C: Payload>(array: &mut Array<P, C>, at: SimTime, id: u64) {
     arrive_as(array, at, id, Operation::Write);
 }
 
 #[track_caller]
-fn arrive_as<C: Payload>(array: &mut Array<NoProbe, C>, at: SimTime, id: u64, operation: Operation) {
+fn arrive_as<P: Probe, C: Payload>(array: &mut Array<P, C>, at: SimTime, id: u64, operation: Operation) {
     array.advance_until(at).unwrap();
     array.submit(request(id, at, operation, 0, 0)).unwrap();
 }
 
 /// The next completion is that of `id`: not known at `at` - 1, known at `at`, and its blame sums to its response.
 #[track_caller]
-fn done_at<C: Payload>(array: &mut Array<NoProbe, C>, at: SimTime, id: u64) -> Completion {
+fn done_at<P: Probe, C: Payload>(array: &mut Array<P, C>, at: SimTime, id: u64) -> Completion {
     if at > SimTime::ZERO && array.completions().is_empty() {
         array.advance_until(SimTime(at.0 - 1)).unwrap();
         assert!(array.completions().is_empty(), "not done before {at}: {:?}", array.completions());
@@ -231,7 +229,7 @@ fn done_at<C: Payload>(array: &mut Array<NoProbe, C>, at: SimTime, id: u64) -> C
 
 /// Nothing is under way any more.
 #[track_caller]
-fn at_rest<C: Payload>(array: &mut Array<NoProbe, C>) {
+fn at_rest<P: Probe, C: Payload>(array: &mut Array<P, C>) {
     let left = drain(array);
     assert!(left.is_empty(), "nobody waits for {left:?}");
     assert_eq!(array.transactions_under_way(), 0);
@@ -313,7 +311,7 @@ fn the_second_step_begins_at_a_finish_that_lay_ahead() {
             &[&[parity(read(0, 0)), parity(read(1, 0))], &[write(0, 0), parity(write(1, 0))]],
         )
         .with(1, Rows::NONE, &[&[write(0, 5)]]);
-    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    let mut array = stage_with(&linked(), script, &[]);
     arrive(&mut array, us(0), 0);
     // It finds the die free and the link taken until 55 us.
     arrive(&mut array, us(46), 1);
@@ -518,7 +516,9 @@ fn an_operation_behind_a_complete_request_touches_no_other() {
             ]],
         )
         .answers(Answer::Patch, &[write(1, 0)]);
-    let mut array = stage_with(&ssd(), script, &[(us(0), 1)], Owners::default());
+    let config = raid0(&ssd(), MEMBERS, PAGE);
+    let parts = parts(script, &[(us(0), 1)], payload::any(Owners::default()));
+    let mut array = Array::with_parts(&config, all_filled(&config, 2), parts, |_| any(NoProbe)).unwrap();
     array.set_deadlines(Deadlines { read: None, write: Some(SimDuration::from_us(10)) });
     arrive(&mut array, us(1), 0);
     // The next request takes the place of the first in the controller's tables before the second step begins.
@@ -528,7 +528,7 @@ fn an_operation_behind_a_complete_request_touches_no_other() {
     arrive(&mut array, us(46), 1);
     let done = done_at(&mut array, us(46 + 8 * 220), 1);
     assert!(!done.gc_affected, "the one that met a collection was another's");
-    let owners = &array.payload_mut().0;
+    let owners = &payload::payload_as::<Owners>(array.payload_mut()).0;
     assert!(owners.iter().all(|&(tag, request)| request.is_none_or(|request| request == tag)), "{owners:?}");
     at_rest(&mut array);
 }
@@ -580,7 +580,7 @@ fn a_refusal_is_known_when_the_member_has_answered() {
     let script = Script::default()
         .with(0, Rows::NONE, &[&[fast_fail(read(1, 0))], &[write(0, 0)]])
         .answers(Answer::Patch, &[reconstruct(read(2, 0)), reconstruct(read(3, 0))]);
-    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)]);
     arrive(&mut array, us(100), 0);
     let done = done_at(&mut array, us(100 + 5 + 50 + 225), 0);
     let data = Blame { link: 10_000, ..WRITES };
@@ -655,7 +655,7 @@ fn what_the_host_has_waited_for_counts_when_the_rest_goes_behind_its_back() {
             .with(0, Rows::NONE, &[&[trim]])
             .with(1, Rows::NONE, &[&step])
             .answers(Answer::Patch, &[behind(read(2, 0))]);
-        let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+        let mut array = stage_with(&ssd, script, &[(us(10), 1)]);
         arrive(&mut array, us(0), 0);
         done_at(&mut array, us(5), 0);
         arrive(&mut array, us(100), 1);
@@ -801,7 +801,7 @@ fn members_are_told_when_requests_are_due() {
         ssd.gc.schedule = "slack".into();
         let script =
             Script::default().with(0, Rows::NONE, &[&[write(1, 0)]]).with(1, Rows::NONE, &[&[read(1, 1)]]);
-        let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+        let mut array = stage_with(&ssd, script, &[(us(10), 1)]);
         array.set_deadlines(Deadlines { read: Some(SimDuration::from_us(within)), write: None });
         arrive(&mut array, us(0), 0);
         arrive_as(&mut array, us(20), 1, Operation::Read);
@@ -844,7 +844,7 @@ fn rows_are_held_until_a_finish_that_lies_ahead() {
         .with(0, rows(0, 1), &[&[read(0, 0)]])
         .with(1, rows(0, 1), &[&[read(1, 0)]])
         .with(2, Rows::NONE, &[&[read(1, 1)]]);
-    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    let mut array = stage_with(&linked(), script, &[]);
     arrive(&mut array, us(0), 0);
     arrive(&mut array, us(1), 1);
     arrive(&mut array, us(50), 2);
@@ -865,7 +865,7 @@ fn what_goes_on_behind_a_request_does_not_delay_it_even_when_it_is_known_first()
         .with(0, Rows::NONE, &[&busy])
         .with(1, rows(0, 1), &[&[write(0, 0), behind(read(1, 4))]])
         .with(2, rows(0, 1), &[&[read(2, 0)]]);
-    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    let mut array = stage_with(&linked(), script, &[]);
     for id in 0..3 {
         arrive(&mut array, us(0), id);
     }
@@ -950,7 +950,7 @@ fn a_patch_comes_when_its_member_has_done_what_was_due() {
         .with(1, Rows::NONE, &[&[read(2, 1)]])
         .with(2, Rows::NONE, &[&[fast_fail(read(1, 0))]])
         .answers(Answer::Patch, &[read(2, 0)]);
-    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)]);
     (0..3).for_each(|id| arrive(&mut array, us(96 + 2 * id), id));
     assert_eq!(finishes(&mut array), [(0, us(1_510 + 45)), (1, us(103 + 45)), (2, us(148 + 45))]);
     at_rest(&mut array);
@@ -965,7 +965,7 @@ fn a_step_comes_behind_what_lower_members_do_at_its_moment() {
         Rows::NONE,
         &[&[pages(read(0, 1), 5)]],
     );
-    let mut array = stage_with(&linked(), script, &[], NoPayload);
+    let mut array = stage_with(&linked(), script, &[]);
     arrive(&mut array, us(0), 0);
     arrive(&mut array, us(225), 1);
     assert_eq!(finishes(&mut array), [(0, us(450 + 10 + 10 + 220)), (1, us(450 + 10))]);
@@ -998,7 +998,7 @@ fn a_patch_that_may_be_refused_has_the_others_wait() {
         .with(1, Rows::NONE, &[&[pages(read(3, 1), 3)]])
         .answers(Answer::Patch, &[fast_fail(read(1, 0))])
         .answers(Answer::Patch, &[read(3, 0)]);
-    let mut array = stage_with(&ssd, script, &[(us(10), 1)], NoPayload);
+    let mut array = stage_with(&ssd, script, &[(us(10), 1)]);
     arrive(&mut array, us(0), 0);
     array.set_access(DeviceId(2), Access::Reserved);
     arrive(&mut array, us(4), 1);

@@ -64,13 +64,19 @@ impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
 }
 
 impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
-    const AUDIT: bool = WATCHES;
-    const WATCHES_PLANES: bool = WATCHES;
-    const WATCHES_LEVELS: bool = WATCHES;
-
     #[inline]
     fn audits(&self) -> bool {
         WATCHES && self.wanted.checks
+    }
+
+    #[inline]
+    fn watches_planes(&self) -> bool {
+        WATCHES
+    }
+
+    #[inline]
+    fn watches_levels(&self) -> bool {
+        WATCHES
     }
 
     fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {

@@ -28,7 +28,10 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn goes_alone(&self) -> bool {
         // Whoever checks or watches a run sees everything go the general way.
-        !P::AUDIT && !P::WATCHES_PLANES && !P::WATCHES_LEVELS && !self.rules.global
+        !self.probe.audits()
+            && !self.probe.watches_planes()
+            && !self.probe.watches_levels()
+            && !self.rules.global
     }
 
     /// A die begins a half or a move that has been put together: whether it is alone, and whether its page goes over the bus.
@@ -154,7 +157,7 @@ impl<P: Probe> Device<P> {
         (block, held): (BlockId, Held),
         now: SimTime,
     ) -> Result<(Part, (u32, u32), SimDuration), DeviceFailure> {
-        if self.rules.suspends || P::WATCHES_PLANES {
+        if self.rules.suspends || self.probe.watches_planes() {
             let lpn = self.ftl.lpn_at(unit, block.0, held.page);
             self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
         }

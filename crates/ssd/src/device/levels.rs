@@ -67,7 +67,7 @@ impl<P: Probe> Device<P> {
     /// An event of a die is over. If it goes on with a command, nothing but the queue can be different.
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
-        if P::WATCHES_LEVELS {
+        if self.probe.watches_levels() {
             let slot = &self.dies[die as usize];
             let goes_on = !slot.is_idle() && slot.command.start < now;
             let is = if goes_on { None } else { Some(self.die_standing(die)) };
@@ -81,7 +81,7 @@ impl<P: Probe> Device<P> {
     /// Operations may have come or gone.
     #[inline]
     pub(super) fn tell_queue(&mut self, now: SimTime) {
-        if P::WATCHES_LEVELS && self.standing.sums.queue_depth != self.waiting_or_running() as u64 {
+        if self.probe.watches_levels() && self.standing.sums.queue_depth != self.waiting_or_running() as u64 {
             self.tell_levels(now);
         }
     }
@@ -89,7 +89,7 @@ impl<P: Probe> Device<P> {
     /// How things stand, changed or not.
     #[inline]
     pub(super) fn tell_levels(&mut self, now: SimTime) {
-        if P::WATCHES_LEVELS {
+        if self.probe.watches_levels() {
             self.standing.sums.queue_depth = self.waiting_or_running() as u64;
             self.probe.levels(now, &self.standing.sums);
         }
@@ -116,7 +116,7 @@ impl<P: Probe> Device<P> {
 
     /// Checks that no die has changed unseen.
     pub(super) fn audit_levels(&self) {
-        for die in 0..if P::WATCHES_LEVELS { self.rules.shape.dies } else { 0 } {
+        for die in 0..if self.probe.watches_levels() { self.rules.shape.dies } else { 0 } {
             let seen = self.standing.dies[die as usize];
             assert_eq!(self.die_standing(die), seen, "die {die} changed in an event that was not its own");
         }

@@ -231,7 +231,7 @@ impl<P: Probe> Device<P> {
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
         let channels = config.geometry.channels;
-        let standing = if P::WATCHES_LEVELS {
+        let standing = if probe.watches_levels() {
             Standing::new(&ftl, &shape, channels as usize)
         } else {
             Standing::default()

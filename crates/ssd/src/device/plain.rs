@@ -32,7 +32,7 @@ impl<P: Probe> Device<P> {
     /// Whether nothing of the device stands in the way of a write that is alone on its die.
     pub(super) fn is_plain(&self) -> bool {
         let rules = &self.rules;
-        let is_watched = P::AUDIT || P::WATCHES_PLANES;
+        let is_watched = self.probe.audits() || self.probe.watches_planes();
         let has_queues = self.lanes.is_some() || self.placement.is_some();
         let has_rules = rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
         let by_head = rules.geometry.own_pins && self.schedule_needs.serves_head;

@@ -20,7 +20,7 @@ impl<P: Probe> Device<P> {
     /// A die begins a command, or goes on with one.
     #[inline]
     pub(super) fn watch_begin(&mut self, die: u32, now: SimTime) {
-        if P::WATCHES_PLANES {
+        if self.probe.watches_planes() {
             self.tell_command(die, now);
         }
     }
@@ -28,7 +28,7 @@ impl<P: Probe> Device<P> {
     /// A die's command has ended.
     #[inline]
     pub(super) fn watch_end(&mut self, die: u32, now: SimTime) {
-        if P::WATCHES_PLANES {
+        if self.probe.watches_planes() {
             self.probe.stops(now, die);
         }
     }
@@ -36,7 +36,7 @@ impl<P: Probe> Device<P> {
     /// A die's command is suspended from `now` on.
     #[inline]
     pub(super) fn watch_suspended(&mut self, die: u32, now: SimTime) {
-        if P::WATCHES_PLANES {
+        if self.probe.watches_planes() {
             self.probe.suspends(now, die);
         }
     }
@@ -44,7 +44,7 @@ impl<P: Probe> Device<P> {
     /// Operations came to a die's queue or left it.
     #[inline]
     pub(super) fn watch_queue(&mut self, die: u32, now: SimTime) {
-        if P::WATCHES_PLANES {
+        if self.probe.watches_planes() {
             self.probe.waits(now, die, self.dies[die as usize].waiting);
         }
     }

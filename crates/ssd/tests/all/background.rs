@@ -6,7 +6,7 @@ use crate::bench::*;
 use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AuditProbe, any};
 use harmonia_ssd::{Device, Ftl, SubRequest};
 use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
 
@@ -180,7 +180,7 @@ fn outcome(seed: u64, marked: bool, directives: &[Directive]) -> Vec<(u64, u64, 
     }
     let ftl = Ftl::new(&config, seed, "device").unwrap();
     let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));
-    let mut device = Device::new(&config, ftl, AuditProbe).unwrap();
+    let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
     let (mut now, mut outcome, mut issued) = (SimTime::ZERO, Vec::new(), Vec::new());
     let operations = 400;
     for token in 0..operations {

@@ -7,12 +7,12 @@ use crate::bench::Bench;
 use crate::seams::{ERASE, PROGRAM, READ};
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Allocation, AllocationUnit, Amount, Device, Ftl, PolicyConfig, SsdConfig, SubRequest};
 use harmonia_types::{Operation, SimDuration, SimTime};
 use serde_json::{Value, json};
 
-type Checked = Device<AuditProbe>;
+type Checked = Device<AnyProbe>;
 
 fn limited(mut config: SsdConfig, policy: &str, own: &Value) -> SsdConfig {
     let own = own.as_object().expect("a table").clone();
@@ -21,7 +21,7 @@ fn limited(mut config: SsdConfig, policy: &str, own: &Value) -> SsdConfig {
 }
 
 fn device(config: &SsdConfig, ftl: Ftl) -> Checked {
-    Device::new(config, ftl, AuditProbe).expect("able")
+    Device::new(config, ftl, any(AuditProbe)).expect("able")
 }
 
 /// Lets everything happen that happens by itself, with what `see` is shown after every event.

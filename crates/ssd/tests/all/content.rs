@@ -16,7 +16,7 @@ use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::gc::schedule;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::{FlashPage, Origin, Probe};
+use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{Destination, Device, Ftl, SubRequest};
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime};
 
@@ -66,8 +66,13 @@ impl TaggedFlash {
 }
 
 impl Probe for TaggedFlash {
-    const AUDIT: bool = true;
-    const WATCHES_PLANES: bool = true;
+    fn audits(&self) -> bool {
+        true
+    }
+
+    fn watches_planes(&self) -> bool {
+        true
+    }
 
     fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
         self.lanes.works(at, die, plane, work);
@@ -278,7 +283,7 @@ fn check(seed: u64) -> [u64; 8] {
             config.gc.schedule.own.get("partial_writes").is_some_and(|value| value == "along"),
         ),
     };
-    let mut device = Device::new(&config, ftl, flash).expect("the policies are registered");
+    let mut device = Device::new(&config, ftl, any(flash)).expect("the policies are registered");
     let bytes = u64::from(shape.logical_pages) * page_size;
     let mut oracle = Oracle::default();
     let (mut now, mut answers) = (SimTime::ZERO, Answers::default());
@@ -340,7 +345,7 @@ fn check(seed: u64) -> [u64; 8] {
     answers.completed.sort_unstable();
     assert_eq!(answers.completed, served, "seed {seed}: what is not refused whole completes once");
 
-    let flash = device.probe();
+    let flash: &TaggedFlash = probe_as(device.probe());
     let (reads, writes) = oracle.expected(&answers.refused);
     let wrong = reads.iter().find(|&(tag, expected)| flash.reads.get(tag) != Some(expected));
     if let Some((tag, expected)) = wrong {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::bench::*;
 use harmonia_engine::Rng;
 use harmonia_flash::Copyback;
-use harmonia_ssd::probe::{FlashPage, NoProbe, Origin, Probe};
+use harmonia_ssd::probe::{FlashPage, NoProbe, Origin, Probe, any, probe_as};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Destination, Device, Domain, Ftl, Order, SsdConfig, Trigger,
 };
@@ -78,7 +78,9 @@ impl Model {
 }
 
 impl Probe for Model {
-    const AUDIT: bool = true;
+    fn audits(&self) -> bool {
+        true
+    }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, _: IoCause, _: Option<Origin>) {
         let expected = self.choose(self.expected.take().expect("a write is under way"));
@@ -134,7 +136,7 @@ fn a_model_in_maps_foresees_the_plane_of_every_write() {
                 pages_of_unit: u64::from(shape.blocks_per_unit * shape.data_pages),
                 ..Model::default()
             };
-            let mut device = Device::new(&config, ftl, model).expect("able");
+            let mut device = Device::new(&config, ftl, any(model)).expect("able");
             let mut rng = Rng::stream(seed, "dynamic plane");
             let mut now = SimTime::ZERO;
             for token in 0..1_500 {
@@ -145,7 +147,7 @@ fn a_model_in_maps_foresees_the_plane_of_every_write() {
                     _ => Operation::Write,
                 };
                 let die = shape.locate(lpn as u32).0;
-                let model = device.probe();
+                let model: &Model = probe_as(device.probe());
                 model.expected.set((operation == Operation::Write).then_some(die));
                 device.submit(now, sub(token, operation, lpn, 1)).expect("room");
                 while device.next_wakeup() != SimTime::NEVER {
@@ -156,7 +158,7 @@ fn a_model_in_maps_foresees_the_plane_of_every_write() {
                 assert_eq!(device.completions().drain(..).count(), 1, "{what}");
             }
             device.ftl().audit();
-            let model = device.probe();
+            let model: &Model = probe_as(device.probe());
             let Model { erases, reads, host_writes, .. } = *model;
             assert!(
                 erases > 100 && reads > 200 && host_writes > 800,

@@ -4,7 +4,7 @@ use crate::bench::*;
 use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AuditProbe, any};
 use harmonia_ssd::{Device, DeviceCounters, Ftl, SsdConfig, SubRequest};
 use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
 
@@ -209,7 +209,7 @@ fn whenever_a_random_device_slows_down_or_fails_the_parts_sum_and_nothing_comes_
         config.gc.concurrency = crate::random::concurrency(&mut rng);
         let ftl = Ftl::new(&config, seed, "device").unwrap();
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));
-        let mut device = Device::new(&config, ftl, AuditProbe).unwrap();
+        let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
         let (mut now, mut issued, mut open) = (SimTime::ZERO, Vec::new(), 0);
         let fails_at = rng.below(400);
         for token in 0..fails_at {

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::{FlashPage, Origin, Probe};
+use harmonia_ssd::probe::{AnyProbe, FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest};
 use harmonia_types::{
     DeviceCounters, IoCause, Levels, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime,
@@ -55,9 +55,17 @@ impl Hash {
 struct Ear(Hash);
 
 impl Probe for Ear {
-    const AUDIT: bool = true;
-    const WATCHES_PLANES: bool = true;
-    const WATCHES_LEVELS: bool = true;
+    fn audits(&self) -> bool {
+        true
+    }
+
+    fn watches_planes(&self) -> bool {
+        true
+    }
+
+    fn watches_levels(&self) -> bool {
+        true
+    }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, _: IoCause, _: Option<Origin>) {
         self.0.take(format_args!("p{} {} {}", to.unit, to.ppn.0, lpn.0));
@@ -93,7 +101,7 @@ impl Probe for Ear {
 }
 
 /// Hashes what a device has told since it was last asked.
-fn hear(device: &mut Device<Ear>, heard: &mut Hash) {
+fn hear(device: &mut Device<AnyProbe>, heard: &mut Hash) {
     for refusal in device.refusals().drain(..) {
         heard.take(format_args!("{refusal:?}"));
     }
@@ -164,7 +172,7 @@ fn hash_of(seed: u64, mut config: SsdConfig) -> u64 {
     let explain = |why: String| -> String { format!("seed {seed}: {why}\n{config:#?}") };
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}", explain(why.to_string())));
     let (pages, page_size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));
-    let mut device = Device::new(&config, ftl, Ear::default())
+    let mut device = Device::new(&config, ftl, any(Ear::default()))
         .unwrap_or_else(|why| panic!("{}", explain(why.to_string())));
     let (mut heard, mut now) = (Hash::default(), SimTime::ZERO);
     for token in 0..OPERATIONS {
@@ -202,7 +210,7 @@ fn hash_of(seed: u64, mut config: SsdConfig) -> u64 {
         hear(&mut device, &mut heard);
     }
     hear(&mut device, &mut heard);
-    let Hash(touched) = device.probe().0;
+    let Hash(touched) = probe_as::<Ear>(device.probe()).0;
     heard.take(format_args!("{} {:?} {touched}", as_counted(device.counters()), device.status(now)));
     heard.0
 }

@@ -5,7 +5,7 @@
 
 use crate::bench::*;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::{NoProbe, Probe};
+use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any, probe_as};
 use harmonia_ssd::{Device, Ftl, SsdConfig};
 use harmonia_types::{IoCause, Levels, Operation, SimTime};
 
@@ -14,8 +14,13 @@ use harmonia_types::{IoCause, Levels, Operation, SimTime};
 struct Heard(Vec<(u64, Levels)>);
 
 impl Probe for Heard {
-    const AUDIT: bool = true;
-    const WATCHES_LEVELS: bool = true;
+    fn audits(&self) -> bool {
+        true
+    }
+
+    fn watches_levels(&self) -> bool {
+        true
+    }
 
     fn levels(&mut self, at: SimTime, levels: &Levels) {
         if self.0.last().is_none_or(|last| last.1 != *levels) {
@@ -24,30 +29,30 @@ impl Probe for Heard {
     }
 }
 
-fn device(config: &SsdConfig, written: &[&[u32]]) -> Device<Heard> {
+fn device(config: &SsdConfig, written: &[&[u32]]) -> Device<AnyProbe> {
     let mut ftl = Ftl::new(config, 1, "device").unwrap();
     for (unit, lpns) in (0..).zip(written) {
         for &lpn in *lpns {
             ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
         }
     }
-    let mut device = Device::new(config, ftl, Heard::default()).unwrap();
+    let mut device = Device::new(config, ftl, any(Heard::default())).unwrap();
     device.begin_window(SimTime::ZERO);
     device
 }
 
 /// When things changed until nothing is left to do: channels, empty blocks, queue depth, victims.
-fn heard(mut device: Device<Heard>) -> Vec<(u64, [u64; 4])> {
+fn heard(mut device: Device<AnyProbe>) -> Vec<(u64, [u64; 4])> {
     while device.next_wakeup() != SimTime::NEVER {
         device.advance_until(device.next_wakeup(), false).unwrap();
     }
     let numbers = |levels: &Levels| {
         [levels.channels_in_gc.into(), levels.empty_blocks, levels.queue_depth, levels.victims_erased]
     };
-    device.probe().0.iter().map(|(time, levels)| (*time, numbers(levels))).collect()
+    probe_as::<Heard>(device.probe()).0.iter().map(|(time, levels)| (*time, numbers(levels))).collect()
 }
 
-fn collecting(config: &SsdConfig, written: &[&[u32]]) -> Device<Heard> {
+fn collecting(config: &SsdConfig, written: &[&[u32]]) -> Device<AnyProbe> {
     let mut device = device(config, written);
     device.direct(SimTime::ZERO, Directive::Force(Stop::Internal));
     device

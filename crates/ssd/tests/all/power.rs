@@ -6,7 +6,7 @@ use crate::bench::*;
 use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Device, Ftl, SubRequest};
 use harmonia_types::{Operation, ParityPages, SimDuration, SimTime};
 
@@ -36,9 +36,9 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
         config.gc.concurrency = crate::random::concurrency(&mut rng);
         let ftl = Ftl::new(&config, seed, "device").unwrap();
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));
-        let mut device = Device::new(&config, ftl, AuditProbe).unwrap();
+        let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
         let (mut now, mut open) = (SimTime::ZERO, BTreeMap::new());
-        let answered = |device: &mut Device<AuditProbe>, open: &mut BTreeMap<u64, SimTime>| {
+        let answered = |device: &mut Device<AnyProbe>, open: &mut BTreeMap<u64, SimTime>| {
             for done in device.completions().drain(..) {
                 let issued = open.remove(&done.token).expect("answered once, and not forgotten");
                 assert_eq!(done.blame.total(), (done.finish - issued).0, "seed {seed}: {done:?}");

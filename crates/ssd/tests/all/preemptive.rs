@@ -8,7 +8,7 @@ use harmonia_ssd::gc::schedule::{
     Token,
 };
 use harmonia_ssd::interface::{Directive, Notice, Stop};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Device, Policies, SubCompletion};
 use harmonia_types::{Operation, SimDuration, SimTime};
 
@@ -178,10 +178,10 @@ fn a_running_erase_is_suspended_for_a_read_and_resumed_after_it() {
     assert_eq!(decide(policy, None, suspended), Decision::Resume);
 }
 
-fn device(policies: Policies, free: u32) -> Device<AuditProbe> {
+fn device(policies: Policies, free: u32) -> Device<AnyProbe> {
     let config = crate::seams::config(1);
     let ftl = crate::seams::used(&config, free);
-    Device::with_policies(&config, ftl.shape().clone(), ftl, policies, AuditProbe).expect("able")
+    Device::with_policies(&config, ftl.shape().clone(), ftl, policies, any(AuditProbe)).expect("able")
 }
 
 /// A collection forced at 0 on a device between soft and hard; ten reads come while it runs.

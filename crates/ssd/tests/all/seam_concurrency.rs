@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use harmonia_engine::Rng;
 use harmonia_ssd::gc::concurrency::{Candidate, Concurrency, Limit, Load};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Amount, Device, Domain, Ftl, Policies, SsdConfig, Trigger};
 use harmonia_types::{Operation, SimTime};
 
@@ -71,12 +71,13 @@ fn drive(
     concurrency: Box<dyn Concurrency>,
     config: &SsdConfig,
     writes: u32,
-    mut check: impl FnMut(&Device<AuditProbe>),
-) -> Device<AuditProbe> {
+    mut check: impl FnMut(&Device<AnyProbe>),
+) -> Device<AnyProbe> {
     let ftl = Ftl::new(config, 1, "device/0").expect("feasible");
     let shape = ftl.shape().clone();
     let policies = Policies { concurrency, ..crate::seams::policies() };
-    let mut device = Device::with_policies(config, shape.clone(), ftl, policies, AuditProbe).expect("able");
+    let mut device =
+        Device::with_policies(config, shape.clone(), ftl, policies, any(AuditProbe)).expect("able");
     let mut rng = Rng::stream(2, "writes");
     for write in 0..writes {
         let arrival = SimTime(u64::from(write) * 400_000);

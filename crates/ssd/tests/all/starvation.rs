@@ -3,7 +3,7 @@
 
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Device, SsdConfig};
 use harmonia_types::{Operation, SimDuration, SimTime};
 
@@ -13,7 +13,7 @@ const OPERATIONS: u32 = 3_000;
 const LOAD: SimTime = SimTime(100_000);
 
 struct Loop {
-    device: Device<AuditProbe>,
+    device: Device<AnyProbe>,
     rng: Rng,
     issued: u32,
     done: u32,
@@ -24,7 +24,7 @@ struct Loop {
 
 impl Loop {
     fn new(config: &SsdConfig) -> Self {
-        let device = Device::new(config, crate::seams::used(config, 6), AuditProbe).expect("able");
+        let device = Device::new(config, crate::seams::used(config, 6), any(AuditProbe)).expect("able");
         let rng = Rng::stream(1, "closed loop");
         Loop { device, rng, issued: 0, done: 0, notices: Vec::new(), at_hard: 0 }
     }

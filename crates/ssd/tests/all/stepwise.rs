@@ -5,7 +5,7 @@
 
 use crate::bench::*;
 use harmonia_engine::Rng;
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AuditProbe, any};
 use harmonia_ssd::{Allocation, Destination, Device, Ftl, SsdConfig, SubRequest};
 use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 
@@ -96,7 +96,7 @@ fn served(seed: u64, config: &SsdConfig) -> (Vec<(u64, u64, Blame)>, u64) {
     let ftl = Ftl::new(config, seed, "device").expect("feasible");
     let pages = u64::from(ftl.shape().logical_pages);
     let size = u64::from(config.geometry.page_size);
-    let mut device = Device::new(config, ftl, AuditProbe).expect("able");
+    let mut device = Device::new(config, ftl, any(AuditProbe)).expect("able");
     let (mut rng, mut now) = (Rng::stream(seed, "stepwise"), SimTime::ZERO);
     for token in 0..300u64 {
         now += SimDuration(rng.below(400));

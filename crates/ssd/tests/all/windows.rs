@@ -181,7 +181,9 @@ fn check(seed: u64) -> [u64; 2] {
     }
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let shape = ftl.shape().clone();
-    let mut device = harmonia_ssd::Device::new(&config, ftl, harmonia_ssd::probe::AuditProbe).unwrap();
+    let mut device =
+        harmonia_ssd::Device::new(&config, ftl, harmonia_ssd::probe::any(harmonia_ssd::probe::AuditProbe))
+            .unwrap();
     let (mut now, mut began, mut ended_low) = (SimTime::ZERO, 0, 0);
     let (mut window, pages) = (Window::None, u64::from(shape.logical_pages));
     let of_die = shape.units_per_die;

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use harmonia_array::payload;
 use harmonia_array::{ArrayConfig, ArrayFailure, Condition, Mishap, MishapKind, Reads, WriteHole};
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
+use harmonia_ssd::probe::any;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimTime};
 
 use super::content::Content;
@@ -14,7 +16,7 @@ use super::damage::Damage;
 use super::flash::Flash;
 use super::places::Places;
 use super::power::{Outages, PowerCounts};
-use super::rebuild::{Kept, check_copies, check_power_loss, check_row};
+use super::rebuild::{Kept, check_copies, check_power_loss, check_row, flash};
 use super::scenario::{Load, array, faults, losses_of_power, stripe_cache};
 use super::world::{Contents, World};
 
@@ -244,7 +246,7 @@ fn is_slow(mishap: &Mishap) -> bool {
 
 /// An array that is being driven.
 pub(super) struct Run<C: Content> {
-    pub array: Kept<C>,
+    pub array: Kept,
     pub world: Arc<Mutex<World<C>>>,
     pub now: SimTime,
     pub power: PowerCounts,
@@ -286,7 +288,7 @@ pub fn config_of(options: Options) -> ArrayConfig {
 pub fn run_on<C: Content>(
     config: ArrayConfig,
     options: Options,
-    prepare: impl FnOnce(&mut Kept<C>),
+    prepare: impl FnOnce(&mut Kept),
 ) -> Result<Counts, Failure> {
     let _guard = OnPanic(&options, &config);
     let result = Run::<C>::new(&config, options).and_then(|mut run| {
@@ -324,8 +326,8 @@ impl<C: Content> Run<C> {
             || options.faults
             || options.power;
         let world = Arc::new(Mutex::new(world));
-        let flash = |member: DeviceId| Flash::new(world.clone(), member, &shape, page_sectors);
-        let mut array = Kept::with_payload(config, states, Contents(world.clone()), flash)?;
+        let flash = |member: DeviceId| any(Flash::new(world.clone(), member, &shape, page_sectors));
+        let mut array = Kept::with_payload(config, states, payload::any(Contents(world.clone())), flash)?;
         if options.locks == Locks::Never {
             array.without_row_locks();
         }
@@ -509,7 +511,7 @@ impl<C: Content> Run<C> {
         counts.requests = self.submitted;
         for device in self.array.every_device() {
             device.ftl().audit();
-            let flash = device.probe().counts;
+            let flash = flash::<C>(device).counts;
             counts.page_reads += flash.reads;
             counts.programs += flash.programs;
             counts.merges += flash.merges;

@@ -18,7 +18,7 @@ use harmonia_types::{DeviceId, SimTime};
 
 use super::content::Content;
 use super::history::Run;
-use super::rebuild::{held, position, rebuild};
+use super::rebuild::{flash, held, position, rebuild};
 use super::world::World;
 
 /// What losses of power have exercised.
@@ -279,7 +279,7 @@ impl<C: Content> Run<C> {
             let is_parked = world.parked(member, sector).is_some();
             let page = (sector / world.places.page_sectors) as u32;
             let device = &self.array.devices()[member.index()];
-            let is_stored = device.probe().contents(device.ftl(), page).is_some() && !is_parked;
+            let is_stored = flash::<C>(device).contents(device.ftl(), page).is_some() && !is_parked;
             let is_open = is_busy && !(is_at_once && is_stored);
             if is_open {
                 taken.push((logical, None));

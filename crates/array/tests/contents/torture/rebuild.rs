@@ -10,17 +10,25 @@ use std::sync::{Arc, Mutex};
 
 use harmonia_array::Array;
 use harmonia_array::layout::{Parity, Unit};
+use harmonia_array::payload::AnyPayload;
+use harmonia_ssd::Device;
+use harmonia_ssd::probe::{AnyProbe, probe_as};
 use harmonia_types::{DeviceId, Lpn, SimTime};
 
 use super::content::{Content, inverse, weight};
 use super::flash::Flash;
-use super::world::{Contents, World};
+use super::world::World;
 
-/// An array whose contents are kept.
-pub type Kept<C> = Array<Flash<C>, Contents<C>>;
+/// An array whose contents are kept. Its probes are [`Flash`], its payload is [`super::world::Contents`].
+pub type Kept = Array<AnyProbe, AnyPayload>;
+
+/// The flash of a member.
+pub fn flash<C: Content>(device: &Device<AnyProbe>) -> &Flash<C> {
+    probe_as(device.probe())
+}
 
 /// What a member holds at one of its sectors, or NVRAM in its place.
-pub(super) fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: DeviceId, sector: u64) -> C {
+pub(super) fn held<C: Content>(array: &Kept, world: &World<C>, member: DeviceId, sector: u64) -> C {
     if let Some(parked) = world.parked(member, sector) {
         return parked;
     }
@@ -28,13 +36,14 @@ pub(super) fn held<C: Content>(array: &Kept<C>, world: &World<C>, member: Device
     let page_sectors = world.places.page_sectors;
     let device = &array.devices()[member.index()];
     let (lpn, within) = ((sector / page_sectors) as u32, (sector % page_sectors) as usize);
-    let page = device.probe().contents(device.ftl(), lpn);
-    page.map_or_else(|| device.probe().unmapped(Lpn(lpn), within), |page| page[within])
+    let flash: &Flash<C> = flash(device);
+    let page = flash.contents(device.ftl(), lpn);
+    page.map_or_else(|| flash.unmapped(Lpn(lpn), within), |page| page[within])
 }
 
 /// Checks a row of a parity array that nobody holds; returns how many pages' worth of sectors were rebuilt.
 pub fn check_row<C: Content>(
-    array: &Kept<C>,
+    array: &Kept,
     world: &Arc<Mutex<World<C>>>,
     row: u64,
     now: SimTime,
@@ -71,7 +80,7 @@ pub fn check_row<C: Content>(
 /// The power fails now: whatever a sector holds, on the flash of each of its places or in NVRAM, a write may have left there
 /// that was not superseded. Returns how many sectors that were.
 pub fn check_power_loss<C: Content>(
-    array: &Kept<C>,
+    array: &Kept,
     world: &Arc<Mutex<World<C>>>,
     now: SimTime,
 ) -> Result<u64, String> {
@@ -90,7 +99,7 @@ pub fn check_power_loss<C: Content>(
 
 /// Checks all copies of a page of an array without parity, where nobody is writing it.
 pub fn check_copies<C: Content>(
-    array: &Kept<C>,
+    array: &Kept,
     world: &Arc<Mutex<World<C>>>,
     page: u64,
     now: SimTime,

@@ -8,7 +8,7 @@
 
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
-use harmonia_ssd::probe::{AuditProbe, NoProbe};
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, NoProbe, any};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
     GcConfig, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
@@ -99,7 +99,7 @@ pub fn shared_bus() -> SsdConfig {
 pub const TWO_FREE: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 4, 5, 6, 8, 9];
 
 pub struct Bench {
-    pub device: Device<AuditProbe>,
+    pub device: Device<AnyProbe>,
     pub known: Vec<SubCompletion>,
 }
 
@@ -120,7 +120,7 @@ impl Bench {
                 ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
             }
         }
-        Bench { device: Device::new(config, ftl, AuditProbe).unwrap(), known: Vec::new() }
+        Bench { device: Device::new(config, ftl, any(AuditProbe)).unwrap(), known: Vec::new() }
     }
 
     /// Every unit has 2 free blocks, those in `low` only 1: the next page was written, too.
