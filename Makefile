@@ -24,13 +24,14 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test check whole nightly times bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement judgement-long coverage demonstration command fuzz-one
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
-	@echo 'make test    all tests of the Rust code'
+	@echo 'make test    all tests of the Rust code, but for long simulations'
+	@echo 'make simulations  the tests that simulate for long'
 	@echo 'make check   everything CI runs: format, lints, docs, tests, examples, Python, the page in a browser, newcomer, demo, fuzzing'
 	@echo '             (HARMONIA_CHECK=all: also what the changed files cannot have broken, see tests/changed.py)'
 	@echo 'make whole   make check with every step, of what is committed; then .ci/whole names that commit'
@@ -76,9 +77,13 @@ test: prerequisites
 	cargo test --locked --lib --bins --tests
 	cargo test --locked --doc
 
-STEPS := fmt links prose clippy rustdoc test examples python judgement browser newcomer demonstration fuzz
+# Tests of these programs that simulate for long; they are marked `#[ignore = "long: make simulations"]`.
+simulations: prerequisites
+	cargo test --locked --test all --test contents -- --ignored
+
+STEPS := fmt links prose clippy rustdoc test simulations examples python judgement browser demonstration newcomer fuzz
 # Those that only some changes can break: tests/changed.py has the rule.
-SOMETIMES := browser newcomer fuzz
+SOMETIMES := simulations browser newcomer fuzz
 
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser
@@ -177,8 +182,8 @@ judgement-long:
 
 coverage: prerequisites
 	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-metrics --test coverage -- --nocapture
-	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test all judgement::intervals -- --nocapture
-	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-scenario --test all judgement::a_winner -- --nocapture
+	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test all judgement::intervals -- --include-ignored --nocapture
+	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-scenario --test all judgement::a_winner -- --include-ignored --nocapture
 
 $(BROWSER_VENV)/ready: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER_VENV)

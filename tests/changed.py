@@ -25,6 +25,18 @@ ALWAYS = ["Cargo.toml", "Cargo.lock", "Makefile", ".ci/run", "clippy.toml", "tes
 
 #: What each step that may be left out can be broken by.
 STEPS = {
+    # Whatever a simulation goes through, and the tests that simulate for long.
+    "simulations": [
+        "crates/types/*",
+        "crates/engine/*",
+        "crates/flash/*",
+        "crates/ssd/*",
+        "crates/array/*",
+        "crates/trace/*",
+        "crates/workload/*",
+        "crates/metrics/*",
+        "crates/scenario/*",
+    ],
     # Adding a policy touches a registry, the shapes of policies, and what is made of their keys. That the rest builds and
     # lists what is registered, other steps test.
     "newcomer": [

@@ -40,15 +40,17 @@ def main() -> None:
     add(FOLDER, file, line)
     for kind, (folder, *_) in OTHERS.items():
         add(Path(folder), (TEMPLATES / f"example_{kind}.rs").read_text(), f"example_{kind}")
-    # Dependencies come from the target folder of the project itself, so little is built anew.
-    tests = cargo("test", "-p", "harmonia-array", "-p", "harmonia-ssd", "--lib", "--test", "registry", "--", "--nocapture")
-    check("coordination::example_policy::tests" in tests, "its own tests did not run")
+    # Dependencies come from the target folder of the project itself, so little is built anew. What a crate is built with
+    # depends on all that is built along with it: these programs share everything below them.
+    own = cargo("test", "-p", "harmonia-array", "-p", "harmonia-ssd", "--lib", "example_")
+    check("coordination::example_policy::tests" in own, "its own tests did not run")
+    cargo("test", "--quiet", "--no-run", "--test", "registry", "--test", "command")
+    tests = cargo("test", "--test", "registry", "--", "--nocapture")
     check(f"policy {POLICY}\n" in tests, "the invariant suite did not run it")
-    harmonia = ("run", "--quiet", "-p", "harmonia-cli", "--")
-    listed = json.loads(cargo(*harmonia, "policies", "--json"))
-    schema = json.loads(cargo(*harmonia, "schema"))
-    cargo("run", "--quiet", "-p", "harmonia-scenario", "--example", "pages")
-    cargo(*harmonia, "compare", "tiny", "--policies", f"local,{POLICY}", "--json")
+    listed = json.loads(built("harmonia", "policies", "--json"))
+    schema = json.loads(built("harmonia", "schema"))
+    cargo("run", "--quiet", "--example", "pages")
+    built("harmonia", "compare", "tiny", "--policies", f"local,{POLICY}", "--json")
     told(listed, schema, "coordination", POLICY, "array.coordination", "neighbours", "| a whole number, 0 to 65535 | 1 |")
     for kind, (_, table, pair, said) in OTHERS.items():
         key, value = pair.split("=")
@@ -56,7 +58,7 @@ def main() -> None:
         check(f"{kind} {name}" in tests, f"the invariant suite did not run {name}")
         told(listed, schema, kind, name, table, key, said)
         sets = ["--set", f"{table}.policy={name}", "--set", f"{table}.{pair}"]
-        report = json.loads(cargo(*harmonia, "run", "tiny", "--checked", "--json", *sets))
+        report = json.loads(built("harmonia", "run", "tiny", "--checked", "--json", *sets))
         held = report["scenario"]["ssd"]["gc"][kind]
         check(held == {"policy": name, key: json.loads(value)}, f"{name} ran as {held}")
     shutil.rmtree(COPY)
@@ -107,12 +109,20 @@ def add(folder: Path, file: str, module: str) -> None:
 
 
 def cargo(*arguments: str) -> str:
+    return output("cargo", *arguments)
+
+
+def built(program: str, *arguments: str) -> str:
+    return output(str(TARGET / "debug" / program), *arguments)
+
+
+def output(*command: str) -> str:
     environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET), "XDG_CACHE_HOME": str(TARGET / "cache")}
     result = subprocess.run(
-        ["cargo", *arguments], cwd=COPY, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        command, cwd=COPY, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
     if result.returncode != 0:
-        sys.exit(f"newcomer: cargo {' '.join(arguments)} failed\n{result.stdout}\n{result.stderr}")
+        sys.exit(f"newcomer: {' '.join(command)} failed\n{result.stdout}\n{result.stderr}")
     return result.stdout
 
 

@@ -78,7 +78,7 @@ def test_a_file_that_is_moved_away_counts(tree: Tree) -> None:
 
 def test_what_everything_stands_on_makes_every_step_run(tree: Tree) -> None:
     tree.put("Cargo.lock", "another version")
-    assert {tree.asked(step)[0] for step in ("newcomer", "browser", "fuzz")} == {RUNS}
+    assert {tree.asked(step)[0] for step in ("simulations", "newcomer", "browser", "fuzz")} == {RUNS}
 
 
 def test_in_doubt_a_step_runs(tree: Tree) -> None:
@@ -97,4 +97,4 @@ def test_a_commit_of_another_branch_is_no_base(tree: Tree) -> None:
 
 def test_a_step_that_always_runs_has_no_rule(tree: Tree) -> None:
     code, said = tree.asked("clippy")
-    assert code == 2 and "newcomer, browser, fuzz" in said
+    assert code == 2 and "simulations, newcomer, browser, fuzz" in said

@@ -43,6 +43,10 @@ TIMEOUT = 900
 PATIENCE = 5
 """A test that takes so many times as long as without a mutant, and a minute, never ends."""
 SURVIVORS_AT_MOST = 0.1
+LONG = {"all", "contents"}
+"""Programs whose long tests `make simulations` runs: they are marked as ignored."""
+LONGEST = ["contents_are_right_in_many_histories", "contents_are_right_with_two_parities_in_many_histories", "coverage_to_look_at"]
+"""Ignored tests of other programs, which `make check` never runs."""
 
 
 def main() -> None:
@@ -138,6 +142,7 @@ class Test:
     program: str
     folder: Path
     module: str = ""
+    has_long: bool = False
     seconds: float = TIMEOUT
     reached: frozenset[int] = field(default=frozenset())
     """The mutants it comes by."""
@@ -156,14 +161,14 @@ class Test:
 
     @property
     def only(self) -> list[str]:
-        return [f"{self.module}::"] if self.module else []
+        return [*([f"{self.module}::"] if self.module else []), *(["--include-ignored"] if self.has_long else [])]
 
     def by_module(self) -> list[Test]:
         """The same, module by module: a mutant need not wait for those that do not come by it."""
         listed = subprocess.check_output([self.program, "--list", "--format=terse"], cwd=self.folder, text=True)
         names = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
         modules = sorted({name.partition("::")[0] if "::" in name else "" for name in names})
-        return [self] if "" in modules else [Test(self.program, self.folder, module) for module in modules]
+        return [self] if "" in modules else [Test(self.program, self.folder, module, self.has_long) for module in modules]
 
     def runs(self, more: dict[str, str]) -> bool:
         """Whether all tests pass; ends with the first that fails."""
@@ -212,12 +217,12 @@ class Builder:
         made = [message for message in self.messages("test", "--no-run", "--lib", "--tests", "-p", package) if message.get("executable")]
         tests = []
         for program in made:
-            for test in Test(program["executable"], Path(program["manifest_path"]).parent).by_module():
+            name = program["target"]["name"]
+            for test in Test(program["executable"], Path(program["manifest_path"]).parent, has_long=name in LONG).by_module():
                 if test.measure():
                     tests.append(test)
                 else:
-                    name = " ".join([program["target"]["name"], *test.only])
-                    print(f"mutants: {package}: {name} does not hold with switches in the code, left out", flush=True)
+                    print(f"mutants: {package}: {' '.join([name, *test.only])} does not hold with switches in the code, left out", flush=True)
         print(f"mutants: {package}: {len(tests)} groups of tests, {sum(test.seconds for test in tests):.0f} s", flush=True)
         return sorted(tests, key=lambda test: test.seconds)
 
@@ -235,6 +240,7 @@ def one_by_one(tree: Path, folder: Path, mutant: Mutant) -> str:
     out, name = folder / "out", mutant["name"]
     one = mutants("-p", mutant["package"], "--file", mutant["file"], "--re", f"^{re.escape(name)}$", "--in-place")
     one += ["--baseline=skip", f"--timeout={TIMEOUT}", "--output", str(out)]
+    one += ["--", "--", "--include-ignored", *(f"--skip={name}" for name in LONGEST)]
     kept = {"CARGO_TARGET_DIR": str(folder / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}
     run = subprocess.run(one, cwd=tree, env=os.environ | kept, capture_output=True, text=True)
     outcomes = json.loads((out / "mutants.out" / "outcomes.json").read_text())["outcomes"]

@@ -243,6 +243,7 @@ fn request(id: u64, arrival: SimTime, operation: Operation, offset: u64, length:
 ///
 /// A run can be repeated with `HARMONIA_TEST_SEED=<the seed it printed>` in the environment of the build.
 #[test]
+#[ignore = "long: make simulations"]
 fn amplification_follows_for_any_block_size_and_spare() {
     let seed = option_env!("HARMONIA_TEST_SEED")
         .map_or_else(|| RandomState::new().build_hasher().finish(), |seed| seed.parse().unwrap());
@@ -358,6 +359,7 @@ fn one_written_die(config: &SsdConfig) -> (Array, u64) {
 /// M/D/1: R = S + rho S/(2(1 - rho)). The link takes 13,653 ns a page: less than the die, so it never queues and adds
 /// itself exactly once.
 #[test]
+#[ignore = "long: make simulations"]
 fn reads_of_one_page_wait_as_in_m_d_1() {
     for (rho, requests) in [(0.3, 1_000_000), (0.5, 2_000_000), (0.7, 6_000_000)] {
         let mut config = one_die(64, 64, 8);
@@ -373,6 +375,7 @@ fn reads_of_one_page_wait_as_in_m_d_1() {
 
 /// M/G/1 with reads of one or three pages on one die: a request is served when its last page is.
 #[test]
+#[ignore = "long: make simulations"]
 fn reads_of_several_pages_wait_as_in_m_g_1() {
     for (rho, requests) in [(0.3, 1_000_000), (0.5, 2_500_000), (0.7, 8_000_000)] {
         let (mut array, pages) = one_written_die(&one_die(64, 64, 8));
@@ -387,6 +390,7 @@ fn reads_of_several_pages_wait_as_in_m_g_1() {
 
 /// M/G/1 with half reads, 30% whole and 20% partial page writes, and a schedule under which collecting takes no time.
 #[test]
+#[ignore = "long: make simulations"]
 fn a_mix_of_reads_and_writes_waits_as_in_m_g_1() {
     for (rho, requests) in [(0.3, 1_500_000), (0.5, 3_000_000)] {
         let mut config = one_die(64, 64, 16);
@@ -411,6 +415,7 @@ fn a_mix_of_reads_and_writes_waits_as_in_m_g_1() {
 /// waits for the longest residual, D [1 - (1 - (1-g)^(k+1)) / (g (k+1))] on average. Host operations take next to
 /// nothing here, so a read's response is its wait; background collection, so that no read starts an event itself.
 #[test]
+#[ignore = "long: make simulations"]
 fn reads_across_collecting_devices_wait_for_the_longest_residual() {
     const MEMBERS: u16 = 6;
     let mut config = one_die(256, 64, 40);

@@ -140,6 +140,7 @@ fn the_distribution_is_erlangs() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn reads_of_a_mirror_with_one_member_gone() {
     for (rho, reads) in [(0.3, 300_000), (0.5, 900_000)] {
         let mut array = array(Level::Raid1, 2, Some(DeviceId(0)));
@@ -151,6 +152,7 @@ fn reads_of_a_mirror_with_one_member_gone() {
 
 /// What the member held is as fast as before, and costs two members a read each instead of one.
 #[test]
+#[ignore = "long: make simulations"]
 fn reads_of_what_a_member_held_that_is_gone() {
     let (rho, reads, held) = (0.5, 900_000, DeviceId(0));
     for gone in [None, Some(held)] {
@@ -171,6 +173,7 @@ fn reads_of_what_a_member_held_that_is_gone() {
 
 /// The load of those that are left doubles when one is gone.
 #[test]
+#[ignore = "long: make simulations"]
 fn reads_of_members_that_are_left() {
     let gone = DeviceId(0);
     let healthy = 0.25;

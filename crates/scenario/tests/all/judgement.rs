@@ -51,6 +51,7 @@ fn device(seed: u64, requests: u64) -> Report {
 
 /// The truth is a run a hundred times as long.
 #[test]
+#[ignore = "long: make simulations"]
 fn intervals_of_one_run_hold_the_truth_of_an_aged_device() {
     let truth = device(1_000_000, 100 * REQUESTS);
     let p99 = |run: &Report| run.host.response_ns.all.p99.map(|ns| ns as f64);
@@ -95,6 +96,7 @@ fn intervals_of_one_run_hold_the_truth_of_an_aged_device() {
 
 /// The same policy twice under seeds of their own, with as many seeds as it takes, looked at 10, 20 and 40.
 #[test]
+#[ignore = "long: make simulations"]
 fn a_winner_is_seldom_named_where_there_is_none() {
     const MOST: u64 = 40;
     let variant = |seed: u64| {

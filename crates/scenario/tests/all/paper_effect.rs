@@ -26,6 +26,7 @@ fn lowered(before: &Report, after: &Report) -> f64 {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn the_papers_effects() {
     let (local, inclusive) =
         ("array.coordination.policy=local", "array.coordination.policy=reactive-inclusive");
