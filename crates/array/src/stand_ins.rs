@@ -63,16 +63,16 @@ impl StandIns {
         Some(spare)
     }
 
-    /// Whether others stand in for a member.
+    /// Whether others stand in for a device. A device that is no member, such as a journal, has no unit in any row.
     #[inline]
     pub fn has_taken(&self, device: DeviceId) -> bool {
-        self.taken[device.index()].is_some()
+        self.taken.get(device.index()).is_some_and(Option::is_some)
     }
 
     /// Who stands in for a member in a row; `None` if nobody does.
     #[inline]
     fn next(&self, device: DeviceId, row: u64) -> Option<DeviceId> {
-        let spare = self.taken[device.index()]?;
+        let spare = (*self.taken.get(device.index())?)?;
         Some(self.table().spare(row, spare)).filter(|&other| other != device)
     }
 

@@ -7,6 +7,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use harmonia_scenario::files::refuse_irregular;
+use harmonia_types::text::one_line;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
@@ -25,11 +27,11 @@ impl ResultFolder {
     /// If it cannot be made or written to, naming it and the reason.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if path.exists() && !path.is_dir() {
-            return Err(Failure::BadInput(format!("--out {}: is a file, not a folder", path.display())));
+            return Err(Failure::BadInput(format!("--out {}: is a file, not a folder", shown(path))));
         }
         let tried = fs::create_dir_all(path).and_then(|()| NamedTempFile::new_in(path));
         tried.map_err(|error| {
-            Failure::BadInput(format!("--out {}: cannot write there: {}", path.display(), plain(&error)))
+            Failure::BadInput(format!("--out {}: cannot write there: {}", shown(path), plain(&error)))
         })?;
         Ok(ResultFolder { path: path.to_owned() })
     }
@@ -56,6 +58,10 @@ impl ResultFolder {
             let file = self.write_temporary(text).map_err(|error| self.cannot_write(name, &error))?;
             written.push((name, file));
         }
+        // All are looked at before the first is renamed.
+        for (name, _) in &written {
+            refuse_irregular(&self.path.join(name)).map_err(|error| self.cannot_write(name, &error))?;
+        }
         for (name, file) in written {
             file.persist(self.path.join(name)).map_err(|error| self.cannot_write(name, &error.error))?;
         }
@@ -76,7 +82,7 @@ impl ResultFolder {
     /// What to say when a file of the folder cannot be written.
     pub(crate) fn cannot_write(&self, name: &str, error: &io::Error) -> Failure {
         let target = self.path.join(name);
-        Failure::BadInput(format!("cannot write {}: {}", target.display(), plain(error)))
+        Failure::BadInput(format!("cannot write {}: {}", shown(&target), plain(error)))
     }
 
     fn write_temporary(&self, text: &str) -> io::Result<NamedTempFile> {
@@ -87,6 +93,11 @@ impl ResultFolder {
     }
 }
 
+/// The name of a file or folder, as part of what is said of it.
+pub(crate) fn shown(path: &Path) -> String {
+    one_line(&path.display().to_string()).into_owned()
+}
+
 /// Refuses the name of a folder for a file.
 ///
 /// # Errors
@@ -94,7 +105,7 @@ impl ResultFolder {
 pub(crate) fn refuse_folder(target: &Path) -> Result<(), Failure> {
     if target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/") {
         let problem = "is a folder: name a file in it";
-        return Err(Failure::BadInput(format!("--out {}: {problem}", target.display())));
+        return Err(Failure::BadInput(format!("--out {}: {problem}", shown(target))));
     }
     Ok(())
 }
@@ -119,14 +130,13 @@ impl ResultFile {
     /// [`ResultFile::persist`].
     ///
     /// # Errors
-    /// If something stands there, or nothing can be written in its folder.
+    /// If something stands there, or what stands there is no regular file, or nothing can be written in its folder.
     pub(crate) fn create(target: &Path, force: bool) -> Result<Self, Failure> {
-        let refuse = |problem: &str| Failure::BadInput(format!("--out {}: {problem}", target.display()));
+        let refuse = |problem: &str| Failure::BadInput(format!("--out {}: {problem}", shown(target)));
         refuse_folder(target)?;
-        match fs::metadata(target) {
-            Ok(metadata) if !metadata.is_file() => return Err(refuse("is not a regular file")),
-            Ok(_) if !force => return Err(refuse("exists; --force replaces it")),
-            _ => {}
+        refuse_irregular(target).map_err(|error| refuse(&error.to_string()))?;
+        if target.exists() && !force {
+            return Err(refuse("exists; --force replaces it"));
         }
         let folder = match target.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -162,9 +172,10 @@ impl ResultFile {
     /// If the disk did not take it, or another file has come to stand there meanwhile.
     pub(crate) fn persist(self) -> Result<(), Failure> {
         let fail = |error: &io::Error| {
-            Failure::BadInput(format!("cannot write {}: {}", self.target.display(), plain(error)))
+            Failure::BadInput(format!("cannot write {}: {}", shown(&self.target), plain(error)))
         };
         self.file.as_file().sync_all().map_err(|error| fail(&error))?;
+        refuse_irregular(&self.target).map_err(|error| fail(&error))?;
         let persisted = if self.force {
             self.file.persist(&self.target)
         } else {
@@ -175,7 +186,7 @@ impl ResultFile {
 
     /// What to say when it cannot be written.
     pub(crate) fn cannot_write(&self, error: &io::Error) -> Failure {
-        Failure::BadInput(format!("cannot write {}: {}", self.target.display(), plain(error)))
+        Failure::BadInput(format!("cannot write {}: {}", shown(&self.target), plain(error)))
     }
 }
 

@@ -3,11 +3,12 @@
 //! The only module that writes to stdout. `print!` panics when the reader of a pipe went away, so nothing uses it. What names of
 //! files and volumes hold that cannot be seen is written out, so that none of them commands the terminal.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use harmonia_tables::{Color, Emphasis, wrapped};
-use harmonia_types::text::visible;
+use harmonia_types::text::{painted, visible};
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
@@ -37,7 +38,7 @@ impl Output {
     pub(crate) fn data(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout
-            .write_all(visible(text).as_bytes())
+            .write_all(shown(text, self.stdout_color()).as_bytes())
             .and_then(|()| stdout.flush())
             .map_err(|error| Failure::stdout(&error))
     }
@@ -129,7 +130,12 @@ impl Output {
     /// A closed stderr leaves nobody to tell.
     fn error_line(&self, text: &str) {
         let mut line = String::new();
-        let _ = writeln!(line, "{}", visible(text));
+        let _ = writeln!(line, "{}", shown(text, self.stderr_color()));
         let _ = io::stderr().lock().write_all(line.as_bytes());
     }
+}
+
+/// What may be written: the only codes of colour are our own, and those only where colour is wanted.
+fn shown(text: &str, color: Color) -> Cow<'_, str> {
+    if color.0 { painted(text) } else { visible(text) }
 }

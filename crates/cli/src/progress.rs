@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use harmonia_scenario::{Progress, Stage};
 use harmonia_tune::Watch;
-use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 
 /// Redrawing a counter less often than the eye notices costs nothing.
 const REDRAWS_PER_SECOND: u64 = 10;
@@ -37,9 +37,8 @@ impl Whole {
     const RUN: u64 = 1000;
 
     fn of(runs: u64) -> Self {
-        let template = "{msg:31} {bar:24} {percent:>3}%                ETA {eta}";
-        let style = ProgressStyle::with_template(template).expect("the template is a constant");
-        let bar = ProgressBar::new(runs * Self::RUN).with_style(style.progress_chars("██░"));
+        let template = "{msg:31} {bar:24} {percent:>3}%                ETA {left}";
+        let bar = ProgressBar::new(runs * Self::RUN).with_style(styled(template));
         let whole = Whole { bar, runs, state: Mutex::default() };
         whole.show(&WholeState::default());
         whole
@@ -157,14 +156,9 @@ impl Points {
     /// A bar that shows once it is known how many there are.
     pub(crate) fn new() -> Self {
         let target = indicatif::ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND as u8);
-        let template = "points {bar:24} {pos} of {len}  {rate:>10}  ETA {eta}";
-        let style = ProgressStyle::with_template(template).expect("the template is a constant");
-        let rate = |state: &ProgressState, text: &mut dyn Write| {
-            let _ = write!(text, "{:.1}/s", state.per_sec());
-        };
-        let style = style.with_key("rate", rate);
+        let template = "points {bar:24} {pos} of {len}  {rate:>10}  ETA {left}";
         let bar = ProgressBar::with_draw_target(None, target);
-        Points(bar.with_style(style.progress_chars("██░")))
+        Points(bar.with_style(styled(template)))
     }
 }
 
@@ -213,10 +207,9 @@ impl Bytes {
             return None;
         }
         let target = indicatif::ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND as u8);
-        let template = "reading {bar:24} {percent:>3}%  {bytes_per_sec:>14}  ETA {eta}  {msg}";
-        let style = ProgressStyle::with_template(template).expect("the template is a constant");
+        let template = "reading {bar:24} {percent:>3}%  {bytes_per_sec:>14}  ETA {left}  {msg}";
         let bar = ProgressBar::with_draw_target(Some(total), target);
-        Some(Bytes(bar.with_style(style.progress_chars("██░"))))
+        Some(Bytes(bar.with_style(styled(template))))
     }
 
     /// So many bytes and rows are read.
@@ -235,10 +228,34 @@ impl Drop for Bytes {
 
 fn style(stage: Stage) -> ProgressStyle {
     let template = match stage {
-        Stage::Precondition => "{prefix:20} ageing     {bar:24} {percent:>3}%  {per_sec:>12}  ETA {eta}",
-        Stage::Simulate => "{prefix:20} simulating {bar:24} {percent:>3}%  {per_sec:>12}  ETA {eta}",
+        Stage::Precondition => "{prefix:20} ageing     {bar:24} {percent:>3}%  {rate:>12}  ETA {left}",
+        Stage::Simulate => "{prefix:20} simulating {bar:24} {percent:>3}%  {rate:>12}  ETA {left}",
     };
-    ProgressStyle::with_template(template).expect("the template is a constant").progress_chars("██░")
+    styled(template)
+}
+
+/// A style with two keys of our own: `rate`, in figures that can be read while they change, and `left`, which is not known before
+/// anything is done.
+fn styled(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).expect("the template is a constant");
+    let write_rate = |state: &ProgressState, text: &mut dyn Write| {
+        let _ = text.write_str(&rate(state.per_sec()));
+    };
+    let write_left = |state: &ProgressState, text: &mut dyn Write| {
+        let _ = text.write_str(&left(state.pos(), state.eta()));
+    };
+    style.with_key("rate", write_rate).with_key("left", write_left).progress_chars("██░")
+}
+
+fn rate(per_second: f64) -> String {
+    if per_second < 100.0 {
+        return format!("{per_second:.1}/s");
+    }
+    format!("{}/s", harmonia_tables::numbers::count(per_second as u64))
+}
+
+fn left(done: u64, left: Duration) -> String {
+    if done == 0 { "unknown".to_owned() } else { format!("{:#}", HumanDuration(left)) }
 }
 
 #[cfg(test)]
@@ -260,6 +277,13 @@ mod tests {
         assert_eq!(position(), Some(750), "a total of 0 is not known");
         bars.end(1);
         assert_eq!(position(), Some(1750));
+    }
+
+    #[test]
+    fn a_rate_can_be_read_and_nothing_is_foretold_before_anything_is_done() {
+        assert_eq!([rate(0.25), rate(29_167.471_528_996_928)], ["0.2/s", "29,167/s"]);
+        assert_eq!(left(0, Duration::ZERO), "unknown");
+        assert_eq!(left(1, Duration::from_millis(61_400)), "61s");
     }
 
     #[test]

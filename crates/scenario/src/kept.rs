@@ -14,7 +14,8 @@ use harmonia_metrics::Report;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::{BadInput, RunError, RunOptions, Scenario, Variant, compare};
+use crate::files;
+use crate::{BadInput, RunError, RunOptions, Scenario, Variant, compare, printable};
 
 /// What a run showed, or why it could not be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
     /// The run of this scenario, if it is there. A file that is damaged or of another scenario is as good as none.
     pub fn load(&self, scenario: &Scenario) -> Option<Outcome<T>> {
         let scenario = scenario.to_toml();
-        let text = fs::read_to_string(self.path(&scenario)).ok()?;
+        let text = files::read_regular(&self.path(&scenario)).ok()?;
         let kept: Kept<Outcome<T>> = serde_json::from_str(&text).ok()?;
         (kept.version == VERSION && kept.scenario == scenario).then_some(kept.outcome)
     }
@@ -98,6 +99,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
         let write = || -> io::Result<()> {
             let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
             file.write_all(serde_json::to_string(&kept)?.as_bytes())?;
+            files::refuse_irregular(&path)?;
             file.persist(&path)?;
             Ok(())
         };
@@ -110,7 +112,7 @@ impl<T: Serialize + DeserializeOwned> Store<T> {
 }
 
 fn unusable(folder: &Path, error: &io::Error) -> RunError {
-    let problem = format!("cannot keep runs in {}: {error}", folder.display());
+    let problem = format!("cannot keep runs in {}: {error}", printable(&folder.display().to_string(), 300));
     RunError::BadInput(BadInput::plain(problem, "allowed: a folder that can be written to"))
 }
 

@@ -16,6 +16,7 @@ mod bitmap;
 mod draid;
 mod error;
 mod failures;
+pub mod files;
 mod hints;
 mod kept;
 mod knowledge;

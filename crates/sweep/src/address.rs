@@ -5,10 +5,11 @@
 //! it. Leaves out: changes of the code between versions. Whoever makes them starts with an empty folder.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::PathBuf;
 
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use harmonia_scenario::files::open_regular;
 use harmonia_scenario::{BadInput, Scenario, VERSION};
 use harmonia_trace::Trace;
 use harmonia_workload::{TraceConfig, WorkloadConfig};
@@ -57,7 +58,7 @@ fn contents(trace: &TraceConfig) -> Result<String, BadInput> {
 }
 
 fn add(file: &str, hash: &mut Xxh3) -> io::Result<u64> {
-    let (mut source, mut buffer, mut length) = (File::open(file)?, vec![0; 1 << 20], 0);
+    let (mut source, mut buffer, mut length) = (open_regular(Path::new(file))?, vec![0; 1 << 20], 0);
     loop {
         let read = source.read(&mut buffer)?;
         if read == 0 {

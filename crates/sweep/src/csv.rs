@@ -1,4 +1,9 @@
 //! A table as comma-separated values (RFC 4180, lines end in `\n`), for spreadsheets. What is not there is empty.
+//!
+//! Names of runs and files come from anywhere, and a spreadsheet calculates a cell that begins like a formula. Such a cell begins with
+//! an apostrophe here, as OWASP advises (CSV Injection).
+
+use std::borrow::Cow;
 
 use crate::table::{Table, Value};
 
@@ -19,16 +24,35 @@ fn cell(value: &Value) -> String {
     }
 }
 
+/// A cell that no spreadsheet takes for a formula. A number stays one.
+fn plain(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
 fn quoted(text: &str) -> String {
+    let text = plain(text);
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
+        false => text.into_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_cell_begins_like_a_formula() {
+        for text in ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx"] {
+            assert_eq!(quoted(text), format!("'{text}"));
+        }
+        assert_eq!(quoted("\r=1,2"), "\"'\r=1,2\"");
+        for number in ["-5", "+0.5", "-1e3"] {
+            assert_eq!(quoted(number), number);
+        }
+        assert_eq!(quoted("a=b"), "a=b");
+    }
 
     #[test]
     fn commas_and_quotes_stay_in_their_cell() {

@@ -1,11 +1,10 @@
 //! A sweep file as it was written, each part with its place. Nothing of it has been held against a scenario.
 
-use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use harmonia_scenario::{BadInput, MOST_SEEDS, nearest, printable};
+use harmonia_scenario::{BadInput, MOST_SEEDS, files, nearest, printable};
 use harmonia_tune::space;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -88,7 +87,7 @@ impl SweepFile {
         let allowed = "allowed: a sweep file (TOML); docs/sweeps.md shows one";
         let refuse = |why: &str| BadInput::plain(format!("`{shown}` cannot be read: {why}"), allowed);
         let mut bytes = Vec::new();
-        let file = File::open(path).map_err(|error| refuse(&error.to_string()))?;
+        let file = files::open_named(path).map_err(|error| refuse(&error.to_string()))?;
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| refuse(&error.to_string()))?;
         if bytes.len() as u64 > MOST_BYTES {
             return Err(refuse(&format!("it is larger than {MOST_BYTES} bytes")));

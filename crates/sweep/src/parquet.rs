@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use harmonia_scenario::files::refuse_irregular;
 use parquet::basic::{Compression, LogicalType, Repetition, Type};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -17,12 +18,14 @@ use crate::table::{Column, Kind, Table, Value};
 /// Writes the table, whole or not at all.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If it cannot be written, or something stands there that is no regular file.
 pub fn write(table: &Table, target: &Path) -> io::Result<()> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    refuse_irregular(target)?;
     let mut file = temporary(folder)?;
     file.write_all(&encode(table).map_err(|error| io::Error::other(error.to_string()))?)?;
     file.as_file().sync_all()?;
+    refuse_irregular(target)?;
     file.persist(target).map_err(|error| error.error)?;
     Ok(())
 }

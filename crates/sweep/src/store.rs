@@ -8,7 +8,7 @@
 //! A file appears by renaming a complete one, so it is whole or not there, whoever is killed. Any number of processes and
 //! machines may write into one folder: two that run the same point write the same result under the same name. So
 //! stores are merged by copying their files into one folder. A file that is damaged or bears the name of another result
-//! is as good as none.
+//! is as good as none. What bears such a name and is no regular file is never opened, and nothing takes its place.
 //!
 //! Leaves out: syncing each file to the disk. After a power cut a point may have to be run again.
 
@@ -18,7 +18,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{BadInput, Outcome, VERSION, printable};
+use harmonia_scenario::{BadInput, Outcome, VERSION, files, printable};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +122,7 @@ impl Store {
 
     /// Whether the result of a point is there.
     pub fn has(&self, point: &Point) -> bool {
-        let Ok(text) = fs::read_to_string(self.path(&point.address)) else { return false };
+        let Ok(text) = files::read_regular(&self.path(&point.address)) else { return false };
         let Ok(head) = serde_json::from_str::<Head>(&text) else { return false };
         is_itself(&head.format, &head.address, &head.version, &head.scenario)
             && head.address == point.address
@@ -153,7 +153,9 @@ impl Store {
         let write = || -> io::Result<()> {
             let mut file = temporary(&self.folder)?;
             file.write_all(serde_json::to_string(&kept)?.as_bytes())?;
-            file.persist(self.path(&point.address))?;
+            let path = self.path(&point.address);
+            files::refuse_irregular(&path)?;
+            file.persist(path)?;
             Ok(())
         };
         write().map_err(|error| unusable(&self.folder, &error))
@@ -161,7 +163,7 @@ impl Store {
 
     /// The result with this address, if it is there and whole.
     pub fn load(&self, address: &str) -> Option<Stored> {
-        let text = fs::read_to_string(self.path(address)).ok()?;
+        let text = files::read_regular(&self.path(address)).ok()?;
         read(&text).filter(|kept| kept.address == address)
     }
 
@@ -184,9 +186,21 @@ impl Store {
     /// # Errors
     /// If the folder cannot be read.
     pub fn all(&self) -> Result<(Vec<Stored>, usize), BadInput> {
-        let addresses = self.addresses()?;
-        let mut all: Vec<Stored> = addresses.iter().filter_map(|address| self.load(address)).collect();
-        let damaged = addresses.len() - all.len();
+        self.all_while(|| true)
+    }
+
+    /// As [`Store::all`], as long as it may go on: reading thousands of results takes a while. What comes later is left out.
+    ///
+    /// # Errors
+    /// As [`Store::all`].
+    pub fn all_while(&self, goes_on: impl Fn() -> bool) -> Result<(Vec<Stored>, usize), BadInput> {
+        let (mut all, mut damaged) = (Vec::new(), 0);
+        for address in self.addresses()?.iter().take_while(|_| goes_on()) {
+            match self.load(address) {
+                Some(result) => all.push(result),
+                None => damaged += 1,
+            }
+        }
         all.sort_by_cached_key(order);
         Ok((all, damaged))
     }

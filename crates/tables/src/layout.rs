@@ -1,4 +1,7 @@
-//! A table of aligned columns, cut into blocks where it is wider than the terminal.
+//! A table of aligned columns, cut into blocks where it is wider than the terminal. A name in a cell stays on its line and has no
+//! colour of its own.
+
+use harmonia_types::text::one_line;
 
 use crate::{Color, Emphasis};
 
@@ -22,7 +25,7 @@ impl Cell {
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Cell { text: text.into(), emphasis: None }
+        Cell { text: one_line(&text.into()).into_owned(), emphasis: None }
     }
 }
 
@@ -36,7 +39,10 @@ pub struct Table {
 impl Table {
     /// A table without rows.
     pub fn new<T: Into<String>>(headings: impl IntoIterator<Item = T>) -> Self {
-        Table { headings: headings.into_iter().map(Into::into).collect(), rows: Vec::new() }
+        Table {
+            headings: headings.into_iter().map(|text| one_line(&text.into()).into_owned()).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a row.

@@ -16,17 +16,31 @@ pub fn is_invisible(character: char) -> bool {
     }
 }
 
-/// The text with what is invisible written out as `\u001b`, which JSON and TOML read as the character again. Codes of colour
-/// (`ESC [ 1;31 m`) stay.
+/// The text with what is invisible written out as `\u001b`, which JSON and TOML read as the character again.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_invisible) {
+    written_out(text, is_invisible, |_| None)
+}
+
+/// As [`visible`], on one line: line feeds and tabs are written out too. For names among other text.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    written_out(text, |character| matches!(character, '\n' | '\t') || is_invisible(character), |_| None)
+}
+
+/// As [`visible`], but codes of colour (`ESC [ 1;31 m`) stay. Those that hide what they colour do not.
+pub fn painted(text: &str) -> Cow<'_, str> {
+    written_out(text, is_invisible, code_of_colour)
+}
+
+/// `kept` says how many bytes of what is left stay as they are.
+fn written_out(text: &str, hides: fn(char) -> bool, kept: fn(&str) -> Option<usize>) -> Cow<'_, str> {
+    if !text.contains(hides) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
-        let length = code_of_colour(rest).unwrap_or(0);
-        if length > 0 || !is_invisible(character) {
+        let length = kept(rest).unwrap_or(0);
+        if length > 0 || !hides(character) {
             let (text, behind) = rest.split_at(length.max(character.len_utf8()));
             shown.push_str(text);
             rest = behind;
@@ -40,11 +54,15 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Emphasis and colours of text (ECMA-48, 8.3.117) that can be read, whatever the terminal's background.
+const READABLE: [u8; 20] = [0, 1, 3, 4, 22, 23, 24, 31, 32, 33, 34, 35, 36, 39, 91, 92, 93, 94, 95, 96];
+
 /// The length of a code of colour that the text begins with.
 fn code_of_colour(text: &str) -> Option<usize> {
-    let code = text.strip_prefix("\x1b[")?;
-    let numbers = code.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
-    (code.as_bytes().get(numbers) == Some(&b'm')).then_some(numbers + 3)
+    let (numbers, _) = text.strip_prefix("\x1b[")?.split_once('m')?;
+    let is_readable =
+        |number: &str| number.is_empty() || number.parse().is_ok_and(|number: u8| READABLE.contains(&number));
+    numbers.split(';').all(is_readable).then_some(numbers.len() + 3)
 }
 
 #[cfg(test)]
@@ -56,8 +74,22 @@ mod tests {
         assert!(matches!(visible("name µ 日本\t1\n"), Cow::Borrowed(_)));
         assert_eq!(visible("a\x1b]0;x\x07b"), "a\\u001b]0;x\\u0007b");
         assert_eq!(visible("a\u{202e}b\u{200b}"), "a\\u202eb\\u200b");
-        assert_eq!(visible("\x1b[1;31merror:\x1b[0m \x1b[2J"), "\x1b[1;31merror:\x1b[0m \\u001b[2J");
+        assert_eq!(visible("\x1b[1mx"), "\\u001b[1mx");
         assert_eq!(visible("\u{e0041}"), "\\udb40\\udc41");
+    }
+
+    #[test]
+    fn colours_stay_where_they_are_wanted_and_hide_nothing() {
+        assert_eq!(painted("\x1b[1;31merror:\x1b[0m \x1b[2J"), "\x1b[1;31merror:\x1b[0m \\u001b[2J");
+        for hiding in ["\x1b[8m", "\x1b[1;8m", "\x1b[30;40m", "\x1b[7m", "\x1b[38;5;0m", "\x1b[999m"] {
+            assert_eq!(painted(hiding), hiding.replace('\x1b', "\\u001b"));
+        }
+    }
+
+    #[test]
+    fn a_name_stays_on_its_line() {
+        assert_eq!(one_line("a\nb\tc\x1b[1m"), "a\\u000ab\\u0009c\\u001b[1m");
+        assert_eq!(visible("a\nb\tc"), "a\nb\tc");
     }
 
     #[test]

@@ -126,6 +126,7 @@ fn a_hundred_thousand_page_operations_with_real_pages() {
 
 /// Parity made of what a stripe cache keeps, merged writes and all, with members that fail and writes that are parked.
 #[test]
+#[ignore = "long: make simulations"]
 fn a_stripe_cache_keeps_what_rows_hold() {
     let cache = |seed| torture::scenario::stripe_cache(seed, &torture::scenario::array(seed));
     let has_cache = |&seed: &u64| cache(seed).entries > 0;
@@ -220,6 +221,7 @@ fn contents_outlive_members_that_fail() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn real_contents_outlive_members_that_fail() {
     let sum = failing_histories::<Real>(1_000_000, 10);
     assert_exceed(&sum, &[("failures", sum.failures, 8), ("pages built", sum.built, 200)]);
@@ -256,8 +258,25 @@ fn a_log_changes_nothing_for_the_host() {
     );
 }
 
+/// The journal's device is no member, and has no row in which others could stand in for it.
+#[test]
+fn contents_of_declustered_arrays_outlive_failures_beside_a_journal() {
+    let how = Logged { faults: true, power: false, replays: true };
+    let sum = sum(logged_histories::<Tag>(DECLUSTERED, 20, how));
+    assert_exceed(
+        &sum,
+        &[
+            ("failures", sum.failures, 15),
+            ("members rebuilt", sum.rebuilds, 8),
+            ("transactions logged", sum.logged, 2_000),
+            ("waits for a full log", sum.log_waits, 100),
+        ],
+    );
+}
+
 /// Members of declustered arrays fail, their stand-ins fail, and what was read is compared all the same.
 #[test]
+#[ignore = "long: make simulations"]
 fn contents_outlive_failures_into_distributed_spares() {
     let sum = failing_histories::<Tag>(DECLUSTERED, 77);
     assert_exceed(
@@ -281,6 +300,7 @@ fn contents_outlive_failures_into_distributed_spares() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn with_a_log_contents_outlive_losses_of_power() {
     let how = Logged { faults: false, power: true, replays: true };
     let mut sum = sum(logged_histories::<Tag>(5_000_000, 40, how));
@@ -361,6 +381,7 @@ fn contents_outlive_losses_of_power() {
 
 /// The same where a write-intent bitmap says which chunks are to be gone through.
 #[test]
+#[ignore = "long: make simulations"]
 fn with_a_bitmap_contents_outlive_losses_of_power() {
     let sum = sum((7_000_000..).filter_map(|seed| run_marked::<Tag>(seed, REQUESTS)).take(100));
     let power = &sum.power;
@@ -394,6 +415,7 @@ fn without_row_locks_contents_go_wrong_after_losses_of_power() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn real_contents_outlive_losses_of_power() {
     let sum = histories_with_power_losses::<Real>(1_000_000, 12);
     assert_exceed(&sum, &[("losses of power", sum.power.losses, 30)]);

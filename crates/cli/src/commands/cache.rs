@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::args::{CacheCommand, ListArguments};
 use crate::failure::Failure;
+use crate::files::shown;
 use crate::output::Output;
 
 /// The user's cache; `None` where there is no home to put it.
@@ -43,7 +44,7 @@ pub(crate) fn cache(
     let no_home =
         || Failure::BadInput("no cache folder: neither XDG_CACHE_HOME nor HOME is an absolute path".into());
     let cache = of_user(AgedCache::MOST_BYTES).ok_or_else(no_home)?;
-    let failed = |error: std::io::Error| Failure::BadInput(format!("{}: {error}", cache.folder().display()));
+    let failed = |error: std::io::Error| Failure::BadInput(format!("{}: {error}", shown(cache.folder())));
     if let Some(CacheCommand::Clear) = command {
         let CacheUsage { files, bytes: size } = cache.clear().map_err(failed)?;
         output.notice(&format!("removed {} aged arrays, {}", count(files as u64), bytes(size)));
@@ -59,7 +60,7 @@ pub(crate) fn cache(
     }
     output.data(&format!(
         "folder        {}\naged arrays   {}\nsize          {}\nat most       {}\n",
-        cache.folder().display(),
+        shown(cache.folder()),
         count(files as u64),
         bytes(size),
         bytes(AgedCache::MOST_BYTES)

@@ -16,6 +16,7 @@ mod tune;
 
 use crate::args::{Arguments, Command};
 use crate::failure::Failure;
+use crate::files::shown;
 use crate::output::Output;
 pub use trace::fitted;
 
@@ -29,7 +30,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         return Err(Failure::BadInput(format!(
             "--policy-file {}: policies in Python need the `harmonia` command of the Python package \
              (pip install harmonia-ssd), and this is the one without Python",
-            file.display()
+            shown(&file)
         )));
     }
     match arguments.command {

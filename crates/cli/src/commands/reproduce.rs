@@ -10,7 +10,7 @@ use harmonia_reproduce::assessment::Assessment;
 use harmonia_reproduce::campaign::{self, Watch};
 use harmonia_reproduce::experiment::{Experiment, Job};
 use harmonia_reproduce::{Choice, Results, experiments, findings};
-use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved};
+use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved, files};
 use harmonia_tables::{Cell, Emphasis, Table};
 
 use super::cache;
@@ -80,7 +80,7 @@ impl Watch for Teller<'_> {
 
 /// Results of an earlier command in this folder; a damaged file is as good as none.
 fn earlier(folder: &Path) -> Results {
-    let text = std::fs::read_to_string(folder.join("results.json")).unwrap_or_default();
+    let text = files::read_regular(&folder.join("results.json")).unwrap_or_default();
     Results::from_json(&text).unwrap_or_default()
 }
 

@@ -1,6 +1,7 @@
 //! `harmonia results`: what a folder of results has, as a list, one by one, and as a table for others.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use harmonia_metrics::Comparison;
 use harmonia_scenario::Outcome;
@@ -9,7 +10,8 @@ use harmonia_tables::{self as tables, Style, numbers};
 
 use super::simulate::json;
 use crate::failure::Failure;
-use crate::files::ResultFile;
+use crate::files::{ResultFile, shown};
+use crate::interrupt;
 use crate::output::Output;
 use crate::sweep_args::ResultsCommand;
 
@@ -30,7 +32,7 @@ pub(crate) fn results(command: &ResultsCommand, output: &Output) -> Result<(), F
             output.notice(&format!(
                 "{} runs written to {}",
                 numbers::count(runs.len() as u64),
-                target.display()
+                shown(&target)
             ));
             Ok(())
         }
@@ -42,7 +44,20 @@ pub(crate) fn results(command: &ResultsCommand, output: &Output) -> Result<(), F
 /// # Errors
 /// If it is no folder.
 pub(super) fn read(folder: &Path, output: &Output) -> Result<Vec<Stored>, Failure> {
-    let (runs, damaged) = Store::open(folder)?.all()?;
+    read_until(&AtomicBool::new(false), folder, output)
+}
+
+/// As [`read`], until somebody asks to stop.
+///
+/// # Errors
+/// As [`read`]; if somebody did.
+pub(super) fn read_until(
+    cancel: &AtomicBool,
+    folder: &Path,
+    output: &Output,
+) -> Result<Vec<Stored>, Failure> {
+    let (runs, damaged) = Store::open(folder)?.all_while(|| !cancel.load(Ordering::SeqCst))?;
+    interrupt::check(cancel)?;
     if damaged > 0 {
         output.notice(&format!("{damaged} files are damaged and left out; the sweep runs them again"));
     }
@@ -58,7 +73,7 @@ pub(super) fn export(runs: &[Stored], target: &Path) -> Result<(), Failure> {
         return ResultFile::create(target, true)?.write(&csv::text(&Table::of(runs)));
     }
     parquet::write(&Table::of(runs), target)
-        .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", target.display())))
+        .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", shown(target))))
 }
 
 fn list(folder: &Path, as_json: bool, output: &Output) -> Result<(), Failure> {

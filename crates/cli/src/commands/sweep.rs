@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::simulate::json;
 use super::{cache, results};
 use crate::failure::Failure;
+use crate::files::shown;
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Points;
@@ -33,10 +34,10 @@ pub(crate) fn sweep(options: &SweepArguments, no_progress: bool, output: &Output
     let done = run(&points, &store, options, cancel, bar.as_ref(), output);
     drop(bar);
     if let Err(Failure::Interrupted) = done {
-        let kept = options.out.display();
+        let kept = shown(&options.out);
         output.notice(&format!("finished points are kept in {kept}; the same command continues there"));
     }
-    finish(options, done?, output)
+    finish(options, done?, cancel, output)
 }
 
 /// The points that this command is about.
@@ -88,9 +89,9 @@ fn run(
 }
 
 /// Says what was done. The table of the folder is written by whoever runs the whole sweep.
-fn finish(options: &SweepArguments, done: Done, output: &Output) -> Result<(), Failure> {
+fn finish(options: &SweepArguments, done: Done, cancel: &AtomicBool, output: &Output) -> Result<(), Failure> {
     let is_whole = options.points.is_empty() && options.shard.is_none();
-    let runs = if is_whole { results::read(&options.out, output)? } else { Vec::new() };
+    let runs = if is_whole { results::read_until(cancel, &options.out, output)? } else { Vec::new() };
     if is_whole {
         results::export(&runs, &options.out.join(TABLE))?;
     }

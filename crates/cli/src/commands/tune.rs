@@ -13,7 +13,7 @@ use super::cache;
 use super::simulate::{json, rerunnable};
 use crate::args::{ScenarioArguments, TuneArguments};
 use crate::failure::Failure;
-use crate::files::ResultFolder;
+use crate::files::{ResultFolder, shown};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::{Bars, Silent};
@@ -50,10 +50,8 @@ pub(crate) fn tune(
     }
     if let (Err(Failure::Interrupted), Some(path)) = (&report, &options.out) {
         let kept = path.join(RUNS);
-        output.notice(&format!(
-            "finished runs are kept in {}; the same command continues there",
-            kept.display()
-        ));
+        output
+            .notice(&format!("finished runs are kept in {}; the same command continues there", shown(&kept)));
     }
     let report = report?;
     let text = json(&report)?;

@@ -1,6 +1,8 @@
 //! The `harmonia` command as a user or a script meets it: exit statuses, messages, what lands where.
 
 mod arguments;
+
+mod odd_files;
 mod parquet;
 mod reproduction;
 mod shell;

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use harmonia_types::text::one_line;
 use memmap2::Mmap;
 
 use super::Place;
@@ -17,7 +18,7 @@ use super::window::Window;
 
 /// What is wrong with a trace, worded for the person who has it. Displayed as `file:line: problem`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}{place}: {problem}")]
+#[error("{}{place}: {problem}", one_line(.file))]
 pub struct TraceError {
     /// The file, as it was named.
     pub file: String,

@@ -8,7 +8,7 @@ use harmonia_trace::{Conversion, ConvertError, Noted, Target};
 use super::{Session, bad_input, log_lines};
 use crate::args::{ConversionArguments, TraceReading};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, shown};
 use crate::interrupt;
 use crate::output::Output;
 
@@ -20,7 +20,7 @@ pub(super) fn convert(
     output: &Output,
 ) -> Result<(), Failure> {
     let ConversionArguments { to, out, force, exact, json } = arguments;
-    let named = |problem: String| Failure::BadInput(format!("--out {}: {problem}", out.display()));
+    let named = |problem: String| Failure::BadInput(format!("--out {}: {problem}", shown(out)));
     files::refuse_folder(out)?;
     let target = Target::new(to.as_deref(), out, *exact).map_err(named)?;
     let session = Session::open(reading, no_progress, output)?;

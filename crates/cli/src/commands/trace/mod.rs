@@ -24,7 +24,7 @@ use harmonia_types::units::format_duration;
 
 use crate::args::{TraceCommand, TraceReading};
 use crate::failure::Failure;
-use crate::files::{self, ResultFile};
+use crate::files::{self, ResultFile, shown};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Bytes;
@@ -73,7 +73,7 @@ impl Session {
         let named = reading.files.iter().map(PathBuf::as_path);
         if named.chain(self.trace.files().map(Path::new)).any(|input| files::same(input, out)) {
             let problem = "is one of the files that are read: name another";
-            return Err(Failure::BadInput(format!("--out {}: {problem}", out.display())));
+            return Err(Failure::BadInput(format!("--out {}: {problem}", shown(out))));
         }
         ResultFile::create(out, force)
     }
