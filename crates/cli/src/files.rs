@@ -292,7 +292,7 @@ mod tests {
         let message =
             folder.write_all(&[("report.json", "{}")]).expect_err("refused").message().expect("said");
         let target = root.path().join("report.json");
-        assert_eq!(message, format!("cannot write {}: Is a directory", target.display()));
+        assert_eq!(message, format!("cannot write {}: is a folder, not a regular file", target.display()));
         assert_eq!(listing(root.path()), ["report.json"]);
     }
 }

@@ -2,6 +2,7 @@
 //! changed to fit, pages that had to be read because a write covers them in part. Nothing is said of what is not there.
 
 use harmonia_metrics::{EventReport, EventsReport, Noted, Report, TraceReport};
+use harmonia_types::text::one_line;
 
 use crate::numbers::{bytes, count};
 use crate::{Style, label, layout};
@@ -36,8 +37,8 @@ fn traces(runs: &[Report]) -> Vec<String> {
 fn file(trace: &TraceReport) -> String {
     match trace.files.as_slice() {
         [] => trace.format.clone(),
-        [only] => only.clone(),
-        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        [only] => one_line(only).into_owned(),
+        [first, rest @ ..] => format!("{} and {} more", one_line(first), rest.len()),
     }
 }
 

@@ -38,6 +38,8 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use harmonia_types::text::one_line;
+
 pub use columns::Columns;
 pub use convert::{Conversion, ConvertError, Target, convert};
 pub use events::{EventCount, EventCounts, EventsRead};
@@ -224,11 +226,11 @@ impl Trace {
         (total(TraceInput::reached), total(|input| input.bytes().len() as u64))
     }
 
-    /// The file, or the first and how many more.
+    /// The file, or the first and how many more; on one line, to be shown.
     pub fn name(&self) -> String {
         match &self.inputs[..] {
-            [only] => only.name().to_owned(),
-            [first, rest @ ..] => format!("{} and {} more", first.name(), rest.len()),
+            [only] => one_line(only.name()).into_owned(),
+            [first, rest @ ..] => format!("{} and {} more", one_line(first.name()), rest.len()),
             [] => String::new(),
         }
     }

@@ -67,12 +67,14 @@ impl<P: Probe> Looking<'_, P> {
 
 impl<P: Probe> Look for Looking<'_, P> {
     fn sees(&self, device: DeviceId) -> bool {
-        let is_capable = |device: usize| self.delivered[device].capable;
         self.sight == Sight::Members
             && match self.stood_in(device) {
                 // Any other member may stand in for it.
-                Some(_) => (0..self.devices.len()).all(|other| is_capable(other) || other == device.index()),
-                None => is_capable(device.index()),
+                Some(_) => {
+                    let mut members = self.delivered.iter().enumerate();
+                    members.all(|(other, known)| known.capable || other == device.index())
+                }
+                None => self.delivered[device.index()].capable,
             }
     }
 

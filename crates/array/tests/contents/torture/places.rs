@@ -96,9 +96,11 @@ impl Places {
         }
     }
 
-    /// The line of a sector of a member; `None` for spare space.
+    /// The line of a sector of a member; `None` for spare space. A journal has no rows, and no spare space.
     pub fn line(&self, member: DeviceId, sector: u64) -> Option<u64> {
-        let Some(parity) = self.parity() else { return Some(sector) };
+        let Some(parity) = self.parity().filter(|_| member.0 < self.layout.members()) else {
+            return Some(sector);
+        };
         let stripe = parity.stripe_on(member, sector / self.unit_sectors)?;
         Some(stripe * self.unit_sectors + sector % self.unit_sectors)
     }

@@ -7,6 +7,8 @@ use harmonia_trace::{Conversion, ConvertError, Noted, Target};
 
 use super::{Session, bad_input, log_lines};
 use crate::args::{ConversionArguments, TraceReading};
+use harmonia_types::text::one_line;
+
 use crate::failure::Failure;
 use crate::files::{self, shown};
 use crate::interrupt;
@@ -40,7 +42,7 @@ pub(super) fn convert(
         let text = summary_json(&done, target, bytes)?;
         return output.data(&(text + "\n"));
     }
-    output.data(&summary(&done, target, &out.display().to_string(), bytes))
+    output.data(&summary(&done, target, &shown(out), bytes))
 }
 
 fn summary(done: &Conversion, target: Target, out: &str, bytes: u64) -> String {
@@ -63,7 +65,7 @@ fn summary(done: &Conversion, target: Target, out: &str, bytes: u64) -> String {
         ));
     }
     rows.extend(log_lines(&done.log));
-    let lines = rows.into_iter().map(|(name, value)| format!("  {name:<12} {value}\n"));
+    let lines = rows.into_iter().map(|(name, value)| format!("  {name:<12} {}\n", one_line(&value)));
     format!("{out}\n{}", lines.collect::<String>())
 }
 

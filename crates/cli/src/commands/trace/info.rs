@@ -6,6 +6,7 @@ use harmonia_tables::{
 };
 use harmonia_trace::TraceInfo;
 use harmonia_trace::{Action, EventsRead};
+use harmonia_types::text::one_line;
 
 use super::{Session, bad_input, log_lines};
 use crate::failure::Failure;
@@ -70,7 +71,7 @@ fn text(info: &TraceInfo) -> String {
         ("volumes", volumes(info)),
     ]);
     rows.extend(log_lines(&info.log));
-    let lines = rows.into_iter().map(|(name, value)| format!("  {name:<12} {value}\n"));
+    let lines = rows.into_iter().map(|(name, value)| format!("  {name:<12} {}\n", one_line(&value)));
     format!("{}\n{}", info.file, lines.collect::<String>())
 }
 
