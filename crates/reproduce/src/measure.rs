@@ -304,6 +304,16 @@ fn offered(
     (places.offered > 0).then(|| 100.0 * count(places) as f64 / places.offered as f64)
 }
 
+/// By how many percent `after` is below `before`. What does not grow in the first place cannot grow less: where `before` is below 0
+/// the answer is never that it was lowered.
+fn percent_lowered(before: f64, after: f64) -> f64 {
+    if before > 0.0 {
+        100.0 * (1.0 - after / before)
+    } else {
+        (100.0 * (before - after) / before.abs()).min(0.0)
+    }
+}
+
 /// An expression over the results.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
@@ -313,7 +323,7 @@ pub enum Measure {
     Minus(Box<Measure>, Box<Measure>),
     /// The first divided by the second.
     Over(Box<Measure>, Box<Measure>),
-    /// By how many percent the second is below the first.
+    /// By how many percent the second is below the first; see [`percent_lowered`].
     Lowered(Box<Measure>, Box<Measure>),
     /// Their mean.
     Average(Vec<Measure>),
@@ -345,9 +355,7 @@ impl Measure {
             }
             Measure::Minus(a, b) => both(a, b, results, |a, b| a - b),
             Measure::Over(a, b) => both(a, b, results, |a, b| a / b),
-            Measure::Lowered(before, after) => {
-                both(before, after, results, |before, after| 100.0 * (1.0 - after / before))
-            }
+            Measure::Lowered(before, after) => both(before, after, results, percent_lowered),
             Measure::Average(of) => {
                 all(of, results, |values| values.iter().sum::<f64>() / values.len() as f64)
             }
@@ -450,6 +458,15 @@ pub(crate) mod tests {
         assert_eq!(values(&lowered, &results), [70.0, 80.0]);
         assert_eq!(values(&ratio(Quantity::Variance, "x", "before", "after"), &results)[1], 25.0);
         assert_eq!(lowered.interval(&results).expect("two seeds").mean, 75.0);
+    }
+
+    /// It once was: a standard deviation that fell where it was said to grow, and grew under coordination, was lowered by 216%.
+    #[test]
+    fn what_does_not_grow_is_not_lowered() {
+        assert_eq!(percent_lowered(10.0, 4.0), 60.0);
+        assert_eq!(percent_lowered(10.0, -1.0), 110.0);
+        assert_eq!(percent_lowered(-10.0, 11.6), -216.0);
+        assert_eq!(percent_lowered(-10.0, -20.0), 0.0);
     }
 
     /// A policy without such a counter has no value, which is not 0.
