@@ -307,7 +307,7 @@ fn offered(
 /// By how many percent `after` is below `before`. What does not grow in the first place cannot grow less: where `before` is below 0
 /// the answer is never that it was lowered.
 fn percent_lowered(before: f64, after: f64) -> f64 {
-    if before > 0.0 {
+    if before >= 0.0 {
         100.0 * (1.0 - after / before)
     } else {
         (100.0 * (before - after) / before.abs()).min(0.0)
