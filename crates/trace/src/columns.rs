@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::header::Meaning;
+
 /// A table with more columns is not one of requests.
 const MOST: usize = 64;
 
@@ -31,64 +33,20 @@ pub(crate) enum Role {
     Nothing,
 }
 
-/// Every name, with other words that headers use for the same thing.
-const NAMES: [(Role, &str, &[&str]); 7] = [
-    (
-        Role::Time,
-        "time",
-        &["timestamp", "ts", "arrival", "arrivaltime", "starttime", "issuetime", "datetime"],
-    ),
-    (
-        Role::Operation,
-        "op",
-        &["operation", "opcode", "type", "iotype", "rw", "kind", "action", "rwbs", "command", "cmd"],
-    ),
-    (
-        Role::Offset,
-        "offset",
-        &["lba", "lbn", "address", "addr", "sector", "block", "blkno", "startsector", "pos", "byteoffset"],
-    ),
-    (
-        Role::Size,
-        "size",
-        &[
-            "length",
-            "len",
-            "bytes",
-            "count",
-            "nbytes",
-            "sectors",
-            "nsectors",
-            "iosize",
-            "requestsize",
-            "blocks",
-        ],
-    ),
-    (
-        Role::Volume,
-        "volume",
-        &["volumeid", "vol", "disk", "disknumber", "diskid", "device", "deviceid", "dev", "lun", "asu"],
-    ),
-    (Role::Response, "response", &["responsetime", "latency", "rt", "duration", "servicetime", "elapsed"]),
-    (Role::Nothing, "-", &[]),
+/// The name of every role.
+const NAMES: [(Role, &str); 7] = [
+    (Role::Time, "time"),
+    (Role::Operation, "op"),
+    (Role::Offset, "offset"),
+    (Role::Size, "size"),
+    (Role::Volume, "volume"),
+    (Role::Response, "response"),
+    (Role::Nothing, "-"),
 ];
 
 impl Role {
-    fn name(self) -> &'static str {
-        NAMES.iter().find(|(role, ..)| *role == self).map_or("-", |(_, name, _)| name)
-    }
-
-    /// The column that a header probably means by `word`: case, blanks, underscores and a unit in brackets do not count.
-    pub(crate) fn guessed(word: &str) -> Option<Role> {
-        let word = word.split(['(', '[']).next().unwrap_or_default();
-        let letters = word.chars().filter(char::is_ascii_alphanumeric);
-        let plain: String = letters.map(|c| c.to_ascii_lowercase()).collect();
-        let stem = ["ns", "us", "ms", "bytes", "kb"].iter().find_map(|unit| plain.strip_suffix(unit));
-        let is_called = |text: &str| {
-            let means = |(_, name, others): &&(Role, &str, &[&str])| *name == text || others.contains(&text);
-            NAMES.iter().find(means).map(|(role, ..)| *role)
-        };
-        is_called(&plain).or_else(|| stem.and_then(is_called))
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(role, _)| *role == self).map_or("-", |(_, name)| name)
     }
 }
 
@@ -191,9 +149,9 @@ impl FromStr for Columns {
 }
 
 fn role(name: &str) -> Result<Role, String> {
-    let known = NAMES.iter().find(|(_, known, _)| *known == name).map(|(role, ..)| *role);
+    let known = NAMES.iter().find(|(_, known)| *known == name).map(|(role, _)| *role);
     known.ok_or_else(|| {
-        let meant = Role::guessed(name).map(|role| format!(" (`{}`?)", role.name())).unwrap_or_default();
+        let meant = Meaning::of(name).role().map(|role| format!(" (`{}`?)", role.name())).unwrap_or_default();
         format!(
             "`{}` is no column{meant}: choose among time, op, offset, size, volume, response, and - to pass over one",
             name.escape_debug()
@@ -258,14 +216,5 @@ mod tests {
         }
         let many = "op,offset,size".to_owned() + &",-".repeat(62);
         assert!(many.parse::<Columns>().unwrap_err().contains("65 columns"));
-    }
-
-    #[test]
-    fn words_of_headers_are_guessed() {
-        let words =
-            ["Timestamp", "time_us", "IOType", "LBA", "size (bytes)", "Response Time", "latency[ms]", "pid"];
-        let roles = words.map(Role::guessed);
-        assert_eq!(roles[..4], [Role::Time, Role::Time, Role::Operation, Role::Offset].map(Some));
-        assert_eq!(roles[4..], [Some(Role::Size), Some(Role::Response), Some(Role::Response), None]);
     }
 }

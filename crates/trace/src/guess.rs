@@ -1,47 +1,58 @@
-//! What the columns of a table probably are, for whoever has to name them.
+//! How a table might be read, for whoever has to name its columns.
 //!
-//! From a header, by what such columns are usually called; else from the first rows: the field of letters is what a
-//! request does, the one with decimals or the first that never falls is the time, the largest of the others the address,
-//! the next the size. Only ever shown, never used: a guess that is wrong still reads as a trace.
+//! What the header says is kept, with the units that its names imply. What it leaves open is asked for with `?`, which no
+//! option takes: a hint can only be followed once its reader has filled it in. A hint without `?` is given if all of the
+//! first rows can be read with it. Values never decide what a column is, for a number that fits one role fits others too;
+//! they only confirm or refute what the header says. Without a header only the words of operations are told.
+
+use std::fmt::Write;
+
+use harmonia_types::SimDuration;
+use harmonia_types::units::format_duration;
 
 use crate::columns::{Columns, Delimiter, Role};
 use crate::formats::Head;
-use crate::formats::csv::{Split, count, operation, plain};
-use crate::read::fields::{decimal, whole};
+use crate::formats::csv::{Split, count, operation, plain, reads};
+use crate::header::Meaning;
+use crate::options::{TraceOptions, UnitOptions};
+use crate::read::fields::{decimal, trimmed, whole};
 use crate::read::lines::first_lines;
 
 /// So many rows are looked at.
 const ROWS: usize = 50;
 /// A table of requests has at least so many columns.
 const FEWEST: usize = 3;
+/// Addresses and sizes in bytes are nearly always multiples of this.
+const SECTOR: u64 = 512;
 
-/// Words that suggest names for the columns of what looks like a table; none where it does not.
+/// Words that say how what looks like a table may be read; none where it does not.
 pub(crate) fn suggestion(head: &Head<'_>) -> Option<String> {
     let lines: Vec<&[u8]> = first_lines(head.bytes, head.complete).filter(|line| !line.is_empty()).collect();
     let lines = &lines[..lines.len().min(ROWS)];
     if lines.iter().any(|line| line.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t')) {
         return None;
     }
-    let delimiter = Delimiter::ALL.into_iter().find(|&delimiter| is_table(lines, delimiter))?;
-    let rows: Vec<Vec<&[u8]>> =
-        lines.iter().map(|line| Split::new(line, delimiter).map(plain).collect()).collect();
-    let from = |roles: Option<Vec<Role>>, of: &'static str| {
-        roles.and_then(|roles| Columns::of(&roles, None).ok()).map(|columns| (columns, of))
+    let is_comment = |line: &&&[u8]| trimmed(line).starts_with(b"#");
+    let comments = lines.iter().take_while(is_comment).count();
+    let (comments, rest) = lines.split_at(comments);
+    let delimiter = Delimiter::ALL.into_iter().find(|&delimiter| is_table(rest, delimiter))?;
+    let split = |line: &'_ [u8]| -> Vec<String> {
+        Split::new(line, delimiter).map(|field| String::from_utf8_lossy(plain(field)).into_owned()).collect()
     };
-    let guess =
-        from(named(rows.first()?), "its first line").or_else(|| from(valued(&rows), "its first rows"));
-    Some(match guess {
-        Some((columns, of)) => {
-            format!(
-                "if it is a table, name its columns: --columns {columns} (workload.columns; a guess from {of})"
-            )
-        }
-        None => format!(
-            "if it is a table, name its {} columns in order: --columns time,op,offset,size and so on, - for any other \
-             (workload.columns)",
-            rows[0].len()
-        ),
-    })
+    let rows: Vec<Vec<String>> = rest.iter().map(|line| split(line)).collect();
+    let width = rows[0].len();
+    let commented = comments.iter().rev().map(|line| split(without_hashes(line)));
+    let (header, rows) = match rows.split_first()? {
+        (first, rest) if !rest.is_empty() && is_header(first) => (Some(first.clone()), rest),
+        _ => (commented.into_iter().find(|words| words.len() == width && is_header(words)), &rows[..]),
+    };
+    let Some(header) = header else { return Some(without_header(rows, width)) };
+    Some(Hint::of(&header, rows).and_then(|hint| hint.words(lines)).unwrap_or_else(|| {
+        format!(
+            "if it is a table, name its {width} columns in order: --columns time,op,offset,size and so on, - for any \
+             other (workload.columns)"
+        )
+    }))
 }
 
 /// Whether nearly all lines have as many fields as the first.
@@ -51,89 +62,250 @@ fn is_table(lines: &[&[u8]], delimiter: Delimiter) -> bool {
     first >= FEWEST && alike * 10 >= lines.len() * 9
 }
 
-/// The columns by the names in a header.
-fn named(header: &[&[u8]]) -> Option<Vec<Role>> {
-    let roles = header.iter().map(|word| {
-        let role =
-            std::str::from_utf8(word).ok().and_then(|word| Role::guessed(word.trim_start_matches('#')));
-        role.unwrap_or(Role::Nothing)
-    });
-    let mut once: Vec<Role> = Vec::new();
-    for role in roles {
-        once.push(if once.contains(&role) { Role::Nothing } else { role });
-    }
-    once.contains(&Role::Offset).then_some(once)
+/// A line without the `#` in front of it.
+fn without_hashes(line: &[u8]) -> &[u8] {
+    let line = trimmed(line);
+    let hashes = line.iter().take_while(|byte| **byte == b'#').count();
+    trimmed(&line[hashes..])
 }
 
-/// The columns by what their fields hold; the first line may be a header.
-fn valued(rows: &[Vec<&[u8]>]) -> Option<Vec<Role>> {
-    let has_number = |row: &&Vec<&[u8]>| row.iter().any(|field| whole(field).is_some());
-    let rows: Vec<&Vec<&[u8]>> = rows.iter().filter(has_number).collect();
-    let width = rows.first()?.len();
-    let column = |index: usize| rows.iter().map(move |row| row.get(index).copied().unwrap_or_default());
-    let all = |index: usize, holds: &dyn Fn(&[u8]) -> bool| column(index).all(holds);
-    let (mut roles, places) = (vec![Role::Nothing; width], 0..width);
-    let is_bit = |field: &[u8]| matches!(field, b"0" | b"1");
-    let is_word = |field: &[u8]| operation(field, 0).is_some() && !is_bit(field);
-    let kind = places.clone().find(|&index| all(index, &is_word));
-    let kind = kind.or_else(|| places.clone().find(|&index| all(index, &is_bit)))?;
-    roles[kind] = Role::Operation;
-    let has_point = |field: &[u8]| decimal(field, 1).is_some() && field.contains(&b'.');
-    let is_whole = |field: &[u8]| whole(field).is_some();
-    let rises = |index: usize| {
-        let mut last = 0;
-        all(index, &is_whole)
-            && column(index).filter_map(whole).all(|value| std::mem::replace(&mut last, value) <= value)
+/// A header has words only.
+fn is_header(words: &[String]) -> bool {
+    words.iter().all(|word| decimal(word.as_bytes(), 1).is_none())
+        && words.iter().any(|word| !word.is_empty())
+}
+
+/// Of rows without a header only the words of operations can be told.
+fn without_header(rows: &[Vec<String>], width: usize) -> String {
+    let is_operation = |&index: &usize| {
+        let words = column(rows, index);
+        words.iter().all(|word| whole(word.as_bytes()).is_none() && operation(word.as_bytes(), 0).is_some())
     };
-    let time = places.clone().find(|&index| all(index, &has_point));
-    let time = time.or_else(|| places.clone().find(|&index| index != kind && rises(index)));
-    if let Some(time) = time {
-        roles[time] = Role::Time;
+    let operations: Vec<usize> = (0..width).filter(is_operation).collect();
+    let name = |index: usize| if operations == [index] { Role::Operation.name() } else { "?" };
+    let names: Vec<&str> = (0..width).map(name).collect();
+    format!(
+        "if it is a table, name its {width} columns in order: --columns {} with time, op, offset, size, volume, response, or \
+         - for any other, for ? (workload.columns); units that are not s and bytes take --time-unit, --address-unit \
+         and --size-unit",
+        names.join(",")
+    )
+}
+
+/// The fields of one column.
+fn column(rows: &[Vec<String>], index: usize) -> Vec<&str> {
+    rows.iter().map(|row| row.get(index).map_or("", String::as_str)).collect()
+}
+
+/// A choice beside the names of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    /// The default is right.
+    Default,
+    /// This value.
+    Is(u64),
+    /// It cannot be told.
+    Open,
+}
+
+impl Choice {
+    fn known(self) -> Option<u64> {
+        match self {
+            Choice::Is(value) => Some(value),
+            Choice::Default | Choice::Open => None,
+        }
     }
-    let largest = |index: &usize| column(*index).filter_map(whole).max();
-    let mut numbers: Vec<usize> =
-        places.filter(|&index| roles[index] == Role::Nothing && all(index, &is_whole)).collect();
-    numbers.sort_by_key(|index| std::cmp::Reverse(largest(index)));
-    let &[offset, size, ..] = &numbers[..] else { return None };
-    (roles[offset], roles[size]) = (Role::Offset, Role::Size);
-    Some(roles)
+}
+
+/// A choice in words.
+type Shown<'a> = &'a dyn Fn(u64) -> String;
+
+/// How a table might be read.
+#[derive(Debug)]
+struct Hint {
+    /// Of each column; `None` where it cannot be told.
+    roles: Vec<Option<Role>>,
+    /// Roles that a request needs and no column is known to have.
+    missing: Vec<Role>,
+    time: Choice,
+    address: Choice,
+    size: Choice,
+    read_is: Choice,
+}
+
+impl Hint {
+    /// What a header and the rows below it say; `None` if that is nothing, or a role is missing that no column can have.
+    fn of(header: &[String], rows: &[Vec<String>]) -> Option<Hint> {
+        let meanings: Vec<Meaning> = header.iter().map(|word| Meaning::of(word)).collect();
+        let confirmed = |(index, meaning): (usize, &Meaning)| confirm(*meaning, &column(rows, index));
+        let meanings: Vec<Meaning> = meanings.iter().enumerate().map(confirmed).collect::<Option<_>>()?;
+        let with = |role: Role| meanings.iter().filter(move |meaning| meaning.role() == Some(role)).count();
+        let needed = [Role::Time, Role::Operation, Role::Offset, Role::Size];
+        let missing: Vec<Role> = needed.into_iter().filter(|&role| with(role) == 0).collect();
+        let is_open = |meaning: &&Meaning| matches!(meaning, Meaning::Unknown | Meaning::Host);
+        let open = meanings.iter().filter(is_open).count();
+        let says_nothing = missing.len() == needed.len() && with(Role::Volume) == 0;
+        if says_nothing || missing.iter().filter(|role| **role != Role::Time).count() > open {
+            return None;
+        }
+        let tells_all = missing.is_empty() && with(Role::Volume) == 1;
+        let role = |meaning: &Meaning| match (meaning, meaning.role()) {
+            (_, Some(role)) => (with(role) == 1).then_some(role),
+            (Meaning::Other, _) => Some(Role::Nothing),
+            (Meaning::Unknown, _) if tells_all => Some(Role::Nothing),
+            _ => None,
+        };
+        let roles: Vec<Option<Role>> = meanings.iter().map(role).collect();
+        let at = |role: Role| {
+            let index = roles.iter().position(|found| *found == Some(role))?;
+            Some((meanings[index], column(rows, index)))
+        };
+        let unit = |role: Role| match at(role) {
+            Some((Meaning::Role(_, unit), fields)) => of_bytes(unit, &fields),
+            _ => Choice::Default,
+        };
+        Some(Hint {
+            time: at(Role::Time).map_or(Choice::Default, |(meaning, fields)| of_time(meaning, &fields)),
+            address: unit(Role::Offset),
+            size: unit(Role::Size),
+            read_is: at(Role::Operation)
+                .map_or(Choice::Default, |(meaning, fields)| of_bits(meaning, &fields)),
+            roles,
+            missing,
+        })
+    }
+
+    fn options(&self) -> Option<TraceOptions> {
+        let roles: Vec<Role> = self.roles.iter().copied().collect::<Option<_>>()?;
+        let choices = [self.time, self.address, self.size, self.read_is];
+        if choices.contains(&Choice::Open) {
+            return None;
+        }
+        let units = UnitOptions {
+            time_ns: self.time.known(),
+            address: self.address.known(),
+            size: self.size.known(),
+            read_is: self.read_is.known().map(|bit| bit as u8),
+        };
+        let columns = Some(Columns::of(&roles, None).ok()?);
+        Some(TraceOptions { columns, units, ..TraceOptions::default() })
+    }
+
+    /// The hint for a person; `None` if it leaves nothing open and the rows cannot be read so.
+    fn words(&self, lines: &[&[u8]]) -> Option<String> {
+        let options = self.options();
+        if let Some(options) = &options
+            && !reads(lines, options)
+        {
+            return None;
+        }
+        let names: Vec<&str> = self.roles.iter().map(|role| role.map_or("?", Role::name)).collect();
+        let mut words = format!("if it is a table, name its columns: --columns {}", names.join(","));
+        let mut keys = "workload.columns".to_owned();
+        let as_time = |ns: u64| format_duration(SimDuration(ns)).trim_start_matches('1').to_owned();
+        let time = |ns: u64| if ns == 100 { "100ns".to_owned() } else { as_time(ns) };
+        let number = |value: u64| value.to_string();
+        let choices: [(Choice, &str, &str, Shown<'_>); 4] = [
+            (self.time, "--time-unit", "time_unit", &time),
+            (self.address, "--address-unit", "address_unit", &number),
+            (self.size, "--size-unit", "size_unit", &number),
+            (self.read_is, "--read-is", "read_is", &number),
+        ];
+        for (choice, flag, key, shown) in choices {
+            let value = match choice {
+                Choice::Default => continue,
+                Choice::Is(value) => shown(value),
+                Choice::Open => "?".to_owned(),
+            };
+            let _ = write!(words, " {flag} {value}");
+            let _ = write!(keys, ", workload.{key}");
+        }
+        let _ = match options {
+            Some(_) => write!(words, " (as its header says; {keys})"),
+            None => write!(words, " (as far as its header says; {}; {keys})", self.open()),
+        };
+        Some(words)
+    }
+
+    /// What its reader has to say.
+    fn open(&self) -> String {
+        let mut asked = Vec::new();
+        if self.roles.contains(&None) {
+            let missing = self.missing.iter().map(|role| role.name()).chain(["volume", "or -"]);
+            asked.push(format!("for ? among the columns write {}", missing.collect::<Vec<_>>().join(", ")));
+        }
+        let units = [(self.time, "times"), (self.address, "addresses"), (self.size, "sizes")];
+        for (_, what) in units.iter().filter(|(choice, _)| *choice == Choice::Open) {
+            asked.push(format!("say what its {what} count"));
+        }
+        if self.read_is == Choice::Open {
+            asked.push("say which of 0 and 1 reads".to_owned());
+        }
+        asked.join("; ")
+    }
+}
+
+/// What a header says of a column, if its fields can be that; `None` if they cannot and the role is not optional.
+fn confirm(meaning: Meaning, fields: &[&str]) -> Option<Meaning> {
+    let all = |holds: &dyn Fn(&[u8]) -> bool| fields.iter().all(|field| holds(field.as_bytes()));
+    let fits = match meaning.role() {
+        Some(Role::Time | Role::Response) => all(&|field| decimal(field, 1).is_some()),
+        Some(Role::Operation) => all(&|field| operation(field, 0).is_some()),
+        Some(Role::Offset | Role::Size) => all(&|field| field.is_empty() || whole(field).is_some()),
+        Some(Role::Volume | Role::Nothing) | None => true,
+    };
+    match meaning.role() {
+        _ if fits => Some(meaning),
+        // A name or a process in a column called `cmd`.
+        Some(Role::Operation | Role::Response) => Some(Meaning::Other),
+        _ => None,
+    }
+}
+
+/// The unit of times: as the name says, else that of a clock since 1970, or since 1601 in Windows.
+fn of_time(meaning: Meaning, fields: &[&str]) -> Choice {
+    const NS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
+    let unit = match meaning {
+        Meaning::Role(_, Some(unit)) => Some(unit),
+        _ => {
+            let times: Vec<u64> = fields.iter().filter_map(|field| decimal(field.as_bytes(), 1)).collect();
+            let all =
+                |from: u64, to: u64| !times.is_empty() && times.iter().all(|time| (from..to).contains(time));
+            let since_1970 = NS.into_iter().find(|ns| {
+                let scale = 1_000_000_000 / ns;
+                all(900_000_000 * scale, 2_200_000_000 * scale)
+            });
+            since_1970.or_else(|| all(120_000_000_000_000_000, 140_000_000_000_000_000).then_some(100))
+        }
+    };
+    match unit {
+        Some(1_000_000_000) => Choice::Default,
+        Some(unit) => Choice::Is(unit),
+        None => Choice::Open,
+    }
+}
+
+/// The unit of addresses or sizes.
+fn of_bytes(unit: Option<u64>, fields: &[&str]) -> Choice {
+    let in_sectors = |field: &&str| whole(field.as_bytes()).is_none_or(|value| value.is_multiple_of(SECTOR));
+    match unit {
+        Some(1) if fields.iter().all(in_sectors) => Choice::Default,
+        Some(1) | None => Choice::Open,
+        Some(unit) => Choice::Is(unit),
+    }
+}
+
+/// Which of 0 and 1 means read, where they are what the column holds.
+fn of_bits(meaning: Meaning, fields: &[&str]) -> Choice {
+    let has_bits = fields.iter().any(|field| matches!(*field, "0" | "1"));
+    match meaning {
+        _ if !has_bits => Choice::Default,
+        Meaning::Bit(0) => Choice::Default,
+        Meaning::Bit(bit) => Choice::Is(bit.into()),
+        _ => Choice::Open,
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::TraceOptions;
-    use super::*;
-
-    fn guessed(text: &str) -> Option<String> {
-        let options = TraceOptions::default();
-        suggestion(&Head { bytes: text.as_bytes(), complete: true, options: &options })
-    }
-
-    #[test]
-    fn a_header_or_the_first_rows_tell_the_columns() {
-        let table: &[(&str, &str)] = &[
-            (
-                "ts,pid,rw,lba,len\n1,77,x,5,6\n",
-                "--columns time,-,op,offset,size (workload.columns; a guess from its first line)",
-            ),
-            ("Time (us);Offset;Size;Type\n1;2;3;R\n", "--columns time,offset,size,op "),
-            (
-                "0.5\t81920\t4096\tR\n0.7\t0\t8192\tW\n",
-                "--columns time,offset,size,op (workload.columns; a guess from its first rows)",
-            ),
-            ("5 1 7 900000\n9 0 8 100\n", "--columns time,op,size,offset "),
-            ("a,b,c\nx,y,z\n", "name its 3 columns in order: --columns time,op,offset,size and so on"),
-        ];
-        for (text, expected) in table {
-            let said = guessed(text).unwrap_or_default();
-            assert!(said.contains(expected), "{text}{said}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_table_is_not_called_one() {
-        for text in ["", "hello world\n", "a,b,c\nd\ne,f\n", "one two three\0\n"] {
-            assert_eq!(guessed(text), None, "{text}");
-        }
-    }
-}
+#[path = "guess_tests.rs"]
+mod tests;

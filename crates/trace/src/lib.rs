@@ -29,6 +29,7 @@ mod footprint;
 mod formats;
 mod guess;
 mod hash;
+mod header;
 mod info;
 mod options;
 mod read;
@@ -316,8 +317,9 @@ fn detect(
 
 /// What a file's columns may be called, if it looks like a table.
 fn suggestion(input: &Arc<TraceInput>) -> Option<String> {
-    let bytes = input.head(SNIFF_BYTES).ok()?;
-    guess::suggestion(&Head { bytes: &bytes, complete: false, options: &TraceOptions::default() })
+    let bytes = input.head(SNIFF_BYTES + 1).ok()?;
+    let (complete, bytes) = (bytes.len() <= SNIFF_BYTES, &bytes[..bytes.len().min(SNIFF_BYTES)]);
+    guess::suggestion(&Head { bytes, complete, options: &TraceOptions::default() })
 }
 
 /// A further half of a sentence, if there is one.

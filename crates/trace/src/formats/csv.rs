@@ -12,7 +12,7 @@
 use harmonia_types::Operation;
 
 use super::super::columns::{Columns, Delimiter, Role};
-use super::super::options::{Setting, Units};
+use super::super::options::{Setting, TraceOptions, Units};
 use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, decimal, extent, missing, surplus, trimmed, whole};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
@@ -220,6 +220,12 @@ impl LineFormat for Csv {
     fn volumes(&self) -> &VolumeNames {
         &self.volumes
     }
+}
+
+/// Whether every one of these lines can be read so.
+pub(crate) fn reads(lines: &[&[u8]], options: &TraceOptions) -> bool {
+    let Ok(mut csv) = Setting::new(&FORMAT, options).and_then(Csv::new) else { return false };
+    lines.iter().all(|line| csv.parse(line, &mut ReadLog::default()).is_ok())
 }
 
 #[inline]
