@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use harmonia_scenario::{FlagValue, ReadingFlag};
 use harmonia_trace::TraceOptions;
-use harmonia_trace::{AUTO, Action, Columns, UnitOptions};
+use harmonia_trace::{AUTO, Action, Columns, OperationCodes, UnitOptions};
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 
@@ -36,6 +36,9 @@ pub(crate) struct Reading {
     /// The value of the operation's column, or bit, that means read (formats that code it: csv, disksim, tencent ..)
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1), help_heading = READING)]
     pub read_is: Option<u8>,
+    /// What the codes of operations mean: r=1,2,5/w=3,4,6, also t= for trims and f= for flushes (csv)
+    #[arg(long, value_name = "CODES", conflicts_with = "read_is", help_heading = READING)]
+    pub ops: Option<OperationCodes>,
     /// Which event of a request is its arrival: Q, I, D or C (blkparse, blktrace) [default: the most complete]
     #[arg(long, value_name = "EVENT", help_heading = READING)]
     pub action: Option<EventChoice>,
@@ -74,6 +77,7 @@ impl Reading {
                 read_is: self.read_is,
             },
             columns: self.columns,
+            ops: self.ops,
             action: self.action.map(|choice| choice.0),
             sort_window: self.sort_window,
             spread: self.spread,
@@ -94,6 +98,7 @@ impl Reading {
             ("--address-unit", "address_unit", self.address_unit.map(FlagValue::Number)),
             ("--size-unit", "size_unit", self.size_unit.map(FlagValue::Number)),
             ("--read-is", "read_is", self.read_is.map(|bit| FlagValue::Number(bit.into()))),
+            ("--ops", "ops", self.ops.map(|ops| FlagValue::Text(ops.to_string()))),
             ("--action", "action", self.action.map(|choice| FlagValue::Text(choice.name().to_owned()))),
             ("--sort-window", "sort_window", self.sort_window.map(time)),
             ("--spread", "spread", self.spread.map(FlagValue::Boolean)),
@@ -212,6 +217,7 @@ mod tests {
                 read_is: Some(1),
             },
             columns: Some("-,op,offset,size".parse().unwrap()),
+            ops: None,
             action: Some(Action::Issued),
             sort_window: duration(1_000_000),
             spread: Some(true),
@@ -232,6 +238,7 @@ mod tests {
             ("--format disksim", " --read-is 0"),
             ("--format blkparse", " --action Q"),
             ("", " --columns time;op;offset;size --time-unit 100ns --skip-bad 0"),
+            ("", " --columns time,op,offset,size --ops r=1,2/w=3/t=x"),
         ] {
             let line = format!("harmonia run tiny --trace x {format}{more}");
             let Command::Run { scenario, .. } = parsed(&line) else { panic!("not run") };

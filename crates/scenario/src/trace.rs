@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use harmonia_trace::within;
-use harmonia_trace::{AUTO, Action, CSV, Columns, FORMATS, TraceFormat, TraceOptions, UnitOptions};
+use harmonia_trace::{
+    AUTO, Action, CSV, Columns, FORMATS, OperationCodes, TraceFormat, TraceOptions, UnitOptions,
+};
 use harmonia_types::SimDuration;
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_workload::{Limit, Pacing, Remap, TraceConfig, Volumes};
@@ -115,6 +117,7 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
                 .map(|bit| bit as u8),
         },
         columns: section.field("columns").map(|field| columns(&field)).transpose()?,
+        ops: section.field("ops").map(|field| ops(&field)).transpose()?,
         action: section.field("action").map(|field| action(&field)).transpose()?,
         sort_window: time("sort_window", false)?,
         spread: boolean("spread")?,
@@ -135,6 +138,11 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
         let allowed = format!("a time later than {start}, or an earlier `start`");
         return Err(end.fault_allowing(format!("is not later than `start` = {start}"), allowed));
     }
+    if let (Some(field), Some(other)) = (section.field("ops"), section.field("read_is")) {
+        let beside =
+            format!("stands beside `read_is` = {}: it says what each code means", other.node.shown());
+        return Err(field.fault_allowing(beside, "one of the two".to_owned()));
+    }
     if let Some(known) = FORMATS.iter().find(|known| known.name == format) {
         belong(section, known)?;
     }
@@ -150,15 +158,21 @@ fn columns(field: &Field<'_>) -> Parsed<Columns> {
     field.text()?.parse().map_err(|why: String| field.fault(printable(&why, 200)))
 }
 
+/// What the codes of a table's operations mean.
+fn ops(field: &Field<'_>) -> Parsed<OperationCodes> {
+    field.text()?.parse().map_err(|why: String| field.fault(printable(&why, 200)))
+}
+
 /// Refuses what the format leaves nothing to choose of.
 fn belong(section: &Section<'_>, format: &TraceFormat) -> Parsed<()> {
     type Has = fn(&TraceFormat) -> bool;
-    let keys: [(&str, &str, Has); 6] = [
+    let keys: [(&str, &str, Has); 7] = [
         ("columns", "columns to name", |format| format.name == CSV),
         ("time_unit", "times whose unit could be chosen", |format| format.units.time_ns.is_some()),
         ("address_unit", "addresses whose unit could be chosen", |format| format.units.address.is_some()),
         ("size_unit", "sizes whose unit could be chosen", |format| format.units.size.is_some()),
         ("read_is", "column of 0 and 1 for the operation", |format| format.units.read_is.is_some()),
+        ("ops", "codes for operations to name", |format| format.name == CSV),
         ("action", "events to choose from", |format| format.has_actions),
     ];
     for (name, what, has) in keys {

@@ -5,6 +5,7 @@
 //! first rows can be read with it. Values never decide what a column is, for a number that fits one role fits others too;
 //! they only confirm or refute what the header says. Without a header only the words of operations are told.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use harmonia_types::SimDuration;
@@ -12,7 +13,7 @@ use harmonia_types::units::format_duration;
 
 use crate::columns::{Columns, Delimiter, Role};
 use crate::formats::Head;
-use crate::formats::csv::{Split, count, operation, plain, reads};
+use crate::formats::csv::{Split, count, of_rwbs, operation, plain, reads};
 use crate::header::Meaning;
 use crate::options::{TraceOptions, UnitOptions};
 use crate::read::fields::{decimal, trimmed, whole};
@@ -22,6 +23,8 @@ use crate::read::lines::first_lines;
 const ROWS: usize = 50;
 /// A table of requests has at least so many columns.
 const FEWEST: usize = 3;
+/// So many codes of operations are shown.
+const CODES_SHOWN: usize = 8;
 /// Addresses and sizes in bytes are nearly always multiples of this.
 const SECTOR: u64 = 512;
 
@@ -79,7 +82,7 @@ fn is_header(words: &[String]) -> bool {
 fn without_header(rows: &[Vec<String>], width: usize) -> String {
     let is_operation = |&index: &usize| {
         let words = column(rows, index);
-        words.iter().all(|word| whole(word.as_bytes()).is_none() && operation(word.as_bytes(), 0).is_some())
+        words.iter().all(|word| whole(word.as_bytes()).is_none() && is_operation_word(word.as_bytes()))
     };
     let operations: Vec<usize> = (0..width).filter(is_operation).collect();
     let name = |index: usize| if operations == [index] { Role::Operation.name() } else { "?" };
@@ -90,6 +93,11 @@ fn without_header(rows: &[Vec<String>], width: usize) -> String {
          and --size-unit",
         names.join(",")
     )
+}
+
+/// Whether a word is one for an operation.
+fn is_operation_word(word: &[u8]) -> bool {
+    operation(word, 0).is_some() || of_rwbs(word).is_some()
 }
 
 /// The fields of one column.
@@ -131,6 +139,8 @@ struct Hint {
     address: Choice,
     size: Choice,
     read_is: Choice,
+    /// Codes of operations that are not known, if there are any.
+    codes: Vec<String>,
 }
 
 impl Hint {
@@ -170,6 +180,7 @@ impl Hint {
             size: unit(Role::Size),
             read_is: at(Role::Operation)
                 .map_or(Choice::Default, |(meaning, fields)| of_bits(meaning, &fields)),
+            codes: at(Role::Operation).map_or(Vec::new(), |(_, fields)| unknown_codes(&fields)),
             roles,
             missing,
         })
@@ -178,7 +189,7 @@ impl Hint {
     fn options(&self) -> Option<TraceOptions> {
         let roles: Vec<Role> = self.roles.iter().copied().collect::<Option<_>>()?;
         let choices = [self.time, self.address, self.size, self.read_is];
-        if choices.contains(&Choice::Open) {
+        if choices.contains(&Choice::Open) || !self.codes.is_empty() {
             return None;
         }
         let units = UnitOptions {
@@ -220,6 +231,10 @@ impl Hint {
             let _ = write!(words, " {flag} {value}");
             let _ = write!(keys, ", workload.{key}");
         }
+        if !self.codes.is_empty() {
+            words.push_str(" --ops r=?/w=?");
+            keys.push_str(", workload.ops");
+        }
         let _ = match options {
             Some(_) => write!(words, " (as its header says; {keys})"),
             None => write!(words, " (as far as its header says; {}; {keys})", self.open()),
@@ -238,6 +253,11 @@ impl Hint {
         for (_, what) in units.iter().filter(|(choice, _)| *choice == Choice::Open) {
             asked.push(format!("say what its {what} count"));
         }
+        if !self.codes.is_empty() {
+            let codes: Vec<&str> = self.codes.iter().take(CODES_SHOWN).map(String::as_str).collect();
+            let more = if self.codes.len() > CODES_SHOWN { " and so on" } else { "" };
+            asked.push(format!("say which of the codes {}{more} read and which write", codes.join(", ")));
+        }
         if self.read_is == Choice::Open {
             asked.push("say which of 0 and 1 reads".to_owned());
         }
@@ -250,7 +270,7 @@ fn confirm(meaning: Meaning, fields: &[&str]) -> Option<Meaning> {
     let all = |holds: &dyn Fn(&[u8]) -> bool| fields.iter().all(|field| holds(field.as_bytes()));
     let fits = match meaning.role() {
         Some(Role::Time | Role::Response) => all(&|field| decimal(field, 1).is_some()),
-        Some(Role::Operation) => all(&|field| operation(field, 0).is_some()),
+        Some(Role::Operation) => all(&|field| is_operation_word(field) || whole(field).is_some()),
         Some(Role::Offset | Role::Size) => all(&|field| field.is_empty() || whole(field).is_some()),
         Some(Role::Volume | Role::Nothing) | None => true,
     };
@@ -295,9 +315,16 @@ fn of_bytes(unit: Option<u64>, fields: &[&str]) -> Choice {
     }
 }
 
+/// All codes of a column, each once, if some of them are numbers other than 0 and 1.
+fn unknown_codes(fields: &[&str]) -> Vec<String> {
+    let codes: BTreeSet<&str> = fields.iter().copied().collect();
+    let is_known = |code: &&str| is_operation_word(code.as_bytes());
+    if codes.iter().all(is_known) { Vec::new() } else { codes.into_iter().map(str::to_owned).collect() }
+}
+
 /// Which of 0 and 1 means read, where they are what the column holds.
 fn of_bits(meaning: Meaning, fields: &[&str]) -> Choice {
-    let has_bits = fields.iter().any(|field| matches!(*field, "0" | "1"));
+    let has_bits = fields.iter().any(|field| matches!(*field, "0" | "1")) && unknown_codes(fields).is_empty();
     match meaning {
         _ if !has_bits => Choice::Default,
         Meaning::Bit(0) => Choice::Default,

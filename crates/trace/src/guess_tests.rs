@@ -34,7 +34,7 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
         ("time_s,is_write,offset,size\n1,0,512,512\n", "--columns time,op,offset,size (as"),
         // A completion and a process are not what they stand beside.
         (
-            "STARTs,ENDs,CMD,TYPE,BLOCK,BYTES\n1.5,1.6,sh,R,8,512\n",
+            "STARTs,ENDs,CMD,TYPE,BLOCK,BYTES\n1.5,1.6,sh,WSM,8,512\n",
             "--columns time,-,-,op,offset,size --address-unit 512 (as",
         ),
     ];
@@ -73,6 +73,10 @@ fn what_a_header_leaves_open_is_a_question() {
         (
             "time_s,op,address,size\n1,R,512,512\n",
             "size --address-unit ? (as far as its header says; say what its addresses count;",
+        ),
+        (
+            "time_s,op,offset,size\n1,2,512,512\n2,5,512,512\n",
+            "--columns time,op,offset,size --ops r=?/w=? (as far as its header says; say which of the codes 2, 5 read and which write; workload.columns, workload.ops)",
         ),
         // Sizes of a byte or two are not bytes.
         ("time_s,op,offset,size\n1,R,512,8\n", "--size-unit ?"),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::AUTO;
 use crate::columns::Columns;
 use crate::formats::{CSV, Spread, TraceFormat};
+use crate::ops::OperationCodes;
 
 /// What its reader is told about a trace beside the files. `None` leaves a matter to the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -17,6 +18,8 @@ pub struct TraceOptions {
     pub units: UnitOptions,
     /// Format csv, which is meant where columns are named: what its columns are.
     pub columns: Option<Columns>,
+    /// Format csv: what the codes of its operations mean.
+    pub ops: Option<OperationCodes>,
     /// blkparse and blktrace: which event of a request is its arrival.
     pub action: Option<Action>,
     /// Rows that come later than their time by up to this are sorted in; a row later than that is malformed.
@@ -68,6 +71,7 @@ impl Default for TraceOptions {
             format: AUTO.to_owned(),
             units: UnitOptions::default(),
             columns: None,
+            ops: None,
             action: None,
             sort_window: None,
             spread: None,
@@ -118,6 +122,8 @@ pub(crate) struct Setting {
     pub(crate) action: Option<Action>,
     /// What the columns of a table are.
     pub(crate) columns: Option<Columns>,
+    /// What the codes of its operations mean, if they were named.
+    pub(crate) ops: Option<OperationCodes>,
 }
 
 /// Units beyond these are misunderstandings.
@@ -160,6 +166,16 @@ impl Setting {
                 _ => format!("format `{name}` has columns of its own: only those of format `csv` are named"),
             });
         }
+        if options.ops.is_some() && *name != CSV {
+            return Err(format!(
+                "format `{name}` has operations of its own: only the codes of format `csv` are named (ops)"
+            ));
+        }
+        if let (Some(ops), Some(read_is)) = (options.ops, read_is) {
+            return Err(format!(
+                "ops = {ops} and read_is = {read_is} exclude each other: ops says what each code means"
+            ));
+        }
         if options.spread == Some(true) && format.spread == Spread::Never {
             return Err(format!(
                 "format `{name}` has no ticks to spread requests over: its times have fractions or are exact"
@@ -179,6 +195,7 @@ impl Setting {
             asked_time_ns: time_ns,
             action: options.action,
             columns: options.columns,
+            ops: options.ops,
         })
     }
 }

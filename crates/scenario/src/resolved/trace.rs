@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use harmonia_trace::{Action, Columns};
+use harmonia_trace::{Action, Columns, OperationCodes};
 use harmonia_types::{SimDuration, units};
 use harmonia_workload::{Limit, Pacing, Remap, TraceConfig, Volumes};
 use serde::Serialize;
@@ -24,6 +24,8 @@ pub(super) struct TraceView<'a> {
     size_unit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     read_is: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ops: Option<OperationCodes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +84,7 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
             address_unit: options.units.address.map(units::format_bytes),
             size_unit: options.units.size.map(units::format_bytes),
             read_is: options.units.read_is,
+            ops: options.ops,
             action: options.action,
             sort_window: options.sort_window,
             spread: options.spread,

@@ -434,6 +434,13 @@ pub(super) const KEYS: &[Key] = &[
         "trace: the value of the operation's column (DiskSim: of bit 0 of its flags) that means read",
     ),
     key(
+        "workload.ops",
+        Text,
+        "codes such as \"r=1,2,5/w=3,4,6\": r read, w write, t trim, f flush",
+        "none",
+        "trace of any table (format csv): what the codes of its operations mean; not beside `read_is`",
+    ),
+    key(
         "workload.action",
         OneOf(&["queued", "inserted", "issued", "completed"]),
         "\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)",

@@ -33,7 +33,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 major,minor cpu sequence seconds.nanoseconds pid event rwbs rest
   8,16   3        5     0.000025000  3645  D   R 2048000 + 256 [java]
 rest of Q, I, D, C:   sector + sectors [process or error]   sector + sectors (time) [..]   anything else: no sectors
-rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: discard; N: no data",
+rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: discard; N: no data; WZ: zeroes; Z.: zones",
     rules: &[
         ACTION_RULE,
         OPERATION_RULE,
@@ -68,8 +68,11 @@ const TIME: Column =
     Column { place: 4, name: "time", holds: "seconds.nanoseconds such as 0.000025000, below 2^64 ns" };
 const PID: Column = Column { place: 5, name: "pid", holds: "a whole number below 2^64" };
 const EVENT: Column = Column { place: 6, name: "event", holds: "one of Q G S I M F D C R P U UT X B A m" };
-const RWBS: Column =
-    Column { place: 7, name: "rwbs", holds: "F if flushing first, one of R W D N, flags of F A S M" };
+const RWBS: Column = Column {
+    place: 7,
+    name: "rwbs",
+    holds: "F if flushing first, one of R W D N WZ ZA ZR ZRA ZF ZO ZC, flags of F A S M U",
+};
 const FIRST_SECTOR: Column =
     Column { place: 8, name: "sector", holds: "a whole number below 2^64, or [process]" };
 const PLUS: Column = Column { place: 9, name: "+", holds: "+ and sectors, or [process]" };

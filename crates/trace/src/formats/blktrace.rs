@@ -32,7 +32,9 @@ use super::super::options::{Setting, Units};
 use super::super::read::window::Window;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
-use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread};
+use super::block_events::{
+    ACTION_RULE, Asked, Choice, Does, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread,
+};
 use super::{Fit, Head, Spread, TraceFormat};
 
 /// The registry's entry.
@@ -157,14 +159,16 @@ impl Record {
     /// As blkparse would print it.
     #[inline]
     fn rwbs(&self) -> Rwbs {
-        let operation = if self.is(category::DISCARD) {
-            Some(Operation::Trim)
+        let does = if self.is(category::DISCARD) {
+            Does::This(Operation::Trim)
         } else if self.is(category::WRITE) {
-            Some(Operation::Write)
+            Does::This(Operation::Write)
+        } else if self.bytes > 0 {
+            Does::This(Operation::Read)
         } else {
-            (self.bytes > 0).then_some(Operation::Read)
+            Does::Nothing
         };
-        Rwbs { flush: self.is(category::FLUSH), operation }
+        Rwbs { flush: self.is(category::FLUSH), does }
     }
 
     /// First sector and bytes, if it has any.

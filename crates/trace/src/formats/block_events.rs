@@ -25,7 +25,7 @@ use super::TraceFormat;
 /// The rule, for the pages of both formats.
 pub(super) const ACTION_RULE: &str = "One event of a request is read (`action`). If none is named, it is the first of D (issued), Q (queued), I (inserted) and C (completed) that is nearly complete: it has at least 90% of the bytes of any of the four. The first million requests of each file decide. All others are skipped and counted. The description of a trace and the report of a run say which was read and what each of the four holds.";
 /// How operations are told apart, for the pages of both formats.
-pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim. What has no sectors is a flush if it is marked so (F before the operation), else it is skipped and counted, as are passthrough commands. FUA, sync, readahead and metadata change nothing; a write that flushes first is a write.";
+pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim, and so is a write of zeroes (WZ), which carries no data. A zone append (ZA) is a write. Resetting a zone (ZR, ZRA) is a trim if its sectors are recorded; finishing, opening and closing one is skipped and counted. What has no sectors is a flush if it is marked so (F before the operation), else it is skipped and counted, as are passthrough commands. FUA, sync, readahead and metadata change nothing; a write that flushes first is a write.";
 
 /// So many requests of a file are counted to choose the event to read; all of most recordings.
 const LOOK_REQUESTS: u64 = 1 << 20;
@@ -184,8 +184,26 @@ fn instead(action: Action, read: Action) -> &'static str {
 pub(super) struct Rwbs {
     /// Marked as a flush, or as asking for one before it.
     pub(super) flush: bool,
-    /// `None` where it moves no data.
-    pub(super) operation: Option<Operation>,
+    pub(super) does: Does,
+}
+
+/// What a request does beside flushing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    /// It reads, writes or trims what it names.
+    This(Operation),
+    /// It manages a zone: why it is passed over where it names no sectors.
+    Zone(&'static str),
+    /// Nothing: it carries no data.
+    Nothing,
+}
+
+impl Does {
+    /// Resets a zone, which trims it.
+    pub(super) const RESET: Does =
+        Does::Zone("resets a zone, or all (ZR, ZRA), whose length is not recorded");
+    /// Finishes, opens or closes a zone.
+    pub(super) const MANAGES: Does = Does::Zone("finishes, opens or closes a zone (ZF, ZO, ZC)");
 }
 
 /// What an event asks for.
@@ -201,34 +219,48 @@ impl Rwbs {
     /// Reads letters: F if flushing first, then the operation, then flags. A barrier (B, before Linux 2.6.37) flushes.
     #[inline]
     pub(super) fn read(letters: &[u8]) -> Option<Self> {
-        let (first, rest) = letters.split_first()?;
-        let (flush, operation, flags) = match first {
-            b'F' => (true, rest.first(), rest.get(1..).unwrap_or_default()),
-            _ => (false, Some(first), rest),
+        let (flush, rest) = match letters {
+            [b'F', rest @ ..] => (true, rest),
+            rest => (false, rest),
         };
-        let operation = match operation {
-            Some(b'R') => Some(Operation::Read),
-            Some(b'W') => Some(Operation::Write),
-            Some(b'D') => Some(Operation::Trim),
-            Some(b'N') | None => None,
-            // A flush alone, as the kernel itself writes it.
-            Some(b'F') if flush => None,
-            Some(_) => return None,
+        let (does, flags) = match rest {
+            [b'W', b'Z', flags @ ..] => (Does::This(Operation::Trim), flags),
+            [b'Z', rest @ ..] => zone(rest)?,
+            [b'R', flags @ ..] => (Does::This(Operation::Read), flags),
+            [b'W', flags @ ..] => (Does::This(Operation::Write), flags),
+            [b'D', flags @ ..] => (Does::This(Operation::Trim), flags),
+            [b'N', flags @ ..] => (Does::Nothing, flags),
+            // A flush alone, and as the kernel itself writes it.
+            [] if flush => (Does::Nothing, rest),
+            [b'F', flags @ ..] if flush => (Does::Nothing, flags),
+            _ => return None,
         };
         let known = |flag: &u8| matches!(flag, b'F' | b'A' | b'S' | b'M' | b'B' | b'E' | b'U');
-        flags.iter().all(known).then(|| Rwbs { flush: flush || flags.contains(&b'B'), operation })
+        flags.iter().all(known).then(|| Rwbs { flush: flush || flags.contains(&b'B'), does })
     }
 
     /// What is asked for, of a first sector and bytes if the event has them.
     #[inline]
     pub(super) fn asks(self, place: Option<(u64, Bytes)>) -> Result<Asked, String> {
-        match (place.filter(|&(_, bytes)| bytes > 0), self.operation) {
-            (Some((sector, bytes)), Some(operation)) => request(operation, sector, bytes),
+        match (place.filter(|&(_, bytes)| bytes > 0), self.does) {
+            (Some((sector, bytes)), Does::This(operation)) => request(operation, sector, bytes),
+            (Some((sector, bytes)), Does::RESET) => request(Operation::Trim, sector, bytes),
+            (_, Does::Zone(reason)) => Ok(Asked::Nothing(reason)),
             _ if self.flush => Ok(Asked::Request(Operation::Flush, 0, 0)),
-            (_, None) => Ok(Asked::Nothing("carries no data (N)")),
+            (_, Does::Nothing) => Ok(Asked::Nothing("carries no data (N)")),
             (None, _) => Ok(Asked::Nothing("has no sectors: a passthrough command or an empty request")),
         }
     }
+}
+
+/// What the letters behind Z say, and the flags behind them.
+fn zone(letters: &[u8]) -> Option<(Does, &[u8])> {
+    Some(match letters {
+        [b'A', flags @ ..] => (Does::This(Operation::Write), flags),
+        [b'R', b'A', flags @ ..] | [b'R', flags @ ..] => (Does::RESET, flags),
+        [b'F' | b'O' | b'C', flags @ ..] => (Does::MANAGES, flags),
+        _ => return None,
+    })
 }
 
 #[inline]
@@ -271,23 +303,34 @@ mod tests {
     #[test]
     fn rwbs_is_flush_operation_flags() {
         use Operation::{Read, Trim, Write};
-        let table: &[(&str, bool, Option<Operation>)] = &[
-            ("R", false, Some(Read)),
-            ("RAM", false, Some(Read)),
-            ("WFS", false, Some(Write)),
-            ("FWFSM", true, Some(Write)),
-            ("WB", true, Some(Write)),
-            ("DS", false, Some(Trim)),
-            ("DE", false, Some(Trim)),
-            ("N", false, None),
-            ("FN", true, None),
-            ("F", true, None),
-            ("FF", true, None),
+        let table: &[(&str, bool, Does)] = &[
+            ("R", false, Does::This(Read)),
+            ("RAM", false, Does::This(Read)),
+            ("WFS", false, Does::This(Write)),
+            ("WSU", false, Does::This(Write)),
+            ("FWFSM", true, Does::This(Write)),
+            ("WB", true, Does::This(Write)),
+            ("WZ", false, Does::This(Trim)),
+            ("WZS", false, Does::This(Trim)),
+            ("DS", false, Does::This(Trim)),
+            ("DE", false, Does::This(Trim)),
+            ("ZA", false, Does::This(Write)),
+            ("ZASM", false, Does::This(Write)),
+            ("ZR", false, Does::RESET),
+            ("ZRA", false, Does::RESET),
+            ("ZRS", false, Does::RESET),
+            ("ZF", false, Does::MANAGES),
+            ("ZO", false, Does::MANAGES),
+            ("ZCS", false, Does::MANAGES),
+            ("N", false, Does::Nothing),
+            ("FN", true, Does::Nothing),
+            ("F", true, Does::Nothing),
+            ("FF", true, Does::Nothing),
         ];
-        for &(letters, flush, operation) in table {
-            assert_eq!(Rwbs::read(letters.as_bytes()), Some(Rwbs { flush, operation }), "{letters}");
+        for &(letters, flush, does) in table {
+            assert_eq!(Rwbs::read(letters.as_bytes()), Some(Rwbs { flush, does }), "{letters}");
         }
-        for letters in ["", "S", "RW", "FFW", "FX", "w", "FS"] {
+        for letters in ["", "S", "RW", "FFW", "FX", "w", "FS", "Z", "ZX", "ZAZ"] {
             assert_eq!(Rwbs::read(letters.as_bytes()), None, "{letters}");
         }
     }

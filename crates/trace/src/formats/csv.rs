@@ -14,9 +14,10 @@ use harmonia_types::Operation;
 use super::super::columns::{Columns, Delimiter, Role};
 use super::super::options::{Setting, TraceOptions, Units};
 use super::super::read::ReadLog;
-use super::super::read::fields::{Column, Words, decimal, extent, missing, surplus, trimmed, whole};
+use super::super::read::fields::{Column, Words, decimal, excerpt, extent, missing, surplus, trimmed, whole};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
+use super::block_events::{Does, Rwbs};
 use super::{Fit, Spread, TraceFormat};
 
 /// What `format = "..."` says.
@@ -35,7 +36,8 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
         "The names, one for each field of a line: time, op, offset, size, volume, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
         "Names separated by commas leave it to the first line what separates fields: of comma, semicolon, tab and blanks the first that gives as many fields as there are names. Names separated by `;`, a tab or blanks state that it is this.",
         "Times are in s, addresses and sizes in bytes, unless a unit is chosen. A time may have decimals; digits behind the nanosecond are dropped. Without a column of times all requests arrive at time 0.",
-        "op, in any case: R, Read or 0; W, Write or 1; T, Trim, D or Discard; F or Flush. `read_is` = 1 exchanges 0 and 1. A flush may leave offset and size empty.",
+        "op, in any case: R, Rd, Read or 0; W, Wr, Write or 1; T, Trim, D, Discard or Unmap; F, Flush or Sync. `read_is` = 1 exchanges 0 and 1. Letters of rwbs (RA, WS, WSM, FWFS, ZA and so on) mean what they mean in [blkparse](#blkparse). A flush may leave offset and size empty.",
+        "Other codes for operations are named: `ops`, as in `--ops r=1,2,5/w=3,4,6`, with t for trims and f for flushes. No other code is an operation then. `ops` and `read_is` exclude each other.",
         "A request has at most 1 GiB and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A response is checked, if it is there, and dropped.",
         "The first line is a header if neither time nor offset nor size is a number in it; lines before it that begin with `#` are passed over. Fields may stand in double quotes; what separates fields is not allowed inside them.",
     ],
@@ -53,8 +55,11 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 const BYTES: &str = "a whole number below 2^64";
 const TIME: Column =
     Column { place: 0, name: "time", holds: "a number such as 12 or 0.000125, below 2^64 ns" };
-const OPERATION: Column =
-    Column { place: 0, name: "op", holds: "R, W, T, F, Read, Write, Trim, Flush, 0 or 1" };
+const OPERATION: Column = Column {
+    place: 0,
+    name: "op",
+    holds: "R, W, T, F, Read, Write, Trim, Flush, 0, 1 or letters of rwbs; --ops r=1,2/w=3 (workload.ops) names other codes",
+};
 const OFFSET: Column = Column { place: 0, name: "offset", holds: BYTES };
 const SIZE: Column = Column { place: 0, name: "size", holds: BYTES };
 const VOLUME: Column = Column { place: 0, name: "volume", holds: "a name" };
@@ -139,11 +144,11 @@ impl Csv {
         let is_number = |(_, field): &Field<'_>| decimal(field, 1).is_some();
         let numbers = [found.time, Some(found.offset), Some(found.size)];
         if numbers.iter().flatten().any(is_number) {
-            return self.row(line).map(Parsed::Row);
+            return self.row(line);
         }
         // A flush may have neither offset nor size, and a table no times.
-        if found.time.is_none() && operation(found.operation.1, 0).is_some() {
-            return self.row(line).map(Parsed::Row);
+        if found.time.is_none() && self.operation(found.operation).is_ok() {
+            return self.row(line);
         }
         Ok(HEADER)
     }
@@ -172,13 +177,35 @@ impl Csv {
         }
     }
 
+    /// What a word of the column of operations means; a reason if it asks for nothing.
     #[inline]
-    fn row(&mut self, line: &[u8]) -> Result<Row, String> {
+    fn operation(&self, (index, word): Field<'_>) -> Result<Result<Operation, &'static str>, String> {
+        if let Some(codes) = &self.setting.ops {
+            let named = || {
+                let column = placed(Role::Operation, index);
+                format!(
+                    "found `{}` in field {} (op), expected a code that ops = {codes} names",
+                    excerpt(word),
+                    column.place
+                )
+            };
+            return codes.meaning(word).map(Ok).ok_or_else(named);
+        }
+        match operation(word, self.setting.read_is) {
+            Some(operation) => Ok(Ok(operation)),
+            None => of_rwbs(word).ok_or_else(|| placed(Role::Operation, index).misread(word)),
+        }
+    }
+
+    #[inline]
+    fn row(&mut self, line: &[u8]) -> Result<Parsed, String> {
         let Found { time, operation: op, offset, size, volume, response } = self.fields(line)?;
-        let Setting { time_ns: unit, address, size: size_unit, read_is, .. } = self.setting;
+        let Setting { time_ns: unit, address, size: size_unit, .. } = self.setting;
         let time_ns = time.map_or(Ok(0), |field| nanoseconds(field, unit))?;
-        let operation =
-            operation(op.1, read_is).ok_or_else(|| placed(Role::Operation, op.0).misread(op.1))?;
+        let operation = match self.operation(op)? {
+            Ok(operation) => operation,
+            Err(reason) => return Ok(Parsed::Skip(reason)),
+        };
         let (start, length) = match operation {
             Operation::Flush => (or_nothing(offset, Role::Offset)?, or_nothing(size, Role::Size)?),
             _ => (number(offset, Role::Offset)?, number(size, Role::Size)?),
@@ -191,7 +218,7 @@ impl Csv {
             Operation::Flush => (0, 0),
             _ => extent(start, address, length, size_unit)?,
         };
-        Ok(Row { time_ns, operation, offset, length, volume })
+        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
     }
 
     #[inline]
@@ -214,7 +241,7 @@ impl Csv {
 impl LineFormat for Csv {
     #[inline]
     fn parse(&mut self, line: &[u8], _: &mut ReadLog) -> Result<Parsed, String> {
-        if self.first { self.first_line(line) } else { self.row(line).map(Parsed::Row) }
+        if self.first { self.first_line(line) } else { self.row(line) }
     }
 
     fn volumes(&self) -> &VolumeNames {
@@ -258,16 +285,32 @@ pub(crate) fn operation(word: &[u8], read_is: u8) -> Option<Operation> {
         [b'T' | b't' | b'D' | b'd'] => Some(Operation::Trim),
         [b'F' | b'f'] => Some(Operation::Flush),
         _ => {
-            let words: [(&[u8], Operation); 5] = [
+            let words: [(&[u8], Operation); 9] = [
                 (b"read", Operation::Read),
+                (b"rd", Operation::Read),
                 (b"write", Operation::Write),
+                (b"wr", Operation::Write),
                 (b"trim", Operation::Trim),
                 (b"discard", Operation::Trim),
+                (b"unmap", Operation::Trim),
                 (b"flush", Operation::Flush),
+                (b"sync", Operation::Flush),
             ];
             words.into_iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, meant)| meant)
         }
     }
+}
+
+/// What letters of rwbs mean; a reason if they ask for nothing.
+#[inline(never)]
+pub(crate) fn of_rwbs(letters: &[u8]) -> Option<Result<Operation, &'static str>> {
+    let Rwbs { flush, does } = Rwbs::read(letters)?;
+    Some(match does {
+        Does::This(operation) => Ok(operation),
+        Does::Zone(reason) => Err(reason),
+        Does::Nothing if flush => Ok(Operation::Flush),
+        Does::Nothing => Err("carries no data (N)"),
+    })
 }
 
 /// A field without the blanks and the quotes around it.

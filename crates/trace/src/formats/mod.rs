@@ -192,5 +192,6 @@ const fn plain(format: &TraceFormat) -> Setting {
         asked_time_ns: None,
         action: None,
         columns: None,
+        ops: None,
     }
 }

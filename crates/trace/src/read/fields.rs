@@ -267,6 +267,19 @@ pub(crate) fn whole(text: &[u8]) -> Option<u64> {
     })
 }
 
+/// A whole number below 2^64 in decimal digits, or in hexadecimal ones behind `0x`.
+#[inline]
+pub(crate) fn number_or_hex(text: &[u8]) -> Option<u64> {
+    whole(text).or_else(|| hexadecimal(text))
+}
+
+#[cold]
+fn hexadecimal(text: &[u8]) -> Option<u64> {
+    let digits = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X"))?;
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
 /// The number that the bytes of `text` at `from` are the digits of, modulo 2^64, and how many digits it has.
 ///
 /// Eight digits at a time: the bytes of a word less `0` are digits if adding 0x76 leaves their top bits clear (a carry
