@@ -67,8 +67,7 @@ fn read(trace: &Trace, shortest: u64) -> Result<u64, TraceError> {
             }
         };
         assert!(record.time_ns >= time_ns);
-        // Kernels discard up to 2^32 bytes at once.
-        let longest = if record.operation == Operation::Trim { u32::MAX.into() } else { 1 << 30 };
+        let longest = if record.operation == Operation::Trim { u64::MAX } else { 1 << 30 };
         assert!((shortest..=longest).contains(&record.length));
         assert!(record.offset.checked_add(record.length).is_some());
         assert!(usize::from(record.volume) < reader.volumes().names().len());

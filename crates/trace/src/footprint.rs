@@ -1,7 +1,10 @@
 //! Distinct 4 KiB pages touched: the union of requests, each widened to whole pages.
 //!
 //! Pages are kept as compressed bitmaps, one for each volume: two bytes a page where they are scattered, a bit where they
-//! are dense, so that memory follows what a trace touches and not how long it is, and stays small beside it.
+//! are dense, so that memory follows what a trace touches and not how long it is, and stays small beside it. Runs of 1 GiB
+//! and more, which only trims have, are kept by their ends: that of a whole array would fill the memory as a bitmap.
+
+use std::collections::BTreeMap;
 
 use harmonia_types::Bytes;
 use roaring::RoaringTreemap;
@@ -16,7 +19,7 @@ const BATCH: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub struct Footprint {
     /// By index of the volume.
-    pages: Vec<RoaringTreemap>,
+    pages: Vec<Pages>,
     /// Volume, first page and the page behind the last, not entered yet.
     waiting: Vec<(u16, u64, u64)>,
 }
@@ -33,8 +36,8 @@ impl Footprint {
     /// Bytes in the pages of the union, and the number of volumes that have any.
     pub fn total(&mut self) -> (Bytes, usize) {
         self.enter();
-        let pages: u64 = self.pages.iter().map(RoaringTreemap::len).sum();
-        let volumes = self.pages.iter().filter(|pages| !pages.is_empty()).count();
+        let pages: u64 = self.pages.iter().map(Pages::len).fold(0, u64::saturating_add);
+        let volumes = self.pages.iter().filter(|pages| pages.len() > 0).count();
         (pages.saturating_mul(PAGE), volumes)
     }
 
@@ -45,9 +48,9 @@ impl Footprint {
         if other.pages.len() > self.pages.len() {
             std::mem::swap(&mut self.pages, &mut other.pages);
         }
-        let shared = self.pages.iter().zip(&other.pages).map(|(mine, its)| mine.intersection_len(its)).sum();
+        let shared = self.pages.iter().zip(&other.pages).map(|(mine, its)| mine.shared(its)).sum();
         for (mine, its) in self.pages.iter_mut().zip(other.pages) {
-            *mine |= its;
+            mine.unite(its);
         }
         PAGE.saturating_mul(shared)
     }
@@ -57,11 +60,78 @@ impl Footprint {
         for (volume, start, end) in self.waiting.drain(..) {
             let volume = usize::from(volume);
             if volume >= self.pages.len() {
-                self.pages.resize_with(volume + 1, RoaringTreemap::new);
+                self.pages.resize_with(volume + 1, Pages::default);
             }
-            self.pages[volume].insert_range(start..end);
+            self.pages[volume].insert(start, end);
         }
     }
+}
+
+/// Runs of at least so many pages are kept by their ends.
+const WIDE: u64 = 1 << 18;
+
+/// The pages of a volume.
+#[derive(Debug, Default)]
+struct Pages {
+    /// None of them is in a wide run.
+    scattered: RoaringTreemap,
+    /// The page behind the last of each wide run, by its first. They lie apart.
+    wide: BTreeMap<u64, u64>,
+}
+
+impl Pages {
+    fn insert(&mut self, start: u64, end: u64) {
+        if end - start >= WIDE {
+            return self.insert_wide(start, end);
+        }
+        self.scattered.insert_range(start..end);
+        for (start, end) in overlaps(&self.wide, start, end) {
+            self.scattered.remove_range(start..end);
+        }
+    }
+
+    fn insert_wide(&mut self, mut start: u64, mut end: u64) {
+        while let Some((&other, &behind)) =
+            self.wide.range(..=end).next_back().filter(|(_, behind)| **behind >= start)
+        {
+            self.wide.remove(&other);
+            (start, end) = (start.min(other), end.max(behind));
+        }
+        self.wide.insert(start, end);
+        self.scattered.remove_range(start..end);
+    }
+
+    fn len(&self) -> u64 {
+        self.scattered.len() + self.wide.iter().map(|(start, end)| end - start).sum::<u64>()
+    }
+
+    /// How many pages are in both.
+    fn shared(&self, other: &Pages) -> u64 {
+        let within = |wide: &BTreeMap<u64, u64>, pages: &RoaringTreemap| -> u64 {
+            wide.iter().map(|(&start, &end)| pages.range_cardinality(start..end)).sum()
+        };
+        let both = |(&start, &end): (&u64, &u64)| -> u64 {
+            overlaps(&other.wide, start, end).map(|(start, end)| end - start).sum()
+        };
+        self.scattered.intersection_len(&other.scattered)
+            + within(&self.wide, &other.scattered)
+            + within(&other.wide, &self.scattered)
+            + self.wide.iter().map(both).sum::<u64>()
+    }
+
+    fn unite(&mut self, other: Pages) {
+        self.scattered |= other.scattered;
+        other.wide.into_iter().for_each(|(start, end)| self.insert_wide(start, end));
+        for (&start, &end) in &self.wide {
+            self.scattered.remove_range(start..end);
+        }
+    }
+}
+
+/// What runs have in common with `[start, end)`.
+fn overlaps(runs: &BTreeMap<u64, u64>, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
+    let before = runs.range(..end).rev().take_while(move |(_, behind)| **behind > start);
+    before.map(move |(&from, &behind)| (from.max(start), behind.min(end)))
 }
 
 #[cfg(test)]
@@ -69,6 +139,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_trim_of_everything_takes_no_memory() {
+        let mut footprint = Footprint::default();
+        footprint.touch(0, 0, u64::MAX);
+        footprint.touch(0, 4096, 8192);
+        assert_eq!(footprint.total(), (u64::MAX, 1));
+    }
 
     proptest! {
         /// A bitmap is the oracle.
@@ -94,6 +172,30 @@ mod tests {
             let shared = (start + length).div_ceil(PAGE) - start / PAGE;
             prop_assert_eq!(footprint.unite(more), shared * PAGE);
             prop_assert_eq!(footprint.total(), (bytes + PAGE, volumes + 1));
+        }
+
+        /// Four units are a wide run.
+        #[test]
+        fn wide_runs_are_pages_like_others(
+            mine in prop::collection::vec((0u64..40, 1u64..9), 0..12), its in prop::collection::vec((0u64..40, 1u64..9), 0..12),
+        ) {
+            let unit = WIDE / 4;
+            let of = |runs: &[(u64, u64)]| {
+                let mut footprint = Footprint::default();
+                let mut bitmap = [false; 48];
+                for &(start, length) in runs {
+                    footprint.touch(0, start * unit * PAGE, (start + length) * unit * PAGE);
+                    footprint.enter();
+                    bitmap[start as usize..(start + length) as usize].fill(true);
+                }
+                (footprint, bitmap)
+            };
+            let ((mut mine, mine_bits), (mut its, its_bits)) = (of(&mine), of(&its));
+            let count = |bit: &dyn Fn(usize) -> bool| (0..48).filter(|&at| bit(at)).count() as u64 * unit * PAGE;
+            prop_assert_eq!(mine.total().0, count(&|at| mine_bits[at]));
+            prop_assert_eq!(its.total().0, count(&|at| its_bits[at]));
+            prop_assert_eq!(mine.unite(its), count(&|at| mine_bits[at] && its_bits[at]));
+            prop_assert_eq!(mine.total().0, count(&|at| mine_bits[at] || its_bits[at]));
         }
     }
 }

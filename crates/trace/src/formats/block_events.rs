@@ -18,7 +18,7 @@ use harmonia_types::{Bytes, Operation};
 
 use super::super::events::{EventCounts, PREFERENCE};
 use super::super::options::{Action, Setting};
-use super::super::read::fields::extent;
+use super::super::read::fields::extent_of;
 use super::super::read::{Problem, ReadLog, TraceInput};
 use super::TraceFormat;
 
@@ -31,8 +31,6 @@ pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim, and so is a wr
 const LOOK_REQUESTS: u64 = 1 << 20;
 /// A sector has 512 bytes, whatever the device.
 pub(super) const SECTOR: Bytes = 512;
-/// The kernel counts the bytes of a request in 32 bits; discards use them up.
-const MAX_TRIM: Bytes = u32::MAX as Bytes;
 
 /// Finds the event to read where nobody chose.
 pub(crate) fn most_complete_action(
@@ -265,20 +263,8 @@ fn zone(letters: &[u8]) -> Option<(Does, &[u8])> {
 
 #[inline]
 fn request(operation: Operation, sector: u64, bytes: Bytes) -> Result<Asked, String> {
-    if operation != Operation::Trim {
-        let (offset, length) = extent(sector, SECTOR, bytes, 1)?;
-        return Ok(Asked::Request(operation, offset, length));
-    }
-    if bytes > MAX_TRIM {
-        return Err(format!("found a discard of {bytes} bytes, expected less than 4 GiB"));
-    }
-    let (offset, _) = extent(sector, SECTOR, 0, 1)?;
-    match offset.checked_add(bytes) {
-        Some(_) => Ok(Asked::Request(operation, offset, bytes)),
-        None => Err(format!(
-            "found a discard of {bytes} bytes at {sector} x {SECTOR}, expected an end below 2^64 bytes"
-        )),
-    }
+    let (offset, length) = extent_of(operation, (sector, SECTOR), (bytes, 1))?;
+    Ok(Asked::Request(operation, offset, length))
 }
 
 #[cfg(test)]
@@ -336,11 +322,13 @@ mod tests {
     }
 
     #[test]
-    fn a_discard_may_be_as_long_as_the_kernel_can_say_and_no_other_request() {
+    fn a_discard_may_be_of_any_length_and_no_other_request() {
         let asks = |letters: &[u8], sector, bytes| Rwbs::read(letters).unwrap().asks(Some((sector, bytes)));
         let long = Bytes::from(u32::MAX - 511);
         assert_eq!(asks(b"D", 8, long), Ok(Asked::Request(Operation::Trim, 4096, long)));
-        assert!(asks(b"D", 0, 1 << 32).unwrap_err().contains("less than 4 GiB"));
+        assert_eq!(asks(b"WZ", 0, 1 << 40), Ok(Asked::Request(Operation::Trim, 0, 1 << 40)));
+        assert_eq!(asks(b"ZR", 8, 512), Ok(Asked::Request(Operation::Trim, 4096, 512)));
+        assert!(matches!(asks(b"ZR", 8, 0), Ok(Asked::Nothing(_))));
         assert!(asks(b"D", (1 << 55) - 1, 1024).unwrap_err().contains("2^64"));
         assert!(asks(b"D", 1 << 55, 512).unwrap_err().contains("2^64"));
         assert!(asks(b"W", 0, (1 << 30) + 512).unwrap_err().contains("at most 1 GiB"));

@@ -14,7 +14,9 @@ use harmonia_types::Operation;
 use super::super::columns::{Columns, Delimiter, Role};
 use super::super::options::{Setting, TraceOptions, Units};
 use super::super::read::ReadLog;
-use super::super::read::fields::{Column, Words, decimal, excerpt, extent, missing, surplus, trimmed, whole};
+use super::super::read::fields::{
+    Column, Words, decimal, excerpt, extent_of, missing, number_or_hex, surplus, trimmed,
+};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
 use super::block_events::{Does, Rwbs};
@@ -35,10 +37,10 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     rules: &[
         "The names, one for each field of a line: time, op, offset, size, volume, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
         "Names separated by commas leave it to the first line what separates fields: of comma, semicolon, tab and blanks the first that gives as many fields as there are names. Names separated by `;`, a tab or blanks state that it is this.",
-        "Times are in s, addresses and sizes in bytes, unless a unit is chosen. A time may have decimals; digits behind the nanosecond are dropped. Without a column of times all requests arrive at time 0.",
+        "Times are in s, addresses and sizes in bytes, unless a unit is chosen. A time may have decimals; digits behind the nanosecond are dropped. Whole numbers may be hexadecimal, as 0x1f. Without a column of times all requests arrive at time 0.",
         "op, in any case: R, Rd, Read or 0; W, Wr, Write or 1; T, Trim, D, Discard or Unmap; F, Flush or Sync. `read_is` = 1 exchanges 0 and 1. Letters of rwbs (RA, WS, WSM, FWFS, ZA and so on) mean what they mean in [blkparse](#blkparse). A flush may leave offset and size empty.",
         "Other codes for operations are named: `ops`, as in `--ops r=1,2,5/w=3,4,6`, with t for trims and f for flushes. No other code is an operation then. `ops` and `read_is` exclude each other.",
-        "A request has at most 1 GiB and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A response is checked, if it is there, and dropped.",
+        "A request has at most 1 GiB, a trim any length, and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A response is checked, if it is there, and dropped.",
         "The first line is a header if neither time nor offset nor size is a number in it; lines before it that begin with `#` are passed over. Fields may stand in double quotes; what separates fields is not allowed inside them.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: Some(0) },
@@ -52,7 +54,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
     write: None,
 };
 
-const BYTES: &str = "a whole number below 2^64";
+const BYTES: &str = "a whole number below 2^64, in digits or as 0x1f";
 const TIME: Column =
     Column { place: 0, name: "time", holds: "a number such as 12 or 0.000125, below 2^64 ns" };
 const OPERATION: Column = Column {
@@ -141,7 +143,8 @@ impl Csv {
             self.delimiter = all.into_iter().find(fits).or_else(|| all.into_iter().rev().max_by_key(most));
         }
         let found = self.fields(line)?;
-        let is_number = |(_, field): &Field<'_>| decimal(field, 1).is_some();
+        let is_number =
+            |(_, field): &Field<'_>| decimal(field, 1).is_some() || number_or_hex(field).is_some();
         let numbers = [found.time, Some(found.offset), Some(found.size)];
         if numbers.iter().flatten().any(is_number) {
             return self.row(line);
@@ -216,7 +219,7 @@ impl Csv {
         let volume = volume.map_or(Ok(0), |field| self.volume(field))?;
         let (offset, length) = match operation {
             Operation::Flush => (0, 0),
-            _ => extent(start, address, length, size_unit)?,
+            _ => extent_of(operation, (start, address), (length, size_unit))?,
         };
         Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
     }
@@ -257,7 +260,7 @@ pub(crate) fn reads(lines: &[&[u8]], options: &TraceOptions) -> bool {
 
 #[inline]
 fn nanoseconds((index, field): Field<'_>, unit: u64) -> Result<u64, String> {
-    let time = match whole(field) {
+    let time = match number_or_hex(field) {
         Some(units) => units.checked_mul(unit),
         None => decimal(field, unit),
     };
@@ -266,7 +269,7 @@ fn nanoseconds((index, field): Field<'_>, unit: u64) -> Result<u64, String> {
 
 #[inline]
 fn number((index, field): Field<'_>, role: Role) -> Result<u64, String> {
-    whole(field).ok_or_else(|| placed(role, index).misread(field))
+    number_or_hex(field).ok_or_else(|| placed(role, index).misread(field))
 }
 
 #[inline]

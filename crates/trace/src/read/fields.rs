@@ -1,5 +1,6 @@
 //! The checked reading of a line's fields. The fast path does no allocation; the cold functions word the errors.
 
+use harmonia_types::Operation;
 use memchr::memchr;
 
 /// An error quotes at most this many bytes of the file.
@@ -387,6 +388,25 @@ pub(crate) fn extent(address: u64, unit: u64, size: u64, size_unit: u64) -> Resu
             "found a request of {size} x {size_unit} bytes, expected at most 1 GiB: is the size unit right?"
         ));
     };
+    placed(address, unit, length)
+}
+
+/// As [`extent`], of a request that does this: a trim may have any length, such as that of a whole disk.
+#[inline]
+pub(crate) fn extent_of(
+    operation: Operation,
+    (address, unit): (u64, u64),
+    (size, size_unit): (u64, u64),
+) -> Result<(u64, u64), String> {
+    if operation != Operation::Trim {
+        return extent(address, unit, size, size_unit);
+    }
+    let too_long = || format!("found a trim of {size} x {size_unit} bytes, expected less than 2^64 bytes");
+    placed(address, unit, size.checked_mul(size_unit).ok_or_else(too_long)?)
+}
+
+#[inline]
+fn placed(address: u64, unit: u64, length: u64) -> Result<(u64, u64), String> {
     let offset = address.checked_mul(unit).filter(|offset| offset.checked_add(length).is_some());
     let Some(offset) = offset else {
         return Err(format!(
@@ -487,6 +507,31 @@ mod tests {
         assert!(extent(0, 1, (1 << 30) + 1, 1).unwrap_err().contains("size unit"));
         assert!(extent(u64::MAX / 512 + 1, 512, 1, 1).unwrap_err().contains("2^64"));
         assert!(extent(u64::MAX, 1, 1, 1).is_err());
+    }
+
+    #[test]
+    fn a_trim_may_have_any_length() {
+        let long = 1 << 50;
+        assert_eq!(extent_of(Operation::Trim, (8, 512), (long, 512)), Ok((4096, long * 512)));
+        assert!(extent_of(Operation::Trim, (0, 1), (u64::MAX, 2)).unwrap_err().contains("less than 2^64"));
+        assert!(extent_of(Operation::Trim, (2, 1), (u64::MAX - 1, 1)).unwrap_err().contains("2^64"));
+        assert!(extent_of(Operation::Write, (0, 1), ((1 << 30) + 1, 1)).unwrap_err().contains("1 GiB"));
+    }
+
+    #[test]
+    fn numbers_may_be_hexadecimal() {
+        let table: [(&[u8], Option<u64>); 7] = [
+            (b"16", Some(16)),
+            (b"0x10", Some(16)),
+            (b"0XfF", Some(255)),
+            (b"0xffffffffffffffff", Some(u64::MAX)),
+            (b"0x10000000000000000", None),
+            (b"0x", None),
+            (b"0x+1", None),
+        ];
+        for (text, value) in table {
+            assert_eq!(number_or_hex(text), value, "{}", text.escape_ascii());
+        }
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Kind {
         let end = offset + length;
         self.requests += 1;
         self.bytes = self.bytes.saturating_add(length);
-        self.touches += end.div_ceil(PAGE) - offset / PAGE;
+        self.touches = self.touches.saturating_add(end.div_ceil(PAGE) - offset / PAGE);
         self.sizes.add(length);
         self.size_repeats.add(length);
         self.on_pages += u64::from(offset.is_multiple_of(PAGE));

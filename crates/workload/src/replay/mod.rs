@@ -263,13 +263,16 @@ impl TraceSource {
         let start = self.regions.start(record.volume);
         // Cannot overflow: the region holds the record.
         let offset = start + record.offset;
-        let placed = self.remapper.place(offset, record.length).map_err(|problem| match start {
-            0 => self.error(problem),
-            _ => {
-                let name = &self.records.reader().volumes().names()[usize::from(record.volume)];
-                self.error(format!("{problem} (volume {name} begins at {start})"))
-            }
-        })?;
+        let placed =
+            self.remapper.place_of(record.operation, offset, record.length).map_err(
+                |problem| match start {
+                    0 => self.error(problem),
+                    _ => {
+                        let name = &self.records.reader().volumes().names()[usize::from(record.volume)];
+                        self.error(format!("{problem} (volume {name} begins at {start})"))
+                    }
+                },
+            )?;
         self.counts.moved += u64::from(placed.0 != offset);
         self.counts.cut += u64::from(placed.1 != record.length);
         if !self.align {

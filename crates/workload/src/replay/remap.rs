@@ -8,10 +8,11 @@
 //!   it fits. Stretches a smaller trace as it shrinks a larger one. Neighbours overlap when shrunk and come apart when
 //!   stretched: sequential runs are not kept.
 //!
-//! A request longer than the array is an error with any of them. What a trace of several volumes
+//! A request longer than the array is an error with any of them. A trim longer than the array trims all of it, except with
+//! *reject*. What a trace of several volumes
 //! has for addresses is decided before ([`super::volumes`]).
 
-use harmonia_types::Bytes;
+use harmonia_types::{Bytes, Operation};
 
 use crate::{ArrayGeometryForLoad, Remap};
 
@@ -43,6 +44,20 @@ impl Remapper {
             }
             Remap::Scale => Ok((self.scaled(offset, length), length)),
         }
+    }
+
+    /// As [`Remapper::place`]. A trim that is longer than the array is one of all of it, unless that is to be refused.
+    pub(super) fn place_of(
+        &self,
+        operation: Operation,
+        offset: Bytes,
+        length: Bytes,
+    ) -> Result<(Bytes, Bytes), String> {
+        let size = self.array.logical_bytes;
+        if operation == Operation::Trim && length >= size && self.remap != Remap::Reject {
+            return Ok((0, size));
+        }
+        self.place(offset, length)
     }
 
     /// A placed request widened to whole pages of the array.
@@ -128,6 +143,16 @@ mod tests {
                 remapper(remap, MIB, MIB).place(0, MIB + 1).unwrap_err().contains("larger than the array")
             );
         }
+    }
+
+    #[test]
+    fn a_trim_larger_than_the_array_is_of_all_of_it() {
+        for remap in [Remap::Wrap, Remap::Scale] {
+            let place = |operation| remapper(remap, MIB, 1 << 40).place_of(operation, 4096, 1 << 31);
+            assert_eq!(place(Operation::Trim), Ok((0, MIB)));
+            assert!(place(Operation::Write).is_err());
+        }
+        assert!(remapper(Remap::Reject, MIB, MIB).place_of(Operation::Trim, 0, MIB + 1).is_err());
     }
 
     proptest! {

@@ -19,7 +19,7 @@ use harmonia_types::Operation;
 
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
-use super::super::read::fields::{Column, Words, excerpt, extent, trimmed};
+use super::super::read::fields::{Column, Words, excerpt, extent_of, trimmed};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::{Fit, Head, Spread, TraceFormat};
@@ -36,7 +36,7 @@ TIMESTAMP FILE read|write|trim OFFSET LENGTH
 TIMESTAMP FILE sync|datasync [OFFSET LENGTH]
 FILE wait TIME [anything]                   version 2 only",
     rules: &[
-        "Words are separated by blanks or tabs; a request has 1 byte to 1 GiB; sync and datasync are flushes, their OFFSET and LENGTH mean nothing.",
+        "Words are separated by blanks or tabs; a request has 1 byte to 1 GiB, a trim any length; sync and datasync are flushes, their OFFSET and LENGTH mean nothing.",
         "A volume is a FILE. It may be used without add and open.",
         "Version 2: `wait` sets the time of what follows to TIME ms from the start of the run, as fio does. (Its manual says us from the wait before.) A wait for a time that has passed is counted and does nothing. Without waits all requests arrive at time 0: as fast as possible.",
         "The time unit is that of a version's times unless chosen: us in version 3, ms in version 2.",
@@ -188,7 +188,8 @@ impl Fio {
         if length == 0 {
             return Err(columns.length.empty());
         }
-        let (offset, length) = extent(offset, self.setting.address, length, self.setting.size)?;
+        let (offset, length) =
+            extent_of(operation, (offset, self.setting.address), (length, self.setting.size))?;
         Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volume(file)? }))
     }
 

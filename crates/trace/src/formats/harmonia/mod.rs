@@ -29,7 +29,7 @@ mod write;
 use std::sync::Arc;
 
 use super::super::options::{Setting, Units};
-use super::super::read::fields::extent;
+use super::super::read::fields::extent_of;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
 use super::{Fit, Head, OpenWriter, Spread, TraceFormat};
@@ -50,7 +50,7 @@ required binary operation (STRING)               read, write, trim or flush",
     rules: &[
         "The columns may stand in any order among others, which are not read. Numbers may have 32 or 64 bits, with or without a sign; dates and timestamps are refused, as they have a unit of their own.",
         "Any encoding of Parquet but BIT_PACKED, which is obsolete; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each. A footer of up to 16 MiB.",
-        "A row without a value (null) in one of the columns is malformed, as is a negative number. A request has at most 1 GiB and may be empty.",
+        "A row without a value (null) in one of the columns is malformed, as is a negative number. A request has at most 1 GiB, a trim any length, and may be empty.",
         "The key `harmonia.trace.version` of the file's metadata, if it is there, must be 1.",
         "The name of a volume has 1 to 1024 bytes of UTF-8 and no control characters. Any other is written cut to 1000 bytes, with `_` for each control character, and numbered where two would be the same.",
         "Not to be packed as a whole: Parquet is read from its end, and is compressed inside.",
@@ -152,8 +152,8 @@ impl Harmonia {
             self.columns.each_ref().map(|column| column.values[index]);
         let Setting { time_ns, address, size: size_unit, .. } = self.setting;
         let time_ns = time.checked_mul(time_ns).ok_or_else(|| too_late(time))?;
-        let (offset, length) = extent(offset, address, size, size_unit)?;
         let operation = OPERATIONS[operation as usize].1;
+        let (offset, length) = extent_of(operation, (offset, address), (size, size_unit))?;
         Ok(Row { time_ns, operation, offset, length, volume: device as u16 })
     }
 
