@@ -1,15 +1,19 @@
 //! The binary files that blktrace writes, one a processor.
 //!
-//! A file is a sequence of records of 48 bytes, each followed by as many bytes of payload as its last field says. All
-//! fields are in the byte order of the machine that recorded; the magic number at the start of each record tells which.
+//! A file is a sequence of records, each followed by as many bytes of payload as it says. All fields are in the byte order
+//! of the machine that recorded; the magic number at the start of each record tells which. Its last byte is the version:
+//! 7, with records of 48 bytes, or 8, with records of 64, which blktrace asks for since December 2025.
 //!
 //! ```text
-//!    0 magic, version   4 sequence   8 time, ns (u64)   16 sector (u64)   24 bytes   28 action
-//!   32 pid             36 device    40 cpu             44 error (u16)    46 bytes of payload (u16)
+//!   7:  0 magic, version   4 sequence   8 time, ns (u64)   16 sector (u64)   24 bytes   28 action
+//!      32 pid             36 device    40 cpu             44 error (u16)    46 bytes of payload (u16)
+//!   8:  0 magic, version   4 sequence   8 time, ns (u64)   16 sector (u64)   24 bytes   28 pid
+//!      32 action (u64)    40 device    44 cpu             48 error (u16)    50 bytes of payload (u16)   52 nothing
 //! ```
 //!
 //! Action has the event in its low 16 bits (256 more where a control group follows as payload) and its categories in
-//! the high ones: read, write, flush, discard, a note, and so on. Device is major << 20 | minor. The records of a
+//! the high ones: read, write, flush, discard, a note, and so on. Version 8 has room for operations on zones and for writes
+//! of zeroes, which version 7 shows as writes. Device is major << 20 | minor. The records of a
 //! processor are in the order of time, as the kernel takes time and place with interrupts off; `blktrace -o -` writes
 //! those of all processors into one file, handing them over every 50 ms. The sort window of 1 s is for that.
 //!
@@ -20,9 +24,9 @@
 //! found with certainty: the bytes of one may occur inside a payload. Reading ends there with an error, tolerated or
 //! not.
 //!
-//! Not read: version 8 (`blk_io_trace2`, for zoned devices) and those before 7, which the blktrace of today refuses too.
+//! Not read: versions before 7, which the blktrace of today refuses too.
 //!
-//! Source: blktrace's and Linux's `blktrace_api.h`, version 7; blktrace's `blktrace.c` and `blkparse.c`.
+//! Source: blktrace's and Linux's `blktrace_api.h` (`blk_io_trace`, `blk_io_trace2`); blktrace's `blktrace.c` and `blkparse.c`.
 
 use std::sync::Arc;
 
@@ -40,11 +44,13 @@ use super::{Fit, Head, Spread, TraceFormat};
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
     name: "blktrace",
-    summary: "blktrace binary, version 7: records of 48 bytes and payload, one file a processor, either byte order",
+    summary: "blktrace binary, versions 7 and 8: records of 48 or 64 bytes and payload, one file a processor, either byte order",
     source: "Linux, include/uapi/linux/blktrace_api.h; blktrace(8)",
     grammar: "\
 magic 0x65617407, sequence: u32; time (ns), sector (512 bytes): u64; bytes, action, pid, device, cpu: u32;
-error, length of payload: u16; payload                                  repeated, in either byte order",
+error, length of payload: u16; payload                                  repeated, in either byte order
+magic 0x65617408, sequence: u32; time (ns), sector (512 bytes): u64; bytes, pid: u32; action: u64; device, cpu: u32;
+error, length of payload: u16; 12 bytes; payload                        the same for version 8",
     rules: &[
         ACTION_RULE,
         OPERATION_RULE,
@@ -65,9 +71,6 @@ error, length of payload: u16; payload                                  repeated
 
 /// "eat" and the version.
 const MAGIC: u32 = 0x6561_7400;
-const VERSION: u32 = 7;
-/// Bytes of a record before its payload.
-const HEADER: usize = 48;
 /// Bits of a device's minor number.
 const MINOR_BITS: u32 = 20;
 /// Set beside the event where a control group is in the payload.
@@ -75,11 +78,16 @@ const WITH_GROUP: u16 = 0x100;
 
 /// Bits of the categories.
 mod category {
-    pub(super) const WRITE: u16 = 1 << 1;
-    pub(super) const FLUSH: u16 = 1 << 2;
-    pub(super) const PASSTHROUGH: u16 = 1 << 9;
-    pub(super) const NOTE: u16 = 1 << 10;
-    pub(super) const DISCARD: u16 = 1 << 13;
+    pub(super) const WRITE: u64 = 1 << 1;
+    pub(super) const FLUSH: u64 = 1 << 2;
+    pub(super) const PASSTHROUGH: u64 = 1 << 9;
+    pub(super) const NOTE: u64 = 1 << 10;
+    pub(super) const DISCARD: u64 = 1 << 13;
+    /// To set the zone of, or all zones, back. From here on in version 8 only.
+    pub(super) const RESET: u64 = 1 << 17 | 1 << 18;
+    /// To finish, open or close a zone.
+    pub(super) const MANAGES: u64 = 1 << 19 | 1 << 20 | 1 << 21;
+    pub(super) const ZEROES: u64 = 1 << 22;
 }
 
 /// Recognises a file by its first record's magic number. Another version is recognised and refused by the reader.
@@ -90,6 +98,39 @@ fn sniff(head: &Head<'_>) -> Fit {
             order.name()
         )),
         None => Fit::No { fitting: 0, problem: "no magic number of blktrace".to_owned() },
+    }
+}
+
+/// How records are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Seven,
+    Eight,
+}
+
+impl Version {
+    fn of(number: u32) -> Option<Self> {
+        match number {
+            7 => Some(Version::Seven),
+            8 => Some(Version::Eight),
+            _ => None,
+        }
+    }
+
+    fn magic(self) -> u32 {
+        MAGIC
+            | match self {
+                Version::Seven => 7,
+                Version::Eight => 8,
+            }
+    }
+
+    /// Bytes of a record before its payload.
+    fn header(self) -> usize {
+        match self {
+            Version::Seven => 48,
+            Version::Eight => 64,
+        }
     }
 }
 
@@ -126,28 +167,38 @@ struct Record {
     sector: u64,
     bytes: u32,
     event: u16,
-    categories: u16,
+    categories: u64,
     device: u32,
     payload: u16,
 }
 
 impl Record {
     #[inline]
-    fn of(header: &[u8], order: Order) -> Option<Self> {
-        let mut numbers = Numbers { rest: header, order };
+    fn of(window: &[u8], order: Order, version: Version) -> Option<Self> {
+        let mut numbers = Numbers { rest: window.get(..version.header())?, order };
         let magic = numbers.u32()?;
         let _sequence = numbers.u32()?;
         let (time_ns, sector) = (numbers.u64()?, numbers.u64()?);
-        let (bytes, action) = (numbers.u32()?, numbers.u32()?);
-        let _pid = numbers.u32()?;
+        let bytes = numbers.u32()?;
+        let action = match version {
+            Version::Seven => {
+                let action = numbers.u32()?;
+                let _pid = numbers.u32()?;
+                u64::from(action)
+            }
+            Version::Eight => {
+                let _pid = numbers.u32()?;
+                numbers.u64()?
+            }
+        };
         let device = numbers.u32()?;
         let _cpu_and_error = (numbers.u32()?, numbers.u16()?);
         let payload = numbers.u16()?;
-        let (event, categories) = (action as u16 & !WITH_GROUP, (action >> 16) as u16);
+        let (event, categories) = (action as u16 & !WITH_GROUP, action >> 16);
         Some(Record { magic, time_ns, sector, bytes, event, categories, device, payload })
     }
 
-    fn is(&self, category: u16) -> bool {
+    fn is(&self, category: u64) -> bool {
         self.categories & category != 0
     }
 
@@ -159,8 +210,12 @@ impl Record {
     /// As blkparse would print it.
     #[inline]
     fn rwbs(&self) -> Rwbs {
-        let does = if self.is(category::DISCARD) {
+        let does = if self.is(category::DISCARD | category::ZEROES) {
             Does::This(Operation::Trim)
+        } else if self.is(category::RESET) {
+            Does::RESET
+        } else if self.is(category::MANAGES) {
+            Does::MANAGES
         } else if self.is(category::WRITE) {
             Does::This(Operation::Write)
         } else if self.bytes > 0 {
@@ -217,6 +272,7 @@ impl Numbers<'_> {
 struct Blktrace {
     window: Window,
     order: Order,
+    version: Version,
     choice: Choice,
     volumes: VolumeNames,
     /// Device and volume of the row before.
@@ -230,38 +286,38 @@ struct Blktrace {
 impl Blktrace {
     fn new(input: &Arc<TraceInput>, setting: Setting) -> Result<Self, String> {
         let mut window = Window::new(input)?;
-        window.holds(HEADER)?;
-        let order = match Order::of(window.bytes()) {
-            Some((order, VERSION)) => order,
-            Some((_, version)) => {
-                return Err(format!(
-                    "is a file of blktrace in version {version}, expected version {VERSION}"
-                ));
+        window.holds(Version::Seven.header())?;
+        let (order, version) = match Order::of(window.bytes()) {
+            Some((order, version)) => {
+                let unknown =
+                    || format!("is a file of blktrace in version {version}, expected version 7 or 8");
+                (order, Version::of(version).ok_or_else(unknown)?)
             }
             None => {
                 let found = window.bytes().get(..4).unwrap_or(window.bytes());
                 return Err(format!(
                     "found `{}` at its start, expected the magic number of blktrace: {:#010x} in either byte order",
                     found.escape_ascii(),
-                    MAGIC | VERSION
+                    Version::Seven.magic()
                 ));
             }
         };
         let (choice, volumes) = (Choice::new(&setting), VolumeNames::default());
-        Ok(Blktrace { window, order, choice, volumes, last: None, passed: 0, byte: 0 })
+        Ok(Blktrace { window, order, version, choice, volumes, last: None, passed: 0, byte: 0 })
     }
 
     /// Passes over the next record; `None` behind the last.
     #[inline]
     fn record(&mut self) -> Result<Option<Record>, Problem> {
-        self.window.holds(HEADER).map_err(Problem::File)?;
-        let Some(record) = Record::of(self.window.bytes(), self.order) else {
-            return if self.window.bytes().is_empty() { Ok(None) } else { Err(self.truncated(HEADER)) };
+        let header = self.version.header();
+        self.window.holds(header).map_err(Problem::File)?;
+        let Some(record) = Record::of(self.window.bytes(), self.order, self.version) else {
+            return if self.window.bytes().is_empty() { Ok(None) } else { Err(self.truncated(header)) };
         };
-        if record.magic != MAGIC | VERSION {
+        if record.magic != self.version.magic() {
             return Err(self.lost(record.magic));
         }
-        let whole = HEADER + usize::from(record.payload);
+        let whole = header + usize::from(record.payload);
         if !self.window.holds(whole).map_err(Problem::File)? {
             return Err(self.truncated(whole));
         }
@@ -290,7 +346,7 @@ impl Blktrace {
              nothing behind it can be read",
             self.window.passed(),
             self.passed + 1,
-            MAGIC | VERSION
+            self.version.magic()
         ))
     }
 

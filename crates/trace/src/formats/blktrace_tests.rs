@@ -74,10 +74,38 @@ impl Sample {
         put(&self.cpu.to_be_bytes());
         put(&5u16.to_be_bytes());
         put(&(self.payload.len() as u16).to_be_bytes());
-        assert_eq!(out.len(), HEADER);
+        assert_eq!(out.len(), 48);
         out.extend_from_slice(&self.payload);
         out
     }
+}
+
+/// A record of version 8, with categories that version 7 has no room for.
+fn eighth(order: Order, sample: &Sample, more: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut put = |number: &[u8]| match order {
+        Order::Big => out.extend_from_slice(number),
+        Order::Little => out.extend(number.iter().rev()),
+    };
+    put(&0x6561_7408u32.to_be_bytes());
+    put(&77u32.to_be_bytes());
+    put(&sample.time_ns.to_be_bytes());
+    put(&sample.sector.to_be_bytes());
+    put(&sample.bytes.to_be_bytes());
+    put(&3645u32.to_be_bytes());
+    put(&((u64::from(sample.categories) | more) << 16 | u64::from(sample.event)).to_be_bytes());
+    put(&sample.device.to_be_bytes());
+    put(&sample.cpu.to_be_bytes());
+    put(&5u16.to_be_bytes());
+    put(&(sample.payload.len() as u16).to_be_bytes());
+    put(&[0; 12]);
+    assert_eq!(out.len(), 64);
+    out.extend_from_slice(&sample.payload);
+    out
+}
+
+fn eighth_file(order: Order, samples: &[Sample]) -> Vec<u8> {
+    samples.iter().flat_map(|sample| eighth(order, sample, 0)).collect()
 }
 
 fn file(order: Order, samples: &[Sample]) -> Vec<u8> {
@@ -152,6 +180,36 @@ fn reads_what_was_issued_in_either_byte_order() {
 }
 
 #[test]
+fn version_8_has_the_same_requests_and_those_on_zones() {
+    for order in [Order::Little, Order::Big] {
+        let bytes = eighth_file(order, &whole());
+        assert_eq!(detected(&bytes), Ok("blktrace"));
+        assert_eq!(read(&bytes, "blktrace"), read(&file(order, &whole()), "blktrace"));
+    }
+    let write = |bytes| sample(0, D, tc::ISSUE | tc::WRITE, 8, bytes);
+    let kinds: [(u32, u32, Option<Operation>); 7] = [
+        (16, 4096, Some(Write)), // append
+        (17, 512, Some(Trim)),   // reset
+        (18, 0, None),           // reset all
+        (19, 0, None),
+        (20, 0, None),
+        (21, 0, None),
+        (22, 8192, Some(Trim)), // zeroes
+    ];
+    let bytes: Vec<u8> =
+        kinds.iter().flat_map(|&(bit, bytes, _)| eighth(Order::Little, &write(bytes), 1 << bit)).collect();
+    let (records, reader) = read_with(&bytes, &TraceOptions::of_format("blktrace")).unwrap();
+    let found: Vec<(u64, Operation)> =
+        records.iter().map(|record| (record.length, record.operation)).collect();
+    let expected: Vec<(u64, Operation)> =
+        kinds.iter().filter_map(|&(_, bytes, operation)| Some((bytes.into(), operation?))).collect();
+    assert_eq!(found, expected);
+    assert_eq!(reader.log().skipped.iter().map(|noted| noted.rows).collect::<Vec<_>>(), [1, 3]);
+    let cut = &eighth_file(Order::Little, &whole()[1..2])[..63];
+    assert_refused("blktrace", &[(cut, "t: record 1 at byte 0: found 63 bytes of a record of 64")]);
+}
+
+#[test]
 fn the_magic_number_at_the_start_is_that_of_the_header_file() {
     assert_eq!(whole()[0].bytes(Order::Little)[..4], *b"\x07tae");
     assert_eq!(whole()[0].bytes(Order::Big)[..4], *b"eat\x07");
@@ -194,7 +252,7 @@ fn malformed_input_is_refused_with_its_place() {
             "t: found `hell` at its start, expected the magic number of blktrace: 0x65617407 in either",
         ),
         (b"ea".to_vec(), "t: found `ea` at its start"),
-        (version(8), "t: is a file of blktrace in version 8, expected version 7"),
+        (version(9), "t: is a file of blktrace in version 9, expected version 7 or 8"),
         (version(6), "version 6"),
         (
             cut(one.clone(), 1),
@@ -405,6 +463,7 @@ proptest! {
             let of_text = named(text.as_bytes(), "blkparse");
             for order in [Order::Little, Order::Big] {
                 prop_assert_eq!(&named(&file(order, &samples), "blktrace"), &of_text);
+                prop_assert_eq!(&named(&eighth_file(order, &samples), "blktrace"), &of_text);
             }
         }
     }
