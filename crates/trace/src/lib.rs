@@ -285,6 +285,9 @@ fn detect(
         let bytes = input.head(SNIFF_BYTES + 1)?;
         let complete = bytes.len() <= SNIFF_BYTES;
         let head = Head { bytes: &bytes[..bytes.len().min(SNIFF_BYTES)], complete, options };
+        if let Some(what) = formats::unread(head.bytes) {
+            return Err(input.error(format!("is {what}")));
+        }
         // Units that are wrong must not hide what a file is: the reader says what is wrong with them.
         let plain = Head { options: &plain, ..head };
         let choice = choose(FORMATS, &head).or_else(|problem| choose(FORMATS, &plain).map_err(|_| problem));

@@ -157,7 +157,7 @@ impl Setting {
         let bytes = |bytes: u64| bytes.to_string();
         if options.action.is_some() && !has_actions {
             return Err(format!(
-                "format `{name}` has no events to choose from: only blkparse and blktrace have"
+                "format `{name}` has no events to choose from: only blkparse, blktrace and ftrace have"
             ));
         }
         if options.columns.is_some() != (*name == CSV) {

@@ -53,7 +53,7 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
 
 /// Comments and empty lines, which other texts have too, make no recording.
 fn sniff(head: &Head<'_>) -> Fit {
-    let is_event = |line: &[u8]| Words::new(line).next().and_then(numbers).is_some();
+    let is_event = |line: &[u8]| Words::new(line).next().and_then(device_numbers).is_some();
     if first_lines(head.bytes, head.complete).any(is_event) {
         sniff_lines(head, Blkparse::new(head.setting(&FORMAT)))
     } else {
@@ -189,7 +189,7 @@ impl LineFormat for Blkparse {
     fn parse(&mut self, line: &[u8], log: &mut ReadLog) -> Result<Parsed, String> {
         let mut words = Words::new(line);
         let Some(device) = words.next() else { return Ok(Parsed::Nothing) };
-        match numbers(device) {
+        match device_numbers(device) {
             Some(numbers) => self.event(device, numbers, words, log),
             None if is_aside(line) => Ok(Parsed::Nothing),
             None => Err(DEVICE.misread(device)),
@@ -207,7 +207,7 @@ impl LineFormat for Blkparse {
 
 /// The numbers of a device.
 #[inline]
-fn numbers(device: &[u8]) -> Option<(u64, u64)> {
+pub(super) fn device_numbers(device: &[u8]) -> Option<(u64, u64)> {
     let comma = device.iter().position(|&byte| byte == b',')?;
     Some((whole(&device[..comma])?, whole(&device[comma + 1..])?))
 }

@@ -5,22 +5,37 @@
 //! compression are the business of [`super::read`]. Tests on literal content stand beside it.
 
 mod alibaba;
+mod baleen;
+mod biosnoop;
 mod blkparse;
 mod blktrace;
 mod block_events;
 mod cloudphysics;
 pub(super) mod csv;
 mod disksim;
+mod dtrace;
+mod etw;
 mod fio;
 mod fiu;
 mod free;
+mod ftrace;
 mod harmonia;
+mod iosnoop;
+mod k5cloud;
 mod mqsim;
 mod msr;
+mod nvme;
+mod regions;
+mod replayer;
+mod snoop;
 mod spc;
 mod srt;
 mod systor;
 mod tencent;
+mod thesios;
+mod trace_events;
+mod unread;
+
 #[cfg(test)]
 pub(super) mod testing;
 
@@ -29,6 +44,7 @@ use std::sync::Arc;
 
 pub(super) use block_events::most_complete_action;
 pub use csv::NAME as CSV;
+pub(super) use unread::named as unread;
 
 use super::options::{Setting, TraceOptions, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
@@ -38,20 +54,30 @@ use super::write::{Out, TraceWriter};
 /// Every format, one line each.
 pub const FORMATS: &[TraceFormat] = &[
     alibaba::FORMAT,
+    baleen::FORMAT,
+    biosnoop::FORMAT,
     blkparse::FORMAT,
     blktrace::FORMAT,
     cloudphysics::FORMAT,
     csv::FORMAT,
     disksim::FORMAT,
+    dtrace::FORMAT,
+    etw::FORMAT,
     fio::FORMAT,
     fiu::FORMAT,
+    ftrace::FORMAT,
     harmonia::FORMAT,
+    iosnoop::FORMAT,
+    k5cloud::FORMAT,
     mqsim::FORMAT,
     msr::FORMAT,
+    nvme::FORMAT,
+    replayer::FORMAT,
     spc::FORMAT,
     srt::FORMAT,
     systor::FORMAT,
     tencent::FORMAT,
+    thesios::FORMAT,
 ];
 
 /// Opens a file for reading; words where it is not what the format says from its first bytes on.

@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
 }
 
 /// The fields of a line, read from the left: separated by any number of blanks and tabs.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Words<'a> {
     line: &'a [u8],
     at: usize,
