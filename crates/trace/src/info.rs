@@ -8,7 +8,9 @@
 //!
 //! The **footprint** counts distinct 4 KiB pages, volume by volume: a request that touches a byte of a page touches the
 //! page. The **busiest second** is that of the seconds 0 to 1, 1 to 2, ... behind the first arrival in which the most
-//! bytes are asked for. Sizes are in bytes; whoever prints them picks KB or KiB and says which.
+//! bytes are asked for. The last one is hardly ever whole: with the one before it counts as one, as long as both are, at
+//! its bytes a second. So no mean is above it. **Times** are those that are replayed, where requests of one tick of a
+//! coarse clock are spread too. Sizes are in bytes; whoever prints them picks KB or KiB and says which.
 
 use std::collections::BTreeMap;
 
@@ -39,6 +41,8 @@ const PLAUSIBLE_MEAN: std::ops::RangeInclusive<f64> = 512.0..=(64u64 << 20) as f
 const TINY: Bytes = 8;
 /// A trace that writes more than this may have its reads and writes exchanged.
 const SUSPICIOUS_WRITES_PERCENT: f64 = 99.0;
+/// A steady load that is slower may be one in another unit of time, in requests a second.
+const SLOW_PER_S: f64 = 20.0;
 /// Fewer requests than this share a trait by chance.
 const MANY: u64 = 16;
 
@@ -58,7 +62,7 @@ pub struct TraceInfo {
     pub events: Option<EventsRead>,
     /// Number of requests.
     pub rows: u64,
-    /// From the first arrival to the last, in seconds.
+    /// From the first arrival to the last as they are replayed, in seconds.
     pub span_s: f64,
     /// Requests that read, in percent.
     pub read_percent: f64,
@@ -70,7 +74,7 @@ pub struct TraceInfo {
     pub rate_per_s: Option<f64>,
     /// Bytes asked for a second over the span.
     pub bandwidth_bytes_per_s: Option<f64>,
-    /// Bytes asked for in the busiest second.
+    /// Bytes asked for in the busiest second; of a trace shorter than that, in a second at its rate.
     pub busiest_second_bytes: Bytes,
     /// Coefficient of variation of the gaps between arrivals: 0 evenly spaced, 1 Poisson, above 1 bursty.
     pub interarrival_cv: Option<f64>,
@@ -219,6 +223,8 @@ impl Ends {
 struct Seconds {
     second: u64,
     bytes: Bytes,
+    /// Of the second before.
+    before: Bytes,
     most: Bytes,
 }
 
@@ -227,11 +233,20 @@ impl Seconds {
     fn add(&mut self, since_first_ns: u64, length: Bytes) {
         let second = since_first_ns / SECOND_NS;
         if second != self.second {
+            self.before = if second == self.second + 1 { self.bytes } else { 0 };
             self.second = second;
             self.bytes = 0;
         }
         self.bytes = self.bytes.saturating_add(length);
         self.most = self.most.max(self.bytes);
+    }
+
+    /// The most bytes of a second, where the last request arrived so long behind the first.
+    fn busiest(&self, span_ns: u64) -> Bytes {
+        let last_ns = if span_ns < SECOND_NS { span_ns } else { SECOND_NS + span_ns % SECOND_NS };
+        let bytes = u128::from(self.before) + u128::from(self.bytes);
+        let at_the_end = (bytes * u128::from(SECOND_NS)).div_ceil(u128::from(last_ns.max(1)));
+        if last_ns == 0 { self.most } else { self.most.max(at_the_end.min(u128::from(Bytes::MAX)) as Bytes) }
     }
 }
 
@@ -270,6 +285,8 @@ pub struct Summary {
     sized: Sum,
     largest: Bytes,
     gaps: Moments,
+    /// The shortest gap, in ns; `None` before the second request.
+    shortest_gap_ns: Option<u64>,
     seconds: Seconds,
     /// The longest step that all arrivals lie whole steps behind the first, in ns; 1 if that is below a millisecond, 0
     /// as long as all arrive at once.
@@ -343,7 +360,9 @@ impl Summary {
         }
         self.times = Some((first, record.time_ns));
         if self.all.requests > 1 {
-            self.gaps.add((record.time_ns - last) as f64);
+            let gap_ns = record.time_ns - last;
+            self.gaps.add(gap_ns as f64);
+            self.shortest_gap_ns = Some(self.shortest_gap_ns.map_or(gap_ns, |shortest| shortest.min(gap_ns)));
         }
     }
 
@@ -357,9 +376,6 @@ impl Summary {
 
     /// The summary of `trace`, whose last record `reader` has given.
     pub fn into_info(mut self, trace: &Trace, reader: &TraceReader) -> TraceInfo {
-        let start_ns = trace.options.start.map_or(0, |start| start.0);
-        let span = |(first, last): (u64, u64)| on_the_clock(first, last, start_ns, reader.tick_ns());
-        self.times = self.times.map(|times| (0, span(times)));
         let span_s = self.span_s();
         let per_s = |amount: f64| (span_s > 0.0).then(|| amount / span_s);
         TraceInfo {
@@ -384,7 +400,7 @@ impl Summary {
             },
             rate_per_s: per_s(self.all.requests as f64),
             bandwidth_bytes_per_s: per_s(self.all.bytes as f64),
-            busiest_second_bytes: self.seconds.most,
+            busiest_second_bytes: self.busiest_bytes(),
             interarrival_cv: self.gaps.cv(),
             spread_tick_ns: Some(reader.tick_ns()).filter(|&tick_ns| tick_ns > 0),
             footprint_bytes: self.footprint.total().0,
@@ -397,6 +413,10 @@ impl Summary {
             log: reader.log().clone(),
             warnings: self.warnings(trace, reader),
         }
+    }
+
+    fn busiest_bytes(&self) -> Bytes {
+        self.seconds.busiest(self.times.map_or(0, |(first, last)| last - first))
     }
 
     fn busiest_volumes(&self, reader: &TraceReader) -> Vec<VolumeShare> {
@@ -415,14 +435,19 @@ impl Summary {
         let events = trace.events_read(reader.log()).and_then(|events| events.warning());
         let (times, operations) = (self.time_warning(), self.operation_warning(trace));
         let places = [self.address_warning(), self.size_warning(), self.volume_warning()];
-        let clocks = [self.clock_warning(), self.spread_warning(reader), self.file_warning(trace, reader)];
+        let clocks = [
+            self.clock_warning(trace, reader),
+            self.spread_warning(reader),
+            self.file_warning(trace, reader),
+        ];
+        let times = times.or_else(|| self.slow_warning(trace));
         [events, times, operations].into_iter().chain(places).chain(clocks).flatten().collect()
     }
 
     fn time_warning(&self) -> Option<String> {
         let span_s = self.span_s();
         let mean = self.all.bytes as f64 / span_s;
-        let busiest = self.seconds.most as f64;
+        let busiest = self.busiest_bytes() as f64;
         if span_s == 0.0 {
             return (self.all.requests > 1)
                 .then(|| "all requests arrive at the same time: is the time column right?".into());
@@ -487,7 +512,30 @@ impl Summary {
         })
     }
 
-    fn clock_warning(&self) -> Option<String> {
+    /// That a load so slow and so even may have been recorded in ns by who meant us, as fio's own logs once were.
+    fn slow_warning(&self, trace: &Trace) -> Option<String> {
+        let requests = self.all.requests;
+        let per_s = requests as f64 / self.span_s();
+        let mean = self.all.bytes as f64 / self.span_s();
+        let is_even =
+            self.gaps.cv().is_some_and(|cv| cv < 1.0) && self.shortest_gap_ns >= Some(10 * MILLISECOND_NS);
+        let is_slow = per_s < SLOW_PER_S && mean * 1000.0 < IMPLAUSIBLE_BANDWIDTH;
+        let in_us = trace.time_unit_ns() == Some(1_000) && self.clock_step_ns == 1;
+        (in_us && requests >= MANY && is_even && is_slow).then(|| {
+            let size = self.all.mean_bytes().unwrap_or(0.0);
+            format!(
+                "{per_s:.1} requests/s of {size:.0} bytes, never two within 10 ms: are its times ns, read as us (time unit)?"
+            )
+        })
+    }
+
+    /// A doubt about a coarse clock. Where its ticks were spread the steps are ours, and times in seconds with decimals
+    /// are of no other unit.
+    fn clock_warning(&self, trace: &Trace, reader: &TraceReader) -> Option<String> {
+        if reader.tick_ns() > 0 {
+            return None;
+        }
+        let in_seconds = trace.time_unit_ns() == Some(SECOND_NS);
         let steps = [
             (
                 SECOND_NS,
@@ -496,7 +544,10 @@ impl Summary {
             (MILLISECOND_NS, "all arrivals lie full milliseconds apart: is the time unit right?"),
         ];
         let known = self.span_s() > 0.0 && self.all.requests >= MANY;
-        let warning = steps.iter().find(|(step_ns, _)| known && self.clock_step_ns.is_multiple_of(*step_ns));
+        let doubted = |step_ns: u64| step_ns == SECOND_NS || !in_seconds;
+        let warning = steps
+            .iter()
+            .find(|(step_ns, _)| known && self.clock_step_ns.is_multiple_of(*step_ns) && doubted(*step_ns));
         warning.map(|(_, words)| (*words).to_owned())
     }
 
@@ -545,16 +596,6 @@ pub(crate) fn describe(
         summary.add(record, reader.file());
     })?;
     Ok(reader.map(|reader| summary.into_info(trace, &reader)))
-}
-
-/// The span between two times as the trace's clock tells it, where requests were spread over its ticks of `tick_ns` (0:
-/// they were not). Times count from `start_ns` into the trace, whose first request stands at the start of a tick.
-fn on_the_clock(first_ns: u64, last_ns: u64, start_ns: u64, tick_ns: u64) -> u64 {
-    let tick = |ns: u64| start_ns.saturating_add(ns).checked_div(tick_ns).unwrap_or(0);
-    match tick(last_ns) - tick(first_ns) {
-        0 => last_ns - first_ns,
-        ticks => ticks * tick_ns,
-    }
 }
 
 fn common_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -610,33 +651,91 @@ mod tests {
         assert!(first("0,h,0,Write,0,9,1\n9,h,0,Write,0,9,1\n").contains("all requests are writes"));
     }
 
-    /// The last requests are spread over their tick; the span is the clock's.
+    fn of_tencent(text: &str, options: TraceOptions) -> TraceInfo {
+        let options = TraceOptions { format: "tencent".to_owned(), ..options };
+        Trace::from_bytes("t", text.as_bytes().to_vec(), &options).unwrap().info().unwrap()
+    }
+
+    /// Two ticks of a clock that counts seconds, with a hundred requests in one and a thousand in the other.
     #[test]
-    fn the_span_of_a_coarse_clock_is_in_its_ticks() {
-        let read = |text: &str, options: TraceOptions| {
-            let trace = Trace::from_bytes("t", text.as_bytes().to_vec(), &options);
-            trace.unwrap().info().unwrap()
+    fn the_span_of_a_coarse_clock_is_that_which_is_replayed() {
+        let rows = |second: u64, count: u64| -> String {
+            (0..count).map(|row| format!("{second},{},8,{},1\n", 800 * row, row % 2)).collect()
         };
-        let tencent = |text: &str| read(text, TraceOptions::of_format("tencent")).span_s;
-        assert_eq!(tencent("7,0,8,0,1\n9,0,8,0,1\n9,8,8,0,1\n"), 2.0);
-        assert_eq!(tencent("7,0,8,0,1\n7,8,8,0,1\n"), 0.5);
-        // The first of volume 2 is spread to 0.5 s, the last to 2.0 s: from second 7 to second 9.
-        let two = |text: &str, start: Option<SimDuration>| {
-            let options =
-                TraceOptions { only: Some("2".into()), start, ..TraceOptions::of_format("tencent") };
-            read(text, options).span_s
-        };
-        let text = "7,0,8,0,1\n7,8,8,0,2\n9,8,8,0,2\n9,0,8,0,1\n";
-        assert_eq!((two(text, None), two(text, Some(SimDuration(250_000_000)))), (2.0, 2.0));
-        // To 0.5 s and 2.75 s.
-        assert_eq!(two("7,0,8,0,1\n7,8,8,0,2\n9,0,8,0,1\n9,0,8,0,1\n9,0,8,0,1\n9,8,8,0,2\n", None), 2.0);
-        let info = read(text, TraceOptions::of_format("tencent"));
+        let text = rows(7, 100) + &rows(8, 1000);
+        let info = of_tencent(&text, TraceOptions::default());
+        assert_eq!((info.span_s, info.rate_per_s), (1.999, Some(1100.0 / 1.999)));
+        assert_eq!(info.bandwidth_bytes_per_s, Some(1100.0 * 4096.0 / 1.999));
+        assert!(info.busiest_second_bytes as f64 >= info.bandwidth_bytes_per_s.unwrap());
+        // The k-th of a thousand lies full milliseconds behind the first: that is our doing.
         let warning = "gaps below 1s are those of an even spread, not measured: the clock ticks so slowly";
-        assert!(info.warnings.iter().any(|found| found == warning), "{:?}", info.warnings);
+        assert_eq!(info.warnings, [warning]);
         assert_eq!(info.spread_tick_ns, Some(SECOND_NS));
-        let together = TraceOptions { spread: Some(false), ..TraceOptions::of_format("tencent") };
-        let info = read(text, together);
+        // Of volume 2 the second request of the first tick and the first of the last, at 0.5 s and 2 s.
+        let text = "7,0,8,0,1\n7,8,8,0,2\n9,8,8,0,2\n9,0,8,0,1\n";
+        assert_eq!(
+            of_tencent(text, TraceOptions { only: Some("2".into()), ..TraceOptions::default() }).span_s,
+            1.5
+        );
+        let info = of_tencent(text, TraceOptions { spread: Some(false), ..TraceOptions::default() });
         assert!(info.spread_tick_ns.is_none() && !info.warnings.iter().any(|found| found == warning));
+        assert_eq!(info.span_s, 2.0);
+    }
+
+    /// The last second is hardly ever whole: it counts with the one before.
+    #[test]
+    fn no_mean_is_above_the_busiest_second() {
+        let row = |ms: u64, bytes: u64| {
+            format!("{},h,0,{},0,{bytes},1\n", ms * 10_000, ["Read", "Write"][ms as usize % 2])
+        };
+        let busiest = |rows: &[(u64, u64)]| {
+            let info = info(&rows.iter().map(|&(ms, bytes)| row(ms, bytes)).collect::<String>());
+            let mean = info.bandwidth_bytes_per_s.unwrap_or(0.0);
+            assert!(
+                info.busiest_second_bytes as f64 >= mean,
+                "{rows:?}: {mean} {}",
+                info.busiest_second_bytes
+            );
+            info.busiest_second_bytes
+        };
+        assert_eq!(busiest(&[(0, 4000), (900, 6000), (1100, 9000)]), 17_273);
+        assert_eq!(busiest(&[(0, 9000), (1000, 4000), (1500, 5000)]), 12_000);
+        assert_eq!(busiest(&[(0, 4000), (3000, 9000)]), 9000);
+        assert_eq!(busiest(&[(0, 4000), (3500, 9000)]), 9000);
+        // Shorter than a second: what a second would have.
+        assert_eq!(busiest(&[(0, 4000), (500, 4000)]), 16_000);
+        assert_eq!(busiest(&[(7, 4000)]), 4000);
+    }
+
+    /// Times with decimals that lie full milliseconds apart are those of a coarse clock, not of another unit.
+    #[test]
+    fn full_milliseconds_of_a_clock_in_seconds_are_no_doubt() {
+        let rows: String = (0..20)
+            .map(|row| format!("1456000000.{row:02}0000,0.1,{},2,{},512\n", ["R", "W"][row % 2], 512 * row))
+            .collect();
+        let trace = Trace::from_bytes("t", rows.into_bytes(), &TraceOptions::of_format("systor")).unwrap();
+        assert_eq!(trace.info().unwrap().warnings, Vec::<String>::new());
+    }
+
+    #[test]
+    fn nanoseconds_read_as_microseconds_are_doubted() {
+        let fio = |unit: u64, step: u64| {
+            let row = |row: u64| {
+                let kind = ["write", "read"][row as usize % 2];
+                format!("{} /dev/x {kind} {} 1048576\n", (row * step + row % 7 * 1_013) / unit, row << 20)
+            };
+            let text = "fio version 3 iolog\n".to_owned() + &(1..40).map(row).collect::<String>();
+            let trace = Trace::from_bytes("t", text.into_bytes(), &TraceOptions::of_format("fio")).unwrap();
+            trace.info().unwrap().warnings
+        };
+        assert_eq!(
+            fio(1, 500_003),
+            [
+                "2.1 requests/s of 1048576 bytes, never two within 10 ms: are its times ns, read as us (time unit)?"
+            ]
+        );
+        assert_eq!(fio(1000, 500_003), Vec::<String>::new());
+        assert_eq!(fio(1, 9_003), Vec::<String>::new(), "less than 10 ms apart");
     }
 
     /// DiskSim's columns in us, read as ms.

@@ -258,6 +258,11 @@ impl Trace {
         Ok(Setting { action: Some(*self.action.get_or_init(choose)), ..setting })
     }
 
+    /// What its times count, in ns, where that can be chosen.
+    fn time_unit_ns(&self) -> Option<u64> {
+        self.format.units.time_ns.map(|own| self.options.units.time_ns.unwrap_or(own))
+    }
+
     /// Which event of a request a reader with this log read, if the format records several.
     pub fn events_read(&self, log: &ReadLog) -> Option<EventsRead> {
         let asked = self.options.action;
