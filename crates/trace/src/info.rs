@@ -281,7 +281,7 @@ pub struct Summary {
     write: Sum,
     trims: u64,
     flushes: u64,
-    /// Requests that have bytes, and their largest size.
+    /// Requests that move bytes, and their largest size.
     sized: Sum,
     largest: Bytes,
     gaps: Moments,
@@ -339,8 +339,11 @@ impl Summary {
     #[inline]
     fn add_extent(&mut self, record: &TraceRecord) {
         let end = record.offset + record.length;
-        self.sized.add(record);
-        self.largest = self.largest.max(record.length);
+        // A trim may be of a whole disk, in no time.
+        if record.operation != Operation::Trim {
+            self.sized.add(record);
+            self.largest = self.largest.max(record.length);
+        }
         self.end = self.end.max(end);
         self.aligned += u64::from((record.offset | end).is_multiple_of(PAGE));
         self.footprint.touch(record.volume, record.offset, end);
@@ -446,8 +449,8 @@ impl Summary {
 
     fn time_warning(&self) -> Option<String> {
         let span_s = self.span_s();
-        let mean = self.all.bytes as f64 / span_s;
-        let busiest = self.busiest_bytes() as f64;
+        let mean = self.sized.bytes as f64 / span_s;
+        let busiest = if self.trims == 0 { self.busiest_bytes() as f64 } else { 0.0 };
         if span_s == 0.0 {
             return (self.all.requests > 1)
                 .then(|| "all requests arrive at the same time: is the time column right?".into());
@@ -705,6 +708,15 @@ mod tests {
         // Shorter than a second: what a second would have.
         assert_eq!(busiest(&[(0, 4000), (500, 4000)]), 16_000);
         assert_eq!(busiest(&[(7, 4000)]), 4000);
+    }
+
+    /// A disk trimmed at once says nothing of units.
+    #[test]
+    fn trims_are_no_doubt() {
+        let text = "fio version 3 iolog\n3 /dev/z trim 0 1099511627776\n90 /dev/z write 0 4096\n95 /dev/z read 0 4096\n";
+        let trace = Trace::from_bytes("t", text.into(), &TraceOptions::of_format("fio")).unwrap();
+        let info = trace.info().unwrap();
+        assert_eq!((info.warnings, info.footprint_bytes), (Vec::new(), 1 << 40));
     }
 
     /// Times with decimals that lie full milliseconds apart are those of a coarse clock, not of another unit.
