@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use harmonia_scenario::{FlagValue, ReadingFlag};
 use harmonia_trace::TraceOptions;
-use harmonia_trace::{AUTO, Action, Columns, OperationCodes, UnitOptions};
+use harmonia_trace::{AUTO, Action, Columns, EventFormat, OperationCodes, UnitOptions};
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 
@@ -39,7 +39,10 @@ pub(crate) struct Reading {
     /// What the codes of operations mean: r=1,2,5/w=3,4,6, also t= for trims and f= for flushes (csv)
     #[arg(long, value_name = "CODES", conflicts_with = "read_is", help_heading = READING)]
     pub ops: Option<OperationCodes>,
-    /// Which event of a request is its arrival: Q, I, D or C (blkparse, blktrace) [default: the most complete]
+    /// The string that blkparse -f was given, such as '%T.%t %a %d %S %n\n' (blkparse)
+    #[arg(long, value_name = "STRING", help_heading = READING)]
+    pub event_format: Option<EventFormat>,
+    /// Which event of a request is its arrival: Q, I, D or C (blkparse, blktrace, ftrace) [default: the most complete]
     #[arg(long, value_name = "EVENT", help_heading = READING)]
     pub action: Option<EventChoice>,
     /// Sort in rows that come late by up to this, such as 10ms; a later one is malformed (all formats)
@@ -78,6 +81,7 @@ impl Reading {
             },
             columns: self.columns,
             ops: self.ops,
+            event_format: self.event_format,
             action: self.action.map(|choice| choice.0),
             sort_window: self.sort_window,
             spread: self.spread,
@@ -99,6 +103,11 @@ impl Reading {
             ("--size-unit", "size_unit", self.size_unit.map(FlagValue::Number)),
             ("--read-is", "read_is", self.read_is.map(|bit| FlagValue::Number(bit.into()))),
             ("--ops", "ops", self.ops.map(|ops| FlagValue::Text(ops.to_string()))),
+            (
+                "--event-format",
+                "event_format",
+                self.event_format.map(|format| FlagValue::Text(format.to_string())),
+            ),
             ("--action", "action", self.action.map(|choice| FlagValue::Text(choice.name().to_owned()))),
             ("--sort-window", "sort_window", self.sort_window.map(time)),
             ("--spread", "spread", self.spread.map(FlagValue::Boolean)),
@@ -218,6 +227,7 @@ mod tests {
             },
             columns: Some("-,op,offset,size".parse().unwrap()),
             ops: None,
+            event_format: None,
             action: Some(Action::Issued),
             sort_window: duration(1_000_000),
             spread: Some(true),
@@ -239,6 +249,7 @@ mod tests {
             ("--format blkparse", " --action Q"),
             ("", " --columns time;op;offset;size --time-unit 100ns --skip-bad 0"),
             ("", " --columns time,op,offset,size --ops r=1,2/w=3/t=x"),
+            ("", r" --event-format %T.%t,%a,%d,%S,%n\n"),
         ] {
             let line = format!("harmonia run tiny --trace x {format}{more}");
             let Command::Run { scenario, .. } = parsed(&line) else { panic!("not run") };

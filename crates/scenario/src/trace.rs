@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use harmonia_trace::within;
 use harmonia_trace::{
-    AUTO, Action, CSV, Columns, FORMATS, OperationCodes, TraceFormat, TraceOptions, UnitOptions,
+    AUTO, Action, BLKPARSE, CSV, Columns, EventFormat, FORMATS, OperationCodes, TraceFormat, TraceOptions,
+    UnitOptions,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::units::{parse_bytes, parse_duration};
@@ -117,6 +118,7 @@ fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
                 .map(|bit| bit as u8),
         },
         columns: section.field("columns").map(|field| columns(&field)).transpose()?,
+        event_format: section.field("event_format").map(|field| event_format(&field)).transpose()?,
         ops: section.field("ops").map(|field| ops(&field)).transpose()?,
         action: section.field("action").map(|field| action(&field)).transpose()?,
         sort_window: time("sort_window", false)?,
@@ -158,6 +160,11 @@ fn columns(field: &Field<'_>) -> Parsed<Columns> {
     field.text()?.parse().map_err(|why: String| field.fault(printable(&why, 200)))
 }
 
+/// The format that blkparse printed its events in.
+fn event_format(field: &Field<'_>) -> Parsed<EventFormat> {
+    field.text()?.parse().map_err(|why: String| field.fault(printable(&why, 200)))
+}
+
 /// What the codes of a table's operations mean.
 fn ops(field: &Field<'_>) -> Parsed<OperationCodes> {
     field.text()?.parse().map_err(|why: String| field.fault(printable(&why, 200)))
@@ -166,13 +173,14 @@ fn ops(field: &Field<'_>) -> Parsed<OperationCodes> {
 /// Refuses what the format leaves nothing to choose of.
 fn belong(section: &Section<'_>, format: &TraceFormat) -> Parsed<()> {
     type Has = fn(&TraceFormat) -> bool;
-    let keys: [(&str, &str, Has); 7] = [
+    let keys: [(&str, &str, Has); 8] = [
         ("columns", "columns to name", |format| format.name == CSV),
         ("time_unit", "times whose unit could be chosen", |format| format.units.time_ns.is_some()),
         ("address_unit", "addresses whose unit could be chosen", |format| format.units.address.is_some()),
         ("size_unit", "sizes whose unit could be chosen", |format| format.units.size.is_some()),
         ("read_is", "column of 0 and 1 for the operation", |format| format.units.read_is.is_some()),
         ("ops", "codes for operations to name", |format| format.name == CSV),
+        ("event_format", "format that blkparse printed", |format| format.name == BLKPARSE),
         ("action", "events to choose from", |format| format.has_actions),
     ];
     for (name, what, has) in keys {

@@ -16,7 +16,7 @@ use crate::formats::Head;
 use crate::formats::csv::{Split, count, of_rwbs, operation, plain, reads};
 use crate::header::Meaning;
 use crate::options::{TraceOptions, UnitOptions};
-use crate::read::fields::{decimal, trimmed, whole};
+use crate::read::fields::{decimal, number_or_hex, trimmed, whole};
 use crate::read::lines::first_lines;
 
 /// So many rows are looked at.
@@ -25,6 +25,8 @@ const ROWS: usize = 50;
 const FEWEST: usize = 3;
 /// So many codes of operations are shown.
 const CODES_SHOWN: usize = 8;
+/// What is asked for where no column is known to have it.
+const NEEDED: [Role; 4] = [Role::Time, Role::Operation, Role::Offset, Role::Size];
 /// Addresses and sizes in bytes are nearly always multiples of this.
 const SECTOR: u64 = 512;
 
@@ -49,13 +51,8 @@ pub(crate) fn suggestion(head: &Head<'_>) -> Option<String> {
         (first, rest) if !rest.is_empty() && is_header(first) => (Some(first.clone()), rest),
         _ => (commented.into_iter().find(|words| words.len() == width && is_header(words)), &rows[..]),
     };
-    let Some(header) = header else { return Some(without_header(rows, width)) };
-    Some(Hint::of(&header, rows).and_then(|hint| hint.words(lines)).unwrap_or_else(|| {
-        format!(
-            "if it is a table, name its {width} columns in order: --columns time,op,offset,size and so on, - for any \
-             other (workload.columns)"
-        )
-    }))
+    let named = header.and_then(|header| Hint::of(&header, rows)).and_then(|hint| hint.words(lines));
+    Some(named.unwrap_or_else(|| without_header(rows, width)))
 }
 
 /// Whether nearly all lines have as many fields as the first.
@@ -78,7 +75,7 @@ fn is_header(words: &[String]) -> bool {
         && words.iter().any(|word| !word.is_empty())
 }
 
-/// Of rows without a header only the words of operations can be told.
+/// Of rows whose header says nothing, or nothing that can be, only the words of operations can be told.
 fn without_header(rows: &[Vec<String>], width: usize) -> String {
     let is_operation = |&index: &usize| {
         let words = column(rows, index);
@@ -133,8 +130,6 @@ type Shown<'a> = &'a dyn Fn(u64) -> String;
 struct Hint {
     /// Of each column; `None` where it cannot be told.
     roles: Vec<Option<Role>>,
-    /// Roles that a request needs and no column is known to have.
-    missing: Vec<Role>,
     time: Choice,
     address: Choice,
     size: Choice,
@@ -146,15 +141,13 @@ struct Hint {
 impl Hint {
     /// What a header and the rows below it say; `None` if that is nothing, or a role is missing that no column can have.
     fn of(header: &[String], rows: &[Vec<String>]) -> Option<Hint> {
-        let meanings: Vec<Meaning> = header.iter().map(|word| Meaning::of(word)).collect();
-        let confirmed = |(index, meaning): (usize, &Meaning)| confirm(*meaning, &column(rows, index));
-        let meanings: Vec<Meaning> = meanings.iter().enumerate().map(confirmed).collect::<Option<_>>()?;
+        let confirmed = |(index, word): (usize, &String)| confirm(word, &column(rows, index));
+        let meanings: Vec<Meaning> = header.iter().enumerate().map(confirmed).collect::<Option<_>>()?;
         let with = |role: Role| meanings.iter().filter(move |meaning| meaning.role() == Some(role)).count();
-        let needed = [Role::Time, Role::Operation, Role::Offset, Role::Size];
-        let missing: Vec<Role> = needed.into_iter().filter(|&role| with(role) == 0).collect();
+        let missing: Vec<Role> = NEEDED.into_iter().filter(|&role| with(role) == 0).collect();
         let is_open = |meaning: &&Meaning| matches!(meaning, Meaning::Unknown | Meaning::Host);
         let open = meanings.iter().filter(is_open).count();
-        let says_nothing = missing.len() == needed.len() && with(Role::Volume) == 0;
+        let says_nothing = missing.len() == NEEDED.len() && with(Role::Volume) == 0;
         if says_nothing || missing.iter().filter(|role| **role != Role::Time).count() > open {
             return None;
         }
@@ -182,7 +175,6 @@ impl Hint {
                 .map_or(Choice::Default, |(meaning, fields)| of_bits(meaning, &fields)),
             codes: at(Role::Operation).map_or(Vec::new(), |(_, fields)| unknown_codes(&fields)),
             roles,
-            missing,
         })
     }
 
@@ -246,8 +238,9 @@ impl Hint {
     fn open(&self) -> String {
         let mut asked = Vec::new();
         if self.roles.contains(&None) {
-            let missing = self.missing.iter().map(|role| role.name()).chain(["volume", "or -"]);
-            asked.push(format!("for ? among the columns write {}", missing.collect::<Vec<_>>().join(", ")));
+            let is_open = |role: &&Role| !self.roles.contains(&Some(**role));
+            let open = NEEDED.iter().filter(is_open).map(|role| role.name()).chain(["volume", "or -"]);
+            asked.push(format!("for ? among the columns write {}", open.collect::<Vec<_>>().join(", ")));
         }
         let units = [(self.time, "times"), (self.address, "addresses"), (self.size, "sizes")];
         for (_, what) in units.iter().filter(|(choice, _)| *choice == Choice::Open) {
@@ -265,19 +258,23 @@ impl Hint {
     }
 }
 
-/// What a header says of a column, if its fields can be that; `None` if they cannot and the role is not optional.
-fn confirm(meaning: Meaning, fields: &[&str]) -> Option<Meaning> {
+/// What the word of a header says of a column, if its fields can be that; `None` if they cannot and it must be.
+fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
+    let meaning = Meaning::of(word);
     let all = |holds: &dyn Fn(&[u8]) -> bool| fields.iter().all(|field| holds(field.as_bytes()));
     let fits = match meaning.role() {
-        Some(Role::Time | Role::Response) => all(&|field| decimal(field, 1).is_some()),
-        Some(Role::Operation) => all(&|field| is_operation_word(field) || whole(field).is_some()),
-        Some(Role::Offset | Role::Size) => all(&|field| field.is_empty() || whole(field).is_some()),
-        Some(Role::Volume | Role::Nothing) | None => true,
+        Some(Role::Time | Role::Response) => {
+            all(&|field| decimal(field, 1).is_some() || number_or_hex(field).is_some())
+        }
+        // Other names are those of operations, whatever their codes.
+        Some(Role::Operation) if Meaning::is_vague(word) => all(&is_operation_word),
+        Some(Role::Offset | Role::Size) => all(&|field| field.is_empty() || number_or_hex(field).is_some()),
+        Some(Role::Operation | Role::Volume | Role::Nothing) | None => true,
     };
     match meaning.role() {
         _ if fits => Some(meaning),
-        // A name or a process in a column called `cmd`.
-        Some(Role::Operation | Role::Response) => Some(Meaning::Other),
+        Some(Role::Operation) => Some(Meaning::Unknown),
+        Some(Role::Response) => Some(Meaning::Other),
         _ => None,
     }
 }
@@ -307,7 +304,8 @@ fn of_time(meaning: Meaning, fields: &[&str]) -> Choice {
 
 /// The unit of addresses or sizes.
 fn of_bytes(unit: Option<u64>, fields: &[&str]) -> Choice {
-    let in_sectors = |field: &&str| whole(field.as_bytes()).is_none_or(|value| value.is_multiple_of(SECTOR));
+    let in_sectors =
+        |field: &&str| number_or_hex(field.as_bytes()).is_none_or(|value| value.is_multiple_of(SECTOR));
     match unit {
         Some(1) if fields.iter().all(in_sectors) => Choice::Default,
         Some(1) | None => Choice::Open,

@@ -34,7 +34,7 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
         ("time_s,is_write,offset,size\n1,0,512,512\n", "--columns time,op,offset,size (as"),
         // A completion and a process are not what they stand beside.
         (
-            "STARTs,ENDs,CMD,TYPE,BLOCK,BYTES\n1.5,1.6,sh,WSM,8,512\n",
+            "STARTs,ENDs,COMM,TYPE,BLOCK,BYTES\n1.5,1.6,sh,WSM,8,512\n",
             "--columns time,-,-,op,offset,size --address-unit 512 (as",
         ),
     ];
@@ -64,6 +64,20 @@ fn what_a_header_leaves_open_is_a_question() {
             "when,op,offset,size\n1,R,512,512\n",
             "--columns ?,op,offset,size (as far as its header says; for ? among the columns write time, volume, or -;",
         ),
+        // Which of two times is the start cannot be told.
+        (
+            "ts,time,op,offset,size,disk\n1,2,R,512,512,a\n",
+            "--columns ?,?,op,offset,size,volume (as far as its header says; for ? among the columns write time, volume, or -;",
+        ),
+        // Names that other things have too.
+        (
+            "time_s,command,offset,size\n1,0x28,512,512\n",
+            "--columns time,?,offset,size (as far as its header says; for ? among the columns write op, volume, or -;",
+        ),
+        (
+            "time_s,op,offset,size\n1,GET,512,512\n",
+            "--columns time,op,offset,size --ops r=?/w=? (as far as its header says; say which of the codes GET read and",
+        ),
         // Two volumes, or a host before the disk: either alone would merge others.
         ("time_s,disk,lun,op,offset,size\n1,0,0,R,512,512\n", "--columns time,?,?,op,offset,size (as far"),
         (
@@ -92,10 +106,7 @@ fn what_a_header_leaves_open_is_a_question() {
 fn no_value_makes_up_for_a_name() {
     let table: &[(&str, &str)] = &[
         // No column for an address: nothing to ask for.
-        (
-            "time_s,pid,op,size\n1,77,R,512\n",
-            "name its 4 columns in order: --columns time,op,offset,size and so on",
-        ),
+        ("time_s,pid,op,size\n1,77,R,512\n", "name its 4 columns in order: --columns ?,?,op,? with"),
         (
             "0.5\t81920\t4096\tR\n0.7\t0\t8192\tW\n",
             "name its 4 columns in order: --columns ?,?,?,op with time, op",
@@ -104,9 +115,9 @@ fn no_value_makes_up_for_a_name() {
         // Rows that cannot be read so: dates.
         (
             "time,op,offset,size\n2026-01-01,R,512,512\n",
-            "name its 4 columns in order: --columns time,op,offset,size and so on",
+            "name its 4 columns in order: --columns ?,op,?,? with",
         ),
-        ("a,b,c\nx,y,z\n", "name its 3 columns in order: --columns time,op,offset,size and so on"),
+        ("a,b,c\nx,y,z\n", "name its 3 columns in order: --columns ?,?,? with"),
     ];
     for (text, expected) in table {
         let said = hint(text).unwrap_or_default();

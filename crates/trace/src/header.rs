@@ -42,13 +42,14 @@ const NAMES: [(Role, &[&str]); 7] = [
             "stime",
             "issue",
             "issuetime",
+            "inittime",
+            "ioinittime",
             "issued",
             "submit",
             "submittime",
             "submissiontime",
             "requesttime",
             "reqtime",
-            "iotime",
             "begin",
             "begintime",
             "datetime",
@@ -133,7 +134,10 @@ const NAMES: [(Role, &[&str]); 7] = [
 
 /// Names that count bytes.
 const IN_BYTES: [(Role, &[&str]); 2] = [
-    (Role::Offset, &["offset", "byteoffset", "diskoffset", "startoffset", "startbyte", "offsetbytes"]),
+    (
+        Role::Offset,
+        &["offset", "byteoffset", "diskoffset", "startoffset", "startbyte", "minoffset", "offsetbytes"],
+    ),
     (
         Role::Size,
         &[
@@ -187,6 +191,7 @@ const IN_SECTORS: [(Role, &[&str]); 2] = [
             "nrsectors",
             "nrsector",
             "numsectors",
+            "numberofsectors",
             "sectorcount",
             "blocks",
             "nblocks",
@@ -280,6 +285,7 @@ const OTHERS: &[&str] = &[
     "endlba",
     "endsector",
     "endoffset",
+    "nlb",
 ];
 
 /// Parts of a volume's name.
@@ -342,6 +348,11 @@ impl Meaning {
         }
     }
 
+    /// Whether `word` is a name of operations that other things have too: a process, a time, a distance.
+    pub(crate) fn is_vague(word: &str) -> bool {
+        matches!(plain(word).as_str(), "command" | "cmd" | "kind" | "t" | "d")
+    }
+
     /// The role, if the header says one.
     pub(crate) fn role(self) -> Option<Role> {
         match self {
@@ -370,8 +381,17 @@ fn known(name: &str) -> Meaning {
             "filetime" => Meaning::Role(Role::Time, Some(100)),
             _ if OTHERS.contains(&name) => Meaning::Other,
             _ if HOSTS.contains(&name) => Meaning::Host,
-            _ => Meaning::Unknown,
+            _ => of_a_request(name),
         },
+    }
+}
+
+/// A name that begins with what it is of: `io_offset`, `req_size`. A time so named may be a duration.
+fn of_a_request(name: &str) -> Meaning {
+    let stem = ["io", "request", "req"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    match stem.map_or(Meaning::Unknown, known) {
+        Meaning::Role(Role::Time | Role::Response, _) => Meaning::Unknown,
+        meaning => meaning,
     }
 }
 
@@ -425,6 +445,7 @@ mod tests {
             ("start_sector", Offset, Some(512)),
             ("BLOCK", Offset, Some(512)),
             ("Offset", Offset, Some(1)),
+            ("io_offset", Offset, Some(1)),
             ("offset_sectors", Offset, Some(512)),
             ("address", Offset, None),
             ("size (bytes)", Size, Some(1)),
@@ -443,10 +464,12 @@ mod tests {
 
     #[test]
     fn what_is_something_else_or_not_known_has_no_role() {
-        for word in ["PID", "COMM", "ENDs", "end_time", "TIDs", "QUE(ms)", "queue_us"] {
+        for word in
+            ["PID", "COMM", "nlb", "IO Complete Time", "ENDs", "end_time", "TIDs", "QUE(ms)", "queue_us"]
+        {
             assert_eq!(Meaning::of(word), Meaning::Other, "{word}");
         }
-        for word in ["foo", "", "nlb", "io_zone", "columns", "items"] {
+        for word in ["foo", "", "io_time", "io_zone", "columns", "items"] {
             assert_eq!(Meaning::of(word), Meaning::Unknown, "{word}");
         }
         assert_eq!((Meaning::of("is_write"), Meaning::of("hostname")), (Meaning::Bit(0), Meaning::Host));

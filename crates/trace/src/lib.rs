@@ -24,6 +24,7 @@
 
 mod columns;
 mod convert;
+mod event_format;
 mod events;
 mod footprint;
 mod formats;
@@ -44,9 +45,10 @@ use harmonia_types::text::one_line;
 
 pub use columns::Columns;
 pub use convert::{Conversion, ConvertError, Target, convert};
+pub use event_format::EventFormat;
 pub use events::{EventCount, EventCounts, EventsRead};
 pub use footprint::Footprint;
-pub use formats::{CSV, FORMATS, Spread, TraceFormat};
+pub use formats::{BLKPARSE, CSV, FORMATS, Spread, TraceFormat};
 pub use hash::TraceHash;
 pub use info::{MeanSizeBytes, Moments, Operations, PAGE, Summary, TraceInfo, VolumeShare};
 pub use ops::OperationCodes;
@@ -127,6 +129,8 @@ impl Trace {
         inputs.iter().try_for_each(|input| input.refuse_wrapped())?;
         let (format, reason) = if options.format == AUTO && options.columns.is_some() {
             (named(first, CSV)?, None)
+        } else if options.format == AUTO && options.event_format.is_some() {
+            (named(first, BLKPARSE)?, None)
         } else if options.format == AUTO {
             let (format, reason) = detect(&inputs, options)?;
             (format, Some(reason))

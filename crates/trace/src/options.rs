@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::AUTO;
 use crate::columns::Columns;
-use crate::formats::{CSV, Spread, TraceFormat};
+use crate::event_format::EventFormat;
+use crate::formats::{BLKPARSE, CSV, Spread, TraceFormat};
 use crate::ops::OperationCodes;
 
 /// What its reader is told about a trace beside the files. `None` leaves a matter to the format.
@@ -20,7 +21,9 @@ pub struct TraceOptions {
     pub columns: Option<Columns>,
     /// Format csv: what the codes of its operations mean.
     pub ops: Option<OperationCodes>,
-    /// blkparse and blktrace: which event of a request is its arrival.
+    /// blkparse, which is meant where it is given: the format that its events were printed in (`blkparse -f`).
+    pub event_format: Option<EventFormat>,
+    /// blkparse, blktrace and ftrace: which event of a request is its arrival.
     pub action: Option<Action>,
     /// Rows that come later than their time by up to this are sorted in; a row later than that is malformed.
     pub sort_window: Option<SimDuration>,
@@ -72,6 +75,7 @@ impl Default for TraceOptions {
             units: UnitOptions::default(),
             columns: None,
             ops: None,
+            event_format: None,
             action: None,
             sort_window: None,
             spread: None,
@@ -124,6 +128,8 @@ pub(crate) struct Setting {
     pub(crate) columns: Option<Columns>,
     /// What the codes of its operations mean, if they were named.
     pub(crate) ops: Option<OperationCodes>,
+    /// The format that blkparse printed its events in, if it was one of its user's.
+    pub(crate) event_format: Option<EventFormat>,
 }
 
 /// Units beyond these are misunderstandings.
@@ -162,9 +168,22 @@ impl Setting {
         }
         if options.columns.is_some() != (*name == CSV) {
             return Err(match *name {
-                CSV => "format `csv` needs the names of its columns: --columns time,op,offset,size (workload.columns)".to_owned(),
+                CSV => {
+                    "format `csv` needs the names of its columns: --columns NAME,NAME,.. (workload.columns)"
+                        .to_owned()
+                }
                 _ => format!("format `{name}` has columns of its own: only those of format `csv` are named"),
             });
+        }
+        if options.event_format.is_some() && *name != BLKPARSE {
+            return Err(format!("format `{name}` is not printed by blkparse: only that has an event_format"));
+        }
+        if let Some(format) = options.event_format.filter(|format| !format.has_event())
+            && options.action.is_none()
+        {
+            return Err(format!(
+                "event_format = {format} has no %a: name the event that all lines are, with --action (workload.action)"
+            ));
         }
         if options.ops.is_some() && *name != CSV {
             return Err(format!(
@@ -196,6 +215,7 @@ impl Setting {
             action: options.action,
             columns: options.columns,
             ops: options.ops,
+            event_format: options.event_format,
         })
     }
 }

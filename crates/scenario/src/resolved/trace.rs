@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use harmonia_trace::{Action, Columns, OperationCodes};
+use harmonia_trace::{Action, Columns, EventFormat, OperationCodes};
 use harmonia_types::{SimDuration, units};
 use harmonia_workload::{Limit, Pacing, Remap, TraceConfig, Volumes};
 use serde::Serialize;
@@ -26,6 +26,8 @@ pub(super) struct TraceView<'a> {
     read_is: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ops: Option<OperationCodes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_format: Option<EventFormat>,
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,6 +87,7 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
             size_unit: options.units.size.map(units::format_bytes),
             read_is: options.units.read_is,
             ops: options.ops,
+            event_format: options.event_format,
             action: options.action,
             sort_window: options.sort_window,
             spread: options.spread,

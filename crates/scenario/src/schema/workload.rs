@@ -441,11 +441,18 @@ pub(super) const KEYS: &[Key] = &[
         "trace of any table (format csv): what the codes of its operations mean; not beside `read_is`",
     ),
     key(
+        "workload.event_format",
+        Text,
+        "the string that blkparse -f was given, such as \"%T.%t %a %d %S %n\"",
+        "none",
+        "trace of blkparse: the format that its events were printed in",
+    ),
+    key(
         "workload.action",
         OneOf(&["queued", "inserted", "issued", "completed"]),
         "\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)",
         "the most complete",
-        "trace: the event of a request that is its arrival (blkparse, blktrace)",
+        "trace: the event of a request that is its arrival (blkparse, blktrace, ftrace)",
     ),
     key(
         "workload.sort_window",

@@ -272,6 +272,8 @@ const ABOUT_A_TRACE: &[(&str, &str, &str)] = &[
     ("ops = \"r=1/x=2\"", "ops", "names the operation `x`: expected r=1,2,5/w=3,4,6"),
     ("columns = \"op,offset,size\", read_is = 1, ops = \"r=1\"", "ops", "one of the two"),
     ("format = \"msr\", ops = \"r=1\"", "ops", "with format csv"),
+    ("event_format = \"%T %S\"", "event_format", "has no %t (nanoseconds)"),
+    ("format = \"msr\", event_format = \"%T.%t %a %d %S %n\"", "event_format", "with format blkparse"),
     ("action = \"G\"", "action", "\"issued\" (D)"),
     ("columns = \"time,op,lba\"", "columns", "`lba` is no column (`offset`?)"),
     ("format = \"csv\"", "format", "workload.columns"),

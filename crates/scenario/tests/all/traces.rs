@@ -139,6 +139,7 @@ fn what_is_said_about_a_trace_reads_back_the_same() {
         "path = [\"a.csv\"]\nvolumes = \"a \\\"b\\\" \\u0000\"\nskip_bad = 1000000000000\nstart = \"0s\"",
         "path = \"a.csv\"\ntime_unit = \"1h\"\naddress_unit = \"1GiB\"\nsize_unit = 1\nend = \"1ns\"",
         "path = \"a.csv\"\ncolumns = \"op,offset,size\"\nops = \"r=1,a/w=0x2/t=9\"",
+        "path = \"a.txt\"\nevent_format = \"%T.%t \\\"%a\\\" %d %S %n\\\\n\"",
         "path = \"a.csv\"\ntime_unit = \"s\"\naction = \"queued\"\nread_is = 0\nduration = \"1s\"",
     ] {
         let scenario = folder.scenario(keys);
@@ -153,9 +154,18 @@ fn what_is_said_about_a_trace_reads_back_the_same() {
 fn only_what_was_said_is_printed() {
     let printed = Folder::new().scenario("path = [\"a.csv\"]\ntime_unit = \"us\"").to_toml();
     assert!(printed.contains("a.csv\"\n") && printed.contains("time_unit = \"1us\"\n"), "{printed}");
-    for key in
-        ["address_unit", "size_unit", "read_is", "ops", "action", "sort_window", "spread", "start", "end"]
-    {
+    for key in [
+        "address_unit",
+        "size_unit",
+        "read_is",
+        "ops",
+        "event_format",
+        "action",
+        "sort_window",
+        "spread",
+        "start",
+        "end",
+    ] {
         assert!(!printed.contains(&format!("\n{key} =")), "{printed}");
     }
 }

@@ -3,7 +3,8 @@
 //! The columns up to rwbs are the same for every event; what follows depends on it. Requests have `sector + sectors`;
 //! with `blkparse -t` the time since an earlier event follows in parentheses; the name of the process, or the error of
 //! a completion, ends the line in brackets. A request without sectors has no `sector + sectors`, a passthrough command
-//! a length in bytes and its bytes in parentheses. Formats of one's own (`blkparse -f`) are not read.
+//! a length in bytes and its bytes in parentheses. Formats of one's own (`blkparse -f`) are read by
+//! [`super::blkparse_format`].
 //!
 //! **Early events.** blkparse counts time from the first event it meets. Those that it meets later but that happened
 //! before have a negative time, which it prints as 2^64 ns less a little: second 18446744073, or 1266874889 where a
@@ -21,12 +22,16 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
+use super::blkparse_format::BlkparseFormat;
 use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread};
 use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
 
+/// What `format = "..."` says.
+pub const NAME: &str = "blkparse";
+
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
-    name: "blkparse",
+    name: NAME,
     summary: "blkparse text: major,minor cpu sequence seconds.ns pid event rwbs sector + sectors (512 bytes) [process]",
     source: "blktrace (Axboe, Brunelle, Scott): blkparse(1), DEFAULT OUTPUT",
     grammar: "\
@@ -40,13 +45,17 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
         "An event before the start of the trace, printed with second 1266874889 or 18446744073 (2^64 ns) or up to an hour less, is skipped and counted.",
         "Empty lines, lines that begin with `#`, the list of input files and the summaries of processors, devices and processes are no requests.",
         "A volume is a device, `8,16`.",
+        "Text in a format of one's own (`blkparse -f`) is read by the same string: `event_format`, as in `--event-format '%T.%t %a %d %S %n\\n'`. %T, %t, %d, %S and %n or %N are needed, and %a unless `action` says what all lines are. Without %D, or %M and %m, there is the volume `disk`. Lines of several formats (`blkparse -F`) are not read.",
     ],
     units: Units::NONE,
     has_actions: true,
     sort_window_ns: 1_000_000_000,
     spread: Spread::Never,
     global_volumes: false,
-    open: |input, setting| Lines::boxed(input, Blkparse::new(setting)),
+    open: |input, setting| match &setting.event_format {
+        Some(format) => Lines::boxed(input, BlkparseFormat::new(&setting, format)),
+        None => Lines::boxed(input, Blkparse::new(setting)),
+    },
     sniff,
     write: None,
 };
@@ -80,7 +89,7 @@ const SECTORS: Column = Column { place: 10, name: "sectors", holds: "a whole num
 const PROCESS: Column = Column { place: 11, name: "process", holds: "[process] or [error]" };
 
 /// The line of an event that happened before time began.
-const EARLY: &str = "before the start of the trace (its time is printed wrapped)";
+pub(super) const EARLY: &str = "before the start of the trace (its time is printed wrapped)";
 /// 2^64 ns in seconds, and as much of it as fits a C `int`.
 const WRAPPED_S: [u64; 2] = [u64::MAX / NS, (u64::MAX / NS) & 0xffff_ffff];
 /// So long before the first event may an early one be. In a recording it was 1 ms.
@@ -229,7 +238,7 @@ fn nanoseconds(time: &[u8]) -> Option<u64> {
 }
 
 #[inline]
-fn is_early(time_ns: u64) -> bool {
+pub(super) fn is_early(time_ns: u64) -> bool {
     let seconds = time_ns / NS;
     WRAPPED_S.iter().any(|&wrapped| (wrapped - EARLY_S..=wrapped).contains(&seconds))
 }
@@ -271,7 +280,7 @@ fn opens(word: &[u8]) -> bool {
 
 /// Whether a line is one that blkparse prints beside the events.
 #[cold]
-fn is_aside(line: &[u8]) -> bool {
+pub(super) fn is_aside(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     ASIDES.iter().any(|aside| line.starts_with(aside)) || is_process(line)
 }

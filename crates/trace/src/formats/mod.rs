@@ -8,6 +8,7 @@ mod alibaba;
 mod baleen;
 mod biosnoop;
 mod blkparse;
+mod blkparse_format;
 mod blktrace;
 mod block_events;
 mod cloudphysics;
@@ -42,6 +43,7 @@ pub(super) mod testing;
 use std::io;
 use std::sync::Arc;
 
+pub use blkparse::NAME as BLKPARSE;
 pub(super) use block_events::most_complete_action;
 pub use csv::NAME as CSV;
 pub(super) use unread::named as unread;
@@ -219,5 +221,6 @@ const fn plain(format: &TraceFormat) -> Setting {
         action: None,
         columns: None,
         ops: None,
+        event_format: None,
     }
 }
