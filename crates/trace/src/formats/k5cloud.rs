@@ -1,8 +1,8 @@
-//! K5cloud traces of Fujitsu's K5 cloud service, 2018.
+//! K5cloud traces of Fujitsu's K5 cloud service.
 //!
-//! A week of 3,088 volumes of a block store, one line a request, without a header.
+//! Requests to the volumes of a block store, one a line, without a header.
 //!
-//! Source: README of the traces at SNIA IOTTA, set 28568 (K5cloud); S. Ogawa et al.
+//! Source: the K5cloud traces at SNIA IOTTA.
 
 use harmonia_types::Operation;
 
