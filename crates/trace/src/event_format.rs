@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
@@ -17,10 +18,9 @@ const NEEDED: [(u8, &str); 4] =
     [(b'T', "seconds"), (b't', "nanoseconds"), (b'd', "rwbs"), (b'S', "the first sector")];
 
 /// A format of `blkparse -f`.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EventFormat {
-    text: [u8; LONGEST],
-    length: usize,
+    text: Arc<str>,
 }
 
 /// A part of a line.
@@ -40,7 +40,7 @@ impl EventFormat {
 
     /// The parts of a line, in order.
     pub(crate) fn pieces(&self) -> Vec<Piece> {
-        pieces(&self.text[..self.length]).unwrap_or_default()
+        pieces(self.text.as_bytes()).unwrap_or_default()
     }
 }
 
@@ -118,15 +118,13 @@ impl FromStr for EventFormat {
             return Err("has neither %n (sectors) nor %N (bytes): %T, %t, %d, %S and one of them are needed"
                 .to_owned());
         }
-        let mut format = EventFormat { text: [0; LONGEST], length: written.len() };
-        format.text[..written.len()].copy_from_slice(written.as_bytes());
-        Ok(format)
+        Ok(EventFormat { text: written.into() })
     }
 }
 
 impl fmt::Display for EventFormat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&String::from_utf8_lossy(&self.text[..self.length]))
+        out.write_str(&self.text)
     }
 }
 

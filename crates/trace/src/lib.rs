@@ -171,7 +171,7 @@ impl Trace {
         let setting = self.setting()?;
         self.inputs.iter().for_each(|input| input.restart());
         let open = |input: &Arc<TraceInput>| {
-            let rows = (format.open)(input, setting).map_err(|problem| input.error(problem))?;
+            let rows = (format.open)(input, setting.clone()).map_err(|problem| input.error(problem))?;
             let clock = Clock { tick_ns: setting.time_ns, coarse: format.spread == Spread::ByItself };
             let clock = rows.clock().unwrap_or(clock);
             let tick_ns = if options.spread.unwrap_or(clock.coarse) { clock.tick_ns } else { 0 };
@@ -258,7 +258,7 @@ impl Trace {
             return Ok(setting);
         }
         // One event for all files: decided one by one, a request may be read as Q in one and as C in the next.
-        let choose = || formats::most_complete_action(&self.inputs, self.format, setting);
+        let choose = || formats::most_complete_action(&self.inputs, self.format, setting.clone());
         Ok(Setting { action: Some(*self.action.get_or_init(choose)), ..setting })
     }
 

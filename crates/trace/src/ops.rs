@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use harmonia_types::Operation;
 use serde::{Serialize, Serializer};
@@ -21,11 +22,10 @@ const LETTERS: [(&str, Operation); 4] =
     [("r", Operation::Read), ("w", Operation::Write), ("t", Operation::Trim), ("f", Operation::Flush)];
 const FORM: &str = "expected r=1,2,5/w=3,4,6 with a group for each of r, w, t and f that has codes";
 
-/// One code: its bytes, in lower case, its value if it is a number, and what it means.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// One code: its text, in lower case, its value if it is a number, and what it means.
+#[derive(PartialEq, Eq)]
 struct Code {
-    bytes: [u8; LONGEST],
-    length: usize,
+    text: String,
     number: Option<u64>,
     operation: Operation,
 }
@@ -39,36 +39,27 @@ impl Code {
                 "has the code `{text}`: a code has 1 to {LONGEST} characters and no blank; {FORM}"
             ));
         }
-        let mut bytes = [0; LONGEST];
-        bytes[..text.len()].copy_from_slice(text.to_ascii_lowercase().as_bytes());
-        Ok(Code { bytes, length: text.len(), number: number_or_hex(text.as_bytes()), operation })
-    }
-
-    fn text(&self) -> &[u8] {
-        &self.bytes[..self.length]
+        let number = number_or_hex(text.as_bytes());
+        Ok(Code { text: text.to_ascii_lowercase(), number, operation })
     }
 
     fn is(&self, word: &[u8]) -> bool {
-        self.text().eq_ignore_ascii_case(word)
+        self.text.as_bytes().eq_ignore_ascii_case(word)
             || (self.number.is_some() && self.number == number_or_hex(word))
     }
 }
 
 /// What the codes of a column mean.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct OperationCodes {
-    codes: [Option<Code>; MOST],
+    codes: Arc<[Code]>,
 }
 
 impl OperationCodes {
     /// What `word` means, if it is one of the codes.
     #[inline]
     pub(crate) fn meaning(&self, word: &[u8]) -> Option<Operation> {
-        self.codes().find(|code| code.is(word)).map(|code| code.operation)
-    }
-
-    fn codes(&self) -> impl Iterator<Item = &Code> {
-        self.codes.iter().map_while(Option::as_ref)
+        self.codes.iter().find(|code| code.is(word)).map(|code| code.operation)
     }
 }
 
@@ -99,17 +90,15 @@ impl FromStr for OperationCodes {
         }
         // Shown in this order, and equal to what is read from what is shown.
         codes.sort_by_key(|code| LETTERS.iter().position(|(_, operation)| *operation == code.operation));
-        let mut all = OperationCodes { codes: [None; MOST] };
-        all.codes.iter_mut().zip(codes).for_each(|(place, code)| *place = Some(code));
-        Ok(all)
+        Ok(OperationCodes { codes: codes.into() })
     }
 }
 
 impl fmt::Display for OperationCodes {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = |(letter, operation): &(&str, Operation)| {
-            let codes = self.codes().filter(|code| code.operation == *operation);
-            let codes: Vec<_> = codes.map(|code| String::from_utf8_lossy(code.text())).collect();
+            let codes = self.codes.iter().filter(|code| code.operation == *operation);
+            let codes: Vec<&str> = codes.map(|code| code.text.as_str()).collect();
             (!codes.is_empty()).then(|| format!("{letter}={}", codes.join(",")))
         };
         out.write_str(&LETTERS.iter().filter_map(group).collect::<Vec<_>>().join("/"))
@@ -136,7 +125,7 @@ mod tests {
     fn codes_mean_what_they_were_said_to_mean_and_are_shown_so() {
         let codes: OperationCodes = " w = 3,4, 6/r=1,0x2,Get/t=9".parse().unwrap();
         assert_eq!(codes.to_string(), "r=1,0x2,get/w=3,4,6/t=9");
-        assert_eq!(codes.to_string().parse(), Ok(codes));
+        assert_eq!(codes.to_string().parse(), Ok(codes.clone()));
         let meaning = |word: &str| codes.meaning(word.as_bytes());
         assert_eq!(["1", "02", "GET"].map(meaning), [Some(Operation::Read); 3]);
         assert_eq!((meaning("0x6"), meaning("9")), (Some(Operation::Write), Some(Operation::Trim)));

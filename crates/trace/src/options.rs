@@ -114,7 +114,7 @@ impl Units {
 }
 
 /// What a format's reader works with: the units after the options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) time_ns: u64,
     pub(crate) address: Bytes,
@@ -178,7 +178,7 @@ impl Setting {
         if options.event_format.is_some() && *name != BLKPARSE {
             return Err(format!("format `{name}` is not printed by blkparse: only that has an event_format"));
         }
-        if let Some(format) = options.event_format.filter(|format| !format.has_event())
+        if let Some(format) = options.event_format.as_ref().filter(|format| !format.has_event())
             && options.action.is_none()
         {
             return Err(format!(
@@ -190,7 +190,7 @@ impl Setting {
                 "format `{name}` has operations of its own: only the codes of format `csv` are named (ops)"
             ));
         }
-        if let (Some(ops), Some(read_is)) = (options.ops, read_is) {
+        if let (Some(ops), Some(read_is)) = (&options.ops, read_is) {
             return Err(format!(
                 "ops = {ops} and read_is = {read_is} exclude each other: ops says what each code means"
             ));
@@ -214,8 +214,8 @@ impl Setting {
             asked_time_ns: time_ns,
             action: options.action,
             columns: options.columns,
-            ops: options.ops,
-            event_format: options.event_format,
+            ops: options.ops.clone(),
+            event_format: options.event_format.clone(),
         })
     }
 }

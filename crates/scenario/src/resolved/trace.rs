@@ -25,9 +25,9 @@ pub(super) struct TraceView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     read_is: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    ops: Option<OperationCodes>,
+    ops: Option<&'a OperationCodes>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    event_format: Option<EventFormat>,
+    event_format: Option<&'a EventFormat>,
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<Action>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,8 +86,8 @@ impl<'a> From<&'a TraceConfig> for TraceView<'a> {
             address_unit: options.units.address.map(units::format_bytes),
             size_unit: options.units.size.map(units::format_bytes),
             read_is: options.units.read_is,
-            ops: options.ops,
-            event_format: options.event_format,
+            ops: options.ops.as_ref(),
+            event_format: options.event_format.as_ref(),
             action: options.action,
             sort_window: options.sort_window,
             spread: options.spread,

@@ -39,7 +39,8 @@ pub(crate) fn most_complete_action(
     setting: Setting,
 ) -> Action {
     let mut log = ReadLog::default();
-    inputs.iter().for_each(|input| count(input, format, Setting { action: None, ..setting }, &mut log));
+    let setting = Setting { action: None, ..setting };
+    inputs.iter().for_each(|input| count(input, format, setting.clone(), &mut log));
     log.events.choice()
 }
 

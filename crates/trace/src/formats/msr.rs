@@ -111,7 +111,7 @@ impl Msr {
             if is_header(line) {
                 return Ok(HEADER);
             }
-            let is_row = |line: &[u8]| Msr::new(self.setting).row(line).is_ok();
+            let is_row = |line: &[u8]| Msr::new(self.setting.clone()).row(line).is_ok();
             self.indexed = behind_index.is_some_and(|line| is_header(line) || is_row(line));
             if behind_index.is_some_and(is_header) {
                 return Ok(HEADER);

@@ -57,7 +57,7 @@ impl Csv {
             }
         }
         fields.end(self.columns.len())?;
-        command.parsed(self.setting)
+        command.parsed(&self.setting)
     }
 }
 

@@ -88,7 +88,7 @@ struct Command {
 impl Command {
     /// The request it is, if it is one.
     #[inline]
-    fn parsed(self, setting: Setting) -> Result<Parsed, String> {
+    fn parsed(self, setting: &Setting) -> Result<Parsed, String> {
         let Command { code, time_ns, lbn, size } = self;
         let operation = match code {
             0x08 | 0x28 | 0x88 | 0xa8 => Operation::Read,

@@ -88,7 +88,7 @@ fn the_header_names_the_columns() {
 fn every_code_of_sbc_that_transfers_or_flushes_is_known() {
     let operation = |code: u8| {
         let command = Command { code, time_ns: 0, lbn: 1, size: 512 };
-        match command.parsed(super::super::plain(&FORMAT)).unwrap() {
+        match command.parsed(&super::super::plain(&FORMAT)).unwrap() {
             Parsed::Row(row) => Some(row.operation),
             _ => None,
         }

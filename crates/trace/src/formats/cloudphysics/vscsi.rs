@@ -122,8 +122,8 @@ impl Vscsi {
         Ok(Vscsi {
             window: Window::new(input)?,
             version,
-            setting,
             time_ns: setting.asked_time_ns.unwrap_or(TIME_NS),
+            setting,
             volumes: disk(),
             passed: 0,
             byte: 0,
@@ -160,7 +160,7 @@ impl Vscsi {
             return Err(self.implausible(record));
         };
         let time_ns = time.checked_mul(self.time_ns).ok_or_else(|| self.too_late(time))?;
-        Command { code, time_ns, lbn, size: u64::from(size) }.parsed(self.setting)
+        Command { code, time_ns, lbn, size: u64::from(size) }.parsed(&self.setting)
     }
 
     #[cold]
