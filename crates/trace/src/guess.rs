@@ -228,6 +228,12 @@ impl Hint {
             keys.push_str(", workload.ops");
         }
         let _ = match options {
+            Some(_) if !self.roles.contains(&Some(Role::Time)) => {
+                write!(
+                    words,
+                    " (as its header says; no column is when a request was issued, so all arrive at once; {keys})"
+                )
+            }
             Some(_) => write!(words, " (as its header says; {keys})"),
             None => write!(words, " (as far as its header says; {}; {keys})", self.open()),
         };

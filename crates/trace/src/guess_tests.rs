@@ -32,6 +32,10 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
         ("ts,op,offset,size\n128166372003061629,R,512,512\n", "size --time-unit 100ns (as"),
         ("time_s,is_read,offset,size\n1,0,512,512\n", "--columns time,op,offset,size --read-is 1 (as"),
         ("time_s,is_write,offset,size\n1,0,512,512\n", "--columns time,op,offset,size (as"),
+        (
+            "End Time,op,offset,size\n1.5,R,512,512\n",
+            "--columns -,op,offset,size (as its header says; no column is when a request was issued, so all arrive at once;",
+        ),
         // A completion and a process are not what they stand beside.
         (
             "STARTs,ENDs,COMM,TYPE,BLOCK,BYTES\n1.5,1.6,sh,WSM,8,512\n",
