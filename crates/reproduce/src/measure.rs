@@ -323,7 +323,7 @@ pub enum Measure {
     Minus(Box<Measure>, Box<Measure>),
     /// The first divided by the second.
     Over(Box<Measure>, Box<Measure>),
-    /// By how many percent the second is below the first; see [`percent_lowered`].
+    /// By how many percent the second is below the first. Where the first is below 0 nothing is lowered.
     Lowered(Box<Measure>, Box<Measure>),
     /// Their mean.
     Average(Vec<Measure>),
