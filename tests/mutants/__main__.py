@@ -43,7 +43,7 @@ TIMEOUT = 900
 PATIENCE = 5
 """A test that takes so many times as long as without a mutant, and a minute, never ends."""
 SURVIVORS_AT_MOST = 0.1
-LONG = {"all", "contents"}
+LONG = {"all", "contents", "registry"}
 """Programs whose long tests `make simulations` runs: they are marked as ignored."""
 LONGEST = ["contents_are_right_in_many_histories", "contents_are_right_with_two_parities_in_many_histories", "coverage_to_look_at"]
 """Ignored tests of other programs, which `make check` never runs."""

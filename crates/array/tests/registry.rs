@@ -316,6 +316,7 @@ fn random_faults(seed: u64, config: &ArrayConfig) -> Faults {
 
 /// Requests complete once, replacements are built, and the same seed gives the same run, whoever fails when.
 #[test]
+#[ignore = "long: make simulations"]
 fn every_coordinator_goes_on_when_members_fail() {
     let (mut failures, mut rebuilds, mut seed) = (0, 0, 0);
     for shape in levels() {
@@ -430,6 +431,7 @@ fn failing(mut config: ArrayConfig, failures: &[(u16, When)]) -> ArrayConfig {
 
 /// The last one is not rebuilt when the run ends.
 #[test]
+#[ignore = "long: make simulations"]
 fn every_coordinator_outlives_failures_on_every_level() {
     for shape in levels() {
         let aged = aged_as(&of_level(shape, "local", Domain::Device, SimDuration::ZERO));
@@ -485,6 +487,7 @@ fn members_that_run_ahead_are_rebuilt_as_members_in_step() {
 /// Whoever orders members to collect goes on to do so whenever one of them fails, between an order and its effect too: messages
 /// take two milliseconds.
 #[test]
+#[ignore = "long: make simulations"]
 fn no_coordinator_stops_for_ever_when_a_member_fails() {
     let shape = (Level::Raid5(Rotation::LeftSymmetric), 4);
     let config = |policy| of_level(shape, policy, Domain::Device, SimDuration::from_us(2_000));

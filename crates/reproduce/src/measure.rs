@@ -464,7 +464,7 @@ pub(crate) mod tests {
     #[test]
     fn what_does_not_grow_is_not_lowered() {
         assert_eq!(percent_lowered(10.0, 4.0), 60.0);
-        assert_eq!(percent_lowered(10.0, -1.0), 110.0);
+        assert_eq!(percent_lowered(10.0, -10.0), 200.0);
         assert_eq!(percent_lowered(-10.0, 11.6), -216.0);
         assert_eq!(percent_lowered(-10.0, -20.0), 0.0);
     }

@@ -208,6 +208,7 @@ fn has_threads(seed: u64, scenario: &Scenario) -> bool {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn members_that_are_heard_run_ahead_to_the_report_of_members_in_step() {
     let (first, runs) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let way = |name, threads, checked, observe| Way { name, threads, checked, observe };
