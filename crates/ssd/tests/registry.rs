@@ -187,7 +187,6 @@ fn every_combination_of_victim_and_schedule_keeps_all_data() {
 }
 
 #[test]
-#[ignore = "long: make simulations"]
 fn every_combination_of_concurrency_and_schedule_keeps_all_data() {
     for policy in concurrency::REGISTRY {
         for schedule in schedule::REGISTRY {
