@@ -21,7 +21,7 @@ use crate::config::ArrayConfig;
 
 const MAGIC: &[u8; 8] = b"harmaged";
 /// Changes whenever the layout of the file does.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Magic, format, length and hash of the header.
 const PREAMBLE: usize = 8 + 4 + 4 + 8;
 /// What is hashed and handed on at a time: stays in the cache in between.

@@ -4,9 +4,10 @@
 //!
 //! Not measured: reads by cause, counts per die or channel, wear within a window.
 
-use harmonia_types::{DeviceCounters, Estimates, IoCause, SimDuration};
+use harmonia_types::{DeviceCounters, Estimates, SimDuration};
 use serde::{Deserialize, Serialize};
 
+use crate::flash_bytes::{Flash, FlashBytes};
 use crate::gc_waits::GcWaitsReport;
 use crate::inside::InsideReport;
 use crate::over_time::OverTimeReport;
@@ -23,15 +24,15 @@ pub struct DeviceReport {
     pub gc_pages_moved: u64,
     /// Time in GC, summed over the dies. Unit: ns.
     pub gc_busy_ns: u64,
-    /// Flash data pages programmed (host, GC and parity) per host data page written; null where none was.
-    /// Unit: ratio.
+    /// The drive's own, as its SMART log would have it: flash bytes programmed per byte that the array wrote to it, be it data,
+    /// parity, a log or a rebuild; null where none was. Unit: ratio.
     pub write_amplification: Option<f64>,
     /// Busy plane time / (planes of a die x GC time of the dies), from 0 to 1; null without GC time. Unit:
     /// ratio.
     pub plane_utilisation_in_gc: Option<f64>,
     /// Erase counts over the device's blocks. Unit: count.
     pub wear: Wear,
-    /// Data pages written by the host. Unit: pages.
+    /// Data pages written to it, parity left out. Unit: pages.
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
     pub host_pages_read: u64,
@@ -42,7 +43,7 @@ pub struct DeviceReport {
     /// collects is counted by how often its dies did on average, or by the victims of each allocation unit. Unit: count.
     #[serde(default)]
     pub gc_events: u64,
-    /// Write amplification over whole collection cycles; null without a victim. Unit: ratio.
+    /// The drive's own write amplification over whole collection cycles; null without a victim. Unit: ratio.
     #[serde(default)]
     pub write_amplification_whole_cycles: Option<f64>,
     /// What garbage collection did with host operations inside the dies; absent in reports of before it was counted.
@@ -66,6 +67,15 @@ pub struct DeviceReport {
     /// The member whose place it took; absent if it took none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_place_of: Option<u16>,
+    /// What the array wrote to it; 0 in reports of before it was counted. Unit: bytes.
+    #[serde(default)]
+    pub host_bytes_written: u64,
+    /// Programmed for whatever but metadata: what `write_amplification` divides by the former. Unit: bytes.
+    #[serde(default)]
+    pub flash_bytes_programmed: u64,
+    /// Its parts, and metadata.
+    #[serde(default)]
+    pub flash_bytes: FlashBytes,
 }
 
 /// The time left that a device tells as a collection begins, held against the time it then takes.
@@ -96,41 +106,28 @@ pub struct DieTraits {
     pub planes: u32,
     /// Whether its schedule takes host operations along, so that what it offered them means something.
     pub pairs: bool,
-}
-
-/// Flash data pages programmed per host data page written; `None` where none was. Unit: ratio.
-pub(crate) fn write_amplification(counters: &DeviceCounters) -> Option<f64> {
-    ratio(counters.data_pages_programmed(), counters.host_pages_written())
-}
-
-/// Write amplification over whole collection cycles: each victim's pages per page that collecting it freed, times the
-/// pages that the array programs for a page of the host (1 without parity). A victim's life is a whole cycle, so it
-/// does not matter where the window cuts, nor whether free blocks were built up in it. `None` without a victim, or
-/// where collecting freed nothing. Unit: ratio.
-pub(crate) fn write_amplification_whole_cycles(counters: &DeviceCounters) -> Option<f64> {
-    let DeviceCounters { victim_pages, victim_pages_moved, .. } = *counters;
-    let cycles = ratio(victim_pages, victim_pages - victim_pages_moved)?;
-    let own = counters.programmed(IoCause::Host) + counters.programmed(IoCause::Parity);
-    (victim_pages > 0).then_some(cycles * ratio(own, counters.host_pages_written()).unwrap_or(1.0))
+    /// Of its pages. Unit: bytes.
+    pub page_size: u64,
 }
 
 impl DeviceReport {
     /// The report of a device that counted `counters` in the measured window and whose blocks have this
     /// `wear`; without its events, what it did over time and who waited for it, which others watch.
     pub fn new(counters: &DeviceCounters, wear: Wear, dies: DieTraits) -> Self {
+        let flash = Flash::of([(counters, dies.page_size)]);
         DeviceReport {
             erases: counters.erases,
             gc_victims: counters.gc_victims,
             gc_pages_moved: counters.gc_pages_moved(),
             gc_busy_ns: counters.gc_busy.as_ns(),
-            write_amplification: write_amplification(counters),
+            write_amplification: flash.of_drive(),
             plane_utilisation_in_gc: utilisation([(counters, dies)]),
             wear,
             host_pages_written: counters.host_pages_written(),
             host_pages_read: counters.host_pages_read,
             parity_pages_written: None,
             gc_events: 0,
-            write_amplification_whole_cycles: write_amplification_whole_cycles(counters),
+            write_amplification_whole_cycles: flash.of_drive_over_cycles(),
             inside: InsideReport::new(counters, dies.pairs),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
@@ -138,6 +135,9 @@ impl DeviceReport {
             spare: false,
             journal: false,
             in_place_of: None,
+            host_bytes_written: flash.bytes.written(),
+            flash_bytes_programmed: flash.bytes.of_drive(),
+            flash_bytes: flash.bytes,
         }
     }
 }
@@ -168,7 +168,7 @@ mod tests {
     const COUNTED: DeviceCounters = DeviceCounters {
         host_pages_read: 10,
         parity_pages_read: 9,
-        programs: [8, 12, 4, 100],
+        programs: [8, 12, 4, 100, 0, 0],
         erases: 5,
         gc_victims: 3,
         gc_busy: SimDuration(1_000),
@@ -186,24 +186,7 @@ mod tests {
     };
 
     fn dies(planes: u32) -> DieTraits {
-        DieTraits { planes, pairs: false }
-    }
-
-    #[test]
-    fn write_amplification_counts_host_gc_and_parity_but_not_metadata() {
-        assert_eq!(write_amplification(&COUNTED), Some(3.0));
-        assert_eq!(write_amplification(&DeviceCounters { programs: [0, 12, 4, 100], ..COUNTED }), None);
-    }
-
-    /// Three victims of 6 pages gave 12 valid ones: 18 pages programmed for each 6 of the array, which writes 12 for 8 of the
-    /// host.
-    #[test]
-    fn whole_cycles_know_nothing_of_the_window() {
-        assert_eq!(write_amplification_whole_cycles(&COUNTED), Some(4.5));
-        let of = |victim_pages, victim_pages_moved| {
-            write_amplification_whole_cycles(&DeviceCounters { victim_pages, victim_pages_moved, ..COUNTED })
-        };
-        assert_eq!((of(0, 0), of(18, 18)), (None, None));
+        DieTraits { planes, pairs: false, page_size: 4_096 }
     }
 
     #[test]
@@ -228,14 +211,14 @@ mod tests {
             gc_victims: 3,
             gc_pages_moved: 12,
             gc_busy_ns: 1_000,
-            write_amplification: Some(3.0),
+            write_amplification: Some(2.0),
             plane_utilisation_in_gc: Some(0.75),
             wear: wear.clone(),
             host_pages_written: 8,
             host_pages_read: 10,
             parity_pages_written: None,
             gc_events: 0,
-            write_amplification_whole_cycles: Some(4.5),
+            write_amplification_whole_cycles: Some(3.0),
             inside: InsideReport::new(&COUNTED, false),
             over_time: OverTimeReport::default(),
             gc_waits: GcWaitsReport::default(),
@@ -243,6 +226,15 @@ mod tests {
             spare: false,
             journal: false,
             in_place_of: None,
+            host_bytes_written: 12 * 4_096,
+            flash_bytes_programmed: 24 * 4_096,
+            flash_bytes: FlashBytes {
+                host: 8 * 4_096,
+                parity: 4 * 4_096,
+                collection: 12 * 4_096,
+                metadata: 100 * 4_096,
+                ..FlashBytes::default()
+            },
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, dies(2)), expected);
         let estimate = GcEstimateReport { events: 4, mean_ns: 200.0, mean_error_ns: 15.0 };

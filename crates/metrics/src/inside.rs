@@ -122,6 +122,7 @@ pub(crate) mod tests {
         parity_pages_read: 0,
         read_modify_write_reads: 0,
         programs: [0; IoCause::COUNT],
+        padding: [0; IoCause::COUNT],
         erases: 0,
         gc_victims: 0,
         victim_pages: 0,

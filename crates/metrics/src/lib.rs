@@ -29,6 +29,7 @@ mod device;
 mod distribution;
 mod failures;
 mod feasibility;
+mod flash_bytes;
 mod gc_overlap;
 mod gc_waits;
 mod host;
@@ -60,6 +61,7 @@ pub use failures::{
     LossReport, PhaseResponse, PhaseResponses, RebuildReport, ResyncReport,
 };
 pub use feasibility::{FeasibilityReport, MeasuredIn, WarmupGc};
+pub use flash_bytes::FlashBytes;
 pub use gc_overlap::GcOverlap;
 pub use gc_waits::{GcWaits, GcWaitsReport};
 pub use harmonia_types::Pairing;

@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 use harmonia_types::{DeviceCounters, IoCause};
 use serde::{Deserialize, Serialize};
 
-use crate::device::{
-    DeviceReport, DieTraits, ratio, utilisation, write_amplification, write_amplification_whole_cycles,
-};
+use crate::device::{DeviceReport, DieTraits, utilisation};
 use crate::failures::FailuresReport;
 use crate::feasibility::FeasibilityReport;
+use crate::flash_bytes::{Flash, FlashBytes};
 use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
@@ -65,8 +64,8 @@ pub struct Report {
 /// The report's `array` section: sums over its devices, and coordination.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArrayReport {
-    /// Flash data pages programmed (host with all copies, GC and parity) per data page the host wrote; null where none was.
-    /// Unit: ratio.
+    /// Flash bytes programmed (data with all copies, rests of pages, parity, logs and GC) per byte that the user wrote; null
+    /// where none was. Unit: ratio.
     pub write_amplification: Option<f64>,
     /// Blocks erased. Unit: count.
     pub erases: u64,
@@ -74,7 +73,7 @@ pub struct ArrayReport {
     pub gc_pages_moved: u64,
     /// Data pages written by the host, each counted once however many copies are kept. Unit: pages.
     pub host_pages_written: u64,
-    /// Flash data pages programmed: host with all copies, GC and parity, without metadata. Unit: pages.
+    /// Flash data pages programmed, for whatever but metadata. Unit: pages.
     pub flash_pages_programmed: u64,
     /// Parity pages programmed on behalf of the array, moves by GC not included. Unit: pages.
     pub parity_pages_written: u64,
@@ -125,6 +124,17 @@ pub struct ArrayReport {
     /// What befell members, and what requests felt of it; absent where nothing may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<FailuresReport>,
+    /// What the user wrote, by length of requests after alignment; 0 in reports of before it was counted. A request that was
+    /// under way when the window began counts by the share of its data that was programmed in it. Unit: bytes.
+    #[serde(default)]
+    pub host_bytes_written: u64,
+    /// Programmed for whatever but metadata, rebuild, resync and scrub: what `write_amplification` divides by the former.
+    /// Unit: bytes.
+    #[serde(default)]
+    pub flash_bytes_programmed: u64,
+    /// Its parts, and what stands apart.
+    #[serde(default)]
+    pub flash_bytes: FlashBytes,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -217,20 +227,22 @@ impl Comparison {
 }
 
 impl ArrayReport {
-    /// Sums what the devices counted in the measured window; each comes with its dies. Without
-    /// capacity and redundancy, of which devices know nothing.
+    /// Sums what the devices counted in the measured window, in which the user wrote so many bytes; each comes with its dies.
+    /// Without capacity and redundancy, of which devices know nothing.
     pub fn new<'a>(
         devices: impl IntoIterator<Item = (&'a DeviceCounters, DieTraits)> + Clone,
         devices_in_gc_fraction: Vec<f64>,
         coordination: CoordinationReport,
+        host_bytes_written: u64,
     ) -> Self {
         let sum = DeviceCounters::sum(devices.clone().into_iter().map(|(counters, _)| counters));
         let pairs = devices.clone().into_iter().any(|(_, dies)| dies.pairs);
+        let flash = Flash::of(devices.clone().into_iter().map(|(counters, dies)| (counters, dies.page_size)));
         ArrayReport {
-            write_amplification: write_amplification(&sum),
+            write_amplification: flash.of_array(host_bytes_written),
             erases: sum.erases,
             gc_pages_moved: sum.gc_pages_moved(),
-            host_pages_written: sum.host_pages_written(),
+            host_pages_written: sum.programmed(IoCause::Host),
             flash_pages_programmed: sum.data_pages_programmed(),
             parity_pages_written: sum.programmed(IoCause::Parity),
             devices_in_gc_fraction,
@@ -242,13 +254,16 @@ impl ArrayReport {
             usable_bytes: 0,
             redundancy: None,
             stripe_cache: None,
-            write_amplification_whole_cycles: write_amplification_whole_cycles(&sum),
+            write_amplification_whole_cycles: flash.of_array_over_cycles(host_bytes_written),
             reconstruct: None,
             nvram: None,
             write_hole: None,
             bitmap: None,
             feasibility: None,
             failures: None,
+            host_bytes_written,
+            flash_bytes_programmed: flash.bytes.of_array(),
+            flash_bytes: flash.bytes,
         }
     }
 }
@@ -261,9 +276,6 @@ impl ArrayReport {
             let programmed = self.host_pages_written;
             // Every write goes to all copies; at the edges of the window some may be on their way.
             self.host_pages_written = programmed / u64::from(copies);
-            self.write_amplification = ratio(self.flash_pages_programmed, self.host_pages_written);
-            let of_copies = |cycles: f64| Some(cycles * ratio(programmed, self.host_pages_written)?);
-            self.write_amplification_whole_cycles = self.write_amplification_whole_cycles.and_then(of_copies);
             let redundancy = self.redundancy.get_or_insert_default();
             redundancy.copy_pages_written = programmed - self.host_pages_written;
         }

@@ -28,6 +28,7 @@ const NONE: DeviceCounters = DeviceCounters {
     parity_pages_read: 0,
     read_modify_write_reads: 0,
     programs: [0; IoCause::COUNT],
+    padding: [0; IoCause::COUNT],
     erases: 0,
     gc_victims: 0,
     victim_pages: 0,
@@ -49,7 +50,7 @@ const NONE: DeviceCounters = DeviceCounters {
 const DEVICES: [DeviceCounters; 2] = [
     DeviceCounters {
         host_pages_read: 7,
-        programs: [4, 2, 0, 0],
+        programs: [4, 2, 0, 0, 0, 0],
         erases: 3,
         gc_victims: 2,
         gc_busy: SimDuration(100),
@@ -89,7 +90,7 @@ const DEVICES: [DeviceCounters; 2] = [
     },
     DeviceCounters {
         host_pages_read: 9,
-        programs: [6, 3, 5, 11],
+        programs: [6, 3, 5, 11, 0, 0],
         erases: 4,
         read_modify_write_reads: 2,
         ..NONE
@@ -97,7 +98,10 @@ const DEVICES: [DeviceCounters; 2] = [
 ];
 
 /// Only the first one's schedule pairs.
-const DIES: [DieTraits; 2] = [DieTraits { planes: 2, pairs: true }, DieTraits { planes: 2, pairs: false }];
+const DIES: [DieTraits; 2] = [
+    DieTraits { planes: 2, pairs: true, page_size: 4_096 },
+    DieTraits { planes: 2, pairs: false, page_size: 4_096 },
+];
 
 fn report() -> Report {
     let counters = [("messages", 12), ("forced", 3)];
@@ -148,6 +152,7 @@ fn report() -> Report {
             DEVICES.iter().zip(DIES),
             vec![0.5, 0.25, 0.25],
             CoordinationReport::new("reactive-selective", "command", counters),
+            20_480,
         ),
         devices: devices(&wear),
         engine: EngineReport {
@@ -249,13 +254,14 @@ fn the_json_is_the_contract() {
         r#""blame_phases_ns":{"data":{"gc":0,"queue":0,"flash":50,"bus":0,"link":40,"rebuild":0},"#,
         r#""parity":{"gc":0,"queue":1,"flash":2,"bus":3,"link":0,"rebuild":0},"#,
         r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0,"rebuild":0}},"arrivals_ns":900},"#,
-        r#""array":{"write_amplification":2.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
+        r#""array":{"write_amplification":4.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
         r#""coordination":{"policy":"reactive-selective","interface":"command","forced":3,"messages":12},"#,
         r#""metadata_pages_programmed":11,"read_modify_write_reads":3,"#,
         r#""plane_utilisation_in_gc":0.25,"#,
         inside,
-        r#","write_amplification_whole_cycles":2.0},"#,
+        r#","write_amplification_whole_cycles":4.0,"#,
+        r#""host_bytes_written":20480,"flash_bytes_programmed":81920,"flash_bytes":{"host":40960,"padding":0,"parity":20480,"logs":0,"collection":20480,"background":0,"metadata":45056}},"#,
         r#""devices":[{"erases":3,"gc_victims":2,"gc_pages_moved":2,"gc_busy_ns":100,"write_amplification":1.5,"#,
         r#""plane_utilisation_in_gc":0.25,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":4,"host_pages_read":7,"gc_events":0,"write_amplification_whole_cycles":1.3333333333333333,"#,
@@ -264,12 +270,14 @@ fn the_json_is_the_contract() {
         r#""victims_erased":[2],"channels_in_gc_fraction":[0.5,0.5],"empty_blocks_least":11,"#,
         r#""empty_blocks_change_variance":1.5,"#,
         r#""empty_blocks_change_variance_by_width":[[16384,1.5],[32768,0.25]],"#,
-        r#""queue_depth_mean":3.0,"queue_depth_max":9},"gc_waits":{"requests":3,"ns":700}},"#,
-        r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":2.3333333333333335,"#,
+        r#""queue_depth_mean":3.0,"queue_depth_max":9},"gc_waits":{"requests":3,"ns":700},"#,
+        r#""host_bytes_written":16384,"flash_bytes_programmed":24576,"flash_bytes":{"host":16384,"padding":0,"parity":0,"logs":0,"collection":8192,"background":0,"metadata":0}},"#,
+        r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":1.2727272727272727,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":6,"host_pages_read":9,"gc_events":0,"write_amplification_whole_cycles":null,"inside":{"pairing":null,"merged_reads":0,"#,
         r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
-        r#""gc_waits":{"requests":0,"ns":0}}],"#,
+        r#""gc_waits":{"requests":0,"ns":0},"#,
+        r#""host_bytes_written":45056,"flash_bytes_programmed":57344,"flash_bytes":{"host":24576,"padding":0,"parity":20480,"logs":0,"collection":12288,"background":0,"metadata":45056}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5,"threads":6},"#,
         r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
         r#""label":"selective"}"#,
@@ -312,7 +320,8 @@ fn what_redundancy_costs_follows_the_inside_of_dies() {
     let expected = [
         r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"rows_read_modify_write":2,"#,
         r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"copy_pages_written":6,"#,
-        r#""trims_ignored_bytes":7},"write_amplification_whole_cycles":null}"#,
+        r#""trims_ignored_bytes":7},"write_amplification_whole_cycles":null,"#,
+        r#""host_bytes_written":0,"flash_bytes_programmed":0,"flash_bytes":{"host":0,"padding":0,"parity":0,"logs":0,"collection":0,"background":0,"metadata":0}}"#,
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use harmonia_metrics::{Intervals, Method, Report, VariantIntervals, Versus, Winner, Winners};
+use harmonia_metrics::{ArrayReport, Intervals, Method, Report, VariantIntervals, Versus, Winner, Winners};
 use harmonia_tables::{
     label, needs, needs_differ,
     numbers::{self, NONE, or_none},
@@ -44,7 +44,10 @@ const COLUMNS: [Column; 9] = [
     },
     Column {
         heading: "write<br>amplification",
-        show: |run| or_none(run.array.write_amplification_whole_cycles, |ratio| format!("{ratio:.2}")),
+        show: |run| {
+            let ArrayReport { write_amplification, write_amplification_whole_cycles, .. } = run.array;
+            numbers::amplification(write_amplification_whole_cycles, write_amplification, 2)
+        },
         winner: None,
     },
     Column {

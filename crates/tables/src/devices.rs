@@ -3,7 +3,7 @@
 use harmonia_metrics::{DeviceReport, Report};
 
 use crate::numbers::{self, or_none};
-use crate::{Style, Table, titled};
+use crate::{Style, Table, layout, titled};
 
 const TITLE: &str = "Devices";
 const HEADINGS: [&str; 9] = [
@@ -18,6 +18,9 @@ const HEADINGS: [&str; 9] = [
     "min..max",
 ];
 
+const NOTE: &str = "GC time: summed over the dies of a device. Write amp: the drive's own, flash bytes programmed per byte that the \
+                    array wrote to it, over whole collection cycles. Wear: erases of a block since the device was new.\n";
+
 /// The table.
 pub(crate) fn section(run: &Report, style: Style) -> String {
     let mut table = Table::new(HEADINGS);
@@ -29,14 +32,14 @@ pub(crate) fn section(run: &Report, style: Style) -> String {
             numbers::count(*gc_victims).into(),
             numbers::count(*gc_pages_moved).into(),
             numbers::duration(*gc_busy_ns).into(),
-            or_none(device.write_amplification_whole_cycles, |ratio| format!("{ratio:.3}")).into(),
+            numbers::amplification(device.write_amplification_whole_cycles, device.write_amplification, 3)
+                .into(),
             or_none(device.plane_utilisation_in_gc, numbers::percent).into(),
             format!("{:.2}", wear.mean).into(),
             format!("{}..{}", wear.min, wear.max).into(),
         ]);
     }
-    titled(TITLE, &table, style)
-        + "GC time: summed over the dies of a device. Wear: erases of a block since the device was new.\n"
+    titled(TITLE, &table, style) + &layout::wrapped(NOTE, style.columns)
 }
 
 /// Its number, and what it is if it is no member.

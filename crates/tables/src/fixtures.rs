@@ -64,6 +64,7 @@ pub fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: &[f64])
         gc_victims: erases / 4,
         gc_pages_moved: 4_321,
         gc_events: 40,
+        write_amplification: Some(3.1),
         write_amplification_whole_cycles: Some(4.712),
         wear,
         ..DeviceReport::default()

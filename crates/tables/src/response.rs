@@ -1,6 +1,6 @@
 //! One row a run: response times, change against the baseline, and what it cost in flash.
 
-use harmonia_metrics::{Comparison, Report, VariantIntervals};
+use harmonia_metrics::{ArrayReport, Comparison, Report, VariantIntervals};
 
 use crate::Emphasis;
 use crate::numbers::{self, NONE, or_none};
@@ -24,8 +24,8 @@ const HEADINGS: [&str; 12] = [
 /// A lone run has nothing to be held against.
 const AGAINST_FIRST: &str = "vs first";
 const BASELINE: &str = "baseline";
-const GC_AFFECTED: &str = "GC-affected: share of requests that met garbage collection on their way. Write amp: write amplification over \
-                           whole collection cycles.\n";
+const GC_AFFECTED: &str = "GC-affected: share of requests that met garbage collection on their way. Write amp: flash bytes \
+                           programmed per byte that the user wrote, over whole collection cycles.\n";
 const MISSED: &str = "missed";
 const MISSED_NOTE: &str =
     "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
@@ -99,12 +99,14 @@ fn row(run: &Report, mean: Cell, change: Option<String>) -> Vec<Cell> {
         ms(all.p9999),
     ];
     row.extend(change.map(Cell::from));
-    row.extend([
-        numbers::count(run.array.erases).into(),
-        or_none(run.array.write_amplification_whole_cycles, |ratio| format!("{ratio:.3}")).into(),
-        gc_affected(run).into(),
-    ]);
+    row.extend([numbers::count(run.array.erases).into(), amplification(run).into(), gc_affected(run).into()]);
     row
+}
+
+/// Of the array: flash bytes per byte of the user.
+fn amplification(run: &Report) -> String {
+    let ArrayReport { write_amplification, write_amplification_whole_cycles, .. } = run.array;
+    numbers::amplification(write_amplification_whole_cycles, write_amplification, 3)
 }
 
 /// Share of all requests that met garbage collection.

@@ -88,7 +88,7 @@ pub const OBJECTIVES: &[Objective] = &[
     Objective {
         name: "write-amplification",
         unit: Unit::Ratio,
-        meaning: "flash pages programmed per page the host wrote",
+        meaning: "flash bytes programmed per byte the user wrote",
         of: |run| run.array.write_amplification,
     },
 ];

@@ -20,6 +20,8 @@ pub struct DeviceCounters {
     pub read_modify_write_reads: u64,
     /// Page programs by cause, ageing included: subtract an earlier reading.
     pub programs: [u64; IoCause::COUNT],
+    /// Bytes of those pages that nobody wrote, because a write covered its page in part, by cause.
+    pub padding: [u64; IoCause::COUNT],
     /// Block erases, ageing included.
     pub erases: u64,
     /// Victims collected, ageing included.
@@ -171,6 +173,7 @@ impl DeviceCounters {
             parity_pages_read: combine(self.parity_pages_read, other.parity_pages_read),
             read_modify_write_reads: combine(self.read_modify_write_reads, other.read_modify_write_reads),
             programs: std::array::from_fn(|cause| combine(self.programs[cause], other.programs[cause])),
+            padding: std::array::from_fn(|cause| combine(self.padding[cause], other.padding[cause])),
             erases: combine(self.erases, other.erases),
             gc_victims: combine(self.gc_victims, other.gc_victims),
             victim_pages: combine(self.victim_pages, other.victim_pages),
@@ -194,9 +197,15 @@ impl DeviceCounters {
         self.programs[cause as usize]
     }
 
-    /// Data pages written by the host: the denominator of write amplification; parity is not among them. Unit: pages.
+    /// Pages of the host's data, and of the array's logs and background work: all that was written to the device but parity.
+    /// Unit: pages.
     pub fn host_pages_written(&self) -> u64 {
-        self.programmed(IoCause::Host)
+        [IoCause::Host, IoCause::Log, IoCause::Background].map(|cause| self.programmed(cause)).iter().sum()
+    }
+
+    /// Programmed of the host's data, if its pages have so many bytes. Unit: bytes.
+    pub fn host_bytes(&self, page_size: u64) -> u64 {
+        self.programmed(IoCause::Host) * page_size - self.padding[IoCause::Host as usize]
     }
 
     /// Valid pages moved out of victims. Unit: pages.
@@ -204,9 +213,9 @@ impl DeviceCounters {
         self.programmed(IoCause::Gc)
     }
 
-    /// Flash data pages programmed: host, GC and parity, but not metadata. Unit: pages.
+    /// Flash data pages programmed, for whatever but metadata. Unit: pages.
     pub fn data_pages_programmed(&self) -> u64 {
-        self.programmed(IoCause::Host) + self.programmed(IoCause::Gc) + self.programmed(IoCause::Parity)
+        self.programs.iter().sum::<u64>() - self.programmed(IoCause::Metadata)
     }
 }
 
@@ -290,7 +299,8 @@ mod tests {
         host_pages_read: 10,
         parity_pages_read: 11,
         read_modify_write_reads: 12,
-        programs: [13, 14, 15, 16],
+        programs: [13, 14, 15, 16, 41, 42],
+        padding: [43, 44, 45, 46, 47, 48],
         erases: 17,
         gc_victims: 18,
         victim_pages: 20,
@@ -339,7 +349,8 @@ mod tests {
         let mut warm = COUNTED;
         warm.depth_at_gc.most = 900;
         let mut later = DeviceCounters::sum([&COUNTED, &COUNTED]);
-        assert_eq!((later.programs, later.gc_plane_busy), ([26, 28, 30, 32], SimDuration(3_000)));
+        assert_eq!((later.programs, later.gc_plane_busy), ([26, 28, 30, 32, 82, 84], SimDuration(3_000)));
+        assert_eq!(later.padding, [86, 88, 90, 92, 94, 96]);
         assert_eq!((later.paired_reads.matched, later.paired_writes.not_ready), (2, 16));
         assert_eq!((later.estimated.error, later.depth_at_gc.events), (SimDuration(120), 50));
         assert_eq!(later.met_gc.sibling_writes, Met { count: 66, time: SimDuration(68) });

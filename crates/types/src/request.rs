@@ -75,14 +75,18 @@ pub enum IoCause {
     Parity = 2,
     /// Block summary pages and the like; outside write amplification.
     Metadata = 3,
+    /// The array's log or write-intent bitmap.
+    Log = 4,
+    /// What the array writes behind its host's back: rebuild, resync, scrub.
+    Background = 5,
 }
 
 impl IoCause {
     /// Number of causes: the length of a table indexed by cause.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 6;
 }
 
-/// Which pages of a member operation are the array's parity: page `p`, counted from 0, is if
+/// Which pages of a member operation are the array's own, parity or a log: page `p`, counted from 0, is if
 /// `(p + phase) % period < run`. One merged range may so cover several stripes, in some of which its member holds parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParityPages {
@@ -92,19 +96,23 @@ pub struct ParityPages {
     pub period: u32,
     /// Parity pages at the beginning of each repetition.
     pub run: u32,
+    /// What these are written for: [`IoCause::Parity`], or [`IoCause::Log`].
+    pub cause: IoCause,
 }
 
 impl ParityPages {
     /// None of them.
-    pub const NONE: ParityPages = ParityPages { phase: 0, period: 1, run: 0 };
+    pub const NONE: ParityPages = ParityPages { phase: 0, period: 1, run: 0, cause: IoCause::Parity };
     /// All of them.
-    pub const ALL: ParityPages = ParityPages { phase: 0, period: 1, run: 1 };
+    pub const ALL: ParityPages = ParityPages { phase: 0, period: 1, run: 1, cause: IoCause::Parity };
+    /// None is parity, all are the log's.
+    pub const LOG: ParityPages = ParityPages { phase: 0, period: 1, run: 1, cause: IoCause::Log };
 
     /// Why page `page` of the operation is touched.
     #[inline]
     pub const fn cause_of(&self, page: u32) -> IoCause {
-        let is_parity = self.run > 0 && (self.period == self.run || self.is_in_run(page));
-        if is_parity { IoCause::Parity } else { IoCause::Host }
+        let is_own = self.run > 0 && (self.period == self.run || self.is_in_run(page));
+        if is_own { self.cause } else { IoCause::Host }
     }
 
     #[inline]

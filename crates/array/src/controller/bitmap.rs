@@ -269,7 +269,7 @@ impl Bitmap {
                 }
                 let (offset, length) = (self.flying[from] * self.block, (to - from) as u64 * self.block);
                 let write = PlannedOperation::data(member, Operation::Write, self.base + offset, length);
-                plan.push(PlannedOperation { phase: Phase::Parity, parity: ParityPages::ALL, ..write });
+                plan.push(PlannedOperation { phase: Phase::Parity, parity: ParityPages::LOG, ..write });
                 self.counters.pages += length / self.page;
                 from = to;
             }

@@ -271,7 +271,7 @@ impl Log {
     ) -> Vec<PlannedOperation> {
         let of = |device, length| PlannedOperation {
             phase: Phase::Parity,
-            parity: ParityPages::ALL,
+            parity: ParityPages::LOG,
             ..PlannedOperation::data(device, Operation::Write, self.base, length)
         };
         let carried = |writes: &mut dyn Iterator<Item = &PlannedOperation>| -> Bytes {

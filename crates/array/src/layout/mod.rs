@@ -117,6 +117,7 @@ impl Layout {
             phase: fits(phase),
             period: fits(pattern.period * pages),
             run: fits(pattern.run * pages),
+            ..ParityPages::ALL
         }
     }
 

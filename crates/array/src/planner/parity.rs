@@ -507,6 +507,7 @@ impl ParityPlanner {
                     phase: u32::try_from(phase).expect(fits),
                     period: u32::try_from(period).expect(fits),
                     run: (pattern.run * pages) as u32,
+                    ..ParityPages::ALL
                 }
             };
             let phase = if parity == ParityPages::ALL { Phase::Parity } else { Phase::Data };

@@ -1,4 +1,4 @@
-//! What devices counted while each batch of requests arrived: erases, pages programmed, victims.
+//! What devices counted while each batch of requests arrived: erases, bytes programmed, victims.
 //!
 //! Counters are read when the first request of a batch arrives, so batch k has the work that was done between the arrivals
 //! of its first request and of the next batch's first. Lengths double as those of [`Batches`](super::Batches) do.
@@ -6,6 +6,7 @@
 use harmonia_types::DeviceCounters;
 
 use super::{BatchReport, MOST, SHORTEST_LOG2};
+use crate::flash_bytes::Flash;
 use crate::report::ArrayReport;
 
 /// A reading of all devices together.
@@ -14,18 +15,19 @@ struct Reading {
     erases: u64,
     programmed: u64,
     host: u64,
-    victim_pages: u64,
-    victim_pages_moved: u64,
+    victims: u64,
+    moved: u64,
 }
 
 impl Reading {
-    fn of(sum: &DeviceCounters) -> Reading {
+    fn of<'a>(devices: impl Iterator<Item = (&'a DeviceCounters, u64)> + Clone) -> Reading {
+        let Flash { bytes, victims, moved } = Flash::of(devices.clone());
         Reading {
-            erases: sum.erases,
-            programmed: sum.data_pages_programmed(),
-            host: sum.host_pages_written(),
-            victim_pages: sum.victim_pages,
-            victim_pages_moved: sum.victim_pages_moved,
+            erases: devices.map(|(counters, _)| counters.erases).sum(),
+            programmed: bytes.of_array(),
+            host: bytes.host,
+            victims,
+            moved,
         }
     }
 }
@@ -50,8 +52,8 @@ impl CounterBatches {
         id.wrapping_sub(self.first) == (self.readings.len() as u64) << self.length_log2
     }
 
-    /// The counters of all devices as a request arrives that is due.
-    pub fn read<'a>(&mut self, devices: impl IntoIterator<Item = &'a DeviceCounters>) {
+    /// The counters of all devices as a request arrives that is due, each with the bytes of its pages.
+    pub fn read<'a>(&mut self, devices: impl Iterator<Item = (&'a DeviceCounters, u64)> + Clone) {
         if self.readings.len() == MOST {
             for index in 0..MOST / 2 {
                 self.readings[index] = self.readings[2 * index];
@@ -59,7 +61,7 @@ impl CounterBatches {
             self.readings.truncate(MOST / 2);
             self.length_log2 += 1;
         }
-        self.readings.push(Reading::of(&DeviceCounters::sum(devices)));
+        self.readings.push(Reading::of(devices));
     }
 
     /// Adds to `report` how the array's figures varied; `requests` is how many the window had.
@@ -75,12 +77,9 @@ impl CounterBatches {
             &each(|reading| reading.host),
             array.write_amplification,
         );
-        let victims = each(|reading| reading.victim_pages);
-        let freed: Vec<f64> = victims
-            .iter()
-            .zip(each(|reading| reading.victim_pages_moved))
-            .map(|(pages, moved)| pages - moved)
-            .collect();
+        let victims = each(|reading| reading.victims);
+        let moved = each(|reading| reading.moved);
+        let freed: Vec<f64> = victims.iter().zip(moved).map(|(bytes, moved)| bytes - moved).collect();
         report.write_amplification_whole_cycles =
             ratio(&victims, &freed, array.write_amplification_whole_cycles);
     }
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     fn reading(id: u64) -> DeviceCounters {
-        DeviceCounters { erases: id / 16, programs: [id, 2 * id, 0, 0], ..DeviceCounters::default() }
+        DeviceCounters { erases: id / 16, programs: [id, 2 * id, 0, 0, 0, 0], ..DeviceCounters::default() }
     }
 
     #[test]
@@ -111,13 +110,13 @@ mod tests {
             for id in (500..500 + requests).filter(|&id| batches.is_due(id)).collect::<Vec<_>>() {
                 // Lengths double while reading, so what was due may not be due any more.
                 if batches.is_due(id) {
-                    batches.read([&reading(id)]);
+                    batches.read([(&reading(id), 4_096)].into_iter());
                 }
             }
             let mut batches = CounterBatches::starting_at(500);
             for id in 500..500 + requests {
                 if batches.is_due(id) {
-                    batches.read([&reading(id - 500)]);
+                    batches.read([(&reading(id - 500), 4_096)].into_iter());
                 }
             }
             let mut report = BatchReport::default();

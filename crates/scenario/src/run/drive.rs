@@ -14,7 +14,7 @@ use harmonia_metrics::{
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, DeviceCounters, DeviceId, HostRequest, SimTime};
+use harmonia_types::{Completion, DeviceCounters, DeviceId, HostRequest, Operation, SimTime};
 use harmonia_workload::{ArrayGeometryForLoad, Limit, Load, SkewRest, TraceAccount, WorkloadConfig};
 
 use super::clock::{Clock, Listener, TooLong};
@@ -58,6 +58,8 @@ pub(super) struct Measured {
     pub gc_intervals: Vec<u64>,
     /// How counters changed from batch to batch of requests.
     pub counter_batches: CounterBatches,
+    /// Bytes of the user's writes in the window: see [`UserBytes`].
+    pub host_bytes_written: u64,
     /// From the window's beginning to the last arrival; `None` in a closed loop.
     pub arrivals_ns: Option<u64>,
     pub messages: MessageCounters,
@@ -194,6 +196,7 @@ impl Run<'_> {
             warmup_gc: GcOverlap::new(scenario.array.members.len(), SimTime::ZERO),
             warmup_gc_events: 0,
             window: None,
+            user: UserBytes::new(&array, begun.as_ref().map_or(0, |begun| begun.0)),
             first_measured: u64::MAX,
             host: HostRecorder::new(),
             gc_waits: GcWaits::new(scenario.array.members.len()),
@@ -228,6 +231,8 @@ pub(super) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
 #[derive(Clone)]
 struct Window {
     from: SimTime,
+    /// Bytes of the user's data that devices had programmed.
+    user_programmed: u64,
     devices: Vec<DeviceCounters>,
     messages: MessageCounters,
     redundancy: ArrayCounters,
@@ -250,6 +255,7 @@ struct Meter<'a> {
     warmup_gc: GcOverlap,
     warmup_gc_events: u64,
     window: Option<Window>,
+    user: UserBytes,
     /// Id of the first request that counts.
     first_measured: u64,
     host: HostRecorder,
@@ -265,7 +271,7 @@ struct Meter<'a> {
 impl Clone for Meter<'_> {
     fn clone(&self) -> Self {
         let Meter { run, warmup, warmed, warmup_gc, warmup_gc_events, window, first_measured, .. } = self;
-        let Meter { host, gc_waits, failures, observer: _, last_finish, .. } = self;
+        let Meter { user, host, gc_waits, failures, observer: _, last_finish, .. } = self;
         Meter {
             run,
             warmup: *warmup,
@@ -273,6 +279,7 @@ impl Clone for Meter<'_> {
             warmup_gc: warmup_gc.clone(),
             warmup_gc_events: *warmup_gc_events,
             window: window.clone(),
+            user: *user,
             first_measured: *first_measured,
             host: host.clone(),
             gc_waits: gc_waits.clone(),
@@ -303,7 +310,8 @@ impl<P: Told> Listener<P> for Meter<'_> {
         }
         // Where a batch of requests begins.
         if let Some(window) = self.window.as_mut().filter(|window| window.batches.is_due(request.id)) {
-            window.batches.read(&counters(array));
+            let counters = counters(array);
+            window.batches.read(counters.iter().zip(page_sizes(array)));
         }
         Ok(())
     }
@@ -315,6 +323,7 @@ impl<P: Told> Listener<P> for Meter<'_> {
     }
 
     fn completes(&mut self, completion: &Completion) {
+        self.user.completes(completion);
         if completion.id < self.first_measured {
             return;
         }
@@ -385,6 +394,7 @@ impl Meter<'_> {
         self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
             from,
+            user_programmed: UserBytes::programmed(array),
             devices: told_counters(array)?,
             messages: *array.message_counters(),
             redundancy: array.counters(),
@@ -445,6 +455,7 @@ impl Meter<'_> {
             host: this.host,
             gc_intervals: window.gc_intervals,
             counter_batches: window.batches,
+            host_bytes_written: this.user.within(UserBytes::programmed(&array), window.user_programmed),
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
             pairs: all.iter().map(|device| device.pairs()).collect(),
             wear: all.iter().map(|device| Wear::of(device.ftl().erase_counts().iter().copied())).collect(),
@@ -472,6 +483,50 @@ impl Meter<'_> {
             trace: source.trace(),
         })
     }
+}
+
+/// What the user has written since the load began, warm-up included.
+///
+/// At either end of the load nothing is under way, so bytes programmed for the user's data are those of the requests, times
+/// copies, less what a cache merged. In the window they are in the same proportion, and no request is cut in two.
+#[derive(Debug, Clone, Copy)]
+struct UserBytes {
+    /// Id of the first request of the load.
+    first: u64,
+    /// Of writes that are complete.
+    completed: u64,
+    /// Programmed for the user's data before the load began.
+    before: u64,
+}
+
+impl UserBytes {
+    fn new<P: Probe>(array: &Array<P>, first: u64) -> Self {
+        UserBytes { first, completed: 0, before: UserBytes::programmed(array) }
+    }
+
+    #[inline]
+    fn completes(&mut self, completion: &Completion) {
+        if completion.operation == Operation::Write && completion.id >= self.first {
+            self.completed += completion.length;
+        }
+    }
+
+    /// Bytes of the user's data that the devices have programmed.
+    fn programmed<P: Probe>(array: &Array<P>) -> u64 {
+        counters(array).iter().zip(page_sizes(array)).map(|(counters, page)| counters.host_bytes(page)).sum()
+    }
+
+    /// What was written in a window that ends with the load, from what was programmed at its ends.
+    fn within(&self, end: u64, from: u64) -> u64 {
+        let (all, window) = (u128::from(end - self.before), u128::from(end - from));
+        let share = (u128::from(self.completed) * window + all / 2).checked_div(all);
+        share.map_or(0, |bytes| bytes as u64)
+    }
+}
+
+/// Bytes of every device's pages.
+fn page_sizes<P: Probe>(array: &Array<P>) -> impl Iterator<Item = u64> + Clone {
+    array.every_device().into_iter().map(|device| device.page_size())
 }
 
 /// The row of the device that was in a place at a time.

@@ -65,7 +65,11 @@ pub(super) fn build(
     let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
     let watched = measured.over_time.into_iter().zip(gc_waits);
     let dies = members().zip(&measured.pairs);
-    let dies = dies.map(|(member, &pairs)| DieTraits { planes: member.ssd.geometry.planes_per_die, pairs });
+    let dies = dies.map(|(member, &pairs)| DieTraits {
+        planes: member.ssd.geometry.planes_per_die,
+        pairs,
+        page_size: u64::from(member.ssd.geometry.page_size),
+    });
     let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(dies.clone());
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
@@ -93,7 +97,12 @@ pub(super) fn build(
         feasibility: policy
             .filter(|policy| policy.keeps_apart())
             .map(|policy| FeasibilityReport::new(policy.at_once(), &measured.warmup_gc, &measured.gc_share)),
-        ..ArrayReport::new(measured.devices.iter().zip(dies.clone()), measured.gc_share, coordination)
+        ..ArrayReport::new(
+            measured.devices.iter().zip(dies.clone()),
+            measured.gc_share,
+            coordination,
+            measured.host_bytes_written,
+        )
     }
     .with_copies(copies);
     let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };

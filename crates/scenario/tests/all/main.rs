@@ -27,3 +27,4 @@ mod stripe_cache;
 mod swarm;
 mod traces;
 mod warmup;
+mod write_amplification;

@@ -721,18 +721,27 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     assert_eq!(shares.len(), usize::from(scenario.array.devices) + 1);
     assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "shares of GC sum to 1: {shares:?}");
+    let bytes = &array.flash_bytes;
+    let page = scenario.array.page_size();
+    let own = (bytes.logs + bytes.background) / page;
     assert_eq!(
         array.flash_pages_programmed,
-        array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written,
+        array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written + own,
         "programs are the sum over causes"
     );
-    match array.write_amplification {
-        Some(amplification) => {
-            let ratio = array.flash_pages_programmed as f64 / array.host_pages_written as f64;
-            assert!(array.host_pages_written > 0 && amplification >= 1.0);
-            assert!((amplification - ratio).abs() < 1e-12, "{amplification} is not {ratio}");
-        }
-        None => assert_eq!(array.host_pages_written, 0),
+    let all = bytes.host + bytes.padding + bytes.parity + bytes.logs + bytes.collection;
+    assert_eq!(array.flash_bytes_programmed, all, "{bytes:?}");
+    assert_eq!(array.flash_pages_programmed * page, all + bytes.background, "{bytes:?}");
+    let ratio = array.flash_bytes_programmed as f64 / array.host_bytes_written as f64;
+    assert_eq!(array.write_amplification, (array.host_bytes_written > 0).then_some(ratio));
+    if warmup == 0 && bytes.host > 0 {
+        assert_eq!(array.host_bytes_written, host.bytes_written, "what the user wrote");
+    }
+    let drives: u64 = report.devices.iter().map(|device| device.flash_bytes_programmed).sum();
+    assert_eq!(drives, all + bytes.background, "of all drives");
+    for device in &report.devices {
+        let ratio = device.flash_bytes_programmed as f64 / device.host_bytes_written as f64;
+        assert_eq!(device.write_amplification, (device.host_bytes_written > 0).then_some(ratio));
     }
     let waited: u64 = report.devices.iter().map(|device| device.gc_waits.requests).sum();
     let waits: u128 = report.devices.iter().map(|device| device.gc_waits.ns).sum();

@@ -19,6 +19,7 @@ pub(super) struct SubState {
     pub deadline: SimTime,
     pub remaining: u32,
     parity: ParityPages,
+    pub edges: Edges,
     pub background: bool,
     /// The page operation that finished last so far (ties: the lowest page).
     finish: SimTime,
@@ -30,6 +31,26 @@ pub(super) struct SubState {
     operation: Operation,
     /// Power was lost since it was submitted: nobody waits for it.
     pub is_silent: bool,
+}
+
+/// Where a write covers pages in part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Edges {
+    /// Its last page, counted from 0.
+    pub last: u32,
+    /// Bytes of the first page, and of the last if that is another, that it does not write.
+    pub left_out: [u32; 2],
+}
+
+impl Edges {
+    /// Bytes of a page that it does not write.
+    pub fn left_out_of(&self, page: u32) -> u32 {
+        match page {
+            0 => self.left_out[0],
+            page if page == self.last => self.left_out[1],
+            _ => 0,
+        }
+    }
 }
 
 /// What a host operation has of the command it was part of.
@@ -63,6 +84,7 @@ impl<P: Probe> Device<P> {
             deadline: sub.deadline.unwrap_or(issued + self.rules.slack),
             remaining: pages,
             parity: sub.parity,
+            edges: Edges::default(),
             background: sub.background,
             finish: SimTime::ZERO,
             last_page: u32::MAX,
@@ -190,7 +212,7 @@ impl<P: Probe> Device<P> {
         let is_told = gc_affected && self.rules.tells_planes;
         if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
             // The only page of it.
-            let is_parity = sub.parity.cause_of(page) == IoCause::Parity;
+            let is_parity = sub.parity.cause_of(page) != IoCause::Host;
             let gc_affected = gc_affected || sub.gc_affected;
             let token = sub.token;
             self.completions.push(SubCompletion { token, finish, blame, gc_affected, is_parity });
@@ -258,7 +280,7 @@ impl<P: Probe> Device<P> {
                 finish: sub.finish,
                 blame: sub.blame,
                 gc_affected: sub.gc_affected,
-                is_parity: sub.parity.cause_of(sub.last_page) == IoCause::Parity,
+                is_parity: sub.parity.cause_of(sub.last_page) != IoCause::Host,
             };
             let counts = sub.gc_affected && self.rules.tells_planes && !sub.background;
             self.completions.push(done);

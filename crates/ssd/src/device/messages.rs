@@ -1,6 +1,6 @@
 //! What goes into a device and what comes out of it.
 
-use harmonia_types::{Blame, Bytes, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Bytes, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
 /// Part of a host request for one device: a range of bytes of its logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,15 @@ pub struct SubRequest {
     pub background: bool,
 }
 
+impl SubRequest {
+    /// What page `page` of it is touched for.
+    #[inline]
+    pub fn cause_of(&self, page: u32) -> IoCause {
+        let is_behind = self.background && self.operation == Operation::Write;
+        if is_behind { IoCause::Background } else { self.parity.cause_of(page) }
+    }
+}
+
 /// A sub-request of which every page is served or refused, and at least one is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubCompletion {
@@ -35,7 +44,7 @@ pub struct SubCompletion {
     pub blame: Blame,
     /// A page operation met garbage collection of its die between arrival and service.
     pub gc_affected: bool,
-    /// The page that finished last is the array's parity.
+    /// The page that finished last is the array's parity, or of its log.
     pub is_parity: bool,
 }
 

@@ -5,6 +5,7 @@
 
 use harmonia_types::{IoCause, Operation, SimTime};
 
+use super::account::Edges;
 use super::index::LONGEST_WALK;
 use super::{Device, DeviceFailure, SubRequest};
 use crate::die::Die;
@@ -145,6 +146,13 @@ impl<P: Probe> Device<P> {
         }
         let (first, pages) = (first as u32, pages as u32);
         let handle = self.open_sub(&sub, issued, pages);
+        if (partial_head || partial_tail) && sub.operation == Operation::Write {
+            let after = if partial_tail { page_size.by() - tail } else { 0 };
+            self.subs[handle].edges = match pages {
+                1 => Edges { last: 0, left_out: [(head + after) as u32, 0] },
+                _ => Edges { last: pages - 1, left_out: [head as u32, after as u32] },
+            };
+        }
         if !sub.background {
             self.last_activity = now;
         }
@@ -207,7 +215,7 @@ impl<P: Probe> Device<P> {
             self.refuse_arriving(handle, page, left, now);
             return Ok(());
         }
-        let op = PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
+        let op = PageOp::new(handle, lpn, unit, page, (kind, sub.cause_of(page)), ready);
         self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
     }
 

@@ -155,6 +155,10 @@ impl<P: Probe> Device<P> {
         let summaries =
             self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
         self.dies[die as usize].exhausted = false;
+        let edges = &self.subs[op.sub].edges;
+        if edges.left_out != [0; 2] {
+            self.counters.padding[op.cause as usize] += u64::from(edges.left_out_of(op.page));
+        }
         if self.ftl.free_blocks(op.unit) != free {
             // A block was opened: utilisation changed, and there is less room.
             self.govern(now);

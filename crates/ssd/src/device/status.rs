@@ -47,6 +47,11 @@ impl<P: Probe> Device<P> {
         self.rules.pairs
     }
 
+    /// Of one of its pages. Unit: bytes.
+    pub fn page_size(&self) -> u64 {
+        self.rules.page_size.by()
+    }
+
     /// Events processed so far.
     pub fn events(&self) -> u64 {
         self.events

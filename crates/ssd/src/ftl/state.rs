@@ -38,11 +38,9 @@ impl Tally {
         self.skipped += other.skipped;
     }
 
-    /// Flash data pages programmed: host, GC and parity, without metadata.
+    /// Flash data pages programmed, for whatever but metadata.
     pub fn data_programs(&self) -> u64 {
-        self.programs[IoCause::Host as usize]
-            + self.programs[IoCause::Gc as usize]
-            + self.programs[IoCause::Parity as usize]
+        self.programs.iter().sum::<u64>() - self.programs[IoCause::Metadata as usize]
     }
 }
 

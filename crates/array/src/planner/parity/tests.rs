@@ -4,7 +4,9 @@
 //! whether what was read says what it should. It knows no method of writing and no planner code.
 
 use harmonia_engine::Rng;
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
+use harmonia_types::{
+    Bytes, DeviceId, HostRequest, IoCause, Operation, ParityPages, Phase, SimDuration, SimTime,
+};
 use reed_solomon_erasure::galois_8;
 
 use super::{ParityPlanner, RESTORE, WITHOUT};
@@ -179,7 +181,7 @@ fn a_member_is_rebuilt_in_one_range_of_each_of_the_others() {
     assert!(plan.operations().iter().all(|operation| operation.phase == Phase::Reconstruct));
     // P of stripe 2 lies on member 1: the second page of the range.
     let written = plan.operations()[3].parity;
-    assert_eq!(written, ParityPages { phase: 3, period: 4, run: 1 });
+    assert_eq!(written, ParityPages { phase: 3, period: 4, run: 1, cause: IoCause::Parity });
     let check = stage.planner.check(0, 4 * PAGE, true).unwrap();
     assert_eq!(pages_of(&stage.plan(&check)), [[(0, 0, 4), (2, 0, 4), (3, 0, 4)]]);
 }
