@@ -69,7 +69,7 @@ fn write(id: u64, at: SimTime, page: u64, pages: u64) -> HostRequest {
 fn programs(array: &Array) -> Vec<u64> {
     let of = |device: &harmonia_ssd::Device| {
         let programs = device.counters().programs;
-        programs[IoCause::Host as usize] + programs[IoCause::Parity as usize]
+        [IoCause::Host, IoCause::Parity, IoCause::Log].map(|cause| programs[cause as usize]).iter().sum()
     };
     array.devices().iter().map(of).collect()
 }

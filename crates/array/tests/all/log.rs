@@ -51,11 +51,14 @@ fn run(array: &mut Array, requests: &[HostRequest]) -> Vec<Completion> {
     completions
 }
 
-/// Pages of data and of parity that every device has programmed, the journal last.
+/// Pages of data, and of parity and logs, that every device has programmed, the journal last.
 fn programs(array: &Array) -> Vec<(u64, u64)> {
     let of = |device: &&harmonia_ssd::Device| {
         let programs = device.counters().programs;
-        (programs[IoCause::Host as usize], programs[IoCause::Parity as usize])
+        (
+            programs[IoCause::Host as usize],
+            programs[IoCause::Parity as usize] + programs[IoCause::Log as usize],
+        )
     };
     array.every_device().iter().map(of).collect()
 }
@@ -279,6 +282,9 @@ fn the_area_of_a_log_is_taken_from_the_end_of_each_member() {
     };
     let written: u64 = writes.iter().map(|write| write.length / PAGE + rows(write)).sum();
     assert_eq!(pages(&array) - before, written + counters.pages);
+    let logs =
+        array.every_device().iter().map(|device| device.counters().programmed(IoCause::Log)).sum::<u64>();
+    assert_eq!(logs, counters.pages, "logs are programmed as what they are");
 }
 
 /// Layouts without parity have no rows to be torn, and RAID-6 cannot be rebuilt from one partial parity.

@@ -153,10 +153,12 @@ fn nothing_is_counted_twice_or_left_out() {
     assert_eq!((devices.len(), report.members()), (5, 4));
     assert_eq!(devices.iter().map(|device| device.erases).sum::<u64>(), report.array.erases);
     assert_eq!(devices.iter().map(|device| device.gc_pages_moved).sum::<u64>(), report.array.gc_pages_moved);
+    let rebuilt = report.array.flash_bytes.background;
     assert_eq!(
         devices.iter().map(|device| device.host_pages_written).sum::<u64>(),
-        report.array.host_pages_written
+        report.array.host_pages_written + rebuilt / 4_096
     );
+    assert!(rebuilt > 0 && devices[4].flash_bytes.background > 0, "what is rebuilt stands apart");
     assert!(devices[..4].iter().all(|device| !device.spare && device.in_place_of.is_none()));
     assert!(devices[4].spare && devices[4].in_place_of == Some(1));
     assert!(devices[1].erases < devices[0].erases, "it failed after a quarter of the run");
