@@ -137,13 +137,20 @@ fn random_sub(rng: &mut Rng, token: u64, bytes: u64, page_size: u64) -> SubReque
 }
 
 /// The counters as they were when the file was written: what needs a read first was then another offset, nothing skipped, and
-/// nobody counted who met collection.
+/// nobody counted who met collection, nor background work and rests of pages apart.
 fn as_counted(mut counters: DeviceCounters) -> String {
     for pairing in [&mut counters.paired_reads, &mut counters.paired_writes] {
         pairing.other_offset += std::mem::take(&mut pairing.needs_read);
     }
+    counters.programs[IoCause::Host as usize] +=
+        std::mem::take(&mut counters.programs[IoCause::Background as usize]);
     let met = format!(", met_gc: {:?}", counters.met_gc);
-    format!("{counters:?}").replace(", needs_read: 0, skipped: 0", "").replace(&met, "")
+    let padding = format!(", padding: {:?}", counters.padding);
+    let text = format!("{counters:?}")
+        .replace(", needs_read: 0, skipped: 0", "")
+        .replace(&met, "")
+        .replace(&padding, "");
+    text.replace(&format!("{:?}", counters.programs), &format!("{:?}", &counters.programs[..4]))
 }
 
 fn plain(seed: u64) -> SsdConfig {

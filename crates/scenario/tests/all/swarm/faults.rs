@@ -156,12 +156,22 @@ fn adds_up(scenario: &Scenario, report: &Report) {
     assert_eq!(sum(|device| device.erases), array.erases);
     assert_eq!(sum(|device| device.gc_pages_moved), array.gc_pages_moved);
     let copies = array.redundancy.map_or(0, |redundancy| redundancy.copy_pages_written);
-    assert_eq!(sum(|device| device.host_pages_written), array.host_pages_written + copies);
+    let bytes = &array.flash_bytes;
+    let page = scenario.array.page_size();
+    // Logs and background work are whole pages.
+    let own = (bytes.logs + bytes.background) / page;
+    assert_eq!(sum(|device| device.host_pages_written), array.host_pages_written + copies + own);
     assert_eq!(
         array.flash_pages_programmed,
-        array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written,
+        array.host_pages_written + copies + own + array.gc_pages_moved + array.parity_pages_written,
         "programs are the sum over causes"
     );
+    let all = bytes.host + bytes.padding + bytes.parity + bytes.logs + bytes.collection;
+    assert_eq!(
+        (array.flash_bytes_programmed, sum(|device| device.flash_bytes_programmed)),
+        (all, all + bytes.background)
+    );
+    assert_eq!(array.flash_pages_programmed * page, all + bytes.background, "{bytes:?}");
     if let Some(failures) = &array.failures {
         failures_add_up(scenario, report, failures);
     }
