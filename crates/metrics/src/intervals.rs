@@ -104,7 +104,7 @@ pub struct PerMetric<T> {
     pub read_p999: T,
     /// Share of the requests that met garbage collection. Unit: fraction.
     pub gc_affected: T,
-    /// Flash data pages programmed per host data page written. Unit: ratio.
+    /// Flash bytes programmed per byte that the user wrote. Unit: ratio.
     pub write_amplification: T,
     /// The same over whole collection cycles. Unit: ratio.
     #[serde(default)]

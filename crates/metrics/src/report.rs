@@ -59,6 +59,9 @@ pub struct Report {
     /// What to know before believing it; absent if all is well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// How far to trust its figures, from batches of its requests; of a run on its own only. A comparison has those of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<Intervals>,
 }
 
 /// The report's `array` section: sums over its devices, and coordination.
@@ -217,6 +220,12 @@ impl Comparison {
         let (intervals, winners) = (Intervals::of(&runs, seeds), Winners::of(&runs, seeds));
         let warnings = judgement::of_runs(&runs.chunks(seeds).collect::<Vec<_>>(), &winners);
         Comparison { runs, intervals, winners, warnings }
+    }
+
+    /// The report of the only run, with its intervals; `None` if there are more.
+    pub fn only(&self) -> Option<Report> {
+        let [only] = &self.runs[..] else { return None };
+        Some(Report { intervals: Some(self.intervals.clone()), ..only.clone() })
     }
 
     /// The runs of each variant, one a seed.

@@ -85,12 +85,18 @@ impl TraceReport {
 
 /// Rows may be missing up to this share before a load counts as another than the one recorded.
 const MISSED_MOST: f64 = 0.01;
+/// Requests may be moved up to this share before overwrites are others than those recorded.
+const MOVED_MOST: f64 = 0.1;
 /// An event that has less than this share of the most complete one leaves out a part of the load.
 const COMPLETE: f64 = 0.9;
 
 /// What a reader of the figures should know about the trace behind them; none if all is well.
 pub(crate) fn warnings(report: &TraceReport) -> Vec<Warning> {
-    let all = [("rows-passed-over", missed(report)), ("incomplete-event", incomplete(report))];
+    let all = [
+        ("rows-passed-over", missed(report)),
+        ("requests-moved", moved(report)),
+        ("incomplete-event", incomplete(report)),
+    ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
     all.into_iter().filter_map(warning).collect()
 }
@@ -104,6 +110,20 @@ fn missed(report: &TraceReport) -> Option<String> {
         format!(
             "{missed} of {all} requests of the trace ({:.1}%) could not be read and were passed over. The load is smaller \
              than the one recorded",
+            100.0 * share
+        )
+    })
+}
+
+/// Requests that lie elsewhere than they were recorded.
+fn moved(report: &TraceReport) -> Option<String> {
+    let share = report.moved as f64 / report.rows.max(1) as f64;
+    (share > MOVED_MOST).then(|| {
+        format!(
+            "{} of {} requests of the trace ({:.1}%) lie beyond the array and were moved to fit. They overwrite other data \
+             than they did. A larger array, or workload.remap, changes that",
+            report.moved,
+            report.rows,
             100.0 * share
         )
     })

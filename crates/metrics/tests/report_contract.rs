@@ -173,6 +173,7 @@ fn report() -> Report {
         label: "selective".to_owned(),
         trace: None,
         warnings: Vec::new(),
+        intervals: None,
     }
 }
 

@@ -166,7 +166,7 @@ mod native {
         let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
             watch.over(options, |options| harmonia_scenario::compare_seeds(&variants, 1, options))
         })?;
-        let report = errors::json(&comparison.runs.first())?;
+        let report = errors::json(&comparison.only())?;
         let (tables, page) = watch.finish(&comparison, &Cross::default(), &variants);
         Ok((report, tables, page))
     }

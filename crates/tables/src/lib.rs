@@ -153,8 +153,9 @@ pub fn scenario_name(runs: &[Report]) -> &str {
     name.unwrap_or("scenario")
 }
 
-/// What all runs have in common: "hpc-w: 8 devices, 100,000 requests, 209.9 s simulated, seed 1".
-/// Arrays with redundancy have their level and what the host can use of them beside the devices.
+/// What all runs have in common: "hpc-w: 8 devices, 100% full, 100,000 requests, 209.9 s simulated, seed 1".
+/// Arrays with redundancy have their level and what the host can use of them beside the devices. Behind the requests of a
+/// trace stands what makes them another load than the one recorded.
 pub fn headline(runs: &[Report]) -> String {
     headline_with(runs, |run| format!("seed {}", run.seed))
 }
@@ -177,10 +178,15 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
         fact(&|run| level(run).to_owned());
         fact(&|run| format!("{} usable", numbers::bytes(run.array.usable_bytes)));
     }
+    fact(&|run| format!("{:.0}% full", run.precondition.fill * 100.0));
     fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
+    if runs.iter().any(|run| run.trace.is_some()) {
+        fact(&|run| run.trace.as_ref().map(load::changes).unwrap_or_default());
+    }
     // Runs of one load end within a response time of one another; more digits would only tell them apart.
     fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
     fact(&seed);
+    facts.retain(|fact| !fact.is_empty());
     format!("{}: {}", scenario_name(runs), facts.join(", "))
 }
 

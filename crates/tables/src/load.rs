@@ -4,7 +4,7 @@
 use harmonia_metrics::{EventReport, EventsReport, Noted, Report, TraceReport};
 use harmonia_types::text::one_line;
 
-use crate::numbers::{bytes, count};
+use crate::numbers::{self, bytes, count};
 use crate::{Style, label, layout};
 
 /// A paragraph a note; `None` without any.
@@ -31,6 +31,33 @@ fn traces(runs: &[Report]) -> Vec<String> {
         .filter(|(_, trace)| !trace.is_untouched())
         .map(|(run, trace)| format!("Trace {}{}: {}.", file(trace), of(run), treatment(trace)))
         .collect()
+}
+
+/// What makes the requests of a trace another load than the one recorded, in a few words; empty if nothing does.
+pub(crate) fn changes(trace: &TraceReport) -> String {
+    let rows = trace.rows as f64;
+    let share = |requests: u64, what: &str| {
+        let share = requests as f64 / (rows + if what == "lost" { requests as f64 } else { 0.0 });
+        (requests > 0).then(|| format!("{} {what}", numbers::percent(share)))
+    };
+    let faster = |scale: f64| match scale {
+        scale if scale < 1.0 => format!("{} times as fast as recorded", significant(1.0 / scale)),
+        scale => format!("{} times as slow as recorded", significant(scale)),
+    };
+    let parts = [
+        share(trace.moved, "moved to fit the array"),
+        share(trace.cut, "cut short"),
+        share(trace.lost + trace.bad, "lost"),
+        trace.time_scale.map(faster),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A factor with three digits at most.
+fn significant(factor: f64) -> String {
+    let digits = (2.0 - factor.log10().floor()).max(0.0) as usize;
+    let text = format!("{factor:.digits$}");
+    if digits > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// The file, or the first and how many more.
@@ -163,6 +190,17 @@ mod tests {
             "Writes that cover a page in part cost 1 page read before their programs.",
         ];
         assert_eq!(notes(&[all.clone(), all]), said);
+    }
+
+    #[test]
+    fn what_makes_it_another_load_is_said_in_a_few_words() {
+        let trace = TraceReport { rows: 900, lost: 100, moved: 504, ..TraceReport::default() };
+        assert_eq!(changes(&trace), "56.0% moved to fit the array, 10.0% lost");
+        let scaled = |scale| changes(&TraceReport { rows: 1, time_scale: Some(scale), ..TraceReport::default() });
+        assert_eq!(scaled(0.005), "200 times as fast as recorded");
+        assert_eq!(scaled(0.03), "33.3 times as fast as recorded");
+        assert_eq!(scaled(2.5), "2.5 times as slow as recorded");
+        assert_eq!(changes(&TraceReport { rows: 9, ..TraceReport::default() }), "");
     }
 
     #[test]

@@ -72,9 +72,9 @@ impl<'a> Session<'a> {
         let seeds = self.seeds(|| 1);
         let (comparison, recordings) =
             self.simulate(1, seeds, columns.as_ref(), |options| seeds.compare(&variant, options))?;
-        let report = &match &comparison.runs[..] {
-            [report] => json(report)?,
-            _ => json(&comparison)?,
+        let report = &match comparison.only() {
+            Some(report) => json(&report)?,
+            None => json(&comparison)?,
         };
         let scenario = &(seeds_comment(&comparison) + &rerunnable(&variant[0].scenario));
         let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };

@@ -14,6 +14,10 @@ fn json_is_the_report_and_nothing_else() {
     assert_eq!(status, Some(0));
     let report: Report = serde_json::from_str(&json).expect("a report");
     assert_eq!(report.schema, harmonia_metrics::SCHEMA);
+    let intervals = report.intervals.expect("a lone run has its intervals");
+    let mean = intervals.variants[0].metrics.mean.expect("a mean");
+    assert_eq!((Some(mean.mean), intervals.variants.len()), (report.host.response_ns.all.mean, 1));
+    assert!(mean.half_width.is_some_and(|width| width > 0.0), "from batches of its requests");
     let policies =
         ["compare", &tiny, "--json", "--policies", "local,ideal", "--threads", "2", "--seeds", "1"];
     let (status, json, _) = outcome(&mut harmonia(&policies));

@@ -105,7 +105,15 @@ fn all_at_once(run: &Report) -> Option<String> {
 fn overload(run: &Report) -> Option<String> {
     let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
-    let advice = "Its figures depend on the length of the run. Lower the arrival rate, or raise workload.time_scale of a trace";
+    let advice = match run.trace.as_ref().and_then(|trace| trace.time_scale).filter(|&scale| scale < 1.0) {
+        Some(scale) => format!(
+            "Its figures depend on the length of the run. The trace is replayed {:.3} times as fast as recorded: raise \
+             workload.time_scale (now {scale})",
+            1.0 / scale
+        ),
+        None => "Its figures depend on the length of the run. Lower the arrival rate, or raise workload.time_scale of a trace"
+            .to_owned(),
+    };
     if let Some((first, last)) = growth(&run.host.batches.mean) {
         return Some(format!(
             "the array does not keep up with the load. The mean response grew from {} in the first quarter of the run to {} \

@@ -155,6 +155,7 @@ pub(super) fn build(
         label: label(variant),
         trace: measured.trace.map(trace),
         warnings: scenario.warnings(),
+        intervals: None,
     };
     report.warnings.extend(ended.map(|text| Warning::new("trace-ended", text)));
     report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
