@@ -24,7 +24,7 @@ const HEADINGS: [&str; 12] = [
 /// A lone run has nothing to be held against.
 const AGAINST_FIRST: &str = "vs first";
 const BASELINE: &str = "baseline";
-const GC_AFFECTED: &str = "GC-affected: share of requests that met garbage collection on their way. Write amp: write amplification over \
+const GC_AFFECTED: &str = "GC-affected: share of requests that waited for garbage collection. Write amp: write amplification over \
                            whole collection cycles.\n";
 const MISSED: &str = "missed";
 const MISSED_NOTE: &str =
@@ -107,7 +107,7 @@ fn row(run: &Report, mean: Cell, change: Option<String>) -> Vec<Cell> {
     row
 }
 
-/// Share of all requests that met garbage collection.
+/// Share of all requests that waited for garbage collection.
 fn gc_affected(run: &Report) -> String {
     let hit = run.host.response_ns.gc_affected_read.count + run.host.response_ns.gc_affected_write.count;
     match run.host.requests {
