@@ -87,7 +87,7 @@ def percentile_cell(kind, percentile):
 def affected_cell(runs, _local):
     def share(run):
         response = run["host"]["response_ns"]
-        affected = response["gc_affected_read"]["count"] + response["gc_affected_write"]["count"]
+        affected = response["met_gc_read"]["count"] + response["met_gc_write"]["count"]
         return 100 * affected / run["host"]["requests"]
 
     return f"{mean([share(run) for run in runs]):.0f}%"

@@ -77,7 +77,7 @@ SCHEMES = [
 def figures(run):
     array, response = run["array"], run["host"]["response_ns"]
     counters = array["coordination"]
-    met = response["gc_affected_read"]["count"] + response["gc_affected_write"]["count"]
+    met = response["met_gc_read"]["count"] + response["met_gc_write"]["count"]
     return {
         "reads": response["read"]["mean"],
         "reads_p99": response["read"]["p99"],

@@ -229,7 +229,10 @@ class Completion:
     def finish(self) -> int | None: ...
     @property
     def gc_affected(self) -> bool:
-        """Whether garbage collection delayed it."""
+        """Whether it waited for garbage collection, on whatever die, bus or log."""
+    @property
+    def met_gc(self) -> bool:
+        """Whether one of its page operations met a collection of its die between arrival and service, delayed or not."""
 
 @final
 class ArrayView:

@@ -443,7 +443,7 @@ mod tests {
             arrival: SimTime(arrival),
             finish: SimTime(arrival + took),
             blame: RequestBlame::default(),
-            gc_affected: false,
+            met_gc: false,
             gc_wait: None,
         }
     }

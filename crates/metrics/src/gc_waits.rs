@@ -1,7 +1,8 @@
-//! Whose garbage collection requests waited for, member by member.
+//! Whose garbage collection requests waited for, device by device.
 //!
-//! A request that waited for several members counts for the one it waited for longest, and only with that wait: the
-//! members' sum is at most the waiting for garbage collection that blame has.
+//! A request that waited for several counts for the one it waited for longest, and only with that wait: the sum over devices is
+//! at most the waiting for garbage collection that blame has. Waiting for a spare counts for the member whose place it took. The
+//! journal is waited for under its own number.
 //!
 //! Not measured: waits that were not on the chain of operations that ended last.
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// An entry's `gc_waits` in the report's `devices`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GcWaitsReport {
-    /// Requests whose longest wait for garbage collection was for this member. Unit: count.
+    /// Requests whose longest wait for garbage collection was for this member or journal. Unit: count.
     pub requests: u64,
     /// Sum of those waits. Unit: ns.
     pub ns: u128,
@@ -20,19 +21,19 @@ pub struct GcWaitsReport {
 /// Watches whom requests wait for.
 #[derive(Debug, Clone, Default)]
 pub struct GcWaits {
-    members: Vec<GcWaitsReport>,
+    devices: Vec<GcWaitsReport>,
 }
 
 impl GcWaits {
-    /// A recorder for an array of so many members that has seen nothing.
-    pub fn new(members: usize) -> Self {
-        GcWaits { members: vec![GcWaitsReport::default(); members] }
+    /// A recorder for an array of so many devices, spares and journal included, that has seen nothing.
+    pub fn new(devices: usize) -> Self {
+        GcWaits { devices: vec![GcWaitsReport::default(); devices] }
     }
 
     /// Takes in one completed request.
     ///
     /// # Panics
-    /// If it waited for a member that the array does not have.
+    /// If it waited for a device that the array does not have.
     pub fn record(&mut self, completion: &Completion) {
         let Some(wait) = completion.gc_wait else { return };
         debug_assert!(
@@ -40,14 +41,14 @@ impl GcWaits {
             "request {} cannot have waited longer for one member than for all",
             completion.id
         );
-        let member = &mut self.members[wait.member.index()];
-        member.requests += 1;
-        member.ns += u128::from(wait.ns);
+        let device = &mut self.devices[wait.member.index()];
+        device.requests += 1;
+        device.ns += u128::from(wait.ns);
     }
 
-    /// The sections of the report, in the order of the members.
+    /// The sections of the report, in the order of the devices.
     pub fn report(self) -> Vec<GcWaitsReport> {
-        self.members
+        self.devices
     }
 }
 
@@ -69,7 +70,7 @@ mod tests {
             arrival: SimTime(100),
             finish: SimTime(100 + blame.total()),
             blame,
-            gc_affected: true,
+            met_gc: true,
             gc_wait: gc_wait.map(|(member, ns)| GcWait { member: DeviceId(member), ns }),
         }
     }

@@ -102,7 +102,7 @@ pub struct PerMetric<T> {
     /// 99.9th percentile of the response times of reads. Unit: ns.
     #[serde(default)]
     pub read_p999: T,
-    /// Share of the requests that met garbage collection. Unit: fraction.
+    /// Share of the requests that waited for garbage collection. Unit: fraction.
     pub gc_affected: T,
     /// Flash bytes programmed per byte that the user wrote. Unit: ratio.
     pub write_amplification: T,
@@ -193,7 +193,7 @@ fn float(ns: Option<u64>) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
 
-/// Share of all requests, those of any kind, that met garbage collection.
+/// The reads and writes that waited for garbage collection, as a share of all requests, those of any kind.
 fn gc_affected(run: &Report) -> Option<f64> {
     let response = &run.host.response_ns;
     let affected = response.gc_affected_read.count + response.gc_affected_write.count;

@@ -3,7 +3,7 @@
 //! ```text
 //! requests        request, arrival_ns, finish_ns, response_ns, operation, offset, length,
 //!                 the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member,
-//!                 queue_rebuild_ns, restart_ns, depth_wait_ns
+//!                 queue_rebuild_ns, restart_ns, depth_wait_ns, met_gc
 //! gc_intervals    device, start_ns, end_ns
 //! ```
 //!
@@ -74,6 +74,7 @@ pub const REQUESTS: Rows = Rows {
         ("queue_rebuild_ns", Kind::Integer),
         ("restart_ns", Kind::Integer),
         ("depth_wait_ns", Kind::Integer),
+        ("met_gc", Kind::Flag),
     ],
 };
 
@@ -109,12 +110,13 @@ pub fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
         blame.parity.without_gc_and_rebuild(),
         blame.reconstruct.without_gc_and_rebuild(),
         blame.data.link,
-        u64::from(completion.gc_affected),
+        u64::from(completion.is_gc_affected()),
         blame.stripe_wait,
         member.cast_unsigned(),
         blame.queue_rebuild(),
         blame.restart,
         blame.depth_wait,
+        u64::from(completion.met_gc),
     ];
     row.map(u64::cast_signed)
 }
@@ -155,7 +157,7 @@ mod tests {
             arrival: SimTime(1_000),
             finish: SimTime(1_000 + blame.total()),
             blame,
-            gc_affected: true,
+            met_gc: false,
             gc_wait,
         }
     }
@@ -182,7 +184,12 @@ mod tests {
         ];
         assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
         assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));
-        assert_eq!((value("gc_affected"), value("gc_member")), (1, 3));
+        assert_eq!((value("gc_affected"), value("met_gc"), value("gc_member")), (1, 0, 3));
+        let calm = Completion { met_gc: true, blame: RequestBlame::default(), ..completion(None) };
+        let calm = request(&Completion { finish: calm.arrival, ..calm });
+        let flag =
+            |name: &str| calm[REQUESTS.columns.iter().position(|(of, _)| *of == name).expect("a column")];
+        assert_eq!((flag("gc_affected"), flag("met_gc")), (0, 1), "it met a collection and did not wait");
     }
 
     #[test]

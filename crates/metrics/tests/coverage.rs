@@ -52,7 +52,7 @@ fn served(seed: u64, requests: u64, rate_ns: f64, service: impl Fn(&mut Rng) -> 
                     data: Blame { service, ..Blame::default() },
                     ..RequestBlame::default()
                 },
-                gc_affected: false,
+                met_gc: false,
                 gc_wait: None,
             });
         }

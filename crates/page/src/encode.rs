@@ -87,7 +87,7 @@ fn requests(bytes: &mut Bytes, recording: &Recording) {
             Operation::Trim => 2,
             Operation::Flush => 3,
         };
-        bytes.0.push(operation | u8::from(completion.gc_affected) << 2 | why.bits() << 3);
+        bytes.0.push(operation | u8::from(completion.met_gc) << 2 | why.bits() << 3);
         bytes.integer(completion.length);
         blame(bytes, completion);
     }

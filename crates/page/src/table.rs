@@ -36,7 +36,7 @@ const COLUMNS: [Column; 9] = [
     },
     Column { heading: "p99.9<br>ms", show: |run| shown(run.host.response_ns.all.p999), winner: None },
     Column { heading: "max<br>ms", show: |run| shown(run.host.response_ns.all.max), winner: None },
-    Column { heading: "GC-affected<br>requests", show: met_gc, winner: None },
+    Column { heading: "GC-affected<br>requests", show: gc_affected, winner: None },
     Column {
         heading: "erases",
         show: |run| numbers::count(run.array.erases),
@@ -70,12 +70,12 @@ fn shown(ns: Option<u64>) -> String {
     or_none(ns, |ns| numbers::ms(ns as f64))
 }
 
-/// Share of all requests that met garbage collection.
-fn met_gc(run: &Report) -> String {
-    let met = run.host.response_ns.gc_affected_read.count + run.host.response_ns.gc_affected_write.count;
+/// Share of all requests that waited for garbage collection.
+fn gc_affected(run: &Report) -> String {
+    let waited = run.host.response_ns.gc_affected_read.count + run.host.response_ns.gc_affected_write.count;
     match run.host.requests {
         0 => NONE.to_owned(),
-        requests => numbers::percent(met as f64 / requests as f64),
+        requests => numbers::percent(waited as f64 / requests as f64),
     }
 }
 
@@ -184,7 +184,7 @@ pub(super) fn behind(text: &str) -> String {
 pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals) -> String {
     let mut text = String::from(
         "A response time runs from a request's arrival to the end of its last operation. A GC-affected request waited for \
-         garbage collection or was served by one command with it. Write amplification is flash pages written for each \
+         garbage collection. Write amplification is flash pages written for each \
          page the host wrote, over whole collection cycles. Time with GC is the share of time in which at least one SSD collects.",
     );
     if parts.iter().any(|part| part.runs.len() > 1) {

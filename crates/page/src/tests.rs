@@ -189,7 +189,7 @@ fn recording() -> Recording {
                 data: Blame { service: 300, queue_gc: 400 + id, ..Blame::default() },
                 ..RequestBlame::default()
             },
-            gc_affected: true,
+            met_gc: true,
             gc_wait: Some(GcWait { member: DeviceId(1), ns: 400 + id }),
         };
         recorder.completion(&completion);
@@ -258,7 +258,7 @@ fn a_recording_is_written_as_its_reader_expects() {
             data: Blame { service: 100, queue_gc: 200, ..Blame::default() },
             ..RequestBlame::default()
         },
-        gc_affected: true,
+        met_gc: true,
         gc_wait: Some(GcWait { member: DeviceId(0), ns: 200 }),
     });
     recorder.gc_interval(DeviceId(0), SimTime(1_050), SimTime(1_150));
@@ -292,7 +292,7 @@ fn a_degraded_request_is_written_with_all_its_phases() {
             stripe_wait: 100,
             ..RequestBlame::default()
         },
-        gc_affected: true,
+        met_gc: true,
         gc_wait: Some(GcWait { member: DeviceId(3), ns: 60 }),
     });
     let encode::Encoded { base64, .. } = encode::recording(&recorder.finish(SimTime(1_310)));

@@ -282,5 +282,5 @@ fn over_seeds(runs: &[Summary]) -> Affected {
         let values = runs.iter().filter_map(|run| quantity.of(run));
         100.0 * values.sum::<f64>() / runs.len() as f64
     };
-    Affected { reads: mean(Quantity::GcAffectedReads), writes: mean(Quantity::GcAffectedWrites) }
+    Affected { reads: mean(Quantity::MetGcReads), writes: mean(Quantity::MetGcWrites) }
 }

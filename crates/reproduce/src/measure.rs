@@ -54,26 +54,26 @@ pub enum Quantity {
     /// Of writes. Unit: ns.
     WriteMax,
     /// Mean response time of reads that met garbage collection. Unit: ns.
-    GcAffectedReadMean,
+    MetGcReadMean,
     /// Of writes that did. Unit: ns.
-    GcAffectedWriteMean,
+    MetGcWriteMean,
     /// Mean response time of requests that met collection of their die, by kind and by the plane that collected. Unit: ns.
     MetGcMean(Met),
     /// Share of requests that met garbage collection. Unit: fraction.
-    GcAffected,
+    MetGc,
     /// Reads that met garbage collection, as a share of all requests. Unit: fraction.
-    GcAffectedReads,
+    MetGcReads,
     /// Writes that did. Unit: fraction.
-    GcAffectedWrites,
+    MetGcWrites,
     /// Busy planes of a die that collects. Unit: percent.
     PlaneUtilisation,
     /// The most that utilisation can be with so many planes and victims as full as these; see
     /// [`bound`](crate::claims::inside_the_die::bound). Unit: percent.
     UtilisationBound(u32),
     /// Writes that met garbage collection, as a share of writes. Unit: percent.
-    WritesAffected,
+    WritesMet,
     /// Time of writes that met garbage collection, as a share of the time of all writes. Unit: percent.
-    WriteTimeAffected,
+    WriteTimeMet,
     /// Host reads taken along, of the places that garbage collection offered. Unit: percent.
     ReadsPaired,
     /// Host writes taken along. Unit: percent.
@@ -157,16 +157,16 @@ impl Quantity {
             Quantity::WriteP95 => "95th percentile of writes",
             Quantity::ReadMax => "longest response time of reads",
             Quantity::WriteMax => "longest response time of writes",
-            Quantity::GcAffectedReadMean => "mean response time of reads that met garbage collection",
-            Quantity::GcAffectedWriteMean => "mean response time of writes that met garbage collection",
+            Quantity::MetGcReadMean => "mean response time of reads that met garbage collection",
+            Quantity::MetGcWriteMean => "mean response time of writes that met garbage collection",
             Quantity::MetGcMean(_) => "mean response time of requests that met collection of a plane",
-            Quantity::GcAffected => "requests that met garbage collection",
-            Quantity::GcAffectedReads => "reads that met garbage collection",
-            Quantity::GcAffectedWrites => "writes that met garbage collection",
+            Quantity::MetGc => "requests that met garbage collection",
+            Quantity::MetGcReads => "reads that met garbage collection",
+            Quantity::MetGcWrites => "writes that met garbage collection",
             Quantity::PlaneUtilisation => "plane utilisation during garbage collection",
             Quantity::UtilisationBound(_) => "bound of plane utilisation",
-            Quantity::WritesAffected => "share of writes that met garbage collection",
-            Quantity::WriteTimeAffected => "share of the time of writes that met garbage collection",
+            Quantity::WritesMet => "share of writes that met garbage collection",
+            Quantity::WriteTimeMet => "share of the time of writes that met garbage collection",
             Quantity::ReadsPaired => "places beside reads that were taken",
             Quantity::WritesPaired => "places beside programs that were taken",
             Quantity::NoReadWaiting => "places beside reads for which nothing waited",
@@ -214,8 +214,8 @@ impl Quantity {
             Quantity::WriteP95 => ns(run.write.p95),
             Quantity::ReadMax => ns(run.read.max),
             Quantity::WriteMax => ns(run.write.max),
-            Quantity::GcAffectedReadMean => ns(run.gc_affected_read.mean),
-            Quantity::GcAffectedWriteMean => ns(run.gc_affected_write.mean),
+            Quantity::MetGcReadMean => ns(run.met_gc_read.mean),
+            Quantity::MetGcWriteMean => ns(run.met_gc_write.mean),
             Quantity::MetGcMean(met) => {
                 let of = run.met_gc.as_ref()?;
                 let of = match met {
@@ -226,22 +226,22 @@ impl Quantity {
                 };
                 of.mean_ns
             }
-            Quantity::GcAffected => Some(run.gc_affected),
-            Quantity::GcAffectedReads => of_all(run.gc_affected_read.count, run),
-            Quantity::GcAffectedWrites => of_all(run.gc_affected_write.count, run),
+            Quantity::MetGc => Some(run.met_gc_share),
+            Quantity::MetGcReads => of_all(run.met_gc_read.count, run),
+            Quantity::MetGcWrites => of_all(run.met_gc_write.count, run),
             Quantity::PlaneUtilisation => run.plane_utilisation_in_gc.map(|share| 100.0 * share),
             Quantity::UtilisationBound(planes) => {
                 let valid = Quantity::PagesMoved.of(run)?;
-                let affected = Quantity::WritesAffected.of(run)? / 100.0;
+                let affected = Quantity::WritesMet.of(run)? / 100.0;
                 Some(100.0 * inside_the_die::bound(f64::from(planes), valid, affected))
             }
-            Quantity::WritesAffected => {
-                let (met, all) = (run.gc_affected_write.count, run.write.count);
+            Quantity::WritesMet => {
+                let (met, all) = (run.met_gc_write.count, run.write.count);
                 (all > 0).then(|| 100.0 * met as f64 / all as f64)
             }
-            Quantity::WriteTimeAffected => {
+            Quantity::WriteTimeMet => {
                 let time = |times: &Times| times.mean.map(|mean| mean as f64 * times.count as f64);
-                let (met, all) = (time(&run.gc_affected_write).unwrap_or_default(), time(&run.write)?);
+                let (met, all) = (time(&run.met_gc_write).unwrap_or_default(), time(&run.write)?);
                 (all > 0.0).then(|| 100.0 * met / all)
             }
             Quantity::ReadsPaired => offered(run, |pairing| &pairing.reads, |places| places.matched),
@@ -251,7 +251,7 @@ impl Quantity {
             Quantity::OtherOffset => offered(run, |pairing| &pairing.writes, |places| places.other_offset),
             Quantity::WritesAlong => {
                 let along = run.pairing.as_ref()?.writes.matched as f64;
-                (run.gc_affected_write.count > 0).then(|| 100.0 * along / run.gc_affected_write.count as f64)
+                (run.met_gc_write.count > 0).then(|| 100.0 * along / run.met_gc_write.count as f64)
             }
             Quantity::WaitingAtGc => run.waiting_at_gc,
             Quantity::PagesMoved => (run.erases > 0).then(|| run.gc_pages_moved as f64 / run.erases as f64),
@@ -501,10 +501,10 @@ pub(crate) mod tests {
     #[test]
     fn time_is_shared_by_count_and_mean() {
         let times = |count, mean| Times { count, mean: Some(mean), ..Times::default() };
-        let run = Summary { write: times(8, 100), gc_affected_write: times(2, 300), ..Summary::default() };
-        assert_eq!(Quantity::WritesAffected.of(&run), Some(25.0));
-        assert_eq!(Quantity::WriteTimeAffected.of(&run), Some(75.0));
-        assert_eq!(Quantity::WriteTimeAffected.of(&Summary::default()), None);
+        let run = Summary { write: times(8, 100), met_gc_write: times(2, 300), ..Summary::default() };
+        assert_eq!(Quantity::WritesMet.of(&run), Some(25.0));
+        assert_eq!(Quantity::WriteTimeMet.of(&run), Some(75.0));
+        assert_eq!(Quantity::WriteTimeMet.of(&Summary::default()), None);
     }
 
     /// Two hundred places beside programs, forty beside reads.

@@ -27,12 +27,13 @@ pub struct Summary {
     pub read: Times,
     /// Of writes.
     pub write: Times,
-    /// Of reads that met garbage collection.
-    #[serde(default, skip_serializing_if = "Times::is_empty")]
-    pub gc_affected_read: Times,
-    /// Of writes that did.
-    #[serde(default, skip_serializing_if = "Times::is_empty")]
-    pub gc_affected_write: Times,
+    /// Of reads that met garbage collection of their die, which is what the papers count. Lines from before the simulator told
+    /// meeting a collection and waiting for one apart have it as `gc_affected_read`.
+    #[serde(default, alias = "gc_affected_read", skip_serializing_if = "Times::is_empty")]
+    pub met_gc_read: Times,
+    /// Of writes that did; in older lines `gc_affected_write`.
+    #[serde(default, alias = "gc_affected_write", skip_serializing_if = "Times::is_empty")]
+    pub met_gc_write: Times,
     /// Blocks erased. Unit: count.
     pub erases: u64,
     /// Valid pages moved. Unit: pages.
@@ -41,8 +42,9 @@ pub struct Summary {
     pub host_pages_written: u64,
     /// Flash data pages programmed per host data page; null without writes. Unit: ratio.
     pub write_amplification: Option<f64>,
-    /// Share of requests that met garbage collection. Unit: fraction.
-    pub gc_affected: f64,
+    /// Share of requests that did; in older lines `gc_affected`. Unit: fraction.
+    #[serde(alias = "gc_affected")]
+    pub met_gc_share: f64,
     /// Busy planes of a die that collects, the mean over members that collected; null without. Unit: fraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plane_utilisation_in_gc: Option<f64>,
@@ -169,20 +171,20 @@ impl From<&Report> for Summary {
     fn from(report: &Report) -> Self {
         let (host, array) = (&report.host, &report.array);
         let response = &host.response_ns;
-        let met = response.gc_affected_read.count + response.gc_affected_write.count;
+        let met = response.met_gc_read.count + response.met_gc_write.count;
         Summary {
             requests: host.requests,
             simulated_ns: report.simulated_ns,
             all: (&response.all).into(),
             read: (&response.read).into(),
             write: (&response.write).into(),
-            gc_affected_read: (&response.gc_affected_read).into(),
-            gc_affected_write: (&response.gc_affected_write).into(),
+            met_gc_read: (&response.met_gc_read).into(),
+            met_gc_write: (&response.met_gc_write).into(),
             erases: array.erases,
             gc_pages_moved: array.gc_pages_moved,
             host_pages_written: array.host_pages_written,
             write_amplification: array.write_amplification.map(six_decimals),
-            gc_affected: six_decimals(met as f64 / host.requests.max(1) as f64),
+            met_gc_share: six_decimals(met as f64 / host.requests.max(1) as f64),
             plane_utilisation_in_gc: plane_utilisation(report).map(six_decimals),
             pairing: array.inside.pairing,
             met_gc: array.inside.met_gc.map(whole_ns),
@@ -230,11 +232,30 @@ mod tests {
     #[test]
     fn an_outcome_survives_being_written() {
         let times = Times { count: 3, mean: Some(5), max: Some(9), ..Times::default() };
-        let summary = Summary { requests: 3, all: times, gc_affected: 0.333333, ..Summary::default() };
+        let summary = Summary { requests: 3, all: times, met_gc_share: 0.333333, ..Summary::default() };
         for outcome in [Outcome::Measured(summary), Outcome::Refused("too fast".into())] {
             let text = serde_json::to_string(&outcome).expect("JSON");
             assert_eq!(serde_json::from_str::<Outcome>(&text).expect("an outcome"), outcome);
         }
+    }
+
+    /// What older versions called GC-affected is what the papers count, and claims of them are judged by it.
+    #[test]
+    fn older_lines_have_met_gc_by_its_older_name() {
+        let times = |count| Times { count, mean: Some(5), ..Times::default() };
+        let summary = Summary {
+            met_gc_read: times(3),
+            met_gc_write: times(4),
+            met_gc_share: 0.25,
+            ..Summary::default()
+        };
+        let text = serde_json::to_string(&summary).expect("JSON");
+        assert!(!text.contains("gc_affected"), "{text}");
+        let older = text
+            .replace("met_gc_read", "gc_affected_read")
+            .replace("met_gc_write", "gc_affected_write")
+            .replace("met_gc_share", "gc_affected");
+        assert_eq!(serde_json::from_str::<Summary>(&older).expect("a summary"), summary, "{older}");
     }
 
     #[test]
@@ -248,14 +269,14 @@ mod tests {
     fn what_a_run_does_not_have_is_not_written() {
         let text = serde_json::to_string(&Summary::default()).expect("JSON");
         for later in [
-            "gc_affected_read",
-            "gc_affected_write",
+            "met_gc_read",
+            "met_gc_write",
             "plane_utilisation_in_gc",
             "p75",
             "p95",
             "p9999",
             "pairing",
-            "met_gc",
+            r#""met_gc""#,
             "waiting_at_gc",
             "over_time",
             "members",

@@ -38,7 +38,7 @@ fn while_members_take_turns_nobody_waits_for_collection_uncounted() {
         for variant in experiment.variants().iter().filter(|_| is_sweep).filter(on_chips) {
             let report = report(variant, &experiment);
             let response = &report.host.response_ns;
-            let met = response.gc_affected_read.count + response.gc_affected_write.count;
+            let met = response.met_gc_read.count + response.met_gc_write.count;
             let counters = &report.array.coordination.counters;
             let at = format!("{} {variant}: {met} requests met collection, {counters:?}", experiment.id);
             turns += counters["grants"];

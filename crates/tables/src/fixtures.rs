@@ -43,6 +43,7 @@ pub fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: &[f64])
     report.host.write_requests = requests;
     report.host.response_ns.all = response.summary();
     report.host.response_ns.gc_affected_write = gc_affected.summary();
+    report.host.response_ns.met_gc_write = gc_affected.summary();
     let mean = |batch: &[f64]| batch.iter().sum::<f64>() / batch.len() as f64;
     report.host.batches = BatchReport {
         requests: 64,

@@ -1,7 +1,7 @@
 //! Inside the dies while they collect: only of runs in which something happens there, or whose schedules differ.
 //!
 //! Two tables: how busy planes were and what became of the places beside garbage collection's pages; and the requests
-//! that met garbage collection, reads and writes apart.
+//! that met garbage collection of their die, which is what papers count, reads and writes apart.
 
 use harmonia_metrics::{DistributionSummary, InsideReport, Pairing, PairingReport, Report};
 
@@ -9,7 +9,9 @@ use crate::numbers::{self, NONE, or_none};
 use crate::{Cell, Style, Table, label, titled};
 
 const TITLE: &str = "Inside a die that collects";
-const GC_HIT_TITLE: &str = "Requests that met garbage collection, response time in ms";
+const MET_TITLE: &str = "Requests that met garbage collection of their die, response time in ms";
+const MET_LEGEND: &str = "Met: a page operation arrived, or waited to be served, while its die collected, as papers count it. It need not have \
+                          waited for that; GC-affected requests did, at whatever die or bus.\n";
 const LEGEND: &str = "Planes busy: of the planes' time while their die collects. Paired: host operations taken along beside pages that \
                       garbage collection reads or programs, of the places there were, and why most others stayed empty. Queue: host operations waiting at a die when it begins to collect.";
 
@@ -51,7 +53,7 @@ pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {
         pairing.is_some() || *preemptions > 0 || *suspends > 0
     };
     (runs.iter().any(acts) || schedules_differ(runs))
-        .then(|| format!("{}\n{}", dies(runs, style), gc_hit(runs, style)))
+        .then(|| format!("{}\n{}", dies(runs, style), met(runs, style)))
 }
 
 /// A bound is no schedule to choose.
@@ -115,25 +117,25 @@ fn why_not(run: &Report, of: fn(&PairingReport) -> Pairing) -> String {
     most.map_or(NONE, |(_, reason)| reason).to_owned()
 }
 
-/// Reads and writes that met garbage collection: how many of theirs, and how long they took.
-fn gc_hit(runs: &[Report], style: Style) -> String {
-    let mut table = Table::new(["run", "reads hit", "mean", "p99", "writes hit", "mean", "p99"]);
+/// Reads and writes that met garbage collection of their die: how many of theirs, and how long they took.
+fn met(runs: &[Report], style: Style) -> String {
+    let mut table = Table::new(["run", "reads met", "mean", "p99", "writes met", "mean", "p99"]);
     for run in runs {
         let responses = &run.host.response_ns;
         let mut row = vec![Cell::from(label(run))];
-        row.extend(hit(&responses.gc_affected_read, run.host.read_requests));
-        row.extend(hit(&responses.gc_affected_write, run.host.write_requests));
+        row.extend(share_and_times(&responses.met_gc_read, run.host.read_requests));
+        row.extend(share_and_times(&responses.met_gc_write, run.host.write_requests));
         table.push(row);
     }
-    titled(GC_HIT_TITLE, &table, style)
+    titled(MET_TITLE, &table, style) + &super::layout::wrapped(MET_LEGEND, style.columns)
 }
 
-fn hit(affected: &DistributionSummary, of: u64) -> [Cell; 3] {
-    let share = (of > 0).then(|| affected.count as f64 / of as f64);
+fn share_and_times(met: &DistributionSummary, of: u64) -> [Cell; 3] {
+    let share = (of > 0).then(|| met.count as f64 / of as f64);
     [
         or_none(share, numbers::percent).into(),
-        or_none(affected.mean, numbers::ms).into(),
-        or_none(affected.p99, |ns| numbers::ms(ns as f64)).into(),
+        or_none(met.mean, numbers::ms).into(),
+        or_none(met.p99, |ns| numbers::ms(ns as f64)).into(),
     ]
 }
 

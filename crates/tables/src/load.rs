@@ -196,7 +196,8 @@ mod tests {
     fn what_makes_it_another_load_is_said_in_a_few_words() {
         let trace = TraceReport { rows: 900, lost: 100, moved: 504, ..TraceReport::default() };
         assert_eq!(changes(&trace), "56.0% moved to fit the array, 10.0% lost");
-        let scaled = |scale| changes(&TraceReport { rows: 1, time_scale: Some(scale), ..TraceReport::default() });
+        let scaled =
+            |scale| changes(&TraceReport { rows: 1, time_scale: Some(scale), ..TraceReport::default() });
         assert_eq!(scaled(0.005), "200 times as fast as recorded");
         assert_eq!(scaled(0.03), "33.3 times as fast as recorded");
         assert_eq!(scaled(2.5), "2.5 times as slow as recorded");

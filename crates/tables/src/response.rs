@@ -24,8 +24,8 @@ const HEADINGS: [&str; 12] = [
 /// A lone run has nothing to be held against.
 const AGAINST_FIRST: &str = "vs first";
 const BASELINE: &str = "baseline";
-const GC_AFFECTED: &str = "GC-affected: share of requests that met garbage collection on their way. Write amp: flash bytes \
-                           programmed per byte that the user wrote, over whole collection cycles.\n";
+const GC_AFFECTED: &str = "GC-affected: share of requests that waited for garbage collection. Write amp: flash bytes programmed per byte \
+                           that the user wrote, over whole collection cycles.\n";
 const MISSED: &str = "missed";
 const MISSED_NOTE: &str =
     "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
@@ -109,7 +109,7 @@ fn amplification(run: &Report) -> String {
     numbers::amplification(write_amplification_whole_cycles, write_amplification, 3)
 }
 
-/// Share of all requests that met garbage collection.
+/// Share of all requests that waited for garbage collection.
 fn gc_affected(run: &Report) -> String {
     let hit = run.host.response_ns.gc_affected_read.count + run.host.response_ns.gc_affected_write.count;
     match run.host.requests {

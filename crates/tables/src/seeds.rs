@@ -50,6 +50,8 @@ fn mean_of(seeds: &[Report]) -> Report {
             (|run| &run.host.response_ns.gc_affected_read) as SummaryOf,
         ),
         (&mut mean.host.response_ns.gc_affected_write, |run| &run.host.response_ns.gc_affected_write),
+        (&mut mean.host.response_ns.met_gc_read, |run| &run.host.response_ns.met_gc_read),
+        (&mut mean.host.response_ns.met_gc_write, |run| &run.host.response_ns.met_gc_write),
     ];
     for (summary, of) in affected {
         summary.count = count(&|run| of(run).count);

@@ -246,7 +246,8 @@ impl RequestBlame {
 /// The longest wait for garbage collection on the chain of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GcWait {
-    /// The member that collected.
+    /// The member that collected, whatever device is in its place; or the journal, by its place among the devices of the
+    /// report.
     pub member: DeviceId,
     /// How long the request waited for it. Unit: ns.
     pub ns: u64,
@@ -269,8 +270,10 @@ pub struct Completion {
     pub finish: SimTime,
     /// Where the time between went; `blame.total() == finish - arrival`.
     pub blame: RequestBlame,
-    /// One of its page operations waited for garbage collection of its die.
-    pub gc_affected: bool,
+    /// One of its page operations met garbage collection: its time from arrival to the start of service met a time in which its
+    /// die collected, or it was kept from a member that was to collect. It need not have waited for that, and may have waited
+    /// elsewhere; see [`is_gc_affected`](Self::is_gc_affected).
+    pub met_gc: bool,
     /// Whose garbage collection it waited for longest, also behind a read that its write needed; `None` if for nobody's.
     pub gc_wait: Option<GcWait>,
 }
@@ -279,5 +282,11 @@ impl Completion {
     /// Response time: from arrival to the finish of the last operation.
     pub fn response(&self) -> SimDuration {
         self.finish - self.arrival
+    }
+
+    /// Whether it waited for garbage collection, on whatever die, bus or log.
+    #[inline]
+    pub const fn is_gc_affected(&self) -> bool {
+        self.blame.queue_gc() > 0
     }
 }

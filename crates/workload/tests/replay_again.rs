@@ -68,7 +68,7 @@ fn take_until(out: &mut Vec<(SimTime, u64)>, now: SimTime) -> Vec<Completion> {
         arrival: SimTime::ZERO,
         finish,
         blame: RequestBlame::default(),
-        gc_affected: false,
+        met_gc: false,
         gc_wait: None,
     };
     out.drain(..due).map(completion).collect()

@@ -382,7 +382,7 @@ fn done(request: &HostRequest, finish: u64) -> Completion {
         arrival,
         finish: SimTime(finish),
         blame: RequestBlame::default(),
-        gc_affected: false,
+        met_gc: false,
         gc_wait: None,
     }
 }

@@ -48,7 +48,7 @@ impl Ahead {
     fn hear(&mut self, member: DeviceId, done: &SubCompletion, completes: impl FnOnce(&Completion)) {
         let (request, index) = (done.token as u32, (done.token >> 32) as u32);
         let begun = &mut self.requests[request];
-        begun.gc_affected |= done.gc_affected;
+        begun.met_gc |= done.met_gc;
         begun.remaining -= 1;
         if begun.is_whole {
             completes(&begun.completion(member, done));
@@ -75,7 +75,7 @@ pub(super) struct Begun {
     length: Bytes,
     arrival: SimTime,
     operation: Operation,
-    gc_affected: bool,
+    met_gc: bool,
     /// Operations that are not done.
     remaining: u32,
     /// It is one operation.
@@ -86,18 +86,18 @@ impl Begun {
     #[inline]
     fn new(request: &HostRequest) -> Self {
         let HostRequest { id, offset, length, arrival, operation, .. } = *request;
-        Begun { id, offset, length, arrival, operation, gc_affected: false, remaining: 0, is_whole: false }
+        Begun { id, offset, length, arrival, operation, met_gc: false, remaining: 0, is_whole: false }
     }
 
     /// Its completion, given the operation that finished last.
     #[inline]
     fn completion(&self, member: DeviceId, latest: &SubCompletion) -> Completion {
-        let Begun { id, offset, length, arrival, operation, gc_affected, .. } = *self;
+        let Begun { id, offset, length, arrival, operation, met_gc, .. } = *self;
         let SubCompletion { finish, blame, .. } = *latest;
         debug_assert_eq!(blame.total(), (finish - arrival).0, "blame sums to latency");
         let gc_wait = (blame.queue_gc > 0).then_some(GcWait { member, ns: blame.queue_gc });
         let blame = RequestBlame { data: blame, ..RequestBlame::default() };
-        Completion { id, operation, offset, length, arrival, finish, blame, gc_affected, gc_wait }
+        Completion { id, operation, offset, length, arrival, finish, blame, met_gc, gc_wait }
     }
 }
 
@@ -179,7 +179,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
         } else {
             let (token, finish, blame) = (0, arrival, Blame::default());
-            let at_once = SubCompletion { token, finish, blame, gc_affected: false, is_parity: false };
+            let at_once = SubCompletion { token, finish, blame, met_gc: false, is_parity: false };
             self.completions.push(ahead.requests[owner].completion(DeviceId(0), &at_once));
             ahead.requests.release(owner);
         }

@@ -122,7 +122,7 @@ pub(super) struct Bitmap {
     clearing: Vec<usize>,
     pub since: SimTime,
     /// Members collected where it waits for them.
-    pub is_gc_affected: bool,
+    pub has_met_gc: bool,
     /// Transactions that the write under way lets go on, and those that the next one does; each the first to come first.
     pub let_go: Vec<u32>,
     pub waiting: VecDeque<u32>,
@@ -169,7 +169,7 @@ impl Bitmap {
             flying: Vec::new(),
             clearing: Vec::new(),
             since: SimTime::ZERO,
-            is_gc_affected: false,
+            has_met_gc: false,
             let_go: Vec::new(),
             waiting: VecDeque::new(),
             is_due: false,
@@ -337,7 +337,7 @@ impl Bitmap {
         self.clearing.clear();
         self.let_go.clear();
         self.waiting.clear();
-        (self.is_due, self.is_gc_affected) = (false, false);
+        (self.is_due, self.has_met_gc) = (false, false);
     }
 
     /// Power was lost while the array was being written: all chunks whose bits are set are to be gone through.

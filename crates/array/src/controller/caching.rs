@@ -495,7 +495,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn merged_are_affected(&mut self, handle: u32) {
         let Array { cache: Some(cache), requests, .. } = self else { return };
         for part in cache.parts.get(&handle).into_iter().flatten() {
-            requests[part.request].gc_affected = true;
+            requests[part.request].met_gc = true;
         }
     }
 }

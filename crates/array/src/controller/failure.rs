@@ -418,6 +418,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.fate.as_deref().map_or(0, |fate| fate.unreadable_pages)
     }
 
+    /// The number that the device in a slot was made with.
+    #[cold]
+    pub(super) fn number_of(&self, slot: usize) -> DeviceId {
+        DeviceId(self.fate.as_deref().map_or(slot as u16, |fate| fate.numbers[slot]))
+    }
+
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
         let Some(fate) = self.fate.as_deref() else { return self.devices.iter().collect() };

@@ -54,7 +54,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         bitmap.take_blocks();
-        (bitmap.since, bitmap.is_gc_affected) = (now, false);
+        (bitmap.since, bitmap.has_met_gc) = (now, false);
         while let Some(waiter) = bitmap.waiting.pop_front() {
             let before = &mut self.transactions[waiter].before;
             before.blame.parity.queue_host += (now - before.finish).0;
@@ -76,7 +76,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Members collected where the bitmap waited for them.
     pub(super) fn marks_are_affected(&mut self, tag: u64) {
         if let Some(bitmap) = self.bitmap.as_deref_mut().filter(|_| tag == MARKS) {
-            bitmap.is_gc_affected = true;
+            bitmap.has_met_gc = true;
         }
     }
 
@@ -84,7 +84,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn marks_are_set(&mut self, chain: &Chain, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
         bitmap.are_written();
-        let (since, is_affected) = (bitmap.since, bitmap.is_gc_affected);
+        let (since, is_affected) = (bitmap.since, bitmap.has_met_gc);
         let waiters = std::mem::take(&mut bitmap.let_go);
         if bitmap.has_to_write() && !std::mem::replace(&mut bitmap.is_due, true) {
             self.agenda.push(now, Message::Mark);
@@ -105,7 +105,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             before.finish = now;
             if running.request != NONE {
-                self.requests[running.request].gc_affected |= is_affected;
+                self.requests[running.request].met_gc |= is_affected;
             }
             self.admit(waiter, now)?;
         }

@@ -142,7 +142,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.held_back[node.operation.device.index()].push((held, at));
         let request = self.transactions[node.owner].request;
         if request != NONE {
-            self.requests[request].gc_affected = true;
+            self.requests[request].met_gc = true;
         }
     }
 
@@ -213,7 +213,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.hedges += 1;
         let request = self.transactions[node.owner].request;
         if collects && request != NONE {
-            self.requests[request].gc_affected = true;
+            self.requests[request].met_gc = true;
         }
         let mut running = Running::new(transaction, before);
         running.race = token;

@@ -23,7 +23,7 @@ pub(super) struct RequestState {
     last: u32,
     blame: RequestBlame,
     gc_wait: Option<GcWait>,
-    pub gc_affected: bool,
+    pub met_gc: bool,
     /// From its arrival until it was submitted for the last time, in nanoseconds.
     pub restart: u64,
 }
@@ -47,7 +47,7 @@ impl RequestState {
             last: u32::MAX,
             blame: RequestBlame { restart, ..RequestBlame::default() },
             gc_wait: None,
-            gc_affected: false,
+            met_gc: false,
             restart,
         }
     }
@@ -159,7 +159,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let depth_wait =
             if node.before == NONE { 0 } else { self.nodes.take_before(node.before).blame.depth_wait };
         let state = &mut self.requests[node.owner];
-        state.gc_affected |= done.gc_affected;
+        state.met_gc |= done.met_gc;
         if done.finish > state.finish || (done.finish == state.finish && node.index < state.last) {
             state.finish = done.finish;
             state.last = node.index;
@@ -185,6 +185,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Ok(())
     }
 
+    /// A wait for a member goes by that member, and one for the journal by its number among all devices: spares come first.
+    #[inline]
+    fn with_name(&self, wait: GcWait) -> GcWait {
+        let slot = wait.member.index();
+        if slot < self.delivered.len() { wait } else { GcWait { member: self.number_of(slot), ..wait } }
+    }
+
     pub(super) fn complete(&mut self, handle: u32) {
         let state = &self.requests[handle];
         let HostRequest { id, operation, offset, length, arrival, .. } = state.request;
@@ -198,9 +205,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             arrival,
             finish,
             blame: state.blame,
-            gc_affected: state.gc_affected,
-            // A journal is no member, and nobody coordinates it.
-            gc_wait: state.gc_wait.filter(|wait| wait.member.index() < self.delivered.len()),
+            met_gc: state.met_gc,
+            gc_wait: state.gc_wait.map(|wait| self.with_name(wait)),
         });
         self.requests.release(handle);
         if let Some(fate) = self.fate.as_deref_mut()

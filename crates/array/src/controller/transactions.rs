@@ -548,13 +548,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         let running = &self.transactions[node.owner];
-        if running.request == NONE && done.gc_affected {
+        if running.request == NONE && done.met_gc {
             self.marks_are_affected(running.spec.tag);
         }
         let running = &self.transactions[node.owner];
         if running.request != NONE && !operation.behind {
-            self.requests[running.request].gc_affected |= done.gc_affected;
-            if done.gc_affected && self.cache.is_some() {
+            self.requests[running.request].met_gc |= done.met_gc;
+            if done.met_gc && self.cache.is_some() {
                 self.merged_are_affected(node.owner);
             }
         }

@@ -297,7 +297,7 @@ mod tests {
             arrival: SimTime::ZERO,
             finish: SimTime::ZERO,
             blame: RequestBlame::default(),
-            gc_affected: false,
+            met_gc: false,
             gc_wait: None,
         })
     }

@@ -139,7 +139,7 @@ fn whoever_waits_at_one_moment_waits_for_one_write_and_whoever_comes_later_for_t
     let queued = |id: usize| done[id].blame.parity.queue_host;
     assert_eq!([queued(0), queued(1), queued(4)], [0, 0, 60_000], "the last has a bit that is on its way");
     assert!(queued(2) >= 120_000 && queued(3) >= 70_000 && queued(2) == queued(3) + 50_000);
-    assert!(done.iter().all(|request| !request.gc_affected), "nobody collects");
+    assert!(done.iter().all(|request| !request.met_gc), "nobody collects");
 }
 
 #[test]

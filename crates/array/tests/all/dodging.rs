@@ -115,7 +115,7 @@ fn a_page_of_a_member_that_collects_is_rebuilt_from_the_others() {
     submit(&mut array, 0, us(10), Operation::Read, 1, 1);
     let done = finish(&mut array);
     assert_eq!(done[0].finish, us(55), "two reads at once, of page 0 and P");
-    assert_eq!((done[0].blame.reconstruct.total(), done[0].gc_affected), (45_000, false));
+    assert_eq!((done[0].blame.reconstruct.total(), done[0].met_gc), (45_000, false));
     let reads = array.counters().reads;
     assert_eq!((reads.rebuilt_pages, reads.extra_pages, reads.waited_pages), (1, 2, 0));
     assert_eq!(reads.rows_busy, [0, 1, 0, 0]);
@@ -141,7 +141,7 @@ fn of_two_members_that_collect_the_one_that_is_done_first_is_waited_for() {
     submit(&mut array, 1, us(110), Operation::Read, 0, 1);
     let done = finish(&mut array);
     assert_eq!(done[0].finish, us(1545), "it waits for its own member");
-    assert!(done[0].gc_affected && done[0].blame.data.queue_gc == 1_390_000);
+    assert!(done[0].met_gc && done[0].blame.data.queue_gc == 1_390_000);
     // Page 0 is rebuilt from member 1, and waits for that one: first for the row, then for the read before it.
     assert_eq!(done[1].finish, us(1590));
     let reads = array.counters().reads;
@@ -293,7 +293,7 @@ fn a_reserved_member_drains_before_it_collects_and_nobody_waits() {
     assert_eq!(done[1].finish, us(265), "rebuilt from members 0 and 2, behind their writes");
     assert_eq!(done[2].finish, us(345));
     assert_eq!(done[3].finish, us(620), "the page of member 1 is parked");
-    assert!(done.iter().all(|done| !done.gc_affected));
+    assert!(done.iter().all(|done| !done.met_gc));
     assert_eq!(array.counters().nvram.pages_left, 0, "it went back when the member was returned");
 }
 
@@ -305,7 +305,7 @@ fn without_room_what_a_reserved_member_must_do_waits_for_its_return() {
     submit(&mut array, 0, us(20), Operation::Write, 4, 2);
     let done = finish(&mut array);
     // Drained at once, at 10 us; returned 1 ms later; it collects until 1.51 ms.
-    assert_eq!((done[0].finish, done[0].gc_affected), (us(1730), true));
+    assert_eq!((done[0].finish, done[0].met_gc), (us(1730), true));
     assert_eq!(done[0].blame.data.queue_gc, 1_490_000, "for its return, and for the rest of its collection");
 }
 

@@ -273,7 +273,7 @@ fn independently(
             arrival: request.arrival,
             finish: last.finish,
             blame: RequestBlame { data: last.blame, ..RequestBlame::default() },
-            gc_affected: parts.iter().any(|part| part.2.gc_affected),
+            met_gc: parts.iter().any(|part| part.2.met_gc),
             gc_wait: waited.then_some(GcWait { member, ns: last.blame.queue_gc }),
         };
         (request.id, completion)
@@ -461,7 +461,7 @@ impl Pairs<'_> {
         let last = parts.iter().max_by_key(|(part, done)| (done.finish, std::cmp::Reverse(part.place)));
         let (_, last) = last.expect("every request has a part");
         let blame = RequestBlame { data: last.blame, ..RequestBlame::default() };
-        (last.finish, blame, parts.iter().any(|(_, done)| done.gc_affected))
+        (last.finish, blame, parts.iter().any(|(_, done)| done.met_gc))
     }
 }
 
@@ -494,7 +494,7 @@ fn near_copies_on_pairs_are_a_stripe_of_mirrors() {
         pairs.advance(SimTime::NEVER);
         for (index, (id, done)) in array.completions.iter().enumerate() {
             let expected = pairs.outcome(index);
-            assert_eq!((done.finish, done.blame, done.gc_affected), expected, "seed {seed}, request {id}");
+            assert_eq!((done.finish, done.blame, done.met_gc), expected, "seed {seed}, request {id}");
         }
         let counters: Vec<DeviceCounters> = pairs.devices.iter().map(Device::counters).collect();
         assert_eq!(array.counters, counters, "seed {seed}");

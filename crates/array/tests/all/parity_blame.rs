@@ -112,7 +112,7 @@ fn a_pre_read_that_waits_for_collection_is_collections() {
     assert_eq!(done.blame, RequestBlame { data: WRITES, parity, ..RequestBlame::default() });
     assert_eq!(done.gc_wait, Some(GcWait { member: DeviceId(2), ns: 1_400_000 }));
     assert_eq!(done.blame.queue_gc(), 1_400_000);
-    assert!(done.gc_affected);
+    assert!(done.met_gc);
 }
 
 /// The longest wait of the chain is named, not the last.

@@ -527,7 +527,7 @@ fn an_operation_behind_a_complete_request_touches_no_other() {
     done_at(&mut array, us(46), 0);
     arrive(&mut array, us(46), 1);
     let done = done_at(&mut array, us(46 + 8 * 220), 1);
-    assert!(!done.gc_affected, "the one that met a collection was another's");
+    assert!(!done.met_gc, "the one that met a collection was another's");
     let owners = &payload::payload_as::<Owners>(array.payload_mut()).0;
     assert!(owners.iter().all(|&(tag, request)| request.is_none_or(|request| request == tag)), "{owners:?}");
     at_rest(&mut array);
@@ -552,7 +552,7 @@ fn a_member_that_collects_keeps_others_waiting_and_says_for_how_long() {
     let data = Blame { queue_gc: 1_410_000, ..READS };
     assert_eq!(done.blame, RequestBlame { data, ..NOTHING });
     assert_eq!(done.gc_wait, Some(GcWait { member: DeviceId(1), ns: 1_410_000 }));
-    assert!(done.gc_affected);
+    assert!(done.met_gc);
     assert_eq!(array.gc_intervals()[..], [(DeviceId(1), us(10), us(1_510))]);
     assert_eq!(COLLECT, 1_500_000);
     at_rest(&mut array);
@@ -567,7 +567,7 @@ fn a_busy_member_is_read_around() {
     arrive(&mut array, us(100), 0);
     let done = done_at(&mut array, us(145), 0);
     assert_eq!(done.blame.total(), READ);
-    assert!(!done.gc_affected && done.gc_wait.is_none());
+    assert!(!done.met_gc && done.gc_wait.is_none());
     assert_eq!(log.lock().unwrap().refused, [(us(100), DeviceId(1), LEFT)]);
     at_rest(&mut array);
 }
@@ -633,7 +633,7 @@ fn a_refused_operation_can_go_on_behind_the_hosts_back() {
     assert_eq!(done_at(&mut array, us(101), 1).blame, NOTHING);
     let done = done_at(&mut array, us(320), 0);
     assert_eq!(done.blame, RequestBlame { data: WRITES, ..NOTHING });
-    assert!(!done.gc_affected);
+    assert!(!done.met_gc);
     arrive_as(&mut array, us(330), 2, Operation::Flush);
     array.advance_until(us(1_510 + 219)).unwrap();
     assert!(array.is_row_busy(0) && array.is_row_busy(1));

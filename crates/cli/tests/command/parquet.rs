@@ -52,6 +52,8 @@ fn agree(report: &Report, requests: &[BTreeMap<String, String>], intervals: &[BT
     let affected = requests.iter().filter(|row| row["gc_affected"] == "true").count() as u64;
     let response = &report.host.response_ns;
     assert_eq!(affected, response.gc_affected_read.count + response.gc_affected_write.count);
+    let met = requests.iter().filter(|row| row["met_gc"] == "true").count() as u64;
+    assert_eq!(met, response.met_gc_read.count + response.met_gc_write.count);
     for (member, device) in report.devices.iter().enumerate() {
         let waited = requests.iter().filter(|row| row["gc_member"] == member.to_string()).count() as u64;
         assert_eq!(waited, device.gc_waits.requests, "member {member}");
@@ -60,6 +62,7 @@ fn agree(report: &Report, requests: &[BTreeMap<String, String>], intervals: &[BT
     let somebody: u64 = report.devices.iter().map(|device| device.gc_waits.requests).sum();
     assert_eq!((nobody + somebody, somebody > 0), (report.host.requests, true));
     for row in requests {
+        assert_eq!(row["gc_affected"] == "true", number(row, "queue_gc_ns") > 0);
         assert_eq!(number(row, "finish_ns") - number(row, "arrival_ns"), number(row, "response_ns"));
     }
     // Time in garbage collection: intervals cut at the window's end, against the shares of the report.

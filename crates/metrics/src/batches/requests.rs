@@ -151,7 +151,7 @@ impl Default for Batches {
 mod tests {
     use super::*;
 
-    /// The response of a request, and whether it met garbage collection.
+    /// The response of a request, and whether it waited for garbage collection.
     fn response(id: u64) -> (u64, bool) {
         (1_000 + id % 9_973 * 31 % 997, id.is_multiple_of(3))
     }

@@ -4,10 +4,10 @@ use super::*;
 use crate::blame::tests::EVERY_PART;
 
 /// A request that arrives at 100 ns and takes as long as its blame says.
-fn completion(operation: Operation, length: u64, gc_affected: bool, blame: RequestBlame) -> Completion {
+fn completion(operation: Operation, length: u64, met_gc: bool, blame: RequestBlame) -> Completion {
     let arrival = SimTime(100);
     let finish = SimTime(100 + blame.total());
-    Completion { id: 7, operation, offset: 0, length, arrival, finish, blame, gc_affected, gc_wait: None }
+    Completion { id: 7, operation, offset: 0, length, arrival, finish, blame, met_gc, gc_wait: None }
 }
 
 fn blame(service: u64, queue_gc: u64) -> RequestBlame {
@@ -41,6 +41,25 @@ fn only_gc_affected_reads_and_writes_count_as_such() {
     assert_eq!((response.gc_affected_read.count, response.gc_affected_read.max), (1, Some(1025)));
     assert_eq!((response.gc_affected_write.count, response.gc_affected_write.max), (1, Some(2200)));
     assert_eq!((response.read.count, response.write.count, response.all.count), (2, 1, 4));
+}
+
+/// A read that waits on a bus for another die's collection waits without meeting one. One that arrives as its die ends meets one
+/// and does not wait. Each of the four cases has another service time.
+#[test]
+fn waiting_for_collection_and_meeting_one_are_counted_apart() {
+    let mut host = HostRecorder::new();
+    for (met_gc, service, queue_gc) in [(false, 1, 0), (false, 2, 1_000), (true, 4, 0), (true, 8, 1_000)] {
+        host.record(&completion(Operation::Read, 1, met_gc, blame(service, queue_gc)));
+        host.record(&completion(Operation::Write, 1, met_gc, blame(10 * service, queue_gc)));
+    }
+    let report = host.report();
+    let response = &report.response_ns;
+    let sum = |of: &DistributionSummary| of.mean.map(|mean| (of.count, mean * of.count as f64));
+    assert_eq!(sum(&response.gc_affected_read), Some((2, 2_010.0)));
+    assert_eq!(sum(&response.met_gc_read), Some((2, 1_012.0)));
+    assert_eq!(sum(&response.gc_affected_write), Some((2, 2_100.0)));
+    assert_eq!(sum(&response.met_gc_write), Some((2, 1_120.0)));
+    assert_eq!((sum(&response.read), response.write.count), (Some((4, 2_015.0)), 4));
 }
 
 #[test]
@@ -101,19 +120,19 @@ fn the_share_of_missed_deadlines_is_that_of_requests_with_one() {
     assert_eq!([share(3, 0), share(3, 9)], [Some(1.0), Some(0.25)]);
 }
 
-/// A batch is 16 requests. Flushes and trims move no data, whatever they met.
+/// A batch is 16 requests. Flushes and trims move no data, whatever they waited for. The fifth met a collection and did not wait.
 #[test]
-fn batches_count_reads_and_writes_that_met_collection() {
+fn batches_count_reads_and_writes_that_waited_for_collection() {
     let mut host = HostRecorder::new();
     for id in 0..32 {
-        let (operation, gc_affected) = match id {
-            0 => (Operation::Read, true),
-            1 => (Operation::Write, true),
-            2 => (Operation::Flush, true),
-            3 => (Operation::Trim, true),
-            _ => (Operation::Read, false),
+        let (operation, queue_gc) = match id {
+            0 => (Operation::Read, 7),
+            1 => (Operation::Write, 7),
+            2 => (Operation::Flush, 7),
+            3 => (Operation::Trim, 7),
+            _ => (Operation::Read, 0),
         };
-        host.record(&Completion { id, ..completion(operation, 1, gc_affected, blame(25, 0)) });
+        host.record(&Completion { id, ..completion(operation, 1, id == 4, blame(25, queue_gc)) });
     }
     assert_eq!(host.report().batches.gc_affected, [0.125, 0.0]);
 }

@@ -20,7 +20,7 @@ fn request(id: u64, arrival_us: u64, response_us: u64) -> Completion {
             ..RequestBlame::default()
         },
         gc_wait: None,
-        gc_affected: false,
+        met_gc: false,
     }
 }
 

@@ -215,7 +215,7 @@ mod tests {
             finish: SimTime(finish),
             blame: RequestBlame::default(),
             gc_wait: None,
-            gc_affected: false,
+            met_gc: false,
         }
     }
 

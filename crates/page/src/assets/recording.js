@@ -112,5 +112,8 @@ function firstAtLeast(array, value) {
 
 const OPERATIONS = ["read", "write", "trim", "flush"];
 const operationOf = (flags) => OPERATIONS[flags & 3];
+// A page operation of it met a collection of its die; that need not have kept it waiting.
 const metGc = (flags) => (flags & 4) !== 0;
+// It waited for garbage collection, wherever that was.
+const isGcAffected = ({ blame }, index) => blame[index * PARTS + GC_PART] > 0;
 const isSlowest = (flags) => (flags & 16) !== 0;

@@ -21,7 +21,7 @@ function showRequest(run, index) {
     stackedBar(Math.min(node.clientWidth - 34, 720), response, blame, "what the request did and waited for"),
     html("div", { class: "scroll" }, html("table", {}, html("thead", {}, html("tr", {}, ...["part", "µs", "share", "what it is"].map((text) => html("th", {}, text)))),
       html("tbody", {}, ...rows, html("tr", {}, html("td", {}, "sum"), html("td", {}, micros(sum(blame))), html("td", {}, "100%"), html("td", {}, "from arrival to the end of its last operation"))))),
-    html("p", {}, `${waitedFor(requests, index, blame[GC_PART])}${collectingDuring(recording, arrival, arrival + response)}`),
+    html("p", {}, `${waitedFor(recording, index, blame[GC_PART])}${collectingDuring(recording, arrival, arrival + response)}`),
     html("p", {}, elsewhere(run, requests.id[index])));
 }
 
@@ -39,12 +39,13 @@ function verdict(blame, response) {
   return `Most of it, ${percent(blame[part] / response)}, was ${data.parts[part].meaning}.`;
 }
 
-// Whose collection held it up, and for how long where it waited for others too.
-function waitedFor(requests, index, all) {
+// Whose collection held it up, and for how long where it waited for others too. Behind the members stands the journal.
+function waitedFor({ requests, members }, index, all) {
   const [member, wait] = [requests.gcMember[index], requests.gcWait[index]];
   if (member < 0) return "";
-  if (wait === all) return `It waited ${duration(wait)} for garbage collection of SSD ${member}. `;
-  return `It waited ${duration(all)} for garbage collection, longest for that of SSD ${member}: ${duration(wait)}. `;
+  const whose = member < members ? `SSD ${member}` : "the journal";
+  if (wait === all) return `It waited ${duration(wait)} for garbage collection of ${whose}. `;
+  return `It waited ${duration(all)} for garbage collection, longest for that of ${whose}: ${duration(wait)}. `;
 }
 
 // Which devices collected between two moments; only said where intervals are exact.

@@ -200,7 +200,7 @@ class Timeline extends TimelinePicture {
     }
     const { id, arrival, response, flags } = this.recording.requests;
     this.readout.textContent = `Request ${count(id[index])}: ${operationOf(flags[index])}, arrived at ${moment(arrival[index], this.to - this.from > 1e9 ? 1e7 : 1e3)}, took ${duration(response[index])}`
-      + (metGc(flags[index]) ? ", met garbage collection" : "");
+      + (isGcAffected(this.recording.requests, index) ? ", waited for garbage collection" : metGc(flags[index]) ? ", met garbage collection and did not wait for it" : "");
   }
 
   // The request drawn nearest to a point, within reach of a finger.
@@ -227,7 +227,7 @@ function timelineLegend() {
     entry("up to p99", svg("rect", { width: 26, height: 14, fill: "var(--band)" })),
     entry("up to the maximum", svg("rect", { width: 26, height: 14, fill: "var(--beyond)" })),
     entry("a request", svg("circle", { cx: 13, cy: 7, r: 4, fill: "var(--plain)" })),
-    entry("a request that met garbage collection", svg("path", { d: "M13 2L18 12H8Z", fill: "var(--gc)" })),
+    entry("a request that waited for garbage collection", svg("path", { d: "M13 2L18 12H8Z", fill: "var(--gc)" })),
     entry("SSD collecting", svg("rect", { y: 2, width: 26, height: 10, fill: "var(--gc)" })),
     ...ailmentKeys(entry));
 }

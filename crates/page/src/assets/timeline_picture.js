@@ -160,11 +160,11 @@ class TimelinePicture {
     this.canvas.dataset.dots = String(this.drawnRequests.length);
     const size = this.drawnRequests.length > 200 ? 2.2 : 3.2;
     for (const i of this.drawnRequests) {
-      const met = metGc(requests.flags[i]);
+      const waited = isGcAffected(requests, i);
       const [x, y, length] = [this.x(requests.arrival[i]), this.y(requests.response[i]), requests.response[i] * perTime];
-      context.fillStyle = context.strokeStyle = met ? pens.gc : pens.plain;
+      context.fillStyle = context.strokeStyle = waited ? pens.gc : pens.plain;
       if (all && length > 5) context.fillRect(x, y - 0.75, length, 1.5);
-      mark(context, x, y, met ? size * 1.25 : size, met);
+      mark(context, x, y, waited ? size * 1.25 : size, waited);
     }
     if (this.selected !== null) this.paintSelected(context, pens, perTime);
   }
@@ -324,7 +324,7 @@ function line(context, fromX, fromY, toX, toY) {
   context.stroke();
 }
 
-// A triangle for a request that met garbage collection, a disc for one that did not.
+// A triangle for a request that waited for garbage collection, a disc for one that did not.
 function mark(context, x, y, size, triangle) {
   context.beginPath();
   if (triangle) {

@@ -141,11 +141,11 @@ fn gc_share(run: &Report) -> f64 {
     }
 }
 
-/// Share of the requests that met garbage collection.
-fn met_gc(run: &Report) -> f64 {
+/// Share of the requests that waited for garbage collection.
+fn gc_affected(run: &Report) -> f64 {
     let response = &run.host.response_ns;
-    let met = response.gc_affected_read.count + response.gc_affected_write.count;
-    if run.host.requests == 0 { 0.0 } else { met as f64 / run.host.requests as f64 }
+    let waited = response.gc_affected_read.count + response.gc_affected_write.count;
+    if run.host.requests == 0 { 0.0 } else { waited as f64 / run.host.requests as f64 }
 }
 
 /// Share of time with at least one member collecting.

@@ -7,7 +7,8 @@ use harmonia_tables::numbers;
 
 use super::pair::Pair;
 use super::{
-    ALIKE, alike, any_collecting, change, collected, gc_share, mean_ns, met_gc, more_than, ms, name, percent,
+    ALIKE, alike, any_collecting, change, collected, gc_affected, gc_share, mean_ns, more_than, ms, name,
+    percent,
 };
 
 /// In this order: the load, the mechanism, the price unless the advice names it, the bound.
@@ -92,8 +93,8 @@ fn mechanism(best: &Report, other: &Report) -> Option<String> {
             percent(any_collecting(other)),
             name(best),
             percent(any_collecting(best)),
-            percent(met_gc(other)),
-            percent(met_gc(best)),
+            percent(gc_affected(other)),
+            percent(gc_affected(best)),
             percent(gc_share(other)),
             percent(gc_share(best))
         )

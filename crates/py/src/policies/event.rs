@@ -210,7 +210,12 @@ impl PyCompletion {
 
     #[getter]
     fn gc_affected(&self) -> bool {
-        self.0.gc_affected
+        self.0.is_gc_affected()
+    }
+
+    #[getter]
+    fn met_gc(&self) -> bool {
+        self.0.met_gc
     }
 
     fn __repr__(&self) -> String {

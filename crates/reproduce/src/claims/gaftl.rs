@@ -16,7 +16,7 @@
 //! waits for collection.
 
 use super::{Claim, EQUAL, NO_EFFECT, Test, Unit};
-use crate::measure::Quantity::{Age, Counted, Critical, GcAffected, Max, Mean, ParityShare, StableFrom};
+use crate::measure::Quantity::{Age, Counted, Critical, Max, Mean, MetGc, ParityShare, StableFrom};
 use crate::measure::{Measure, Quantity, lowered, ratio};
 use crate::verdict::Expected;
 
@@ -274,7 +274,7 @@ fn turns() -> Vec<Claim> {
             "All loads above on chips: share of GAFTL's requests that met collection, at most",
             "0 (no instruction is blocked)",
             Unit::Plain,
-            (most(GcAffected), none),
+            (most(MetGc), none),
         ),
     ]
 }
@@ -369,9 +369,9 @@ mod tests {
             }
         }
         let none = Expected::same(0.0, 0.0);
-        let judge = |results: &Results| none.judge(&most(GcAffected).interval(results).expect("three seeds"));
+        let judge = |results: &Results| none.judge(&most(MetGc).interval(results).expect("three seeds"));
         assert_eq!(judge(&results), crate::verdict::Verdict::Within);
-        let waits = Summary { gc_affected: 0.00001, ..Summary::default() };
+        let waits = Summary { met_gc_share: 0.00001, ..Summary::default() };
         results.insert("0", SEQUENTIAL_OF, "60/gaftl", 2, Outcome::Measured(waits));
         assert_eq!(judge(&results), crate::verdict::Verdict::NotReproduced);
     }

@@ -6,8 +6,7 @@
 
 use super::{Claim, EQUAL, NO_EFFECT, Test, Unit};
 use crate::measure::Quantity::{
-    GcAffectedReadMean, GcAffectedWriteMean, Mean, PlaneUtilisation, ReadMean, Throughput, WriteMean,
-    WriteP95,
+    Mean, MetGcReadMean, MetGcWriteMean, PlaneUtilisation, ReadMean, Throughput, WriteMean, WriteP95,
 };
 use crate::measure::{Measure, Quantity, lowered, ratio};
 use crate::verdict::Expected;
@@ -232,7 +231,7 @@ fn affected() -> Vec<Claim> {
             "Reads that met collection: GC-PAR lowers their mean response time",
             "71%",
             71.0,
-            GcAffectedReadMean,
+            MetGcReadMean,
             TWO,
             PAR,
         ),
@@ -242,7 +241,7 @@ fn affected() -> Vec<Claim> {
             "Reads that met collection: GC-VIC lowers their mean response time",
             "83%",
             83.0,
-            GcAffectedReadMean,
+            MetGcReadMean,
             TWO,
             VIC,
         ),
@@ -252,7 +251,7 @@ fn affected() -> Vec<Claim> {
             "Writes that met collection: GC-PAR lowers their mean response time",
             "70%",
             70.0,
-            GcAffectedWriteMean,
+            MetGcWriteMean,
             TWO,
             PAR,
         ),
@@ -262,7 +261,7 @@ fn affected() -> Vec<Claim> {
             "Writes that met collection: GC-VIC lowers their mean response time",
             "70%",
             70.0,
-            GcAffectedWriteMean,
+            MetGcWriteMean,
             TWO,
             VIC,
         ),
@@ -272,7 +271,7 @@ fn affected() -> Vec<Claim> {
             "Four planes: reads that met collection, GC-PAR",
             "75%",
             75.0,
-            GcAffectedReadMean,
+            MetGcReadMean,
             FOUR,
             PAR,
         ),
@@ -282,7 +281,7 @@ fn affected() -> Vec<Claim> {
             "Four planes: reads that met collection, GC-VIC",
             "84%",
             84.0,
-            GcAffectedReadMean,
+            MetGcReadMean,
             FOUR,
             VIC,
         ),
@@ -292,7 +291,7 @@ fn affected() -> Vec<Claim> {
             "Four planes: writes that met collection, GC-PAR",
             "71%",
             71.0,
-            GcAffectedWriteMean,
+            MetGcWriteMean,
             FOUR,
             PAR,
         ),
@@ -302,7 +301,7 @@ fn affected() -> Vec<Claim> {
             "Four planes: writes that met collection, GC-VIC",
             "71%",
             71.0,
-            GcAffectedWriteMean,
+            MetGcWriteMean,
             FOUR,
             VIC,
         ),
@@ -317,13 +316,13 @@ fn affected() -> Vec<Claim> {
             "die-affected-reads-further",
             "Reads that met collection: GC-VIC lowers their mean further than GC-PAR, in points",
             "12 points, \"13% more\"",
-            further(&VOLUMES, GcAffectedReadMean, TWO),
+            further(&VOLUMES, MetGcReadMean, TWO),
         ),
         (
             "die-affected-reads-high",
             "GC-VIC adds more where much is affected: its further gain there less that elsewhere, in points",
             "more",
-            minus(further(&high, GcAffectedReadMean, TWO), further(&low, GcAffectedReadMean, TWO)),
+            minus(further(&high, MetGcReadMean, TWO), further(&low, MetGcReadMean, TWO)),
         ),
     ] {
         let expected = Expected::Above(NO_EFFECT);

@@ -4,7 +4,7 @@ use super::write::{Reader, entry, head, line, of};
 use crate::claims::inside_the_die::{OPEN, VOLUMES, variant};
 use crate::claims::{Paper, Unit};
 use crate::measure::Quantity::{
-    Erases, PagesMoved, PlaneUtilisation, UtilisationBound, WriteP95, WriteTimeAffected, WritesAffected,
+    Erases, PagesMoved, PlaneUtilisation, UtilisationBound, WriteP95, WriteTimeMet, WritesMet,
 };
 use crate::measure::{Measure, Quantity, ratio};
 use crate::reading::{Reading, readings};
@@ -41,13 +41,13 @@ fn row(reader: &Reader<'_>, reading: Option<&Reading>) -> Vec<String> {
     vec![
         reading.map_or("frozen".to_owned(), |reading| format!("`{}`", reading.id)),
         entry(reader, &mean(PagesMoved, TWO, "io-parallel"), Unit::Plain),
-        share(WritesAffected, TWO, "io-parallel"),
+        share(WritesMet, TWO, "io-parallel"),
         share(UtilisationBound(2), TWO, "io-parallel"),
         share(PlaneUtilisation, TWO, "io-parallel"),
         share(UtilisationBound(4), FOUR, "io-parallel"),
         share(PlaneUtilisation, FOUR, "io-parallel"),
         entry(reader, &erases, Unit::Times),
-        share(WriteTimeAffected, TWO, "blocking"),
+        share(WriteTimeMet, TWO, "blocking"),
         entry(reader, &p95, Unit::Ns),
     ]
 }

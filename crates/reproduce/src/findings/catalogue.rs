@@ -331,7 +331,7 @@ fn array_size(reader: &Reader<'_>) -> Finding {
 }
 
 fn enterprise(reader: &Reader<'_>) -> Finding {
-    let met = ENTERPRISE.map(|load| over_local(Quantity::GcAffected, load, "inclusive"));
+    let met = ENTERPRISE.map(|load| over_local(Quantity::MetGc, load, "inclusive"));
     Finding {
         id: "enterprise",
         question: "What does coordination do for enterprise loads?".into(),

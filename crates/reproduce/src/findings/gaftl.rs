@@ -10,7 +10,7 @@ use crate::claims::gaftl::{
     FILLS_OF, GAPS, GAPS_OF, MEMBERS, POLICIES, READS, READS_OF, REAL, REAL_OF, SEQUENTIAL, SEQUENTIAL_OF,
     SIZES, SIZES_OF, at, evaluated, most, spread, unaware_over_gaftl,
 };
-use crate::measure::Quantity::{Counted, GcAffected, Max, Mean, MembersInGc};
+use crate::measure::Quantity::{Counted, Max, Mean, MembersInGc, MetGc};
 use crate::measure::{Measure, Quantity, lowered, ratio};
 use crate::verdict::Verdict;
 
@@ -182,7 +182,7 @@ fn turns(reader: &Reader<'_>) -> Finding {
         let of = |quantity| at(quantity, experiment, &point, "gaftl");
         let is_above = |name| reader.above(&of(Counted(name)), 0.0) || !reader.below(&of(Counted(name)), 0.5);
         let waits = is_above("waits_full") || is_above("waits_several");
-        only_full &= waits || reader.interval(&of(GcAffected)).is_some_and(|met| met.mean == 0.0);
+        only_full &= waits || reader.interval(&of(MetGc)).is_some_and(|met| met.mean == 0.0);
         let busy = |policy| entry(reader, &at(MembersInGc, experiment, &point, policy), Unit::Plain);
         let counts = ["waits_full", "waits_several", "entered_p", "entered_n"]
             .map(|name| count(reader, &of(Counted(name))));
@@ -192,7 +192,7 @@ fn turns(reader: &Reader<'_>) -> Finding {
             busy("gaftl"),
             count(reader, &of(Counted("grants"))),
             count(reader, &of(Counted("displaced"))),
-            percent(reader, &of(GcAffected)),
+            percent(reader, &of(MetGc)),
         ];
         line(&mut table, cells.into_iter().chain(counts));
     }
@@ -206,7 +206,7 @@ fn turns(reader: &Reader<'_>) -> Finding {
              them taken, and *several collect* rows that found more than one member collecting. In the paper's state P one member \
              had to collect at once, in N several had to and nobody waited for a turn. Over all loads the largest share that met \
              collection is {}.",
-            percent(reader, &most(GcAffected)),
+            percent(reader, &most(MetGc)),
         ),
         conclusions: vec![
             (

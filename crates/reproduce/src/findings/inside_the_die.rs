@@ -10,9 +10,9 @@ use crate::claims::inside_the_die::{
     AFFECTED_READS, AFFECTED_WRITES, CLOSED, OPEN, PLACES_NEEDED, SWEEP, VOLUMES, Volume, variant,
 };
 use crate::measure::Quantity::{
-    Erases, GcAffected, GcAffectedReadMean, GcAffectedReads, GcAffectedWriteMean, GcAffectedWrites, Mean,
-    MetGcMean, NoWriteWaiting, OtherOffset, PagesMoved, PlaneUtilisation, ReadMean, ReadsPaired, Throughput,
-    UtilisationBound, WaitingAtGc, WriteMean, WritesAlong, WritesPaired, WritesPerMove,
+    Erases, Mean, MetGc, MetGcMean, MetGcReadMean, MetGcReads, MetGcWriteMean, MetGcWrites, NoWriteWaiting,
+    OtherOffset, PagesMoved, PlaneUtilisation, ReadMean, ReadsPaired, Throughput, UtilisationBound,
+    WaitingAtGc, WriteMean, WritesAlong, WritesPaired, WritesPerMove,
 };
 use crate::measure::{Measure, Met, Quantity, lowered, ratio};
 
@@ -81,8 +81,8 @@ fn stand_ins(reader: &Reader<'_>) -> Finding {
              and {} are writes that do. The paper has {AFFECTED_READS}% and {AFFECTED_WRITES}%. Both of the \
              paper's figures cannot be met at once: the shares in its Table 2 have a mean of {:.1}%, and these \
              two have a sum of {:.1}%.",
-            mean(GcAffectedReads),
-            mean(GcAffectedWrites),
+            mean(MetGcReads),
+            mean(MetGcWrites),
             VOLUMES.iter().map(|volume| volume.gc_affected).sum::<f64>() / VOLUMES.len() as f64,
             AFFECTED_READS + AFFECTED_WRITES,
         ),
@@ -99,12 +99,12 @@ fn calibration(reader: &Reader<'_>) -> String {
     );
     for volume in &VOLUMES {
         let Volume { name, writes, write_kb, gc_affected } = volume;
-        let four = of(GcAffected, OPEN, variant(volume, "4-planes", "blocking"));
+        let four = of(MetGc, OPEN, variant(volume, "4-planes", "blocking"));
         let _ = writeln!(
             table,
             "| {name} | {writes}% | {write_kb} KB | {gc_affected}% | {} | {} | {} |",
-            percent(reader, &cell(GcAffected, name, "blocking")),
-            percent(reader, &cell(GcAffectedReads, name, "blocking")),
+            percent(reader, &cell(MetGc, name, "blocking")),
+            percent(reader, &cell(MetGcReads, name, "blocking")),
             percent(reader, &four),
         );
     }
@@ -237,12 +237,12 @@ fn affected(reader: &Reader<'_>) -> Finding {
              Only requests for sibling planes can go along with a collection. Under `io-parallel` the mean of reads falls by {} \
              if their own plane collects, and by {} if only sibling planes do. For writes these are {} and {}. (A negative \
              figure means that it rises.) The last table has the same under other readings.",
-            say(GcAffectedReadMean, "blocking"),
-            say(GcAffectedReadMean, "io-parallel"),
-            say(GcAffectedReadMean, "read-match"),
-            say(GcAffectedWriteMean, "blocking"),
-            say(GcAffectedWriteMean, "io-parallel"),
-            say(GcAffectedWriteMean, "read-match"),
+            say(MetGcReadMean, "blocking"),
+            say(MetGcReadMean, "io-parallel"),
+            say(MetGcReadMean, "read-match"),
+            say(MetGcWriteMean, "blocking"),
+            say(MetGcWriteMean, "io-parallel"),
+            say(MetGcWriteMean, "read-match"),
             reader.claim(claims[0]),
             reader.claim(claims[1]),
             reader.claim(claims[2]),
@@ -293,16 +293,16 @@ fn affected(reader: &Reader<'_>) -> Finding {
                 "Mean response time of writes that met collection, by volume",
                 "ms",
                 MS,
-                GcAffectedWriteMean,
+                MetGcWriteMean,
             ),
             by_volume(
                 reader,
                 "Mean response time of reads that met collection, by volume",
                 "ms",
                 MS,
-                GcAffectedReadMean,
+                MetGcReadMean,
             ),
-            by_volume(reader, "Requests that met collection, by volume", "%", PERCENT, GcAffected),
+            by_volume(reader, "Requests that met collection, by volume", "%", PERCENT, MetGc),
         ],
         claims: claims.to_vec(),
         table: siblings::table(reader),

@@ -6,16 +6,16 @@
 use super::write::{Reader, entry, head, line};
 use crate::claims::inside_the_die::{OPEN, VOLUMES, variant};
 use crate::claims::{Paper, Unit};
-use crate::measure::Quantity::{GcAffectedReadMean, GcAffectedWriteMean, MetGcMean};
+use crate::measure::Quantity::{MetGcMean, MetGcReadMean, MetGcWriteMean};
 use crate::measure::{Measure, Met, Quantity, lowered};
 use crate::reading::{Reading, readings};
 
 /// All that met collection, and of them those whose own plane collected, and those of which only sibling planes did.
 const COLUMNS: [(&str, Quantity); 6] = [
-    ("reads, all", GcAffectedReadMean),
+    ("reads, all", MetGcReadMean),
     ("own plane", MetGcMean(Met::OwnReads)),
     ("sibling planes", MetGcMean(Met::SiblingReads)),
-    ("writes, all", GcAffectedWriteMean),
+    ("writes, all", MetGcWriteMean),
     ("own plane", MetGcMean(Met::OwnWrites)),
     ("sibling planes", MetGcMean(Met::SiblingWrites)),
 ];

@@ -135,7 +135,7 @@ impl Runs {
     /// Share of requests that met garbage collection.
     pub fn met(&self, label: &str) -> f64 {
         let response = &self.report(label).host.response_ns;
-        let met = response.gc_affected_read.count + response.gc_affected_write.count;
+        let met = response.met_gc_read.count + response.met_gc_write.count;
         met as f64 / response.all.count as f64
     }
 }

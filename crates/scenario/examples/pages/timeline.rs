@@ -45,7 +45,7 @@ impl Observer for Beginning {
     fn completion(&mut self, completion: &Completion) {
         let arrival = completion.arrival.0 - self.from;
         if arrival < LENGTH_NS {
-            self.requests.push((arrival, completion.response().0, completion.gc_affected));
+            self.requests.push((arrival, completion.response().0, completion.met_gc));
         }
         let (finish, blame) = (completion.finish.0 - self.from, completion.blame);
         if finish < LENGTH_NS && blame.parity.queue_gc > 0 && blame.data.queue_gc > 0 {

@@ -49,7 +49,7 @@ pub(super) struct Measured {
     pub pairs: Vec<bool>,
     pub wear: Vec<Wear>,
     pub over_time: Vec<OverTimeReport>,
-    /// By member, who waited for it.
+    /// By device, who waited for it; for a spare they count as waiting for the member whose place it took.
     pub gc_waits: Vec<GcWaitsReport>,
     pub gc_share: Vec<f64>,
     /// Who collected before the measured window.
@@ -199,7 +199,7 @@ impl Run<'_> {
             user: UserBytes::new(&array, begun.as_ref().map_or(0, |begun| begun.0)),
             first_measured: u64::MAX,
             host: HostRecorder::new(),
-            gc_waits: GcWaits::new(scenario.array.members.len()),
+            gc_waits: GcWaits::new(members.len()),
             failures: (!scenario.array.faults.is_none()).then(Box::default),
             observer,
             last_finish: SimTime::ZERO,

@@ -61,7 +61,7 @@ pub(super) fn build(
     let name = scenario.array.coordination.policy.clone();
     let counters = of_messages.iter().chain(&measured.policy_counters).copied();
     let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
-    // Requests wait for a member, whatever device is in its place.
+    // Requests wait for a member, whatever device is in its place, or for the journal.
     let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
     let watched = measured.over_time.into_iter().zip(gc_waits);
     let dies = members().zip(&measured.pairs);

@@ -162,8 +162,8 @@ mod tests {
     fn completion(id: u64, arrival: u64, finish: u64) -> Completion {
         let (arrival, finish) = (SimTime(arrival), SimTime(finish));
         let blame = RequestBlame::default();
-        let (operation, gc_affected, gc_wait) = (Operation::Read, false, None);
-        Completion { id, operation, offset: 0, length: 1, arrival, finish, blame, gc_affected, gc_wait }
+        let (operation, met_gc, gc_wait) = (Operation::Read, false, None);
+        Completion { id, operation, offset: 0, length: 1, arrival, finish, blame, met_gc, gc_wait }
     }
 
     /// Asked for the first time at 1,200 with two completions in its own time, then at 1,300 with none.

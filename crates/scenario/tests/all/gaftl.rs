@@ -28,7 +28,7 @@ fn report(sets: &[&str], checked: bool) -> Report {
 /// Requests that met collection, and what the policy counted.
 fn met(report: &Report) -> (u64, &BTreeMap<String, u64>) {
     let response = &report.host.response_ns;
-    let met = response.gc_affected_read.count + response.gc_affected_write.count;
+    let met = response.met_gc_read.count + response.met_gc_write.count;
     (met, &report.array.coordination.counters)
 }
 

@@ -118,8 +118,8 @@ fn requests_that_met_collection_are_told_apart_by_plane() {
         let met = report.array.inside.met_gc.expect("planes own their blocks");
         let host = &report.host.response_ns;
         for (own, sibling, all) in [
-            (met.own_reads, met.sibling_reads, &host.gc_affected_read),
-            (met.own_writes, met.sibling_writes, &host.gc_affected_write),
+            (met.own_reads, met.sibling_reads, &host.met_gc_read),
+            (met.own_writes, met.sibling_writes, &host.met_gc_write),
         ] {
             assert!(own.count > 0 && sibling.count > 0, "{schedule}: {met:?}");
             assert_eq!(own.count + sibling.count, all.count, "{schedule}");

@@ -188,7 +188,7 @@ fn serial_hides_collection_from_a_load_that_leaves_members_the_time() {
             calm_runs += 1;
             assert!(counters["grants"] > 10 && array.array.nvram.is_some_and(|nvram| nvram.parked_pages > 0));
             let met = &array.host.response_ns;
-            let met = (met.gc_affected_read.count, met.gc_affected_write.count, array.host.blame_ns.queue_gc);
+            let met = (met.met_gc_read.count, met.met_gc_write.count, array.host.blame_ns.queue_gc);
             assert_eq!(met, (0, 0, 0), "{level} {seed}");
         }
     }

@@ -10,6 +10,7 @@ mod draid;
 mod failures;
 mod frozen;
 mod gaftl;
+mod gc_affected;
 mod inside;
 mod judgement;
 mod ladder;

@@ -13,6 +13,7 @@
 mod faults;
 mod forks;
 mod own_keys;
+pub mod waits;
 mod ways;
 
 use std::fmt::Write as _;
@@ -25,7 +26,7 @@ use harmonia_array::{Interface, Level, Reads};
 use harmonia_engine::Rng;
 use harmonia_metrics::{ArrayReport, DistributionSummary, InsideReport, Report};
 use harmonia_scenario::policies::{Needs, needs};
-use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
+use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, run};
 use harmonia_ssd::Order;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_types::DeviceId;
@@ -637,12 +638,13 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
     }
     let plain = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
     let scenario = own_keys::drawn(seed, &toml, plain);
+    let waits = waits::Waits::default();
     let options = RunOptions {
         threads: 1,
         checked: true,
         cancel: &AtomicBool::new(false),
         progress: &Silent,
-        observe: &Unobserved,
+        observe: &waits,
         cache: None,
     };
     let result = run(&scenario, &options);
@@ -652,6 +654,7 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
     match result {
         Ok(report) => {
             adds_up(&scenario, generated, &report);
+            waits.agree_with(&report);
             Ending::Report(report.array.erases > 0)
         }
         Err(RunError::BadInput(error)) => {
@@ -704,6 +707,8 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         ("write", &response.write),
         ("gc-affected reads", &response.gc_affected_read),
         ("gc-affected writes", &response.gc_affected_write),
+        ("reads that met collection", &response.met_gc_read),
+        ("writes that met collection", &response.met_gc_write),
     ] {
         ordered(what, summary);
     }

@@ -25,7 +25,7 @@ pub(super) struct SubState {
     finish: SimTime,
     last_page: u32,
     blame: Blame,
-    gc_affected: bool,
+    met_gc: bool,
     /// A page met a collection of its own plane; known where every plane owns its blocks.
     met_own_plane: bool,
     operation: Operation,
@@ -89,7 +89,7 @@ impl<P: Probe> Device<P> {
             finish: SimTime::ZERO,
             last_page: u32::MAX,
             blame: Blame::default(),
-            gc_affected: false,
+            met_gc: false,
             met_own_plane: false,
             operation: sub.operation,
             is_silent: false,
@@ -99,13 +99,7 @@ impl<P: Probe> Device<P> {
     /// A sub-request without page operations is done; only the link's latency was spent.
     pub(super) fn finish_at_once(&mut self, token: u64, issued: SimTime, now: SimTime) {
         let blame = Blame { link: (now - issued).0, ..Blame::default() };
-        self.completions.push(SubCompletion {
-            token,
-            finish: now,
-            blame,
-            gc_affected: false,
-            is_parity: false,
-        });
+        self.completions.push(SubCompletion { token, finish: now, blame, met_gc: false, is_parity: false });
     }
 
     /// A page that touches neither flash nor link is done.
@@ -136,7 +130,7 @@ impl<P: Probe> Device<P> {
         let slot = &self.dies[die as usize];
         let command = &slot.command;
         let (start, array) = (command.start, command.array);
-        let gc_affected = slot.has_collected_since(issued) || share.with_gc;
+        let met_gc = slot.has_collected_since(issued) || share.with_gc;
         let queue_gc = command.bus_wait_gc + share.gc_ahead + slot.collected_between(op.ready, start);
         // A suspended command waits between its start and its end, too; one of the background is not suspended.
         let until = if command.background { start } else { now };
@@ -159,10 +153,10 @@ impl<P: Probe> Device<P> {
             queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
         };
-        if gc_affected && self.rules.tells_planes {
+        if met_gc && self.rules.tells_planes {
             self.note_met(die, op.sub, op.unit, share.with_gc);
         }
-        self.finish_page(op.sub, op.page, finish, blame, gc_affected);
+        self.finish_page(op.sub, op.page, finish, blame, met_gc);
         if !is_background {
             self.last_activity = now;
             self.note_done(die, now);
@@ -205,20 +199,20 @@ impl<P: Probe> Device<P> {
         page: u32,
         finish: SimTime,
         blame: Blame,
-        gc_affected: bool,
+        met_gc: bool,
     ) {
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
-        let is_told = gc_affected && self.rules.tells_planes;
+        let is_told = met_gc && self.rules.tells_planes;
         if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
             // The only page of it.
             let is_parity = sub.parity.cause_of(page) != IoCause::Host;
-            let gc_affected = gc_affected || sub.gc_affected;
+            let met_gc = met_gc || sub.met_gc;
             let token = sub.token;
-            self.completions.push(SubCompletion { token, finish, blame, gc_affected, is_parity });
+            self.completions.push(SubCompletion { token, finish, blame, met_gc, is_parity });
             return self.forget_sub(handle);
         }
-        sub.gc_affected |= gc_affected;
+        sub.met_gc |= met_gc;
         if finish > sub.finish || (finish == sub.finish && page < sub.last_page) || sub.last_page == u32::MAX
         {
             sub.finish = finish;
@@ -279,10 +273,10 @@ impl<P: Probe> Device<P> {
                 token: sub.token,
                 finish: sub.finish,
                 blame: sub.blame,
-                gc_affected: sub.gc_affected,
+                met_gc: sub.met_gc,
                 is_parity: sub.parity.cause_of(sub.last_page) != IoCause::Host,
             };
-            let counts = sub.gc_affected && self.rules.tells_planes && !sub.background;
+            let counts = sub.met_gc && self.rules.tells_planes && !sub.background;
             self.completions.push(done);
             if counts {
                 self.count_met(handle);

@@ -42,8 +42,8 @@ pub struct SubCompletion {
     pub finish: SimTime,
     /// Where the time since submission went.
     pub blame: Blame,
-    /// A page operation met garbage collection of its die between arrival and service.
-    pub gc_affected: bool,
+    /// A page operation met garbage collection of its die between arrival and service, whether it waited for it or not.
+    pub met_gc: bool,
     /// The page that finished last is the array's parity, or of its log.
     pub is_parity: bool,
 }

@@ -83,7 +83,7 @@ impl<P: Probe> Device<P> {
             return self.wake(die, now);
         }
         let (start, array, transfer) = (slot.command.start, slot.command.array, slot.command.transfer);
-        let gc_affected = slot.has_collected_since(issued);
+        let met_gc = slot.has_collected_since(issued);
         let queue_gc = slot.collected_between(ready, start);
         slot.rest();
         let blame = Blame {
@@ -95,7 +95,7 @@ impl<P: Probe> Device<P> {
             link: (ready - issued).0,
         };
         self.ops.release(handle);
-        self.finish_page(sub, page, now, blame, gc_affected);
+        self.finish_page(sub, page, now, blame, met_gc);
         self.last_activity = now;
         self.host_went_first(now);
         self.begin_plain(die, now)

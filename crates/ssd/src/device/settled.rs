@@ -116,7 +116,7 @@ impl<P: Probe> Device<P> {
             token: sub.token,
             finish: until,
             blame,
-            gc_affected: false,
+            met_gc: false,
             is_parity,
         });
         true

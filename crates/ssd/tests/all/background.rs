@@ -94,7 +94,7 @@ fn collection_that_a_background_write_begins_is_collection() {
     let length = bench.collected()[0].1;
     let done = bench.find(2).unwrap();
     let expected = Blame { queue_gc: length - 10, queue_rebuild: 1_300, ..read_blame() };
-    assert_eq!((done.blame, done.gc_affected), (expected, true));
+    assert_eq!((done.blame, done.met_gc), (expected, true));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, FlashPage, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest};
+use harmonia_ssd::{Device, Ftl, SsdConfig, SubCompletion, SubRequest};
 use harmonia_types::{
     DeviceCounters, IoCause, Levels, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime,
 };
@@ -106,7 +106,7 @@ fn hear(device: &mut Device<AnyProbe>, heard: &mut Hash) {
         heard.take(format_args!("{refusal:?}"));
     }
     for done in device.completions().drain(..) {
-        heard.take(format_args!("{done:?}"));
+        heard.take(format_args!("{}", as_told(&done)));
     }
     for notice in device.notices().drain(..) {
         heard.take(format_args!("{notice:?}"));
@@ -134,6 +134,11 @@ fn random_sub(rng: &mut Rng, token: u64, bytes: u64, page_size: u64) -> SubReque
         parity: ParityPages::NONE,
         background: rng.chance(0.1),
     }
+}
+
+/// A completion as it was when the file was written: what is `met_gc` was called `gc_affected`.
+fn as_told(done: &SubCompletion) -> String {
+    format!("{done:?}").replace(", met_gc: ", ", gc_affected: ")
 }
 
 /// The counters as they were when the file was written: what needs a read first was then another offset, nothing skipped, and

@@ -23,7 +23,7 @@ fn met(bench: &Bench, tokens: &[u32]) -> Met {
     let mut met = Met::default();
     for &token in tokens {
         let done = bench.find(token).expect("done");
-        assert!(done.gc_affected, "{token}");
+        assert!(done.met_gc, "{token}");
         met.add(done.finish - SimTime(if token == 1 { 0 } else { 100 }));
     }
     met
@@ -33,7 +33,7 @@ fn met(bench: &Bench, tokens: &[u32]) -> Met {
 fn operations_are_counted_by_whether_their_own_plane_collected() {
     for schedule in ["blocking", "stepwise", "io-parallel", "preemptive", "preemptive-io-parallel"] {
         let bench = collecting(schedule);
-        assert!(!bench.find(6).expect("done").gc_affected, "{schedule}: it came later");
+        assert!(!bench.find(6).expect("done").met_gc, "{schedule}: it came later");
         let expected = MetGc {
             own_reads: met(&bench, &[1, 2]),
             own_writes: met(&bench, &[4]),
@@ -72,7 +72,7 @@ fn where_planes_share_their_blocks_nobody_is_counted() {
     (config.geometry.planes_per_die, config.geometry.blocks_per_plane) = (2, 4);
     let mut bench = Bench::aged(&config, &[0]);
     bench.read(0, 1, 0, 1).collected();
-    assert!(bench.find(1).expect("done").gc_affected, "it met the collection");
+    assert!(bench.find(1).expect("done").met_gc, "it met the collection");
     assert_eq!(bench.device.counters().met_gc, MetGc::default());
 }
 

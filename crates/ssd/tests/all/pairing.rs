@@ -54,7 +54,7 @@ fn counters(bench: &mut Bench) -> DeviceCounters {
 #[test]
 fn a_collection_alone_takes_its_moves_and_erases() {
     let mut bench = collecting();
-    assert!(bench.known_at(67_700, 1, 67_770, met(66_400, read_blame())).gc_affected);
+    assert!(bench.known_at(67_700, 1, 67_770, met(66_400, read_blame())).met_gc);
     assert_eq!(bench.collected(), [(0, 66_400)]);
     let counters = counters(&mut bench);
     assert_eq!((counters.gc_busy, counters.gc_plane_busy), (SimDuration(66_400), SimDuration(66_400)));
@@ -70,7 +70,7 @@ fn the_first_queued_read_of_a_sibling_with_the_same_offset_joins_behind_the_coll
     // Offset 3: two of plane 1, one of plane 0.
     bench.read(100, 2, 7, 1).read(100, 3, 15, 1).read(100, 4, 14, 1);
     // Array from 6,600 to 7,600, collection's page until 7,900, and then its own.
-    assert!(bench.known_at(8_200, 2, 8_270, met(6_500 + 300, read_blame())).gc_affected);
+    assert!(bench.known_at(8_200, 2, 8_270, met(6_500 + 300, read_blame())).met_gc);
     // With the second victim's page at offset 3, after 300 more.
     bench.known_at(41_700, 3, 41_770, met(40_300, read_blame()));
     // Two transfers longer than alone.
@@ -99,7 +99,7 @@ fn the_first_write_of_a_sibling_joins_where_its_new_block_has_the_same_offset() 
     let mut bench = collecting();
     bench.write(100, 2, 1, 1).write(100, 3, 3, 1);
     // Bus until 1,600 for the collection and 1,900 for the host, then the array for both.
-    assert!(bench.known_at(6_900, 2, 6_900, met(1_130 + 300, write_blame())).gc_affected);
+    assert!(bench.known_at(6_900, 2, 6_900, met(1_130 + 300, write_blame())).met_gc);
     // The next page goes to offset 1, and so does the next write.
     let second = Blame { link: 140, ..met(7_960 + 300, write_blame()) };
     bench.known_at(13_800, 3, 13_800, second);
@@ -172,7 +172,7 @@ fn a_partial_write_whose_page_is_read_along_joins_like_a_whole_one() {
     bench.advance(6_900);
     assert_eq!(bench.device.counters().read_modify_write_reads, 1);
     // Its old page follows the collection's over the bus until 8,500, and its new one until 9,100.
-    assert!(bench.known_at(14_100, 2, 14_100, met(8_330 + 300, write_blame())).gc_affected);
+    assert!(bench.known_at(14_100, 2, 14_100, met(8_330 + 300, write_blame())).met_gc);
     assert_eq!(bench.collected(), [(0, 66_400 + 3 * 300)]);
     let counters = counters(&mut bench);
     assert_eq!(counters.paired_reads, pairing([4, 1, 3, 0, 0]));

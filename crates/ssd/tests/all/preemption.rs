@@ -65,7 +65,7 @@ fn a_collection_alone_is_as_long_as_without_preemption() {
 #[test]
 fn the_host_goes_between_the_read_and_the_program_of_a_page_in_the_controller() {
     let mut bench = far();
-    assert!(bench.read(1_299, 1, 12, 1).known_at(2_600, 1, 2_670, met(1, read_blame())).gc_affected);
+    assert!(bench.read(1_299, 1, 12, 1).known_at(2_600, 1, 2_670, met(1, read_blame())).met_gc);
     assert_eq!(bench.collected(), [(0, 34_500)], "the rest comes 1,300 later");
     let counters = counters(&mut bench);
     assert_eq!((counters.preemptions, counters.gc_busy), (1, SimDuration(33_200)));
@@ -105,7 +105,7 @@ fn the_host_goes_before_the_erase_but_not_into_it() {
 #[test]
 fn collecting_begins_at_soft_behind_what_is_ready() {
     let mut bench = Bench::with(&preemptive(Copyback::None), &[SPREAD]);
-    assert!(!bench.read(0, 1, 12, 1).known_at(1_300, 1, 1_370, read_blame()).gc_affected);
+    assert!(!bench.read(0, 1, 12, 1).known_at(1_300, 1, 1_370, read_blame()).met_gc);
     assert_eq!(bench.collected(), [(1_300, 34_500)]);
     let mut blocking = preemptive(Copyback::None);
     blocking.gc.schedule = "blocking".into();
@@ -138,7 +138,7 @@ fn an_erase_is_suspended_for_a_read() {
             arrival + 400 + 1_300 + LINK,
             met(400, read_blame()),
         );
-        assert!(done.gc_affected);
+        assert!(done.met_gc);
         assert_eq!(bench.collected(), [(0, arrival + 1_700 + remaining + 50)]);
         let counters = counters(&mut bench);
         assert_eq!((counters.suspends, counters.preemptions), (1, 1));
@@ -146,7 +146,7 @@ fn an_erase_is_suspended_for_a_read() {
         assert_eq!(counters.gc_plane_busy, counters.gc_busy);
     }
     let mut bench = collecting(&suspending());
-    assert!(!bench.read(33_200, 1, 12, 1).known_at(34_500, 1, 34_570, read_blame()).gc_affected);
+    assert!(!bench.read(33_200, 1, 12, 1).known_at(34_500, 1, 34_570, read_blame()).met_gc);
     assert_eq!(counters(&mut bench).suspends, 0);
 }
 
@@ -209,7 +209,7 @@ fn operations_on_the_page_of_a_suspended_program_wait_for_it_in_their_order() {
 fn a_read_of_the_page_that_is_moved_next_is_answered_by_collections_own_read() {
     let mut bench = far();
     let done = bench.read(6_599, 1, 3, 1).known_at(7_900, 1, 7_970, met(1, read_blame()));
-    assert!(done.gc_affected);
+    assert!(done.met_gc);
     assert_eq!(bench.collected(), [(0, 33_200)], "nobody waited");
     let merged = counters(&mut bench);
     assert_eq!((merged.merged_reads, merged.host_pages_read, merged.preemptions), (1, 1, 0));

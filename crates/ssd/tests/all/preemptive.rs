@@ -216,7 +216,7 @@ fn on_the_device_reads_between_moves_end_earlier_and_wait_for_one_step_at_most()
     assert!(blocking.iter().zip(&preempted).all(|(slow, fast)| fast.finish <= slow.finish));
     let waited = |done: &SubCompletion| done.blame.queue_gc;
     assert!(waited(&blocking[0]) > 2 * crate::seams::ERASE.0, "blocking: the whole event, both erases");
-    assert!(waited(&preempted[0]) > 0 && preempted[0].gc_affected, "it does wait for the step that runs");
+    assert!(waited(&preempted[0]) > 0 && preempted[0].met_gc, "it does wait for the step that runs");
     assert!(
         preempted.iter().all(|done| waited(done) <= crate::seams::ERASE.0),
         "preemptive: one step at most"

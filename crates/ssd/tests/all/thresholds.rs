@@ -36,7 +36,7 @@ fn an_idle_force_yields_at_the_victim_boundary_after_an_operation_entered_the_de
         bench.force_idle(0).read(arrival, 1, 0, 1);
         let blame = Blame { queue_gc: boundary - arrival, ..read_blame() };
         let done = bench.known_at(boundary + 1_300, 1, boundary + 1_370, blame);
-        assert!(done.gc_affected);
+        assert!(done.met_gc);
         assert_eq!(bench.collected(), [(0, boundary)]);
     }
     // Page by page over a shared bus: 600 more for every move.

@@ -9,7 +9,7 @@ use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 fn a_read_is_array_then_transfer_then_link() {
     let mut bench = Bench::with(&one_die(), &[&[0]]);
     let done = bench.read(100, 1, 0, 1).known_at(1_400, 1, 1_470, read_blame());
-    assert!(!done.gc_affected);
+    assert!(!done.met_gc);
     assert_eq!(bench.device.counters().host_pages_read, 1);
 }
 
@@ -146,7 +146,7 @@ fn an_event_is_the_sum_of_its_moves_and_erases() {
     ideal.gc.schedule = "ideal".into();
     let mut bench = Bench::aged(&ideal, &[0]);
     let done = bench.read(0, 1, 0, 1).known_at(1_300, 1, 1_370, read_blame());
-    assert!(!done.gc_affected && bench.collected().is_empty());
+    assert!(!done.met_gc && bench.collected().is_empty());
     assert_eq!(bench.device.counters().erases, 1);
 }
 
@@ -166,10 +166,10 @@ fn the_operation_that_finds_its_unit_low_waits_for_the_event() {
     let mut bench = Bench::aged(&one_die(), &[0]);
     bench.read(0, 1, 0, 1).write(100, 2, 1, 1);
     let done = bench.known_at(27_300, 1, 27_370, Blame { queue_gc: 26_000, ..read_blame() });
-    assert!(done.gc_affected);
+    assert!(done.met_gc);
     // Ready at 170; the event takes until 26,000 and the read until 27,300.
     let blame = Blame { queue_gc: 25_830, queue_host: 1_300, ..write_blame() };
-    assert!(bench.known_at(32_600, 2, 32_600, blame).gc_affected);
+    assert!(bench.known_at(32_600, 2, 32_600, blame).met_gc);
 }
 
 #[test]
@@ -179,18 +179,18 @@ fn an_operation_is_affected_if_it_arrives_before_the_event_ends() {
     bench.read(0, 1, 0, 1).advance(1);
     bench.write(25_990, 2, 1, 1).read(26_001, 3, 0, 1);
     bench.advance(40_000);
-    assert!(bench.find(2).unwrap().gc_affected);
+    assert!(bench.find(2).unwrap().met_gc);
     assert_eq!(bench.find(2).unwrap().blame.queue_gc, 0);
-    assert!(!bench.find(3).unwrap().gc_affected);
+    assert!(!bench.find(3).unwrap().met_gc);
 }
 
 #[test]
 fn an_event_starts_after_the_running_operation_and_ahead_of_the_queue() {
     let mut bench = Bench::aged(&one_die(), &[]);
     bench.read(0, 1, 0, 1).read(400, 2, 1, 1).force(500).read(600, 3, 2, 1);
-    assert!(!bench.known_at(1_300, 1, 1_370, read_blame()).gc_affected);
+    assert!(!bench.known_at(1_300, 1, 1_370, read_blame()).met_gc);
     let blame = Blame { queue_host: 900, queue_gc: 26_000, ..read_blame() };
-    assert!(bench.known_at(28_600, 2, 28_670, blame).gc_affected);
+    assert!(bench.known_at(28_600, 2, 28_670, blame).met_gc);
     assert_eq!(bench.collected(), [(1_300, 27_300)]);
 }
 

@@ -9,8 +9,9 @@ use std::sync::atomic::AtomicBool;
 use harmonia_array::Level;
 use harmonia_engine::Rng;
 use harmonia_metrics::{FailuresReport, Happening, Report};
-use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, Unobserved, run};
+use harmonia_scenario::{RunError, RunOptions, Scenario, Silent, run};
 
+use super::waits::Waits;
 use super::{Draw, Generated, generate, ordered, setting};
 
 const SCENARIOS: u64 = 200;
@@ -125,18 +126,18 @@ pub fn failing(seed: u64) -> Option<(String, Scenario)> {
 }
 
 fn report(scenario: &Scenario) -> Result<Report, RunError> {
-    let cancel = AtomicBool::new(false);
-    run(
-        scenario,
-        &RunOptions {
-            threads: 1,
-            checked: true,
-            cancel: &cancel,
-            progress: &Silent,
-            observe: &Unobserved,
-            cache: None,
-        },
-    )
+    let (waits, cancel) = (Waits::default(), AtomicBool::new(false));
+    let options = RunOptions {
+        threads: 1,
+        checked: true,
+        cancel: &cancel,
+        progress: &Silent,
+        observe: &waits,
+        cache: None,
+    };
+    let report = run(scenario, &options)?;
+    waits.agree_with(&report);
+    Ok(report)
 }
 
 fn adds_up(scenario: &Scenario, report: &Report) {
