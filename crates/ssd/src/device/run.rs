@@ -157,6 +157,7 @@ impl<P: Probe> Device<P> {
         self.dies[die as usize].exhausted = false;
         if self.ftl.free_blocks(op.unit) != free {
             // A block was opened: utilisation changed, and there is less room.
+            self.tell_thresholds(die, now);
             self.govern(now);
             self.warn_of_end(now);
         }
