@@ -21,6 +21,8 @@ pub struct ArrayConfig {
     pub parity_shares: Vec<u16>,
     /// How parity is made where a stripe is written in part.
     pub small_write: SmallWrite,
+    /// How parity is made where something of a row is missing.
+    pub degraded_writes: DegradedWrites,
     /// What is kept of rows of parity.
     pub stripe_cache: StripeCacheConfig,
     /// Operations that all members together are given at once; any number if `None`.
@@ -348,6 +350,17 @@ pub enum SmallWrite {
     ReadModifyWrite,
     /// From the units that are not written.
     Reconstruct,
+}
+
+/// How parity is made where something of a row is missing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DegradedWrites {
+    /// As Linux md makes it, which at times reads more than it needs.
+    #[default]
+    Md,
+    /// In the way that reads the fewest units, and without reads for parity that no member takes.
+    Fewest,
 }
 
 /// The `[array.coordination]` table.

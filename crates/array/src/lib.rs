@@ -25,8 +25,8 @@ pub mod stripe_cache;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
-    ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, MemberConfig,
-    Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
+    ArrayConfig, Avoid, Befalls, CoordinationConfig, DegradedWrites, Fault, Faults, Interface, Knowledge,
+    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
     Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, BitmapCounters, CacheCounters,

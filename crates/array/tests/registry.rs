@@ -9,8 +9,8 @@ use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Groups, Pattern, Rotation};
 use harmonia_array::payload::{self, AnyPayload, NoPayload};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults,
-    Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite,
+    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, DegradedWrites, Fault,
+    Faults, Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite,
     StripeCacheConfig, When, age,
 };
 use harmonia_engine::Rng;
@@ -99,6 +99,7 @@ fn of_level(
         queue_depth: None,
         link_bandwidth: None,
         small_write: SmallWrite::Fewest,
+        degraded_writes: DegradedWrites::default(),
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
         faults: Faults::default(),

@@ -87,7 +87,8 @@ pub struct ArrayReport {
     pub coordination: CoordinationReport,
     /// Summary pages and the like; outside write amplification. Unit: pages.
     pub metadata_pages_programmed: u64,
-    /// Pages read because a host write covered them only in part. Unit: pages.
+    /// Pages that SSDs read because a write which reached them covered the page only in part. On levels with parity it is 0: the array
+    /// reads such a row itself and writes whole pages, and `redundancy.pre_read_bytes` counts what it reads. Unit: pages.
     pub read_modify_write_reads: u64,
     /// Busy plane time / (planes of a die x GC time of the dies), both summed over all devices, each with its own
     /// planes; null without GC time. Unit: ratio.

@@ -36,6 +36,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let devices = section.field("devices").map(|field| field.count(1, most)).transpose()?.unwrap_or(8) as u16;
     let level = level::level(&section, devices)?;
     let small_write = level::small_write(&section, level)?;
+    let degraded_writes = level::degraded_writes(&section, level)?;
     let stripe_cache = level::stripe_cache(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
     let mut faults = failures::read(&section, level, &members)?;
@@ -63,6 +64,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         stripe_unit,
         parity_shares: room.shares(),
         small_write,
+        degraded_writes,
         stripe_cache,
         knowledge,
         faults,

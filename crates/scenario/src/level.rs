@@ -1,8 +1,8 @@
-//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`, `stripe_cache`,
-//! `delay_pre_reads`, `stripe_unit`, `parity_shares`.
+//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`,
+//! `degraded_writes`, `stripe_cache`, `delay_pre_reads`, `stripe_unit`, `parity_shares`.
 
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
-use harmonia_array::{Level, SmallWrite, StripeCacheConfig};
+use harmonia_array::{DegradedWrites, Level, SmallWrite, StripeCacheConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{Bytes, DeviceId, units};
 
@@ -178,17 +178,34 @@ fn has_members(section: &Section<'_>, level: Level, devices: u16) -> Parsed<()> 
 
 /// Reads `small_write`, which only parity has.
 pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWrite> {
-    let Some(field) = section.field("small_write") else { return Ok(SmallWrite::default()) };
-    if level.parities() == 0 {
-        let problem = format!("{level} has no parity, so there is nothing to choose");
-        let allowed = "no `small_write`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"";
-        return Err(field.fault_allowing(problem, allowed));
-    }
-    field.choice(&[
+    let names = [
         ("fewest", SmallWrite::Fewest),
         ("read-modify-write", SmallWrite::ReadModifyWrite),
         ("reconstruct", SmallWrite::Reconstruct),
-    ])
+    ];
+    of_parity(section, level, "small_write", &names)
+}
+
+/// Reads `degraded_writes`, which only parity has.
+pub(crate) fn degraded_writes(section: &Section<'_>, level: Level) -> Parsed<DegradedWrites> {
+    let names = [("md", DegradedWrites::Md), ("fewest", DegradedWrites::Fewest)];
+    of_parity(section, level, "degraded_writes", &names)
+}
+
+/// Reads a key that chooses how parity is made.
+fn of_parity<T: Copy + Default>(
+    section: &Section<'_>,
+    level: Level,
+    key: &'static str,
+    names: &[(&'static str, T)],
+) -> Parsed<T> {
+    let Some(field) = section.field(key) else { return Ok(T::default()) };
+    if level.parities() == 0 {
+        let problem = format!("{level} has no parity, so there is nothing to choose");
+        let allowed = format!("no `{key}`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"");
+        return Err(field.fault_allowing(problem, allowed));
+    }
+    field.choice(names)
 }
 
 /// Reads `stripe_cache`, which only parity has: none, or as many entries as md allows.

@@ -89,9 +89,11 @@ pub enum Stop {
 /// What a device reports by itself. Times are those of the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// A check found a unit at or below its soft threshold; sent once until registration is cleared.
+    /// A write has opened a block that brings a unit to its soft threshold or below; sent once until registration is cleared.
+    /// A device that is there already tells so when it next looks at its thresholds.
     SoftThreshold,
-    /// A check found a unit at or below its hard threshold, and the device began to collect on its own.
+    /// The same of the hard threshold, once until the event for that is over. The device begins it on its own when its trigger
+    /// says so, and is not told again by an event that it begins at this level.
     HardThreshold,
     /// In a deterministic window the device can take few more writes before it must collect: an eighth of what it could when
     /// the window began. It looks when a write takes a new block, and so warns up to a block early; where little more than

@@ -16,7 +16,7 @@ pub struct DeviceCounters {
     pub host_pages_read: u64,
     /// Pages read from flash for the array's parity: old data, old parity, the rest of a stripe.
     pub parity_pages_read: u64,
-    /// Reads that partial page writes cost.
+    /// Reads of pages of which a write covered a part. Not those that an array needs for parity: to a device they are reads.
     pub read_modify_write_reads: u64,
     /// Page programs by cause, ageing included: subtract an earlier reading.
     pub programs: [u64; IoCause::COUNT],

@@ -386,6 +386,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
         reads: coordinator.reads().unwrap_or(config.knowledge.reads),
         parks: config.knowledge.nvram > 0,
         may_fail: !config.faults.is_none(),
+        degraded_writes: config.degraded_writes,
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
         free_stripes: if coordinator.displaces() { config.knowledge.free_stripes } else { 0 },
         placing: coordinator.placing(),

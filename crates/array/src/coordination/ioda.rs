@@ -10,6 +10,7 @@
 //!    At its hard threshold it collects at any time.
 //! 2. A read that would wait for collection is refused at once, with the time that is left. The data is then rebuilt from
 //!    the other members.
+//!    So is a read that waits in a member's queue when a collection begins ahead of it.
 //! 3. If more members of a row refuse than redundancy can replace, the read does without those that are busy for longest,
 //!    and waits for the others.
 //!

@@ -119,7 +119,7 @@ pub enum Event {
     Start,
     /// A member reached its soft threshold (PARTICIPATE_GGC).
     SoftThreshold(DeviceId),
-    /// A member reached its hard threshold and collects.
+    /// A member reached its hard threshold. It collects, or will when its trigger says so.
     HardThreshold(DeviceId),
     /// A member began to collect.
     GcStarted(DeviceId),

@@ -13,10 +13,13 @@
 //! - *N* (not serialised): two or more members are at hard. Nobody is granted, and each of them collects by itself.
 //!
 //! The protocol is advisory: a member at its hard threshold collects without being asked. So in P the member that goes first
-//! collects already, and the grant keeps operations from it. A member that is still at soft after its collection queues
-//! again. While a member is reserved, reads are answered without it and writes are parked or wait. Without redundancy that
-//! would only add waiting, so there members are forced as soon as they are granted. The same holds while failures leave no
-//! redundancy, until a replacement is rebuilt. The grant of a member that fails goes to the next one.
+//! collects already, or will when it next serves, and the grant keeps operations from it. A member that is still at soft after its
+//! collection queues again. While a member is reserved, reads are answered without it and writes are parked or wait. So are reads in
+//! the queue of a member that begins to collect. If two members of a row collect, a read does without the one with the longer time left
+//! and waits for the other.
+//!
+//! Without redundancy reserving would only add waiting, so there members are forced as soon as they are granted. The same holds while
+//! failures leave no redundancy, until a replacement is rebuilt. The grant of a member that fails goes to the next one.
 //!
 //! A grant ends after `patience` at the latest. Otherwise a member that never drains, or that its own concurrency policy keeps
 //! from collecting, would stay reserved for ever.

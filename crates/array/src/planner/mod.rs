@@ -30,7 +30,7 @@ pub mod striped;
 use dyn_clone::DynClone;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
-use crate::config::{Avoid, Reads, SmallWrite};
+use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
 use crate::coordination::{Delivered, Migration};
 use crate::health::Health;
 use crate::layout::Layout;
@@ -206,6 +206,8 @@ pub struct Dodge {
     pub parks: bool,
     /// Members may fail or be rebuilt, pages may be unreadable: writes hold their rows on every level.
     pub may_fail: bool,
+    /// How a write of a row of which something is missing makes its parity.
+    pub degraded_writes: DegradedWrites,
     /// Time that one page read costs a member, its transfer included.
     pub page_read: SimDuration,
     /// Stripes at the end of the members that take writes to members that collect; 0 if the policy does not displace.

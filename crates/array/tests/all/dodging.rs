@@ -76,6 +76,7 @@ impl Stage {
             reads: self.reads,
             parks: self.nvram_pages > 0,
             may_fail,
+            degraded_writes: config.degraded_writes,
             page_read: SimDuration::from_us(45),
             free_stripes: 0,
             placing: Default::default(),

@@ -7,6 +7,7 @@ mod closed_forms;
 mod common;
 mod declustered;
 mod degraded_queues;
+mod degraded_writes;
 mod dodging;
 mod lifetimes;
 mod log;

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::{PAGE, all_filled, one_die, raid0, us};
+use crate::common::{PAGE, all_filled, level, one_die, raid0, request, us};
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
-use harmonia_array::layout::Layout;
+use harmonia_array::layout::{Layout, Rotation};
 use harmonia_array::payload::NoPayload;
 use harmonia_array::planner::striped::StripedPlanner;
-use harmonia_array::{Array, Interface, Parts};
+use harmonia_array::{Array, Interface, Level, Parts};
 use harmonia_ssd::interface::{Status, Stop, Window};
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{DeviceId, SimDuration, SimTime};
+use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 const MEMBER: DeviceId = DeviceId(0);
 const LATENCY: u64 = 50;
@@ -96,4 +96,28 @@ fn a_member_with_a_window_to_collect_in_holds_before_it_and_after_it() {
     let windows: Vec<Window> = told.map(|heard| heard.2.expect("it is in the view").0.window).collect();
     let (holds, open) = (Window::Deterministic, Window::NonDeterministic);
     assert_eq!(windows, [holds, holds, open, open, holds]);
+}
+
+/// RAID-5 of one-die members that collect only when they serve; writes come one by one, 10 ms apart, to one row. Each opens a block
+/// now and then. A policy that orders collection at the soft threshold has it done before the next write comes.
+#[test]
+fn a_member_that_a_write_brings_to_soft_is_told_to_collect_before_it_serves_again() {
+    for policy in ["gclock", "serial"] {
+        let mut config = level(Level::Raid5(Rotation::LeftSymmetric), &one_die(16, 4, 4), 5, PAGE);
+        config.coordination.policy = policy.into();
+        let requests: Vec<HostRequest> =
+            (0..60).map(|id| request(id, us(10_000 * (1 + id)), Operation::Write, 0, PAGE)).collect();
+        let mut array = Array::new(&config, all_filled(&config, 1), None, |_| NoProbe).expect("it works");
+        for asked in requests {
+            array.advance_until(asked.arrival).expect("room");
+            array.submit(asked).expect("room");
+        }
+        array.advance_until(us(700_000)).expect("room");
+        assert_eq!(array.completions().len(), 60);
+        let waited: u64 = array.completions().iter().map(|done| done.blame.queue_gc()).sum();
+        let counters = array.message_counters();
+        let erases: u64 = array.devices().iter().map(|device| device.counters().erases).sum();
+        assert!(erases > 10 && counters.soft_notices > 0, "{policy}: {erases} erases, {counters:?}");
+        assert_eq!(waited, 0, "{policy}: writes wait for collection between their reads and their programs");
+    }
 }

@@ -14,8 +14,8 @@ use harmonia_array::planner::mirrored::MirroredPlanner;
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level,
-    MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, DegradedWrites, Faults, Interface,
+    Knowledge, Level, MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
@@ -115,6 +115,7 @@ fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
         queue_depth: None,
         link_bandwidth: None,
         small_write: SmallWrite::Fewest,
+        degraded_writes: DegradedWrites::default(),
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
         faults: Faults::default(),

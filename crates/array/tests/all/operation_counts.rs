@@ -9,13 +9,13 @@
 //! With failed members, no more than there are parities, of a row with D data units of which w are written, p of them in part:
 //! read-modify-write reads w and the parities that are left, if no unit written has failed; reconstruct-write D - w + p, if
 //! no unit failed that it reads; and D units of any kind say everything. If all parities have failed, p is all there is to read.
-//! What has failed is neither read nor written.
+//! What has failed is neither read nor written. That is `degraded_writes = "fewest"`; `degraded_writes` tests md's own rule.
 //!
 //! Not verified: times (`parity_blame` does), and where other rotations put their units (the layout's own tests do).
 
 use crate::common::{PAGE, all_filled, drain, level, one_die, request};
 use harmonia_array::layout::{Layout, Parity, Rotation};
-use harmonia_array::{Array, ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, When};
+use harmonia_array::{Array, ArrayConfig, Befalls, DegradedWrites, Fault, Faults, Level, SmallWrite, When};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{DeviceId, IoCause, Operation, SimTime};
@@ -34,7 +34,7 @@ struct Case {
 }
 
 /// Pages of one member: data read, read for parity, data programmed, parity programmed.
-type Pages = [u64; 4];
+pub type Pages = [u64; 4];
 
 impl Case {
     fn data_units(&self) -> u64 {
@@ -128,7 +128,8 @@ impl Case {
 
     fn array_with(&self, faults: Faults) -> Array {
         let config = level(self.level(), &one_die(24, 16, 6), self.members as u16, self.unit());
-        let config = ArrayConfig { small_write: self.small_write, faults, ..config };
+        let (small_write, degraded_writes) = (self.small_write, DegradedWrites::Fewest);
+        let config = ArrayConfig { small_write, degraded_writes, faults, ..config };
         Array::new(&config, all_filled(&config, 1), None, |_| NoProbe).unwrap()
     }
 
@@ -177,7 +178,7 @@ fn counted(array: &Array) -> Vec<Pages> {
 }
 
 /// What one request costs each member, on an array at rest.
-fn cost(array: &mut Array, id: u64, operation: Operation, offset: u64, length: u64) -> Vec<Pages> {
+pub fn cost(array: &mut Array, id: u64, operation: Operation, offset: u64, length: u64) -> Vec<Pages> {
     let before = counted(array);
     // Long after the one before.
     let now = SimTime(id * 1_000_000_000_000);

@@ -111,6 +111,7 @@ fn sat_out(collection: Collection, factor: f64, seed: u64) -> Vec<DeviceId> {
         reads: policy.reads().expect("it has a rule for reads"),
         parks: false,
         may_fail: true,
+        degraded_writes: config.degraded_writes,
         page_read: SimDuration::from_us(45),
         free_stripes: 0,
         placing: Default::default(),

@@ -4,7 +4,9 @@ mod faults;
 mod load;
 mod trace;
 
-use harmonia_array::{CoordinationConfig, Interface, Knowledge, Level, MemberConfig, Reads, SmallWrite};
+use harmonia_array::{
+    CoordinationConfig, DegradedWrites, Interface, Knowledge, Level, MemberConfig, Reads, SmallWrite,
+};
 use harmonia_flash::{Commands, Geometry, LinkConfig, Timing};
 use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{SimDuration, units};
@@ -23,6 +25,8 @@ impl Serialize for Scenario {
         let members = self.array.members.iter().enumerate();
         let different = members.filter(|(_, member)| **member != fallback);
         let cached = self.array.stripe_cache.entries > 0;
+        let (degraded_writes, parities) = (self.array.degraded_writes, self.array.level.parities());
+        let may_degrade = !self.array.faults.is_none() || degraded_writes != DegradedWrites::default();
         let view = View {
             name: &self.name,
             seed: self.seed,
@@ -39,7 +43,8 @@ impl Serialize for Scenario {
                     level => level.placement(),
                 },
                 parity_shares: &self.array.parity_shares,
-                small_write: (self.array.level.parities() > 0).then_some(self.array.small_write),
+                small_write: (parities > 0).then_some(self.array.small_write),
+                degraded_writes: (parities > 0 && may_degrade).then_some(degraded_writes),
                 stripe_cache: cached.then_some(self.array.stripe_cache.entries),
                 delay_pre_reads: (cached && !self.array.stripe_cache.delays).then_some(false),
                 stripe_unit: units::format_bytes(self.array.stripe_unit),
@@ -107,6 +112,8 @@ struct ArrayView<'a> {
     parity_shares: &'a [u16],
     #[serde(skip_serializing_if = "Option::is_none")]
     small_write: Option<SmallWrite>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    degraded_writes: Option<DegradedWrites>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stripe_cache: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -44,6 +44,14 @@ pub(super) const KEYS: &[Key] = &[
          one way (raid4, raid5, raid6)",
     ),
     key(
+        "array.degraded_writes",
+        OneOf(&["md", "fewest"]),
+        "\"md\" or \"fewest\"",
+        "md",
+        "how a write makes the parity of a row of which something is missing: as Linux md does, or by the way that reads the \
+         fewest units (raid4, raid5, raid6)",
+    ),
+    key(
         "array.stripe_cache",
         Whole(0, 32768),
         "0, or a whole number, 17 to 32768",

@@ -450,6 +450,8 @@ fn level(d: &mut Draw, level: Level) -> String {
     if level.parities() > 0 && d.0.chance(0.7) {
         let small_write = d.pick(&["fewest", "read-modify-write", "reconstruct"]);
         writeln!(keys, "small_write = \"{small_write}\"").expect("text grows");
+        let degraded_writes = d.pick(&["md", "fewest"]);
+        writeln!(keys, "degraded_writes = \"{degraded_writes}\"").expect("text grows");
     }
     if level.parities() > 0 && d.0.chance(0.3) {
         writeln!(keys, "stripe_cache = {}", d.pick(&["0", "17", "256"])).expect("text grows");

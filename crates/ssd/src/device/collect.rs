@@ -192,7 +192,7 @@ impl<P: Probe> Device<P> {
         self.show_erased(die, now);
         let slot = &mut self.dies[die as usize];
         let (event, course, victims) = slot.collection.end();
-        slot.exhausted = victims == 0;
+        (slot.exhausted, slot.has_told_hard) = (victims == 0, false);
         self.compare_foreseen(course, now);
         let slot = &mut self.dies[die as usize];
         if slot.activity == Activity::Event {

@@ -161,6 +161,7 @@ impl<P: Probe> Device<P> {
         }
         if self.ftl.free_blocks(op.unit) != free {
             // A block was opened: utilisation changed, and there is less room.
+            self.tell_thresholds(die, now);
             self.govern(now);
             self.warn_of_end(now);
         }

@@ -1,4 +1,12 @@
 //! When a die should collect: thresholds, directives, and the domain of an event.
+//!
+//! ```text
+//! a write opens a block ─► free blocks fall ─► tell_thresholds: notices
+//! a die serves, or is idle ─────────────────► check: may an event begin?  what has not been told yet
+//! ```
+//!
+//! Blocks that collection opens tell nothing: its event gives them back, and its end says how the device stands. So the second
+//! look tells what a device starts with, and what an event of one die has taken from another.
 
 use harmonia_types::SimTime;
 
@@ -32,6 +40,34 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// A write has opened a block on a die: tells of the thresholds that it brings a unit to.
+    #[inline]
+    pub(super) fn tell_thresholds(&mut self, die: u32, now: SimTime) {
+        let free = self.least_free(die);
+        if free > self.rules.shape.soft {
+            return;
+        }
+        self.tell_soft(now);
+        if free > self.rules.shape.hard {
+            return;
+        }
+        let slot = &mut self.dies[die as usize];
+        if slot.collection.event().is_some() {
+            return self.report_hard(die, now);
+        }
+        if !std::mem::replace(&mut slot.has_told_hard, true) {
+            self.notices.push((now, Notice::HardThreshold));
+        }
+    }
+
+    /// Registers, once.
+    #[inline]
+    fn tell_soft(&mut self, now: SimTime) {
+        if !std::mem::replace(&mut self.registered, true) {
+            self.notices.push((now, Notice::SoftThreshold));
+        }
+    }
+
     /// Looks at the thresholds of a die's units; starts an event in the whole domain if one is low. Returns whether
     /// this die now has garbage collection to do.
     #[inline]
@@ -40,10 +76,7 @@ impl<P: Probe> Device<P> {
         if free > self.rules.shape.soft {
             return false;
         }
-        if !self.registered {
-            self.registered = true;
-            self.notices.push((now, Notice::SoftThreshold));
-        }
+        self.tell_soft(now);
         let starts_at = self.starts_at();
         let slot = &self.dies[die as usize];
         if free > starts_at.max(self.rules.last_block) || slot.exhausted {
@@ -61,7 +94,7 @@ impl<P: Probe> Device<P> {
         if collection.event().is_some() {
             return collection.is_admitted();
         }
-        if is_hard {
+        if is_hard && !std::mem::replace(&mut self.dies[die as usize].has_told_hard, true) {
             self.notices.push((now, Notice::HardThreshold));
         }
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);

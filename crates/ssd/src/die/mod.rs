@@ -38,6 +38,8 @@ pub(crate) struct Die {
     pub waiting: u32,
     /// The last event found nothing to collect and nothing was written since: do not ask again.
     pub exhausted: bool,
+    /// It has told that a unit is at its hard threshold, and the event for that is not over.
+    pub has_told_hard: bool,
     pub activity: Activity,
     /// When its running command began, or was resumed.
     pub command_began: SimTime,
@@ -101,6 +103,7 @@ impl Default for Die {
             fast_waiting: 0,
             stalled: false,
             exhausted: false,
+            has_told_hard: false,
             command: Command::default(),
             parts: Vec::new(),
             guests: VecDeque::new(),

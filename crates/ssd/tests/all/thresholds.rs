@@ -350,11 +350,51 @@ fn soft_is_told_before_hard_and_once_until_an_event_ends_above_soft() {
     let mut bench = Bench::aged(&config, &[0]);
     bench.read(0, 1, 0, 1).advance(60_000);
     assert_eq!(bench.notices().last(), Some(&(52_000, Notice::GcEnded { registered: false })));
-    // One page of room is left in the open block; the write after it opens the next, and a read finds 2 free.
-    bench.write(60_000, 2, 13, 1).write(70_000, 3, 14, 1).advance(80_000);
+    // One page of room is left in the open block; the write after it opens the next when its program begins.
+    bench.write(60_000, 2, 13, 1).write(70_000, 3, 14, 1).advance(70_069);
     assert_eq!(bench.notices(), []);
+    assert_eq!(bench.advance(70_070).notices(), [(70_070, Notice::SoftThreshold)]);
     bench.read(80_000, 4, 0, 1);
-    assert_eq!(bench.notices(), [(80_000, Notice::SoftThreshold)]);
+    assert_eq!(bench.notices(), [], "told already");
+}
+
+/// Two free blocks, none open, and two is soft: the write opens one of them, and one is hard.
+#[test]
+fn a_write_that_opens_a_block_tells_of_its_threshold_and_the_trigger_says_when_to_collect() {
+    for (trigger, collects) in [(Trigger::Foreground, 40_000), (Trigger::Background, 5_370)] {
+        for own_pins in [true, false] {
+            let mut config = one_die();
+            (config.gc.trigger, config.geometry.own_pins) = (trigger, own_pins);
+            let mut bench = Bench::aged(&config, &[]);
+            bench.write(0, 1, 12, 1).advance(69);
+            assert_eq!(bench.notices(), []);
+            let (soft, hard) = ((70, Notice::SoftThreshold), (70, Notice::HardThreshold));
+            assert_eq!(bench.advance(70).notices(), [soft, hard], "{trigger:?}");
+            assert_eq!(bench.advance(collects - 1).notices(), [], "{trigger:?}");
+            bench.read(40_000, 2, 0, 1).advance(40_000);
+            let began = (collects, Notice::GcStarted);
+            assert_eq!(bench.notices().first(), Some(&began), "{trigger:?}: hard is not told twice");
+        }
+    }
+}
+
+/// A forced event ends at two free blocks or at one: told again only if a write has opened a block since.
+#[test]
+fn hard_is_told_anew_when_the_event_for_it_is_over() {
+    let mut bench = Bench::aged(&one_die(), &[]);
+    bench.write(0, 1, 12, 1).force(10_000).advance(60_000);
+    assert_eq!(bench.notices().iter().filter(|(_, notice)| *notice == Notice::HardThreshold).count(), 1);
+    let free = bench.device.status(SimTime(60_000)).free_min;
+    assert_eq!(free, 2, "above hard");
+    // What is left of the open block, and one page more.
+    let mut writes = 0;
+    while bench.device.status(SimTime::ZERO).free_min > 1 {
+        writes += 1;
+        let at = 60_000 + writes * 10_000;
+        bench.write(at, 1 + writes as u32, writes, 1).advance(at + 70);
+    }
+    let opened = 60_000 + writes * 10_000 + 70;
+    assert_eq!(bench.notices(), [(opened, Notice::HardThreshold)]);
 }
 
 #[test]

@@ -13,24 +13,35 @@
 //!        └──────┴──────┴──────┴──────┘
 //! ```
 //!
-//! A write makes its parity in one of three ways, the first two as always:
+//! A write makes its parity in one of these ways, the first two as always:
 //!
 //! * *read-modify-write* reads the units written and every parity that is to be written;
 //! * *reconstruct-write* reads the units that are not written and those written in part;
-//! * *everything* reads all data that is left, and as many parities as data units are missing, P before Q.
+//! * *everything* reads all data that is left, and as many parities as data units are missing, P before Q;
+//! * *every member* reads all data and all parities that are left.
 //!
-//! A way will do if nothing that it reads is missing; everything will do up to `k` missing places, `k` being the parities of the
-//! level. Of those that will do the one with the fewest reads is taken. A tie goes to reconstruct-write, then to everything. A
+//! A way will do if nothing that it reads is missing; the last two will do up to `k` missing places, `k` being the parities of the
+//! level. Which one is taken, `array.degraded_writes` says. By default it is md's choice:
+//!
+//! | missing of the row | written | way |
+//! |---|---|---|
+//! | parity only | anything | reconstruct-write, although some of the parity, or all of it, cannot be written |
+//! | data that is not written, no more | anything | read-modify-write |
+//! | data that is all written whole, parity or none | anything | reconstruct-write |
+//! | data that is written in part, anything else | anything | every member |
+//! | data that is not written, and parity or data that is written | anything | every member |
+//!
+//! Where a reconstruct-write is forced (`array.small_write = "reconstruct"`), the second row reads every member, too. Where a
+//! read-modify-write is, it is taken wherever nothing that it reads is missing. More is missing than the level survives: md fails
+//! the write, and here the rule below holds.
+//!
+//! With `"fewest"` it is the way with the fewest reads of the first three. A tie goes to reconstruct-write, then to everything. A
 //! preference for read-modify-write or reconstruct-write goes first if that will do; everything counts as a reconstruct-write.
-//! Where reads avoid members that collect, a way that waits less goes before all of this.
+//! Where all members of parity have failed, only pages that are written in part are read. So it reads less than md where parity is
+//! missing, and on RAID-6 one unit less where everything is read.
 //!
-//! Units and parities on failed members are not written, on replacements they are. Where all members of parity have failed, only
-//! pages that are written in part are read. Where no way will do, nothing of the row is written, and the pages are counted.
-//!
-//! md has the same three. It counts a unit that it cannot read as twice as many reads as the array has members, so the
-//! way that needs it is not taken if the other one does not; if both do, it reads every block it can (`need_this_block`). We differ
-//! from md in two ways. md counts parity on a failed member too, although it does not write it: it then prefers reconstruct-write, and
-//! reads to make parity that no member takes. And md takes everything only if it must; here it also wins with fewer reads.
+//! Where reads avoid members that collect, a way that waits less goes before all of this. Units and parities on failed members
+//! are not written, on replacements they are. Where no way will do, nothing of the row is written, and the pages are counted.
 //!
 //! Pages that turn out unreadable are missing for the transaction that found out (`missing`); what makes up for them is read besides.
 //! So they cost more reads than if they had been known, as everything that the page needs is read again. Each page of a row is found
@@ -39,13 +50,15 @@
 //! Rebuilding reads, row by row, the data that is left and as many parities as data units are missing. What cannot be rebuilt is
 //! not written; a page that turns out to be lost while the step reads is written as zeros.
 //!
-//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `need_this_block`, `handle_failed_stripe`).
+//! Source: Linux md, drivers/md/raid5.c (`handle_stripe_dirtying`, `need_this_block`, `handle_failed_stripe`), as of Linux 6.1. Leaves
+//! out: rows that are not in sync after a loss of power, of which md reads every member as well; an array that is both dirty and
+//! degraded does not start here.
 
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
 use super::declustered::Walk;
 use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, RESYNC, WITHOUT};
-use crate::config::SmallWrite;
+use crate::config::{DegradedWrites, SmallWrite};
 use crate::layout::Unit;
 use crate::planner::missing::Missing;
 use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
@@ -55,8 +68,10 @@ use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transacti
 pub(super) enum Way {
     /// As in rows that are whole: none of what is read is missing.
     Usual(Method),
-    /// Everything that is left of the rows is read.
+    /// All data that is left of the rows is read, and as many parities as data units are missing.
     Everything,
+    /// The same with every parity that is left.
+    EveryMember,
     /// No member takes parity: pages that are written in part are read.
     NoParity,
     /// Too much is missing.
@@ -174,7 +189,7 @@ impl ParityPlanner {
             let rows = (piece.to - piece.from).div_ceil(self.row);
             match way {
                 Way::Usual(Method::ReadModifyWrite) => self.counters.rows_read_modify_write += rows,
-                Way::Usual(Method::Reconstruct) | Way::Everything => {
+                Way::Usual(Method::Reconstruct) | Way::Everything | Way::EveryMember => {
                     self.counters.rows_reconstruct_write += rows;
                 }
                 Way::Usual(Method::Full) | Way::NoParity | Way::None => {}
@@ -222,7 +237,11 @@ impl ParityPlanner {
     fn way(&self, transaction: &Transaction, piece: Piece, view: &View<'_>) -> Way {
         let Piece { stripe, from, to } = piece;
         let missing = Missing::of(transaction, view, &self.unreadable, None);
-        if !self.parity_members(stripe).any(|member| view.health.takes_at(member, from)) {
+        let mds = match self.dodge.degraded_writes {
+            DegradedWrites::Md => self.way_of_md(transaction, piece, &missing),
+            DegradedWrites::Fewest => None,
+        };
+        if mds.is_none() && !self.parity_members(stripe).any(|member| view.health.takes_at(member, from)) {
             return Way::NoParity;
         }
         let reads = |way| self.reads_of(transaction, (piece, way), view);
@@ -231,18 +250,53 @@ impl ParityPlanner {
             Way::Everything => self.parities_left(piece, &missing).count() >= self.data_gone(piece, &missing),
             way => !reads(*way).any(|member| missing.has(member, from, to)),
         };
-        let rank = |way| match self.small_write {
-            SmallWrite::Fewest => 0,
-            SmallWrite::ReadModifyWrite => u8::from(way != modify),
-            SmallWrite::Reconstruct => u8::from(way != reconstruct) + u8::from(way == modify),
+        let rank = |way| match (mds, self.small_write) {
+            (Some(mds), _) => u8::from(way != mds),
+            (None, SmallWrite::Fewest) => 0,
+            (None, SmallWrite::ReadModifyWrite) => u8::from(way != modify),
+            (None, SmallWrite::Reconstruct) => u8::from(way != reconstruct) + u8::from(way == modify),
         };
         let wait = |way| {
             let left = |member| view.left(member, from, to - from);
             let waits = reads(way).filter_map(left).max();
             self.dodge.avoid().and(waits).unwrap_or_default()
         };
-        let ways = [reconstruct, Way::Everything, modify].into_iter().filter(will_do);
+        let usual = [reconstruct, Way::Everything, modify].into_iter().filter(will_do);
+        let ways = usual.chain(mds);
         ways.min_by_key(|&way| (wait(way), rank(way), reads(way).count())).unwrap_or(Way::None)
+    }
+
+    /// The way that md takes; `None` where more is missing than the level survives, which md does not write.
+    fn way_of_md(&self, transaction: &Transaction, piece: Piece, missing: &Missing<'_>) -> Option<Way> {
+        let Transaction { units: (first, last), .. } = *transaction;
+        let Piece { stripe, from, to } = piece;
+        let is_written = |unit: u16| (first..=last).contains(&unit);
+        let is_partial = |unit: u16| is_written(unit) && self.is_partial_in(transaction, piece, unit);
+        let gone = || {
+            let units = 0..self.data_units;
+            units.filter(|&unit| missing.has(self.layout.data_member(stripe, unit), from, to))
+        };
+        let data = gone().count();
+        let parities = usize::from(self.parities) - self.parities_left(piece, missing).count();
+        if data + parities > usize::from(self.parities) {
+            return None;
+        }
+        let is_kept = gone().any(|unit| !is_written(unit));
+        let can_modify = parities == 0 && !gone().any(is_written);
+        let may_modify = match self.small_write {
+            SmallWrite::Fewest | SmallWrite::ReadModifyWrite => can_modify,
+            SmallWrite::Reconstruct => false,
+        };
+        if gone().any(is_partial) || (is_kept && !may_modify) {
+            return Some(Way::EveryMember);
+        }
+        let (written, partial) = (last - first + 1, (first..=last).filter(|&unit| is_partial(unit)).count());
+        let method = match self.method(written, partial as u16) {
+            _ if is_kept => Method::ReadModifyWrite,
+            _ if !can_modify => Method::Reconstruct,
+            method => method,
+        };
+        Some(Way::Usual(method))
     }
 
     /// The members whose rows a write reads first.
@@ -263,7 +317,7 @@ impl ParityPlanner {
             match way {
                 Way::Usual(Method::ReadModifyWrite) => is_written,
                 Way::Usual(Method::Reconstruct) => !is_written || is_partial(),
-                Way::Everything => !is_gone(member),
+                Way::Everything | Way::EveryMember => !is_gone(member),
                 Way::NoParity => is_partial() && view.health.takes_at(member, from) && !is_gone(member),
                 Way::Usual(Method::Full) | Way::None => false,
             }
@@ -274,7 +328,11 @@ impl ParityPlanner {
         let old = self
             .parity_members(stripe)
             .filter(move |&member| is_modify && view.health.takes_at(member, from));
-        let needed = if way == Way::Everything { self.data_gone(piece, &missing) } else { 0 };
+        let needed = match way {
+            Way::Everything => self.data_gone(piece, &missing),
+            Way::EveryMember => usize::from(self.parities),
+            _ => 0,
+        };
         let others = self.parity_members(stripe).filter(move |&member| !is_gone(member)).take(needed);
         data.chain(old).chain(others)
     }

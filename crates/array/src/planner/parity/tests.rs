@@ -10,7 +10,7 @@ use harmonia_types::{
 use reed_solomon_erasure::galois_8;
 
 use super::{ParityPlanner, RESTORE, WITHOUT};
-use crate::config::SmallWrite;
+use crate::config::{DegradedWrites, SmallWrite};
 use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity, Rotation, Unit};
@@ -45,11 +45,17 @@ impl Stage {
         let unit = unit_pages * PAGE;
         let whole = Layout::new(level, members, unit, PAGE, 32 * unit);
         let Layout::Parity(layout) = whole.clone() else { unreachable!("these levels have parity") };
-        let dodge = Dodge { may_fail: true, ..Dodge::default() };
+        let dodge = Dodge { may_fail: true, degraded_writes: DegradedWrites::Fewest, ..Dodge::default() };
         let planner = ParityPlanner::new(&whole, layout.clone(), small_write, PAGE).dodging(dodge);
         let known = Delivered { status: None, as_of: SimTime::ZERO, capable: true, collecting: false };
         let members = vec![known; usize::from(members)];
         Stage { planner, layout, health: Health::new(members.len()), members, unit }
+    }
+
+    /// With md's rule for rows of which something is missing.
+    fn as_md(mut self) -> Stage {
+        self.planner.dodge.degraded_writes = DegradedWrites::Md;
+        self
     }
 
     fn with(mut self, member: u16, condition: Condition) -> Stage {
@@ -157,6 +163,20 @@ fn small_writes_do_without_a_failed_member() {
     assert_eq!(stage.steps(Operation::Write, 0, 2 * PAGE), [[(0, 0, 1), (1, 0, 1)]], "nobody takes P");
     let part = stage.steps(Operation::Write, 0, PAGE + 512);
     assert_eq!(part, [vec![(1, 0, 1)], vec![(0, 0, 1), (1, 0, 1)]]);
+    assert_eq!(stage.planner.loss_counters(), LossCounters::default());
+}
+
+#[test]
+fn md_reads_for_parity_that_no_member_takes_but_not_for_a_row_that_it_would_refuse() {
+    let mut stage = raid5().with(3, Condition::Failed).as_md();
+    assert_eq!(stage.steps(Operation::Write, 0, PAGE), [vec![(1, 0, 1), (2, 0, 1)], vec![(0, 0, 1)]]);
+    assert_eq!(stage.planner.counters().rows_reconstruct_write, 1);
+    // A unit that it reads for that turns out unreadable: two of the row are missing now, and the write can do without.
+    let write = stage.split(Operation::Write, 0, PAGE)[0];
+    let plan = stage.plan(&write);
+    let (answer, _) = stage.refused(&write, &plan.operations()[0], Refusal::Unreadable);
+    assert_eq!(answer, Answer::Replan(write.rows));
+    assert_eq!(pages_of(&stage.plan(&write)), [[(0, 0, 1)]]);
     assert_eq!(stage.planner.loss_counters(), LossCounters::default());
 }
 
@@ -455,6 +475,10 @@ fn random_writes_read_what_says_what_they_write_and_no_more() {
             [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct][round % 3];
         let errors = if rng.chance(0.3) { 0.1 } else { 0.0 };
         let mut stage = random_stage(&mut rng, small_write);
+        let is_md = round / 3 % 2 == 1;
+        if is_md {
+            stage = stage.as_md();
+        }
         let (offset, length) = random_range(&mut rng, &stage);
         for transaction in stage.split(Operation::Write, offset, length) {
             let before = stage.planner.loss_counters();
@@ -490,7 +514,7 @@ fn random_writes_read_what_says_what_they_write_and_no_more() {
                 } else if has_parity {
                     assert!(written.is_empty(), "{transaction:?}, page {page}");
                 }
-                if errors == 0.0 && can && small_write == SmallWrite::Fewest {
+                if errors == 0.0 && can && small_write == SmallWrite::Fewest && !is_md {
                     let reads = done.read.iter().filter(|read| read.1 == page).count() as u32;
                     assert_eq!(Some(reads), stage.fewest(&transaction, page, &should), "{transaction:?}");
                     seen[2] += 1;

@@ -3,8 +3,8 @@
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::Payload;
 use harmonia_array::{
-    Array, ArrayConfig, CoordinationConfig, Faults, Interface, Knowledge, Level, MemberConfig, SmallWrite,
-    StripeCacheConfig,
+    Array, ArrayConfig, CoordinationConfig, DegradedWrites, Faults, Interface, Knowledge, Level,
+    MemberConfig, SmallWrite, StripeCacheConfig,
 };
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::Stop;
@@ -93,6 +93,7 @@ pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> A
         queue_depth: None,
         link_bandwidth: None,
         small_write: SmallWrite::Fewest,
+        degraded_writes: DegradedWrites::default(),
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge::default(),
         faults: Faults::default(),

@@ -17,7 +17,7 @@ use super::flash::Flash;
 use super::places::Places;
 use super::power::{Outages, PowerCounts};
 use super::rebuild::{Kept, check_copies, check_power_loss, check_row, flash};
-use super::scenario::{Load, array, faults, losses_of_power, stripe_cache};
+use super::scenario::{Load, array, degraded_writes, faults, losses_of_power, stripe_cache};
 use super::world::{Contents, World};
 
 /// How to run.
@@ -269,6 +269,7 @@ pub fn run<C: Content>(options: Options) -> Result<Counts, Failure> {
 /// The array of a history.
 pub fn config_of(options: Options) -> ArrayConfig {
     let mut config = array(options.seed);
+    config.degraded_writes = degraded_writes(options.seed);
     if options.locks == Locks::Always {
         config.stripe_cache = stripe_cache(options.seed, &config);
     }

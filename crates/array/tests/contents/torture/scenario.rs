@@ -2,8 +2,8 @@
 
 use harmonia_array::layout::{Copies, Groups, Layout, MOST_COPIES, Pattern, Rotation};
 use harmonia_array::{
-    ArrayConfig, Avoid, Befalls, CoordinationConfig, Fault, Faults, Interface, Knowledge, Level,
-    MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
+    ArrayConfig, Avoid, Befalls, CoordinationConfig, DegradedWrites, Fault, Faults, Interface, Knowledge,
+    Level, MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
@@ -133,6 +133,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
         ),
+        degraded_writes: DegradedWrites::default(),
         coordination: CoordinationConfig {
             policy: name(rng, coordination::REGISTRY),
             message_latency: SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
@@ -151,6 +152,11 @@ pub fn stripe_cache(seed: u64, config: &ArrayConfig) -> StripeCacheConfig {
     let sizes =
         if config.level.parities() == 0 || seed < CACHED { &[0][..] } else { &[0, 0, 0, 1, 2, 5, 17, 200] };
     StripeCacheConfig { entries: pick(&mut rng, sizes), delays: rng.chance(0.7) }
+}
+
+/// How rows of which something is missing are written.
+pub fn degraded_writes(seed: u64) -> DegradedWrites {
+    pick(&mut Rng::stream(seed, "contents/degraded"), &[DegradedWrites::Md, DegradedWrites::Fewest])
 }
 
 /// What befalls the members of an array: a failure or more at random moments, mostly no more than redundancy allows, spares

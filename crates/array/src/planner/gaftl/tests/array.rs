@@ -400,6 +400,9 @@ impl Payload for Watched {
                 shared.begun.remove(&(token, place));
                 continue;
             }
+            if told.refused.contains(&place) {
+                continue;
+            }
             let on_device = (told.device, place.1);
             match operation.operation {
                 Operation::Write => {
@@ -437,8 +440,8 @@ impl Payload for Watched {
         }
     }
 
-    fn refused(&mut self, _: Owner<'_>, _: &PlannedOperation, token: u64) {
-        self.get().copies.ends(token);
+    fn refused(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        self.get().copies.refuses(token, rows_of(operation));
     }
 
     fn is_copied(&mut self, member: DeviceId) {

@@ -21,6 +21,8 @@ pub(super) struct Told {
     pub is_copy: bool,
     /// What a copy writes, row by row; none if the plan says it.
     pub sums: Vec<Sum>,
+    /// Pages that the member has refused. If these are all, nobody hears of the operation again.
+    pub refused: Vec<Place>,
 }
 
 /// What a copy has read.
@@ -95,7 +97,7 @@ impl Copies {
             }
             _ => self.device_of(member),
         };
-        self.told.insert(token, Told { device, is_copy, sums: Vec::new() });
+        self.told.insert(token, Told { device, is_copy, sums: Vec::new(), refused: Vec::new() });
     }
 
     /// Whether an operation that is under way is one of a copy.
@@ -107,7 +109,14 @@ impl Copies {
         self.told.get_mut(&token).expect("it is under way").sums = sums;
     }
 
-    /// An operation is done, or refused.
+    /// Pages of an operation are refused. The rest of it, if there is any, is done later.
+    pub fn refuses(&mut self, token: u64, pages: impl Iterator<Item = Place>) {
+        if let Some(told) = self.told.get_mut(&token) {
+            told.refused.extend(pages);
+        }
+    }
+
+    /// An operation is done.
     pub fn ends(&mut self, token: u64) -> Option<Told> {
         self.told.remove(&token)
     }

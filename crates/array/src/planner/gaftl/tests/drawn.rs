@@ -158,6 +158,7 @@ pub(super) fn config(rng: &mut Rng, (befalls, is_dual): (Befall, bool), seed: u6
         queue_depth: None,
         link_bandwidth: None,
         small_write: SmallWrite::Fewest,
+        degraded_writes: crate::config::DegradedWrites::default(),
         stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
         faults: faults(befalls, seed, devices, &member),
