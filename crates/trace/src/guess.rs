@@ -16,6 +16,7 @@ use crate::formats::Head;
 use crate::formats::csv::{Split, count, of_rwbs, operation, plain, reads};
 use crate::header::Meaning;
 use crate::options::{TraceOptions, UnitOptions};
+use crate::read::dates::date;
 use crate::read::fields::{decimal, number_or_hex, trimmed, whole};
 use crate::read::lines::first_lines;
 
@@ -270,7 +271,9 @@ fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
     let all = |holds: &dyn Fn(&[u8]) -> bool| fields.iter().all(|field| holds(field.as_bytes()));
     let fits = match meaning.role() {
         Some(Role::Time | Role::Response) => {
-            all(&|field| decimal(field, 1).is_some() || number_or_hex(field).is_some())
+            let is_number = |field: &[u8]| decimal(field, 1).is_some() || number_or_hex(field).is_some();
+            let is_date = |field: &[u8]| meaning.role() == Some(Role::Time) && date(field).is_some();
+            all(&|field| is_number(field) || is_date(field))
         }
         // Other names are those of operations, whatever their codes.
         Some(Role::Operation) if Meaning::is_vague(word) => all(&is_operation_word),
@@ -285,9 +288,12 @@ fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
     }
 }
 
-/// The unit of times: as the name says, else that of a clock since 1970, or since 1601 in Windows.
+/// The unit of times: as the name says, else that of a clock since 1970, or since 1601 in Windows. Dates have none.
 fn of_time(meaning: Meaning, fields: &[&str]) -> Choice {
     const NS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
+    if fields.iter().all(|field| date(field.as_bytes()).is_some()) {
+        return Choice::Default;
+    }
     let unit = match meaning {
         Meaning::Role(_, Some(unit)) => Some(unit),
         _ => {

@@ -30,6 +30,7 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
         ("ts,op,offset,size\n1700000000500000,R,512,512\n", "size --time-unit us (as"),
         ("ts,op,offset,size\n1700000000500000000,R,512,512\n", "size --time-unit ns (as"),
         ("ts,op,offset,size\n128166372003061629,R,512,512\n", "size --time-unit 100ns (as"),
+        ("ts,op,offset,size\n2007-02-22 17:00:03.06,R,512,512\n", "--columns time,op,offset,size (as its header says"),
         ("time_s,is_read,offset,size\n1,0,512,512\n", "--columns time,op,offset,size --read-is 1 (as"),
         ("time_s,is_write,offset,size\n1,0,512,512\n", "--columns time,op,offset,size (as"),
         (
@@ -116,7 +117,7 @@ fn no_value_makes_up_for_a_name() {
             "name its 4 columns in order: --columns ?,?,?,op with time, op",
         ),
         ("5 1 7 900000\n9 0 8 100\n", "name its 4 columns in order: --columns ?,?,?,? with"),
-        // Rows that cannot be read so: dates.
+        // Rows that cannot be read so: dates without a time of day.
         (
             "time,op,offset,size\n2026-01-01,R,512,512\n",
             "name its 4 columns in order: --columns ?,op,?,? with",

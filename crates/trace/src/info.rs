@@ -62,6 +62,8 @@ pub struct TraceInfo {
     pub events: Option<EventsRead>,
     /// Number of requests.
     pub rows: u64,
+    /// Clock time of the first request: UTC, in ns since 1970. `None` where the trace does not tell.
+    pub begins_utc_ns: Option<u64>,
     /// From the first arrival to the last as they are replayed, in seconds.
     pub span_s: f64,
     /// Requests that read, in percent.
@@ -388,6 +390,7 @@ impl Summary {
             decision: trace.decision(),
             events: trace.events_read(reader.log()),
             rows: self.all.requests,
+            begins_utc_ns: self.begins_utc_ns(reader),
             span_s,
             read_percent: self.percent(self.read.requests),
             operations: Operations {
@@ -416,6 +419,11 @@ impl Summary {
             log: reader.log().clone(),
             warnings: self.warnings(trace, reader),
         }
+    }
+
+    fn begins_utc_ns(&self, reader: &TraceReader) -> Option<u64> {
+        let (first_ns, _) = self.times?;
+        reader.origin_utc_ns()?.checked_add(first_ns)
     }
 
     fn busiest_bytes(&self) -> Bytes {

@@ -48,6 +48,7 @@ pub(super) use block_events::most_complete_action;
 pub use csv::NAME as CSV;
 pub(super) use unread::named as unread;
 
+use super::epoch::Epoch;
 use super::options::{Setting, TraceOptions, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
 use super::read::{ReadLog, RowReader, TraceInput};
@@ -102,6 +103,8 @@ pub struct TraceFormat {
     pub rules: &'static [&'static str],
     /// What can be chosen, with the values it has unless chosen.
     pub units: Units,
+    /// Since when its times count.
+    pub epoch: Epoch,
     /// Whether it records several events of a request, of which one is its arrival.
     pub has_actions: bool,
     /// How late rows may be unless told otherwise, in ns.
