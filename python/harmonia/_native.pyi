@@ -22,6 +22,7 @@ __all__ = [
     "Status",
     "Table",
     "VictimView",
+    "WallClock",
     "check",
     "command",
     "compare",

@@ -44,14 +44,14 @@ impl Epoch {
         }
     }
 
-    /// For the page of a format.
+    /// What a page of formats says of it.
     pub fn meaning(self) -> &'static str {
         match self {
-            Epoch::Unknown => "none: times count from a moment that the trace does not tell",
-            Epoch::Unix => "UTC, since 1970",
-            Epoch::Windows => "UTC, since 1601 (FILETIME)",
-            Epoch::ByValue => "UTC, if times since 1970 or 1601 give a year from 1990 to 2099",
-            Epoch::InFile => "UTC, if the file says when its time 0 was",
+            Epoch::Unknown => "-",
+            Epoch::Unix => "since 1970",
+            Epoch::Windows => "since 1601",
+            Epoch::ByValue => "if plausible",
+            Epoch::InFile => "if the file tells",
         }
     }
 }

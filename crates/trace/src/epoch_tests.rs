@@ -112,7 +112,9 @@ fn a_table_has_clock_times_if_its_numbers_give_a_plausible_year() {
     for (time, unit_ns) in table {
         assert_eq!(of(time, unit_ns), at, "{time}");
     }
-    for (time, unit_ns) in [("1172163603", 1_000), ("12.5", 1_000_000_000), ("0", 1), ("300000000", 1_000_000_000)] {
+    for (time, unit_ns) in
+        [("1172163603", 1_000), ("12.5", 1_000_000_000), ("0", 1), ("300000000", 1_000_000_000)]
+    {
         assert_eq!(of(time, unit_ns), None, "{time}");
     }
 }
@@ -155,7 +157,8 @@ fn a_conversion_keeps_clock_times() {
     };
     // The first request is a trim, which MSR has not.
     let absolute = "128166372030616290,web,3,Read,0,4096,1\n128166372130616290,web,3,Write,0,4096,1\n";
-    let relative = "fio version 3 iolog\n5 /dev/x trim 0 4096\n90 /dev/x write 0 4096\n95 /dev/x read 0 4096\n";
+    let relative =
+        "fio version 3 iolog\n5 /dev/x trim 0 4096\n90 /dev/x write 0 4096\n95 /dev/x read 0 4096\n";
     let at = Some(1_172_163_603_061_629_000);
     for (format, expected) in [("msr", at), ("harmonia", at), ("disksim", None), ("fio", None)] {
         assert_eq!(written(absolute, format), (expected, 2), "{format}");

@@ -30,7 +30,10 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
         ("ts,op,offset,size\n1700000000500000,R,512,512\n", "size --time-unit us (as"),
         ("ts,op,offset,size\n1700000000500000000,R,512,512\n", "size --time-unit ns (as"),
         ("ts,op,offset,size\n128166372003061629,R,512,512\n", "size --time-unit 100ns (as"),
-        ("ts,op,offset,size\n2007-02-22 17:00:03.06,R,512,512\n", "--columns time,op,offset,size (as its header says"),
+        (
+            "ts,op,offset,size\n2007-02-22 17:00:03.06,R,512,512\n",
+            "--columns time,op,offset,size (as its header says",
+        ),
         ("time_s,is_read,offset,size\n1,0,512,512\n", "--columns time,op,offset,size --read-is 1 (as"),
         ("time_s,is_write,offset,size\n1,0,512,512\n", "--columns time,op,offset,size (as"),
         (

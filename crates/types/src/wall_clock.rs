@@ -110,7 +110,10 @@ fn date_of(days: u64) -> (u64, u64, u64) {
 /// The moment that begins this day, in ns since 1970; `None` if there is no such day, or it lies before 1970 or beyond the
 /// range of time.
 pub fn midnight_utc_ns(year: u64, month: u64, day: u64) -> Option<u64> {
-    if !(1970..2554).contains(&year) || !(1..=12).contains(&month) || !(1..=days_of(year, month)).contains(&day) {
+    if !(1970..2554).contains(&year)
+        || !(1..=12).contains(&month)
+        || !(1..=days_of(year, month)).contains(&day)
+    {
         return None;
     }
     let years: u64 = (1970..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
@@ -190,7 +193,8 @@ mod tests {
             let (year, month, day) = date_of(days);
             assert_eq!(midnight_utc_ns(year, month, day), Some(days * DAY_NS));
         }
-        for (year, month, day) in [(2023, 2, 29), (2024, 13, 1), (2024, 0, 1), (2024, 4, 31), (2024, 1, 0), (1969, 1, 1)]
+        for (year, month, day) in
+            [(2023, 2, 29), (2024, 13, 1), (2024, 0, 1), (2024, 4, 31), (2024, 1, 0), (1969, 1, 1)]
         {
             assert_eq!(midnight_utc_ns(year, month, day), None);
         }

@@ -280,8 +280,19 @@ fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport>
 
 /// What was done to a trace, in the report's terms.
 fn trace(account: TraceAccount) -> TraceReport {
-    let TraceAccount { files, format, reason, events, rows, begins_utc_ns, span_ns, time_scale, hash, log, remapped } =
-        account;
+    let TraceAccount {
+        files,
+        format,
+        reason,
+        events,
+        rows,
+        begins_utc_ns,
+        span_ns,
+        time_scale,
+        hash,
+        log,
+        remapped,
+    } = account;
     TraceReport {
         files,
         format: format.to_owned(),

@@ -58,8 +58,11 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 };
 
 const BYTES: &str = "a whole number below 2^64, in digits or as 0x1f";
-const TIME: Column =
-    Column { place: 0, name: "time", holds: "a number such as 12 or 0.000125, below 2^64 ns, or a date such as 2007-02-22T17:00:03Z" };
+const TIME: Column = Column {
+    place: 0,
+    name: "time",
+    holds: "a number such as 12 or 0.000125, below 2^64 ns, or a date such as 2007-02-22T17:00:03Z",
+};
 const OPERATION: Column = Column {
     place: 0,
     name: "op",

@@ -218,7 +218,12 @@ const TOO_LATE: Written = Written::Dropped("more than 178 years behind the first
 
 impl MsrWriter {
     fn new(out: Out) -> Self {
-        MsrWriter { out: buffered(out), disks: Vec::new(), taken: BTreeMap::new(), begins_ticks: NO_CLOCK_TICKS }
+        MsrWriter {
+            out: buffered(out),
+            disks: Vec::new(),
+            taken: BTreeMap::new(),
+            begins_ticks: NO_CLOCK_TICKS,
+        }
     }
 
     /// Gives a host and a disk to the volumes up to `volume` that have none yet.

@@ -64,7 +64,8 @@ fn behind(rest: &mut &[u8], byte: u8, digits: usize) -> Option<u64> {
 fn number(rest: &mut &[u8], digits: usize) -> Option<u64> {
     let (text, behind) = rest.split_at_checked(digits)?;
     *rest = behind;
-    text.iter().try_fold(0, |number, byte| byte.is_ascii_digit().then(|| 10 * number + u64::from(byte - b'0')))
+    text.iter()
+        .try_fold(0, |number, byte| byte.is_ascii_digit().then(|| 10 * number + u64::from(byte - b'0')))
 }
 
 #[cfg(test)]
