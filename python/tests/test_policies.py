@@ -170,8 +170,9 @@ def test_collecting_at_night(tmp_path: Path) -> None:
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(example, "example", "exec"), names)
     asked: list[tuple[float, str, str]] = []
+    example_class: Any = names["AtNight"]
 
-    class AtNight(names["AtNight"]):  # type: ignore[misc]
+    class AtNight(example_class):  # type: ignore[misc]
         def on(self, now: int, event: harmonia.Event, view: harmonia.ArrayView, actions: harmonia.Actions) -> None:
             super().on(now, event, view, actions)
             assert view.clock is not None and view.clock.utc(0) == 1_538_413_200 * 10**9
@@ -191,9 +192,8 @@ def test_collecting_at_night(tmp_path: Path) -> None:
     harmonia.run(scenario, policies=[AtNight], sets={**sets, "array.coordination.ahead_of_utc": 9})
     assert [hour for hour, _, _ in asked] == pytest.approx([17, 21, 13, 21, 13])
     assert ["Force" in actions for _, _, actions in asked] == [True, False, True, False, True]
-    synthetic = {**scenario, "workload": {"requests": 100}}
     with pytest.raises(ValueError, match="the load has no clock times"):
-        harmonia.run(synthetic, policies=[AtNight], sets=sets)
+        harmonia.run("tiny", policies=[AtNight], sets={**sets, **TINY})
 
 
 def test_threads_do_not_show() -> None:

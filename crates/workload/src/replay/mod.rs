@@ -33,7 +33,10 @@ use std::sync::Arc;
 use harmonia_trace::{ASK_EVERY, EventsRead, ReadLog, Step, Trace, TraceError, TraceHash, TraceRecord};
 use harmonia_types::{Bytes, Completion, HostRequest, SimTime, WallClock};
 
-use crate::{ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, SourceError, TraceConfig, Volumes};
+use crate::{
+    ArrayGeometryForLoad, Limit, MOST_PAGES_AT_ONCE, Next, Pacing, Remap, Source, SourceError, TraceConfig,
+    Volumes,
+};
 use pace::{Pace, scaled};
 use remap::Remapper;
 use repeat::Repeated;
@@ -131,7 +134,10 @@ impl Replay {
         let regions = Arc::new(regions.map_err(|problem| trace.error(problem))?);
         let origin_utc_ns = origin_utc_ns(&trace);
         let replay = Replay { trace, config: config.clone(), array: *array, regions, origin_utc_ns };
-        if config.remap == Remap::Reject && replay.regions.end > array.logical_bytes {
+        let may_end_beyond = config.remap == Remap::Reject && replay.regions.end > array.logical_bytes;
+        // Widened to whole pages it may be two pages longer.
+        let longest = ends.longest.saturating_add(2 * array.page_size);
+        if may_end_beyond || !array.takes(longest) {
             replay.try_all(go_on)?;
         }
         Ok(Some(replay))
@@ -288,12 +294,21 @@ impl TraceSource {
             )?;
         self.counts.moved += u64::from(placed.0 != offset);
         self.counts.cut += u64::from(placed.1 != record.length);
-        if !self.align {
-            return Ok(placed);
-        }
-        let widened = self.remapper.widened(placed);
+        let widened = if self.align { self.remapper.widened(placed) } else { placed };
         self.counts.widened += u64::from(widened != placed);
-        Ok(widened)
+        if self.remapper.array.takes(widened.1) { Ok(widened) } else { Err(self.too_many_pages(widened.1)) }
+    }
+
+    /// Only a trim is as long as that.
+    #[cold]
+    fn too_many_pages(&self, length: Bytes) -> TraceError {
+        let page_size = self.remapper.array.page_size;
+        self.error(format!(
+            "a request of {length} bytes touches {} pages of {page_size} bytes, and a simulated array takes fewer than \
+             {MOST_PAGES_AT_ONCE} at once: divide it into requests of less than {} bytes",
+            length.div_ceil(page_size),
+            MOST_PAGES_AT_ONCE * page_size
+        ))
     }
 
     /// An error about the record just read.
