@@ -114,7 +114,13 @@ fn what_a_header_leaves_open_is_a_question() {
 fn no_value_makes_up_for_a_name() {
     let table: &[(&str, &str)] = &[
         // No column for an address: nothing to ask for.
-        ("time_s,pid,op,size\n1,77,R,512\n", "name its 4 columns in order: --columns ?,?,op,? with"),
+        (
+            "time_s,pid,op,size\n1,77,R,512\n",
+            "if it is a table, its header names no column for offset, which every request has",
+        ),
+        ("time_s,disk,pid\n1,0,77\n", "names no column for op, offset and size, which every request has"),
+        // A name of a file is no address.
+        ("time_s,op,size,file\n1,R,512,a\n", "names no column for offset, which every request has"),
         (
             "0.5\t81920\t4096\tR\n0.7\t0\t8192\tW\n",
             "name its 4 columns in order: --columns ?,?,?,op with time, op",
