@@ -122,7 +122,7 @@ fn a_table_has_clock_times_if_its_numbers_give_a_plausible_year() {
 /// The clock time is that of the first request which is given, and time 0 is that of the window.
 #[test]
 fn windows_and_volumes_move_the_first_request() {
-    let text = "1000,8,8,1,1\n1001,8,8,1,2\n1003,8,8,1,1\n1004,8,8,0,2\n".replace('\n', "\n");
+    let text = "1000,8,8,1,1\n1001,8,8,1,2\n1003,8,8,1,1\n1004,8,8,0,2\n";
     let text: String = text.lines().map(|line| format!("153832{line}\n")).collect();
     let tencent = |options: TraceOptions| {
         let options = TraceOptions { format: "tencent".to_owned(), ..options };

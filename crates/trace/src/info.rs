@@ -697,7 +697,8 @@ mod tests {
     #[test]
     fn steps_of_our_own_spreading_are_no_doubt() {
         let csv = |unit_ns: u64, rows: u64, spread: bool| {
-            let row = |row: u64| format!("{},{},{},4096\n", row / rows, ["R", "W"][row as usize % 2], 4096 * row);
+            let row =
+                |row: u64| format!("{},{},{},4096\n", row / rows, ["R", "W"][row as usize % 2], 4096 * row);
             let units = crate::UnitOptions { time_ns: Some(unit_ns), ..crate::UnitOptions::default() };
             let columns = Some("time,op,offset,size".parse().unwrap());
             let options = TraceOptions { columns, units, spread: Some(spread), ..TraceOptions::default() };

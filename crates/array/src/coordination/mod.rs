@@ -215,6 +215,13 @@ pub struct Delivered {
     pub collecting: bool,
 }
 
+impl<'a> DeliveredView<'a> {
+    /// A view of these members under a load that has no clock times.
+    pub fn of(members: &'a [Delivered]) -> Self {
+        DeliveredView { members, clock: None }
+    }
+}
+
 impl DeliveredView<'_> {
     /// The members that understand messages.
     pub fn capable(&self) -> impl Iterator<Item = DeviceId> + '_ {
@@ -363,7 +370,7 @@ mod tests {
                 _ => {}
             }
             let mut actions = Vec::new();
-            policy.on(SimTime(now), &event, &DeliveredView { members: &members, clock: None }, &mut actions);
+            policy.on(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
             assert_eq!(actions, expected, "row {row}, at {now}: {event:?}");
         }
     }
@@ -371,7 +378,7 @@ mod tests {
     /// The members a policy forces in answer to one event.
     pub(super) fn forced(policy: &mut dyn Coordinator, event: Event, members: &[Delivered]) -> Vec<u16> {
         let mut actions = Vec::new();
-        policy.on(SimTime::ZERO, &event, &DeliveredView { members, clock: None }, &mut actions);
+        policy.on(SimTime::ZERO, &event, &DeliveredView::of(members), &mut actions);
         let force = |action: &Action| match action {
             Action::Force(member, _) => Some(member.0),
             _ => None,

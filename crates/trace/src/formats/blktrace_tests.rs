@@ -538,7 +538,7 @@ fn a_note_of_the_time_of_day_is_the_clock_time() {
             assert_eq!(begins(eighth_file(order, &samples)), Some(1_172_163_604_000_001_000));
         }
     }
-    assert_eq!(begins(file(Order::Little, &[request.clone()])), None);
+    assert_eq!(begins(file(Order::Little, from_ref(&request))), None);
     let cut = Sample { payload: vec![1; 4], ..note(5, Order::Little, false) };
     assert_eq!(begins(file(Order::Little, &[cut, request])), None);
 }
