@@ -26,7 +26,7 @@ from ._arguments import kept as _kept
 from ._arguments import pairs as _sets
 from ._arguments import parallel as _threads
 from ._arguments import traced as _trace
-from ._native import Actions, ArrayView, BadInput, Candidate, Decision, DieView, Event, Load, Random, VictimView
+from ._native import Actions, ArrayView, BadInput, Candidate, Decision, DieView, Event, Load, Random, VictimView, WallClock
 from ._policies import (
     Concurrency,
     Coordinator,
@@ -75,6 +75,7 @@ __all__ = [
     "Tuning",
     "Victim",
     "VictimView",
+    "WallClock",
     "check",
     "claims",
     "compare",

@@ -22,6 +22,7 @@ __all__ = [
     "Status",
     "Table",
     "VictimView",
+    "WallClock",
     "check",
     "command",
     "compare",
@@ -240,10 +241,25 @@ class ArrayView:
 
     @property
     def members(self) -> tuple[Member, ...]: ...
+    @property
+    def clock(self) -> WallClock | None:
+        """The wall clock of the recorded load. None where it has none: it is synthetic, or a trace that does not tell when
+        it was recorded, or one replayed in a closed loop."""
     def capable(self) -> list[int]:
         """The members that understand messages."""
     def __len__(self) -> int: ...
     def __getitem__(self, device: int, /) -> Member: ...
+
+@final
+class WallClock:
+    """Which moment of UTC a simulated time stands for. It stays as it is when the call is over."""
+
+    def utc(self, now: int) -> int:
+        """UTC at this simulated time, in nanoseconds since 1970."""
+    def time_of_day(self, now: int) -> int:
+        """Nanoseconds since midnight UTC."""
+    def next(self, now: int, time_of_day: int) -> int:
+        """When it is this time of day next, in simulated time: later than ``now``."""
 
 @final
 class Member:

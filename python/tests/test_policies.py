@@ -163,6 +163,39 @@ def test_thirty_lines_against_four_built_in_policies(tmp_path: Path) -> None:
     assert comparison[-1].array["coordination"]["forced"] > 0
 
 
+def test_collecting_at_night(tmp_path: Path) -> None:
+    """The example of the page, as it stands there: a trace of two days tells it what time of day it is."""
+    page = (Path(__file__).parents[2] / "docs" / "python-policies.md").read_text(encoding="utf-8")
+    example = next(block for block in page.split("```python\n")[1:] if "class AtNight" in block).split("```")[0]
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(example, "example", "exec"), names)
+    asked: list[tuple[float, str, str]] = []
+    example_class: Any = names["AtNight"]
+
+    class AtNight(example_class):  # type: ignore[misc]
+        def on(self, now: int, event: harmonia.Event, view: harmonia.ArrayView, actions: harmonia.Actions) -> None:
+            super().on(now, event, view, actions)
+            assert view.clock is not None and view.clock.utc(0) == 1_538_413_200 * 10**9
+            asked.append((view.clock.time_of_day(now) / 3.6e12, event.kind, repr(actions)))
+
+    # Every ten minutes from 2018-10-01 17:00 UTC on.
+    rows = "".join(f"{1_538_413_200 + 600 * row},{row * 8 % 1024},8,1,1\n" for row in range(288))
+    (tmp_path / "t.csv").write_text(rows)
+    load = {"kind": "trace", "format": "tencent", "path": str(tmp_path / "t.csv")}
+    sets = {"array.coordination.policy": "at-night"}
+    scenario = {"ssd": {"preset": "tiny-test"}, "array": {"devices": 2}, "workload": load}
+    report = harmonia.run(scenario, policies=[AtNight], sets=sets)
+    assert report.trace.begins_utc_ns == 1_538_413_200 * 10**9
+    assert [hour for hour, _, _ in asked] == pytest.approx([17, 22, 6, 22, 6])
+    assert ["Force" in actions for _, _, actions in asked] == [False, True, False, True, False]
+    asked.clear()
+    harmonia.run(scenario, policies=[AtNight], sets={**sets, "array.coordination.ahead_of_utc": 9})
+    assert [hour for hour, _, _ in asked] == pytest.approx([17, 21, 13, 21, 13])
+    assert ["Force" in actions for _, _, actions in asked] == [True, False, True, False, True]
+    with pytest.raises(ValueError, match="the load has no clock times"):
+        harmonia.run("tiny", policies=[AtNight], sets={**sets, **TINY})
+
+
 def test_threads_do_not_show() -> None:
     run = functools.partial(
         harmonia.compare,

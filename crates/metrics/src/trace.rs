@@ -39,6 +39,9 @@ pub struct TraceReport {
     /// Of the rows passed over, requests that the trace does not tell enough of: the load lacks them. Unit: count.
     #[serde(default)]
     pub lost: u64,
+    /// Clock time of the first request as it was recorded, in UTC; null where the trace does not tell. Unit: ns since 1970.
+    #[serde(default)]
+    pub begins_utc_ns: Option<u64>,
     /// From the first arrival to the last, before `time_scale`; null if not known. Unit: ns.
     #[serde(default)]
     pub span_ns: Option<u64>,

@@ -217,6 +217,7 @@ fn trace() -> TraceReport {
         cut: 5,
         widened: 6,
         lost: 7,
+        begins_utc_ns: Some(1_172_163_603_000_000_000),
         span_ns: Some(8),
         time_scale: Some(0.5),
         events: Some(EventsReport {
@@ -296,7 +297,8 @@ fn what_was_done_to_a_trace_follows_the_label() {
         r#""label":"selective","trace":{"files":["a.csv"],"format":"msr","format_reason":null,"rows":9,"#,
         r#""hash":"00ff","skipped":[{"reason":"not a request","rows":1}],"#,
         r#""repaired":[{"reason":"out of order","rows":2}],"bad":3,"bad_examples":["a.csv:7: found"],"#,
-        r#""moved":4,"cut":5,"widened":6,"lost":7,"span_ns":8,"time_scale":0.5,"#,
+        r#""moved":4,"cut":5,"widened":6,"lost":7,"begins_utc_ns":1172163603000000000,"#,
+        r#""span_ns":8,"time_scale":0.5,"#,
         r#""events":{"read":"D (issued)","asked":true,"share":0.25,"#,
         r#""all":[{"event":"Q (queued)","requests":9,"bytes":10}]}}}"#,
     ]

@@ -129,7 +129,7 @@ mod native {
 
     #[pymodule_export]
     use super::policies::{
-        array::{PyActions, PyArrayView, PyMember, PyStatus},
+        array::{PyActions, PyArrayView, PyMember, PyStatus, PyWallClock},
         concurrency::{PyCandidate, PyLoad},
         die::{PyDecision, PyDieView, PyGc, PyQueued, PyRunning},
         event::{PyCompletion, PyEvent, PyRequest},

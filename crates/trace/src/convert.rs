@@ -6,7 +6,7 @@
 //!
 //! Times count from the first record **written**: a reader of the output sees no other zero. What lies before it (the
 //! trace's start cut off, other volumes, records the target has no words for) is told, and moves nothing against
-//! another.
+//! another. The clock time of the first record written goes along where the target has absolute times.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -134,6 +134,11 @@ pub fn convert(
         };
         // Until one is written, each may be the first.
         let origin_ns = first_ns.unwrap_or(record.time_ns);
+        if first_ns.is_none()
+            && let Some(utc_ns) = reader.origin_utc_ns().and_then(|utc_ns| utc_ns.checked_add(origin_ns))
+        {
+            writer.begins(utc_ns);
+        }
         record.time_ns -= origin_ns;
         let written = writer.write(&record, reader.volumes()).map_err(ConvertError::Output)?;
         done.rows += 1;

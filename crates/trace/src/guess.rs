@@ -3,7 +3,8 @@
 //! What the header says is kept, with the units that its names imply. What it leaves open is asked for with `?`, which no
 //! option takes: a hint can only be followed once its reader has filled it in. A hint without `?` is given if all of the
 //! first rows can be read with it. Values never decide what a column is, for a number that fits one role fits others too;
-//! they only confirm or refute what the header says. Without a header only the words of operations are told.
+//! they only confirm or refute what the header says. Without a header only the words of operations are told. Where all columns
+//! are known and none can be what every request has, that is said instead of a hint: such a table cannot be read.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,6 +17,7 @@ use crate::formats::Head;
 use crate::formats::csv::{Split, count, of_rwbs, operation, plain, reads};
 use crate::header::Meaning;
 use crate::options::{TraceOptions, UnitOptions};
+use crate::read::dates::date;
 use crate::read::fields::{decimal, number_or_hex, trimmed, whole};
 use crate::read::lines::first_lines;
 
@@ -29,6 +31,8 @@ const CODES_SHOWN: usize = 8;
 const NEEDED: [Role; 4] = [Role::Time, Role::Operation, Role::Offset, Role::Size];
 /// Addresses and sizes in bytes are nearly always multiples of this.
 const SECTOR: u64 = 512;
+/// What a column of rows' numbers is called, for one.
+const ROW_NUMBER: &str = "no";
 
 /// Words that say how what looks like a table may be read; none where it does not.
 pub(crate) fn suggestion(head: &Head<'_>) -> Option<String> {
@@ -46,13 +50,37 @@ pub(crate) fn suggestion(head: &Head<'_>) -> Option<String> {
     };
     let rows: Vec<Vec<String>> = rest.iter().map(|line| split(line)).collect();
     let width = rows[0].len();
-    let commented = comments.iter().rev().map(|line| split(without_hashes(line)));
+    let commented =
+        comments.iter().rev().flat_map(|line| [split(without_hashes(line)), numbered(split(line))]);
     let (header, rows) = match rows.split_first()? {
         (first, rest) if !rest.is_empty() && is_header(first) => (Some(first.clone()), rest),
         _ => (commented.into_iter().find(|words| words.len() == width && is_header(words)), &rows[..]),
     };
-    let named = header.and_then(|header| Hint::of(&header, rows)).and_then(|hint| hint.words(lines));
+    let named = header.and_then(|header| Hint::of(&header, rows)).and_then(|hint| match hint {
+        Ok(hint) => hint.words(lines),
+        Err(missing) => Some(lacking(&missing)),
+    });
     Some(named.unwrap_or_else(|| without_header(rows, width)))
+}
+
+/// Says that a table has no requests.
+fn lacking(missing: &[Role]) -> String {
+    let names: Vec<&str> = missing.iter().map(|role| role.name()).collect();
+    let names = match &names[..] {
+        [names @ .., last] if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+        names => names.concat(),
+    };
+    format!("if it is a table, its header names no column for {names}, which every request has")
+}
+
+/// The words of a line whose first column is called `#`, as that of the rows' numbers is.
+fn numbered(words: Vec<String>) -> Vec<String> {
+    match words.split_first() {
+        Some((first, rest)) if first == "#" => {
+            std::iter::once(ROW_NUMBER.to_owned()).chain(rest.to_vec()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Whether nearly all lines have as many fields as the first.
@@ -139,17 +167,26 @@ struct Hint {
 }
 
 impl Hint {
-    /// What a header and the rows below it say; `None` if that is nothing, or a role is missing that no column can have.
-    fn of(header: &[String], rows: &[Vec<String>]) -> Option<Hint> {
+    /// What a header and the rows below it say; `None` if that is nothing. The roles that are missing if no column can have one.
+    fn of(header: &[String], rows: &[Vec<String>]) -> Option<Result<Hint, Vec<Role>>> {
         let confirmed = |(index, word): (usize, &String)| confirm(word, &column(rows, index));
         let meanings: Vec<Meaning> = header.iter().enumerate().map(confirmed).collect::<Option<_>>()?;
         let with = |role: Role| meanings.iter().filter(move |meaning| meaning.role() == Some(role)).count();
         let missing: Vec<Role> = NEEDED.into_iter().filter(|&role| with(role) == 0).collect();
-        let is_open = |meaning: &&Meaning| matches!(meaning, Meaning::Unknown | Meaning::Host);
-        let open = meanings.iter().filter(is_open).count();
-        let says_nothing = missing.len() == NEEDED.len() && with(Role::Volume) == 0;
-        if says_nothing || missing.iter().filter(|role| **role != Role::Time).count() > open {
+        let open = meanings
+            .iter()
+            .enumerate()
+            .filter(|(_, meaning)| matches!(meaning, Meaning::Unknown | Meaning::Host));
+        let open: Vec<usize> = open.map(|(index, _)| index).collect();
+        let is_number = |field: &str| number_or_hex(field.as_bytes()).is_some();
+        let numbers = open.iter().filter(|index| column(rows, **index).into_iter().all(is_number)).count();
+        if missing.len() == NEEDED.len() && with(Role::Volume) == 0 {
             return None;
+        }
+        let needed: Vec<Role> = missing.iter().copied().filter(|role| *role != Role::Time).collect();
+        let numeric = needed.iter().filter(|role| **role != Role::Operation).count();
+        if needed.len() > open.len() || numeric > numbers {
+            return Some(Err(needed));
         }
         let tells_all = missing.is_empty() && with(Role::Volume) == 1;
         let role = |meaning: &Meaning| match (meaning, meaning.role()) {
@@ -167,7 +204,7 @@ impl Hint {
             Some((Meaning::Role(_, unit), fields)) => of_bytes(unit, &fields),
             _ => Choice::Default,
         };
-        Some(Hint {
+        Some(Ok(Hint {
             time: at(Role::Time).map_or(Choice::Default, |(meaning, fields)| of_time(meaning, &fields)),
             address: unit(Role::Offset),
             size: unit(Role::Size),
@@ -175,7 +212,7 @@ impl Hint {
                 .map_or(Choice::Default, |(meaning, fields)| of_bits(meaning, &fields)),
             codes: at(Role::Operation).map_or(Vec::new(), |(_, fields)| unknown_codes(&fields)),
             roles,
-        })
+        }))
     }
 
     fn options(&self) -> Option<TraceOptions> {
@@ -270,7 +307,9 @@ fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
     let all = |holds: &dyn Fn(&[u8]) -> bool| fields.iter().all(|field| holds(field.as_bytes()));
     let fits = match meaning.role() {
         Some(Role::Time | Role::Response) => {
-            all(&|field| decimal(field, 1).is_some() || number_or_hex(field).is_some())
+            let is_number = |field: &[u8]| decimal(field, 1).is_some() || number_or_hex(field).is_some();
+            let is_date = |field: &[u8]| meaning.role() == Some(Role::Time) && date(field).is_some();
+            all(&|field| is_number(field) || is_date(field))
         }
         // Other names are those of operations, whatever their codes.
         Some(Role::Operation) if Meaning::is_vague(word) => all(&is_operation_word),
@@ -285,9 +324,12 @@ fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
     }
 }
 
-/// The unit of times: as the name says, else that of a clock since 1970, or since 1601 in Windows.
+/// The unit of times: as the name says, else that of a clock since 1970, or since 1601 in Windows. Dates have none.
 fn of_time(meaning: Meaning, fields: &[&str]) -> Choice {
     const NS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
+    if fields.iter().all(|field| date(field.as_bytes()).is_some()) {
+        return Choice::Default;
+    }
     let unit = match meaning {
         Meaning::Role(_, Some(unit)) => Some(unit),
         _ => {

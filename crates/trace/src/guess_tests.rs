@@ -30,6 +30,10 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
         ("ts,op,offset,size\n1700000000500000,R,512,512\n", "size --time-unit us (as"),
         ("ts,op,offset,size\n1700000000500000000,R,512,512\n", "size --time-unit ns (as"),
         ("ts,op,offset,size\n128166372003061629,R,512,512\n", "size --time-unit 100ns (as"),
+        (
+            "ts,op,offset,size\n2007-02-22 17:00:03.06,R,512,512\n",
+            "--columns time,op,offset,size (as its header says",
+        ),
         ("time_s,is_read,offset,size\n1,0,512,512\n", "--columns time,op,offset,size --read-is 1 (as"),
         ("time_s,is_write,offset,size\n1,0,512,512\n", "--columns time,op,offset,size (as"),
         (
@@ -110,13 +114,19 @@ fn what_a_header_leaves_open_is_a_question() {
 fn no_value_makes_up_for_a_name() {
     let table: &[(&str, &str)] = &[
         // No column for an address: nothing to ask for.
-        ("time_s,pid,op,size\n1,77,R,512\n", "name its 4 columns in order: --columns ?,?,op,? with"),
+        (
+            "time_s,pid,op,size\n1,77,R,512\n",
+            "if it is a table, its header names no column for offset, which every request has",
+        ),
+        ("time_s,disk,pid\n1,0,77\n", "names no column for op, offset and size, which every request has"),
+        // A name of a file is no address.
+        ("time_s,op,size,file\n1,R,512,a\n", "names no column for offset, which every request has"),
         (
             "0.5\t81920\t4096\tR\n0.7\t0\t8192\tW\n",
             "name its 4 columns in order: --columns ?,?,?,op with time, op",
         ),
         ("5 1 7 900000\n9 0 8 100\n", "name its 4 columns in order: --columns ?,?,?,? with"),
-        // Rows that cannot be read so: dates.
+        // Rows that cannot be read so: dates without a time of day.
         (
             "time,op,offset,size\n2026-01-01,R,512,512\n",
             "name its 4 columns in order: --columns ?,op,?,? with",

@@ -73,6 +73,7 @@ const NAMES: [(Role, &[&str]); 7] = [
             "readwrite",
             "rwbs",
             "kind",
+            "request",
             "command",
             "cmd",
             "t",
@@ -286,6 +287,26 @@ const OTHERS: &[&str] = &[
     "endsector",
     "endoffset",
     "nlb",
+    "readcount",
+    "readbytes",
+    "readtime",
+    "writecount",
+    "writebytes",
+    "writetime",
+    "flushes",
+    "flushtime",
+    "rawait",
+    "wawait",
+    "fawait",
+    "dawait",
+    "await",
+    "aqusz",
+    "avgqusz",
+    "avgrqsz",
+    "rareqsz",
+    "wareqsz",
+    "dareqsz",
+    "svctm",
 ];
 
 /// Parts of a volume's name.
@@ -328,6 +349,10 @@ const SIZES: [(&str, u64); 10] = [
 impl Meaning {
     /// What a header means by `word`.
     pub(crate) fn of(word: &str) -> Meaning {
+        // A rate or a share of many requests.
+        if word.contains('%') || word.trim_end().ends_with("/s") {
+            return Meaning::Other;
+        }
         let (name, bracket) = match word.split_once(['(', '[']) {
             Some((name, rest)) => (name, Some(rest)),
             None => (word, None),
@@ -350,7 +375,7 @@ impl Meaning {
 
     /// Whether `word` is a name of operations that other things have too: a process, a time, a distance.
     pub(crate) fn is_vague(word: &str) -> bool {
-        matches!(plain(word).as_str(), "command" | "cmd" | "kind" | "t" | "d")
+        matches!(plain(word).as_str(), "command" | "cmd" | "kind" | "request" | "t" | "d")
     }
 
     /// The role, if the header says one.

@@ -62,6 +62,8 @@ pub struct TraceInfo {
     pub events: Option<EventsRead>,
     /// Number of requests.
     pub rows: u64,
+    /// Clock time of the first request: UTC, in ns since 1970. `None` where the trace does not tell.
+    pub begins_utc_ns: Option<u64>,
     /// From the first arrival to the last as they are replayed, in seconds.
     pub span_s: f64,
     /// Requests that read, in percent.
@@ -388,6 +390,7 @@ impl Summary {
             decision: trace.decision(),
             events: trace.events_read(reader.log()),
             rows: self.all.requests,
+            begins_utc_ns: self.begins_utc_ns(reader),
             span_s,
             read_percent: self.percent(self.read.requests),
             operations: Operations {
@@ -416,6 +419,11 @@ impl Summary {
             log: reader.log().clone(),
             warnings: self.warnings(trace, reader),
         }
+    }
+
+    fn begins_utc_ns(&self, reader: &TraceReader) -> Option<u64> {
+        let (first_ns, _) = self.times?;
+        reader.origin_utc_ns()?.checked_add(first_ns)
     }
 
     fn busiest_bytes(&self) -> Bytes {
@@ -683,6 +691,30 @@ mod tests {
         let info = of_tencent(text, TraceOptions { spread: Some(false), ..TraceOptions::default() });
         assert!(info.spread_tick_ns.is_none() && !info.warnings.iter().any(|found| found == warning));
         assert_eq!(info.span_s, 2.0);
+    }
+
+    /// Ten requests of a tick of 10 ms, spread by us, lie full milliseconds apart; one request a second lies where it was.
+    #[test]
+    fn steps_of_our_own_spreading_are_no_doubt() {
+        let csv = |unit_ns: u64, rows: u64, spread: bool| {
+            let row =
+                |row: u64| format!("{},{},{},4096\n", row / rows, ["R", "W"][row as usize % 2], 4096 * row);
+            let units = crate::UnitOptions { time_ns: Some(unit_ns), ..crate::UnitOptions::default() };
+            let columns = Some("time,op,offset,size".parse().unwrap());
+            let options = TraceOptions { columns, units, spread: Some(spread), ..TraceOptions::default() };
+            let text: String = (0..30).map(row).collect();
+            Trace::from_bytes("t", text.into_bytes(), &options).unwrap().info().unwrap().warnings
+        };
+        let spread = |tick: &str| {
+            format!("gaps below {tick} are those of an even spread, not measured: the clock ticks so slowly")
+        };
+        assert_eq!(csv(10 * MILLISECOND_NS, 10, true), [spread("10ms")]);
+        assert_eq!(
+            csv(10 * MILLISECOND_NS, 10, false),
+            ["all arrivals lie full milliseconds apart: is the time unit right?"]
+        );
+        assert_eq!(csv(SECOND_NS, 1, true), [spread("1s")]);
+        assert!(csv(SECOND_NS, 1, false)[0].starts_with("all arrivals lie full seconds apart"));
     }
 
     /// The last second is hardly ever whole: it counts with the one before.

@@ -24,6 +24,7 @@
 
 mod columns;
 mod convert;
+mod epoch;
 mod event_format;
 mod events;
 mod footprint;
@@ -45,6 +46,7 @@ use harmonia_types::text::one_line;
 
 pub use columns::Columns;
 pub use convert::{Conversion, ConvertError, Target, convert};
+pub use epoch::Epoch;
 pub use event_format::EventFormat;
 pub use events::{EventCount, EventCounts, EventsRead};
 pub use footprint::Footprint;
@@ -180,7 +182,7 @@ impl Trace {
         let files = self.inputs.iter().map(open).collect::<Result<Vec<_>, _>>()?;
         let distinct = !options.same_volumes.unwrap_or(format.global_volumes);
         let sort_window_ns = options.sort_window.map_or(format.sort_window_ns, |window| window.0);
-        Ok(TraceReader::new(files, distinct, sort_window_ns, options))
+        Ok(TraceReader::new(files, distinct, sort_window_ns, format.epoch, options))
     }
 
     /// Reads the whole trace once and describes it.

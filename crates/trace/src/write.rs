@@ -19,6 +19,12 @@ pub(crate) fn buffered(out: Out) -> BufWriter<Out> {
 
 /// Writes one trace in one format, from its first record to its last.
 pub trait TraceWriter: Send {
+    /// Takes note of the clock time at time 0 of the records: UTC, in ns since 1970. Told before the first record that is
+    /// written, where it is known; a format without such times has no use for it.
+    fn begins(&mut self, utc_ns: u64) {
+        let _ = utc_ns;
+    }
+
     /// Writes the next record; its volume is an index into `volumes`, which grows as records come.
     ///
     /// # Errors

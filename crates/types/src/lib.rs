@@ -14,6 +14,7 @@ mod request;
 pub mod text;
 mod time;
 pub mod units;
+mod wall_clock;
 
 pub use counters::{DeviceCounters, Estimates, Met, MetGc, Noted, Pairing, QueueDepth};
 pub use divisor::Divisor;
@@ -23,6 +24,7 @@ pub use request::{
     Blame, Completion, Deadlines, GcWait, HostRequest, IoCause, Operation, ParityPages, Phase, RequestBlame,
 };
 pub use time::{SimDuration, SimTime};
+pub use wall_clock::{DAY_NS, WallClock, format_utc, midnight_utc_ns};
 
 use serde::{Deserialize, Serialize};
 

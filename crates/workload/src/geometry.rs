@@ -2,6 +2,10 @@
 
 use harmonia_types::Bytes;
 
+/// More page operations waiting at once than an array catches up with: 32 GiB of 4 KiB pages, half a gigabyte of
+/// bookkeeping. So no single request touches as many.
+pub const MOST_PAGES_AT_ONCE: u64 = 1 << 23;
+
 /// The array as a load sees it: sizes only, no layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrayGeometryForLoad {
@@ -16,6 +20,12 @@ pub struct ArrayGeometryForLoad {
 }
 
 impl ArrayGeometryForLoad {
+    /// Whether a request of so many bytes can wait as a whole.
+    #[inline]
+    pub(crate) fn takes(&self, length: Bytes) -> bool {
+        length < MOST_PAGES_AT_ONCE * self.page_size
+    }
+
     /// Refuses sizes no request could be placed in.
     pub(crate) fn check(&self) -> Result<(), String> {
         for (what, value) in [

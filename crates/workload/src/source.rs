@@ -1,7 +1,7 @@
 //! The one interface of everything that issues host requests.
 
 use harmonia_trace::TraceError;
-use harmonia_types::{Completion, HostRequest, SimTime};
+use harmonia_types::{Completion, HostRequest, SimTime, WallClock};
 
 use crate::TraceAccount;
 
@@ -61,6 +61,11 @@ pub trait Source: Send {
     /// # Errors
     /// When the file cannot be read again.
     fn fork(&self) -> Result<Box<dyn Source>, SourceError>;
+
+    /// Which moment of UTC the simulated times of its requests stand for; `None` where there is none, as for synthetic loads.
+    fn wall_clock(&self) -> Option<WallClock> {
+        None
+    }
 
     /// What was done so far to the trace behind it, if there is one.
     fn trace(&self) -> Option<TraceAccount> {

@@ -266,3 +266,77 @@ fn what_does_not_fit_is_refused_beforehand_where_the_trace_is_read_beforehand() 
     let full = Trace::from_bytes("t", b"0,h,0,Read,1044481,4095,5\n".to_vec(), &TraceOptions::default());
     assert!(Replay::new(full.unwrap(), &first, &ARRAY).is_ok());
 }
+
+/// An array takes fewer than 2^23 pages at once. Only a trim can have more.
+#[test]
+fn a_trim_of_too_many_pages_is_refused_before_the_first_request() {
+    const PAGES: u64 = 1 << 23;
+    let large = |pages: u64| ArrayGeometryForLoad {
+        logical_bytes: pages * 4096,
+        member_bytes: pages * 1024,
+        members: 4,
+        page_size: 4096,
+    };
+    let replay = |length: u64, array: &ArrayGeometryForLoad, change: &dyn Fn(&mut TraceConfig)| {
+        let text = format!("fio version 3 iolog\n5 /dev/x write 0 4096\n9 /dev/x trim 512 {length}\n");
+        let options = TraceOptions::of_format("fio");
+        let trace = Trace::from_bytes("t.log", text.into_bytes(), &options).unwrap();
+        let mut config = TraceConfig { volumes: Volumes::Apart, options, ..config(Remap::Reject) };
+        change(&mut config);
+        Replay::new(trace, &config, array)
+            .map(|replay| all(&mut replay.source().unwrap()))
+            .map_err(|e| e.to_string())
+    };
+    let as_it_is = |_: &mut TraceConfig| {};
+    let refused = "t.log:3: a request of 34359738368 bytes touches 8388608 pages of 4096 bytes, and a simulated array takes \
+                   fewer than 8388608 at once: divide it into requests of less than 34359738368 bytes";
+    let array = large(2 * PAGES);
+    assert_eq!(replay(PAGES * 4096 - 1, &array, &as_it_is).unwrap().unwrap().len(), 2);
+    assert_eq!(replay(PAGES * 4096, &array, &as_it_is).unwrap_err(), refused);
+    // Widened to whole pages it would be too long, cut to a smaller array it is not.
+    let widened = replay(PAGES * 4096 - 1, &array, &|config| config.align = true).unwrap_err();
+    assert!(
+        widened.starts_with("t.log:3: a request of 34359742464 bytes touches 8388609 pages"),
+        "{widened}"
+    );
+    let cut = replay(PAGES * 8192, &large(PAGES - 1), &|config| config.remap = Remap::Wrap).unwrap().unwrap();
+    assert_eq!(cut[1].length, (PAGES - 1) * 4096);
+    // Behind the limit it is not replayed; where nothing is read beforehand it is refused when it comes.
+    let limit = |config: &mut TraceConfig| config.limit = Some(Limit::Requests(1));
+    assert_eq!(replay(PAGES * 4096, &array, &limit).unwrap().unwrap().len(), 1);
+    let late = replay(PAGES * 4096, &array, &|config| config.volumes = Volumes::Overlay).unwrap();
+    assert_eq!(late.unwrap_err().0, refused);
+}
+
+/// Simulated time 0 is the clock time of the trace's first request, or of its window; an hour takes as long as is asked for.
+#[test]
+fn a_replay_has_the_clock_of_its_trace() {
+    let text = "128166372030616290,h,0,Write,0,4096,1\n128166372040616290,h,1,Read,0,4096,1\n\
+                128166372050616290,h,0,Read,0,4096,1\n";
+    let begins_ns = 1_172_163_603_061_629_000;
+    let second = 1_000_000_000;
+    let replayed = |change: &dyn Fn(&mut TraceConfig)| {
+        let mut config = config(Remap::Wrap);
+        change(&mut config);
+        let trace = Trace::from_bytes("t.csv", text.into(), &config.options).unwrap();
+        let mut source = TraceSource::new(&trace, &config, &ARRAY).unwrap();
+        let clock = source.wall_clock().map(|clock| [0, 6 * second].map(|now| clock.utc_ns(SimTime(now))));
+        assert_eq!(source.trace().unwrap().begins_utc_ns, None, "nothing has been replayed");
+        let Ok(Next::At(_)) = source.next(SimTime::ZERO, &[]) else { panic!("it has a request") };
+        let fork = source.fork().unwrap();
+        assert_eq!(fork.wall_clock(), source.wall_clock());
+        (clock, source.trace().unwrap().begins_utc_ns)
+    };
+    let at = |first: u64, later: u64| Some([begins_ns + first * second, begins_ns + later * second]);
+    assert_eq!(replayed(&|_| {}), (at(0, 6), Some(begins_ns)));
+    assert_eq!(replayed(&|config| config.time_scale = 2.0), (at(0, 3), Some(begins_ns)));
+    assert_eq!(replayed(&|config| config.pacing = Pacing::ThinkTimes), (at(0, 6), Some(begins_ns)));
+    assert_eq!(replayed(&|config| config.repeat = 3), (at(0, 6), Some(begins_ns)));
+    let start = |config: &mut TraceConfig| config.options.start = Some(SimDuration(second / 2));
+    let clock = [begins_ns + second / 2, begins_ns + second / 2 + 6 * second];
+    assert_eq!(replayed(&start), (Some(clock), Some(begins_ns + second)));
+    let only = |config: &mut TraceConfig| config.options.only = Some("h_1".to_owned());
+    assert_eq!(replayed(&only), (at(0, 6), Some(begins_ns + second)));
+    let closed = |config: &mut TraceConfig| config.pacing = Pacing::Closed { queue_depth: 2 };
+    assert_eq!(replayed(&closed), (None, Some(begins_ns)));
+}

@@ -264,7 +264,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Lets the coordinator react and carries out its actions.
     pub(super) fn consult(&mut self, now: SimTime, event: &Event) {
         let mut actions = std::mem::take(&mut self.actions);
-        self.coordinator.on(now, event, &DeliveredView { members: &self.delivered }, &mut actions);
+        let view = DeliveredView { members: &self.delivered, clock: self.clock };
+        self.coordinator.on(now, event, &view, &mut actions);
         for action in actions.drain(..) {
             self.act(now, action);
         }

@@ -92,7 +92,7 @@ use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
-use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime};
+use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime, WallClock};
 
 use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
@@ -153,6 +153,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     /// Messages on their way, timers, and what follows the end of a step.
     agenda: EventQueue<Message>,
     delivered: Vec<Delivered>,
+    /// Which moment of UTC a simulated time stands for, if the load has clock times.
+    clock: Option<WallClock>,
     /// Answers, and completions that the coordinator wants to hear of, on their way.
     answers: harmonia_ssd::Slab<(Status, SimTime)>,
     told: harmonia_ssd::Slab<Completion>,
@@ -545,6 +547,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             message_latency: config.coordination.message_latency,
             agenda: EventQueue::default(),
             delivered: config.members.iter().map(unknown).collect(),
+            clock: None,
             requests: harmonia_ssd::Slab::default(),
             nodes: Nodes::default(),
             chains: harmonia_ssd::Slab::default(),
@@ -565,6 +568,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Requests submitted from now on should be done within these times of their arrival; members are told.
     pub fn set_deadlines(&mut self, deadlines: Deadlines) {
         self.deadlines = deadlines;
+    }
+
+    /// Which moment of UTC a simulated time stands for: told before time passes, for coordinators that mind the time of day.
+    pub fn set_clock(&mut self, clock: Option<WallClock>) {
+        self.clock = clock;
     }
 
     /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.

@@ -180,7 +180,7 @@ mod tests {
 
     fn answers(policy: &mut dyn Coordinator, now: u64, event: Event) -> Vec<Action> {
         let (members, mut actions) = (members(&[true; 4]), Vec::new());
-        policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        policy.on(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
         actions.retain(|action| !matches!(action, Action::Timer(..)));
         actions
     }

@@ -139,7 +139,7 @@ mod tests {
 
     fn on(policy: &mut GcLock, now: u64, event: Event) -> Vec<Action> {
         let (members, mut actions) = (members(&[true, true, true, false]), Vec::new());
-        policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        policy.on(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
         actions
     }
 

@@ -171,7 +171,7 @@ mod tests {
     /// Slots of 100 + 50, three members of which the last is incapable.
     fn on(policy: &mut GcSync, now: u64, event: Event) -> Vec<Action> {
         let (members, mut actions) = (members(&[true, true, false]), Vec::new());
-        policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        policy.on(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
         actions
     }
 

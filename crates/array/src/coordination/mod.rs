@@ -29,7 +29,7 @@ mod ttflash;
 use dyn_clone::DynClone;
 use harmonia_ssd::interface::{Status, Stop};
 use harmonia_types::registry::{self, Entry, OwnKeys, Registry};
-use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime, WallClock};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Interface, MemberConfig, Reads};
@@ -197,6 +197,9 @@ pub enum Action {
 pub struct DeliveredView<'a> {
     /// By member.
     pub members: &'a [Delivered],
+    /// Which moment of UTC a simulated time stands for, so that a policy can collect at night. `None` where the load has no
+    /// clock times: it is synthetic, or a trace that does not tell when it was recorded, or one replayed in a closed loop.
+    pub clock: Option<WallClock>,
 }
 
 /// What the controller knows of one member.
@@ -210,6 +213,13 @@ pub struct Delivered {
     pub capable: bool,
     /// Whether the last delivered word is that it collects.
     pub collecting: bool,
+}
+
+impl<'a> DeliveredView<'a> {
+    /// A view of these members under a load that has no clock times.
+    pub fn of(members: &'a [Delivered]) -> Self {
+        DeliveredView { members, clock: None }
+    }
 }
 
 impl DeliveredView<'_> {
@@ -360,7 +370,7 @@ mod tests {
                 _ => {}
             }
             let mut actions = Vec::new();
-            policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+            policy.on(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
             assert_eq!(actions, expected, "row {row}, at {now}: {event:?}");
         }
     }
@@ -368,7 +378,7 @@ mod tests {
     /// The members a policy forces in answer to one event.
     pub(super) fn forced(policy: &mut dyn Coordinator, event: Event, members: &[Delivered]) -> Vec<u16> {
         let mut actions = Vec::new();
-        policy.on(SimTime::ZERO, &event, &DeliveredView { members }, &mut actions);
+        policy.on(SimTime::ZERO, &event, &DeliveredView::of(members), &mut actions);
         let force = |action: &Action| match action {
             Action::Force(member, _) => Some(member.0),
             _ => None,

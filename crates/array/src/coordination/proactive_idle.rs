@@ -195,7 +195,7 @@ mod tests {
     /// What it does about `event` at `now`, with member 2 incapable.
     fn on(policy: &mut ProactiveIdle, now: u64, event: Event) -> Vec<Action> {
         let (members, mut actions) = (members(&[true, true, false]), Vec::new());
-        policy.on(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        policy.on(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
         actions
     }
 

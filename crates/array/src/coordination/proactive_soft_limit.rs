@@ -379,7 +379,7 @@ mod tests {
 
         fn on(&mut self, now: u64, event: Event) -> Vec<Action> {
             let mut actions = Vec::new();
-            let view = DeliveredView { members: &self.members };
+            let view = DeliveredView::of(&self.members);
             self.policy.on(SimTime(now), &event, &view, &mut actions);
             actions
         }

@@ -94,7 +94,7 @@ mod tests {
             assert!(forced(&mut policy, Event::SoftThreshold(DeviceId(member)), &view).is_empty());
         }
         let mut actions = Vec::new();
-        policy.on(SimTime(400), &Event::Timer(1), &DeliveredView { members: &view }, &mut actions);
+        policy.on(SimTime(400), &Event::Timer(1), &DeliveredView::of(&view), &mut actions);
         assert_eq!(actions, [0, 2].map(|member| Action::Force(DeviceId(member), Stop::Internal)));
     }
 

@@ -334,7 +334,7 @@ mod tests {
         let members = members(&[true; 4]);
         for &(at, event, expected) in table {
             let (mut actions, before) = (Vec::new(), policy.grants);
-            policy.on(SimTime(at), &event, &DeliveredView { members: &members }, &mut actions);
+            policy.on(SimTime(at), &event, &DeliveredView::of(&members), &mut actions);
             let timer = Action::Timer(SimTime(at) + PATIENCE, policy.grants);
             assert_eq!(actions.contains(&timer), policy.grants > before, "at {at}");
             actions.retain(|action| *action != timer);

@@ -271,7 +271,7 @@ mod tests {
             let now = SimTime(second * SECOND - u64::from(device + 1 < latencies.len()));
             let (device, latency) = (DeviceId(device as u16), SimDuration(latency));
             let event = Event::Answered { device, operation: Operation::Read, latency };
-            policy.on(now, &event, &DeliveredView { members: &view }, &mut actions);
+            policy.on(now, &event, &DeliveredView::of(&view), &mut actions);
         }
         actions
     }
@@ -345,12 +345,7 @@ mod tests {
         decisions(&mut policy, &[(end, Event::Timer(0), &[Action::Use(DeviceId(0))])]);
         let mut second_at = 10;
         let mut events = |event| {
-            policy.on(
-                SimTime(end),
-                &event,
-                &DeliveredView { members: &members(&[true; 8]) },
-                &mut Vec::new(),
-            );
+            policy.on(SimTime(end), &event, &DeliveredView::of(&members(&[true; 8])), &mut Vec::new());
             second_at += 1;
             look(&mut policy, second_at, &second);
             std::mem::take(&mut policy.members[0].outliers)
@@ -367,7 +362,7 @@ mod tests {
         let mut answer = |now, device, operation| {
             let event =
                 Event::Answered { device: DeviceId(device), operation, latency: SimDuration(1 << 30) };
-            policy.on(SimTime(now), &event, &DeliveredView { members: &view }, &mut Vec::new());
+            policy.on(SimTime(now), &event, &DeliveredView::of(&view), &mut Vec::new());
             policy.looked_at.0
         };
         assert_eq!(answer(SECOND - 1, 0, Operation::Read), 0);

@@ -169,7 +169,7 @@ pub(super) mod tests {
         let mut members = members(&[true; 2]);
         members[0].status = Some(Status { writes_until_hard: left, ..Status::default() });
         let mut actions = Vec::new();
-        let fires = trigger.fires(SimTime(now), &event, &DeliveredView { members: &members }, &mut actions);
+        let fires = trigger.fires(SimTime(now), &event, &DeliveredView::of(&members), &mut actions);
         (fires, actions)
     }
 

@@ -33,6 +33,7 @@ fn a_trace_is_summarised_and_the_format_found_is_told() {
     assert_eq!(status, Some(0));
     assert!(text.contains("requests     100\n") && text.contains("reads        75.0%\n"), "{text}");
     assert!(text.contains("warning: it has 2 volumes"), "{text}");
+    assert!(text.contains("begins       2007-02-22 17:00:00 UTC\n"), "{text}");
     assert!(stderr.starts_with(&format!("{path}: read as msr, because its 100 lines all fit")), "{stderr}");
     for quiet in [&["trace", "info", &path, "-q"][..], &["trace", "info", &path, "--format", "msr"]] {
         assert_eq!(outcome(&mut harmonia(quiet)), (Some(0), text.clone(), String::new()));
@@ -41,6 +42,11 @@ fn a_trace_is_summarised_and_the_format_found_is_told() {
         json(&["trace", "info", &path, "--json", "--volume", "web_1", "--start", "10ms", "--end", "20ms"]);
     assert_eq!((&info["rows"], &info["format"], &info["volumes"]), (&5.into(), &"msr".into(), &1.into()));
     assert_eq!(info["operations"]["writes"], 0);
+    // The eleventh request is the first of the window, and the twelfth that of the volume.
+    assert_eq!(info["begins_utc_ns"], 1_172_163_600_306_162_900u64 + 11_000_000);
+    let relative = path_of(folder.path(), "relative.log", b"fio version 3 iolog\n5 /dev/x write 0 4096\n");
+    assert!(json(&["trace", "info", &relative, "--json"])["begins_utc_ns"].is_null());
+    assert!(!outcome(&mut harmonia(&["trace", "info", &relative])).1.contains("begins"));
     let scaled = json(&[
         "trace",
         "info",

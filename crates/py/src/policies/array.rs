@@ -2,7 +2,7 @@
 
 use harmonia_array::coordination::{Action, Delivered, DeliveredView};
 use harmonia_ssd::interface::{Status, Stop, Window};
-use harmonia_types::{DeviceId, SimTime};
+use harmonia_types::{DeviceId, SimTime, WallClock, format_utc};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -41,6 +41,11 @@ impl PyArrayView {
         PyTuple::new(py, members)
     }
 
+    #[getter]
+    fn clock(&self) -> PyResult<Option<PyWallClock>> {
+        self.0.with(|view| view.clock.map(PyWallClock))
+    }
+
     fn capable(&self) -> PyResult<Vec<u16>> {
         self.0.with(|view| view.capable().map(|device| device.0).collect())
     }
@@ -60,6 +65,29 @@ impl PyArrayView {
 
 fn no_member(device: i64, devices: usize, error: impl FnOnce(String) -> PyErr) -> PyErr {
     error(format!("device {device}: there is no such member, expected 0 to {}", devices.saturating_sub(1)))
+}
+
+/// Which moment of UTC a simulated time stands for.
+#[pyclass(frozen, module = "harmonia._native", name = "WallClock")]
+pub(crate) struct PyWallClock(WallClock);
+
+#[pymethods]
+impl PyWallClock {
+    fn utc(&self, now: u64) -> u64 {
+        self.0.utc_ns(SimTime(now))
+    }
+
+    fn time_of_day(&self, now: u64) -> u64 {
+        self.0.time_of_day_ns(SimTime(now))
+    }
+
+    fn next(&self, now: u64, time_of_day: u64) -> u64 {
+        self.0.next(SimTime(now), time_of_day).0
+    }
+
+    fn __repr__(&self) -> String {
+        format!("WallClock({})", format_utc(self.0.utc_ns(SimTime::ZERO)))
+    }
 }
 
 /// What the controller knows of one member.

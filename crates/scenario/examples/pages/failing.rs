@@ -158,7 +158,8 @@ pub fn facts(runs: &Runs) -> Vec<(String, String)> {
         add("reads degraded", ms(degraded));
         add("reads rebuilding", ms(rebuilding));
         add("reads rise", rise(degraded, whole));
-        add("writes fall", percent(1.0 - writes[1] / writes[0]));
+        add("writes whole", ms(writes[0]));
+        add("writes degraded", ms(writes[1]));
         add("writes rise", rise(writes[2], writes[0]));
     }
     facts
@@ -217,8 +218,10 @@ pub fn statements(runs: &Runs) -> Vec<(&'static str, bool)> {
     };
     vec![
         ("a missing SSD slows reads", rises("local") > 1.15),
-        ("with an SSD missing writes are no slower", {
-            FAILING_POLICIES[..2].iter().all(|policy| writes(runs, policy)[1] < writes(runs, policy)[0])
+        ("with an SSD missing writes are hardly slower", {
+            FAILING_POLICIES[..2]
+                .iter()
+                .all(|policy| writes(runs, policy)[1] < 1.05 * writes(runs, policy)[0])
         }),
         (
             "a rebuild slows writes",

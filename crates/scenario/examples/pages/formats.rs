@@ -28,7 +28,7 @@ pub fn page() -> String {
     page
 }
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "format",
     "`time_unit`",
     "`address_unit`",
@@ -37,10 +37,11 @@ const COLUMNS: [&str; 9] = [
     "`sort_window`",
     "`spread`",
     "`same_volumes`",
+    "clock time",
     "can be written",
 ];
 
-fn defaults(format: &TraceFormat) -> [String; 9] {
+fn defaults(format: &TraceFormat) -> [String; 10] {
     let fixed = |unit: Option<String>| unit.unwrap_or_else(|| "-".to_owned());
     let time = |ns| format_duration(SimDuration(ns));
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
@@ -57,10 +58,11 @@ fn defaults(format: &TraceFormat) -> [String; 9] {
             spread => Some((spread == Spread::ByItself).to_string()),
         }),
         format.global_volumes.to_string(),
+        format.epoch.meaning().to_owned(),
         yes(format.write.is_some()),
     ]
 }
 
-fn row(page: &mut String, cells: [String; 9]) {
+fn row(page: &mut String, cells: [String; 10]) {
     let _ = writeln!(page, "| {} |", cells.join(" | "));
 }

@@ -16,14 +16,10 @@ use harmonia_array::Array;
 use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, Completion, DeviceId, Divisor, HostRequest, SimTime};
-use harmonia_workload::{Next, Source};
+use harmonia_workload::{MOST_PAGES_AT_ONCE, Next, Source};
 
 use super::{RunError, bad_input, too_long};
 use crate::Scenario;
-
-/// More page operations waiting at once than an array catches up with: 32 GiB of 4 KiB pages, half a gigabyte of
-/// bookkeeping.
-const MOST_OUTSTANDING_PAGES: u64 = 1 << 23;
 
 /// What members that run ahead are given before they go on: so many requests for each on one thread, and on several so many
 /// pages all together that starting threads costs a few hundredths of them.
@@ -377,9 +373,9 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         }
         self.submitted += 1;
         let pages = self.outstanding.begin(request.length);
-        if self.outstanding.pages > MOST_OUTSTANDING_PAGES {
+        if self.outstanding.pages > MOST_PAGES_AT_ONCE {
             self.catch_up(request.arrival)?;
-            if self.outstanding.pages > MOST_OUTSTANDING_PAGES {
+            if self.outstanding.pages > MOST_PAGES_AT_ONCE {
                 return Err(self.overloaded(request.arrival));
             }
         }

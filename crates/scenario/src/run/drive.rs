@@ -184,6 +184,7 @@ impl Run<'_> {
             }
             None => (self.load.source(scenario.seed).map_err(|error| bad_input(error.0, ""))?, None, None),
         };
+        array.set_clock(source.wall_clock());
         let total = match total {
             Some(Limit::Requests(requests)) => requests,
             _ => 0,

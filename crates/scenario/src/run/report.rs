@@ -290,8 +290,19 @@ fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport>
 
 /// What was done to a trace, in the report's terms.
 fn trace(account: TraceAccount) -> TraceReport {
-    let TraceAccount { files, format, reason, events, rows, span_ns, time_scale, hash, log, remapped } =
-        account;
+    let TraceAccount {
+        files,
+        format,
+        reason,
+        events,
+        rows,
+        begins_utc_ns,
+        span_ns,
+        time_scale,
+        hash,
+        log,
+        remapped,
+    } = account;
     TraceReport {
         files,
         format: format.to_owned(),
@@ -306,6 +317,7 @@ fn trace(account: TraceAccount) -> TraceReport {
         cut: remapped.cut,
         widened: remapped.widened,
         lost: log.lost,
+        begins_utc_ns,
         span_ns: Some(span_ns),
         // An exact comparison: 1 is the default and means "untouched".
         time_scale: Some(time_scale).filter(|&scale| scale != 1.0),

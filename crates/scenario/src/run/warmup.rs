@@ -13,7 +13,7 @@
 use harmonia_engine::EventQueue;
 use harmonia_metrics::WarmupGc;
 use harmonia_ssd::Ftl;
-use harmonia_types::{Completion, HostRequest, SimTime};
+use harmonia_types::{Completion, HostRequest, SimTime, WallClock};
 use harmonia_workload::{Next, Source, SourceError, TraceAccount};
 
 use super::{RunError, bad_input};
@@ -141,6 +141,10 @@ impl Source for Rest {
             before: before.clone(),
             seen: Vec::new(),
         }))
+    }
+
+    fn wall_clock(&self) -> Option<WallClock> {
+        Some(self.source.wall_clock()?.beginning_at(self.begins))
     }
 
     fn trace(&self) -> Option<TraceAccount> {

@@ -302,6 +302,18 @@ fn what_can_be_known_to_be_wrong_is_refused_before_anything_is_aged() {
     }
 }
 
+/// It is said what is wrong with it, and before anything is aged: no array keeps up with such a trim, but that is not the reason.
+#[test]
+fn a_trim_of_more_pages_than_an_array_takes_at_once_is_refused_by_its_place() {
+    let folder = Folder::new();
+    folder.put("trim.log", "fio version 3 iolog\n0 /dev/x write 0 4096\n9 /dev/x trim 0 51539607552\n");
+    let large = "[ssd]\npreset = \"msr-slc-32g\"\n[array]\ndevices = 3\n[workload]\nkind = \"trace\"\npath = \"trim.log\"\n";
+    let scenario = Scenario::parse(large, folder.path("test.toml").to_str().unwrap(), &[], None).unwrap();
+    let (error, stages) = failed(&scenario);
+    let says = "trim.log:3: a request of 51539607552 bytes touches 12582912 pages of 4096 bytes";
+    assert!(error.contains(says) && stages.is_empty(), "{error} {stages:?}");
+}
+
 /// The trace is read once for all runs of a comparison, and for each of them from its start.
 #[test]
 fn runs_of_a_comparison_replay_the_same_trace() {

@@ -14,7 +14,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -30,6 +30,7 @@ device_id,opcode,offset,length,timestamp        header: optional, first line onl
         "Rows may be late by up to 100 ms: each was stamped by the server that received the request, and the clocks of a cluster's servers differ.",
     ],
     units: Units { time_ns: Some(1_000), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::Unix,
     has_actions: false,
     sort_window_ns: 100_000_000,
     spread: Spread::IfAsked,

@@ -15,7 +15,7 @@ use super::super::read::fields::{Column, Words, decimal, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::regions::Regions;
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -31,6 +31,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
         "There is one volume a file, `disk`. Requests may be late by up to 1 s.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::ByValue,
     has_actions: false,
     sort_window_ns: 1_000_000_000,
     spread: Spread::IfAsked,

@@ -9,7 +9,7 @@
 use super::super::options::Units;
 use super::super::read::lines::Lines;
 use super::snoop::{self, Dialect, Part, Snoop};
-use super::{Spread, TraceFormat};
+use super::{Epoch, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -26,6 +26,7 @@ TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)          h
         "A volume is a DISK; `?` where it was not known.",
     ],
     units: Units::NONE,
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 60_000_000_000,
     spread: Spread::Never,

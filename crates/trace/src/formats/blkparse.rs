@@ -24,7 +24,7 @@ use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::blkparse_format::BlkparseFormat;
 use super::block_events::{ACTION_RULE, Asked, Choice, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// What `format = "..."` says.
 pub const NAME: &str = "blkparse";
@@ -48,6 +48,7 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
         "Text in a format of one's own (`blkparse -f`) is read by the same string: `event_format`, as in `--event-format '%T.%t %a %d %S %n\\n'`. %T, %t, %d, %S and %n or %N are needed, and %a unless `action` says what all lines are. Without %D, or %M and %m, there is the volume `disk`. Lines of several formats (`blkparse -F`) are not read.",
     ],
     units: Units::NONE,
+    epoch: Epoch::Unknown,
     has_actions: true,
     sort_window_ns: 1_000_000_000,
     spread: Spread::Never,

@@ -39,7 +39,7 @@ use super::super::record::{Row, VolumeNames};
 use super::block_events::{
     ACTION_RULE, Asked, Choice, Does, Event, OPERATION_RULE, Rwbs, SECTOR, count_unread,
 };
-use super::{Fit, Head, Spread, TraceFormat};
+use super::{Epoch, Fit, Head, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -55,11 +55,12 @@ error, length of payload: u16; 12 bytes; payload                        the same
         ACTION_RULE,
         OPERATION_RULE,
         "The files of one recording are read as one and merged by time: name them all, or `NAME` for NAME.blktrace.0 and so on. Empty ones among them, and ones without a request, are those of idle processors.",
-        "Notes (names of processes, messages, time of day) are skipped and counted.",
+        "Notes (names of processes, messages, time of day) are skipped and counted. The first that tells the time of day, which the kernel leaves when a recording starts, gives the trace its clock time.",
         "Behind a record without the magic number nothing can be found again: an error even where malformed records are tolerated.",
         "A volume is a device, `8,16`.",
     ],
     units: Units::NONE,
+    epoch: Epoch::InFile,
     has_actions: true,
     sort_window_ns: 1_000_000_000,
     spread: Spread::Never,
@@ -73,6 +74,8 @@ error, length of payload: u16; 12 bytes; payload                        the same
 const MAGIC: u32 = 0x6561_7400;
 /// Bits of a device's minor number.
 const MINOR_BITS: u32 = 20;
+/// The note that tells the time of day: seconds since 1970 and ns, each of 32 bits.
+const NOTE_OF_TIME: u16 = 1;
 /// Set beside the event where a control group is in the payload.
 const WITH_GROUP: u16 = 0x100;
 
@@ -275,6 +278,8 @@ struct Blktrace {
     version: Version,
     choice: Choice,
     volumes: VolumeNames,
+    /// UTC at time 0 of the records, in ns since 1970, once a note has told it.
+    zero_utc_ns: Option<i128>,
     /// Device and volume of the row before.
     last: Option<(u32, u16)>,
     /// Records behind the reader.
@@ -303,7 +308,17 @@ impl Blktrace {
             }
         };
         let (choice, volumes) = (Choice::new(&setting), VolumeNames::default());
-        Ok(Blktrace { window, order, version, choice, volumes, last: None, passed: 0, byte: 0 })
+        Ok(Blktrace {
+            window,
+            order,
+            version,
+            choice,
+            volumes,
+            zero_utc_ns: None,
+            last: None,
+            passed: 0,
+            byte: 0,
+        })
     }
 
     /// Passes over the next record; `None` behind the last.
@@ -321,8 +336,22 @@ impl Blktrace {
         if !self.window.holds(whole).map_err(Problem::File)? {
             return Err(self.truncated(whole));
         }
+        if record.is(category::NOTE) && record.event == NOTE_OF_TIME {
+            self.note_time(&record, header..whole);
+        }
         self.pass(whole);
         Ok(Some(record))
+    }
+
+    /// Takes note of the time of day that a note's payload tells, behind the control group if there is one.
+    #[cold]
+    fn note_time(&mut self, record: &Record, payload: std::ops::Range<usize>) {
+        let payload = &self.window.bytes()[payload];
+        let mut numbers = Numbers { rest: &payload[payload.len().saturating_sub(8)..], order: self.order };
+        if let (Some(seconds), Some(ns), None) = (numbers.u32(), numbers.u32(), self.zero_utc_ns) {
+            let utc_ns = i128::from(seconds) * 1_000_000_000 + i128::from(ns);
+            self.zero_utc_ns = Some(utc_ns - i128::from(record.time_ns));
+        }
     }
 
     #[inline]
@@ -401,6 +430,10 @@ impl RowReader for Blktrace {
 
     fn volumes(&self) -> &VolumeNames {
         &self.volumes
+    }
+
+    fn zero_utc_ns(&self) -> Option<i128> {
+        self.zero_utc_ns
     }
 
     fn no_rows(&self) -> String {

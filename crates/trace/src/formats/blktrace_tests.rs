@@ -511,3 +511,34 @@ proptest! {
         prop_assert_eq!(read_files(&files, &["x"], &TraceOptions::default()), Ok(expected));
     }
 }
+
+/// The kernel notes the time of day where a recording starts, before its first event.
+#[test]
+fn a_note_of_the_time_of_day_is_the_clock_time() {
+    let note = |time_ns: u64, order: Order, group: bool| {
+        let number = |number: u32| match order {
+            Order::Little => number.to_le_bytes(),
+            Order::Big => number.to_be_bytes(),
+        };
+        let time_of_day = [number(1_172_163_603), number(500)].concat();
+        let payload = if group { [&[9; 8][..], &time_of_day].concat() } else { time_of_day };
+        Sample { payload, ..sample(time_ns, 1 | if group { WITH_GROUP } else { 0 }, tc::NOTIFY, 0, 0) }
+    };
+    let request = sample(2_000_000_900, D, tc::ISSUE | tc::READ, 8, 4096);
+    let begins = |bytes: Vec<u8>| {
+        let trace = Trace::from_bytes("t", bytes, &TraceOptions::default()).unwrap();
+        trace.info().unwrap().begins_utc_ns
+    };
+    for order in [Order::Little, Order::Big] {
+        for group in [false, true] {
+            // A restart has a note of its own: the first counts.
+            let later = Sample { time_ns: 1, ..note(1, order, group) };
+            let samples = [note(1_000_000_400, order, group), later, request.clone()];
+            assert_eq!(begins(file(order, &samples)), Some(1_172_163_604_000_001_000));
+            assert_eq!(begins(eighth_file(order, &samples)), Some(1_172_163_604_000_001_000));
+        }
+    }
+    assert_eq!(begins(file(Order::Little, from_ref(&request))), None);
+    let cut = Sample { payload: vec![1; 4], ..note(5, Order::Little, false) };
+    assert_eq!(begins(file(Order::Little, &[cut, request])), None);
+}

@@ -4,8 +4,8 @@
 //! stated with them or found from the first line: of comma, semicolon, tab and blanks the first that gives as many fields
 //! as there are names. The first line is a header if none of its numbers is one.
 //!
-//! Fields may stand in double quotes, with blanks around them. Not read: quotes around what separates fields, thousands
-//! separators, exponents, dates.
+//! Fields may stand in double quotes, with blanks around them. Times may be dates ([`super::super::read::dates`]). Not read:
+//! quotes around what separates fields, thousands separators, exponents.
 //!
 //! Source: RFC 4180 for the form, as far as it goes; the meaning is the user's.
 
@@ -14,13 +14,14 @@ use harmonia_types::Operation;
 use super::super::columns::{Columns, Delimiter, Role};
 use super::super::options::{Setting, TraceOptions, Units};
 use super::super::read::ReadLog;
+use super::super::read::dates::date;
 use super::super::read::fields::{
     Column, Words, decimal, excerpt, extent_of, missing, number_or_hex, surplus, trimmed,
 };
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
 use super::block_events::{Does, Rwbs};
-use super::{Fit, Spread, TraceFormat};
+use super::{Epoch, Fit, Spread, TraceFormat};
 
 /// What `format = "..."` says.
 pub const NAME: &str = "csv";
@@ -38,12 +39,14 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
         "The names, one for each field of a line: time, op, offset, size, volume, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
         "Names separated by commas leave it to the first line what separates fields: of comma, semicolon, tab and blanks the first that gives as many fields as there are names. Names separated by `;`, a tab or blanks state that it is this.",
         "Times are in s, addresses and sizes in bytes, unless a unit is chosen. A time may have decimals; digits behind the nanosecond are dropped. Whole numbers may be hexadecimal, as 0x1f. Without a column of times all requests arrive at time 0.",
+        "A time may be a date with a time of day, as in 2007-02-22T17:00:03.061629Z or 2007-02-23 02:00:03+09:00. Without an offset it is UTC. The unit of times does not concern it.",
         "op, in any case: R, Rd, Read or 0; W, Wr, Write or 1; T, Trim, D, Discard or Unmap; F, Flush or Sync. `read_is` = 1 exchanges 0 and 1. Letters of rwbs (RA, WS, WSM, FWFS, ZA and so on) mean what they mean in [blkparse](#blkparse). A flush may leave offset and size empty.",
         "Other codes for operations are named: `ops`, as in `--ops r=1,2,5/w=3,4,6`, with t for trims and f for flushes. No other code is an operation then. `ops` and `read_is` exclude each other.",
         "A request has at most 1 GiB, a trim any length, and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A response is checked, if it is there, and dropped.",
         "The first line is a header if neither time nor offset nor size is a number in it; lines before it that begin with `#` are passed over. Fields may stand in double quotes; what separates fields is not allowed inside them.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: Some(0) },
+    epoch: Epoch::ByValue,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::IfAsked,
@@ -55,8 +58,11 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 };
 
 const BYTES: &str = "a whole number below 2^64, in digits or as 0x1f";
-const TIME: Column =
-    Column { place: 0, name: "time", holds: "a number such as 12 or 0.000125, below 2^64 ns" };
+const TIME: Column = Column {
+    place: 0,
+    name: "time",
+    holds: "a number such as 12 or 0.000125, below 2^64 ns, or a date such as 2007-02-22T17:00:03Z",
+};
 const OPERATION: Column = Column {
     place: 0,
     name: "op",
@@ -262,7 +268,7 @@ pub(crate) fn reads(lines: &[&[u8]], options: &TraceOptions) -> bool {
 fn nanoseconds((index, field): Field<'_>, unit: u64) -> Result<u64, String> {
     let time = match number_or_hex(field) {
         Some(units) => units.checked_mul(unit),
-        None => decimal(field, unit),
+        None => decimal(field, unit).or_else(|| date(field)),
     };
     time.ok_or_else(|| placed(Role::Time, index).misread(field))
 }

@@ -25,7 +25,7 @@ use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
 use super::super::write::{Out, TraceWriter, Written, buffered};
 use super::free::FreeNumbers;
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -44,6 +44,7 @@ time device block count flags        blanks between, no header
         "Written with times in ms to the nanosecond; what does not lie on whole sectors is widened; trims, flushes and empty requests are left out. A volume keeps its number if its name is one that is not taken, else it gets one that is free.",
     ],
     units: Units { time_ns: Some(1_000_000), address: Some(SECTOR), size: Some(SECTOR), read_is: Some(1) },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::Never,

@@ -8,7 +8,7 @@
 use super::super::options::Units;
 use super::super::read::lines::Lines;
 use super::snoop::{self, Dialect, Part, Snoop};
-use super::{Spread, TraceFormat};
+use super::{Epoch, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -25,6 +25,7 @@ STIME            TIME             UID   PID D      BLOCK    SIZE       COMM PATH
         "A volume is a DEVICE (-e); without it there is the volume `disk`.",
     ],
     units: Units::NONE,
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 60_000_000_000,
     spread: Spread::Never,

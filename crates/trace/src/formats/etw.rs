@@ -8,12 +8,13 @@
 
 use harmonia_types::Operation;
 
+use super::super::epoch::of_filetime;
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
-use super::super::read::fields::{Column, excerpt, extent, number_or_hex, trimmed};
+use super::super::read::fields::{Column, excerpt, extent, number_or_hex, trimmed, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -29,9 +30,11 @@ DiskRead,       2500,      server.exe (2040),     1200,    0xfa,  0x00100000,  0
         "DiskRead and DiskWrite are read, and DiskFlush if it is there. All other events are skipped and counted.",
         "TimeStamp is when a request completed: it was issued ElapsedTime before. ElapsedTime is the response time, which only `replay = \"think-times\"` uses.",
         "Numbers are decimal, or hexadecimal behind 0x. Rows come in the order of completion: requests may be a minute late.",
+        "TimeStamp counts from `Trace Start`, a FILETIME in the line behind the header, which gives the trace its clock time.",
         "A volume is a DiskNum.",
     ],
     units: Units { time_ns: Some(1_000), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::InFile,
     has_actions: false,
     sort_window_ns: 60_000_000_000,
     spread: Spread::Never,
@@ -43,6 +46,9 @@ DiskRead,       2500,      server.exe (2040),     1200,    0xfa,  0x00100000,  0
 
 /// Completions lie behind this much time, so that requests issued before the first completion have a time above 0.
 const BASE_NS: u64 = 86_400_000_000_000;
+/// What begins the line behind the header, and the field of it that says when TimeStamp is 0.
+const SYSTEM: &[u8] = b"OS Version:";
+const TRACE_START: &[u8] = b"Trace Start:";
 const OTHER: &str = "another event than DiskRead, DiskWrite and DiskFlush";
 const NUMBER: &str = "a whole number below 2^64, in digits or as 0x1f";
 
@@ -108,6 +114,8 @@ struct Etw {
     setting: Setting,
     places: [Places; 3],
     in_header: bool,
+    /// When TimeStamp is 0, in ns since 1970.
+    start_utc_ns: Option<i128>,
     volumes: VolumeNames,
     response_ns: u64,
 }
@@ -115,7 +123,14 @@ struct Etw {
 impl Etw {
     fn new(setting: Setting) -> Self {
         let places = [OF_DATA, OF_DATA, OF_FLUSH];
-        Etw { setting, places, in_header: false, volumes: VolumeNames::default(), response_ns: 0 }
+        Etw {
+            setting,
+            places,
+            in_header: false,
+            start_utc_ns: None,
+            volumes: VolumeNames::default(),
+            response_ns: 0,
+        }
     }
 
     fn row(&mut self, event: usize, fields: &[&[u8]]) -> Result<Row, String> {
@@ -157,7 +172,12 @@ impl LineFormat for Etw {
             (Some(event), _) => return self.row(event, &fields).map(Parsed::Row),
             (None, b"") => {}
             (None, _) if self.in_header => {}
-            (None, _) => return Ok(Parsed::Skip(OTHER)),
+            (None, word) => {
+                if word.starts_with(SYSTEM) {
+                    self.start_utc_ns = self.start_utc_ns.or_else(|| trace_start(&fields));
+                }
+                return Ok(Parsed::Skip(OTHER));
+            }
         }
         Ok(Parsed::Nothing)
     }
@@ -166,9 +186,19 @@ impl LineFormat for Etw {
         self.response_ns
     }
 
+    fn zero_utc_ns(&self) -> Option<i128> {
+        Some(self.start_utc_ns? - i128::from(BASE_NS))
+    }
+
     fn volumes(&self) -> &VolumeNames {
         &self.volumes
     }
+}
+
+/// When the recording began, in ns since 1970, as the line behind the header says.
+fn trace_start(fields: &[&[u8]]) -> Option<i128> {
+    let start = fields.iter().find_map(|field| field.strip_prefix(TRACE_START))?;
+    whole(trimmed(start)).map(of_filetime)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -42,6 +42,7 @@ time pid process lba size W|R major minor [md5 ..]     blanks between, no header
         "Rows may be a second late: the traces do not promise their order.",
     ],
     units: Units { time_ns: Some(1), address: Some(512), size: Some(512), read_is: None },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 1_000_000_000,
     spread: Spread::IfAsked,

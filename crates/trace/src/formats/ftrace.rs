@@ -14,7 +14,7 @@ use super::super::record::{Row, VolumeNames};
 use super::blkparse::device_numbers;
 use super::block_events::{ACTION_RULE, Asked, Choice, OPERATION_RULE, Rwbs, SECTOR, count_unread};
 use super::trace_events::{self, EventLine, EventText};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -33,6 +33,7 @@ also: block_bio_queue (Q), block_rq_insert (I), block_rq_complete (C)",
         "A volume is a device, `259,0`.",
     ],
     units: Units::NONE,
+    epoch: Epoch::Unknown,
     has_actions: true,
     sort_window_ns: 1_000_000_000,
     spread: Spread::Never,

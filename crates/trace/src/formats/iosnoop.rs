@@ -7,7 +7,7 @@
 use super::super::options::Units;
 use super::super::read::lines::Lines;
 use super::snoop::{self, Dialect, Part, Snoop};
-use super::{Spread, TraceFormat};
+use super::{Epoch, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -24,6 +24,7 @@ STARTs         ENDs           COMM         PID    TYPE DEV      BLOCK        BYT
         "A volume is a DEV, `259,0`.",
     ],
     units: Units::NONE,
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 60_000_000_000,
     spread: Spread::Never,

@@ -11,7 +11,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -27,6 +27,7 @@ volume,time,type,offset,length              no header
         "Rows may be late by up to 1 s.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::ByValue,
     has_actions: false,
     sort_window_ns: 1_000_000_000,
     spread: Spread::Never,

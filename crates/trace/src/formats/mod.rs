@@ -48,6 +48,7 @@ pub(super) use block_events::most_complete_action;
 pub use csv::NAME as CSV;
 pub(super) use unread::named as unread;
 
+use super::epoch::Epoch;
 use super::options::{Setting, TraceOptions, Units};
 use super::read::lines::{LineFormat, Parsed, first_lines};
 use super::read::{ReadLog, RowReader, TraceInput};
@@ -102,6 +103,8 @@ pub struct TraceFormat {
     pub rules: &'static [&'static str],
     /// What can be chosen, with the values it has unless chosen.
     pub units: Units,
+    /// Since when its times count.
+    pub epoch: Epoch,
     /// Whether it records several events of a request, of which one is its arrival.
     pub has_actions: bool,
     /// How late rows may be unless told otherwise, in ns.
@@ -167,7 +170,7 @@ pub(super) enum Fit {
 const SNIFF_LINES: usize = 200;
 
 /// A text fits if at least half of its first lines do, one of them a request: a file with a malformed line still is what it is,
-/// and the reader says where it is malformed.
+/// and the reader says where it is malformed. A first line that names other columns says that it is something else.
 fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
     let (mut rows, mut lines, mut fitting, mut first_problem) = (0, 0, 0, None);
     let mut log = ReadLog::default();
@@ -177,6 +180,9 @@ fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
             Ok(parsed) => {
                 fitting += 1;
                 rows += usize::from(matches!(parsed, Parsed::Row(_)));
+            }
+            Err(problem) if lines == 1 && names_columns(line) => {
+                return Fit::No { fitting: 0, problem };
             }
             Err(problem) => {
                 first_problem.get_or_insert_with(|| format!("line {lines}: {problem}"));
@@ -197,6 +203,16 @@ fn sniff_lines(head: &Head<'_>, mut format: impl LineFormat) -> Fit {
         None => Fit::No { fitting, problem: "there is no line in its first 64 KiB".to_owned() },
         Some(problem) => Fit::No { fitting, problem },
     }
+}
+
+/// Whether a line is one of words, each of which may name a column.
+fn names_columns(line: &[u8]) -> bool {
+    let is_word = |field: &[u8]| csv::plain(field).first().is_some_and(u8::is_ascii_alphabetic);
+    let separators = [b',', b';', b'\t'];
+    separators.iter().any(|separator| {
+        let words = || line.split(|byte| byte == separator);
+        words().count() >= 3 && words().all(is_word)
+    })
 }
 
 /// The setting of a format that nobody changed.

@@ -19,7 +19,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, SNIFF_LINES, Spread, TraceFormat, disksim, sniff_lines};
+use super::{Epoch, Fit, Head, SNIFF_LINES, Spread, TraceFormat, disksim, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -35,6 +35,7 @@ time device sector count type        blanks between, no header
         "Every such file fits disksim as well: auto asks which is meant.",
     ],
     units: Units { time_ns: Some(1), address: Some(512), size: Some(512), read_is: Some(1) },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::IfAsked,

@@ -12,6 +12,7 @@ use std::io::{self, BufWriter, Write};
 use harmonia_types::Operation;
 use memchr::memchr;
 
+use super::super::epoch::{NO_CLOCK_UTC_NS, WINDOWS_TO_UNIX_NS, to_filetime};
 use super::super::options::{Setting, Units};
 use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
@@ -19,7 +20,7 @@ use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
 use super::super::write::{Out, TraceWriter, Written, buffered};
 use super::free::FreeNumbers;
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -34,9 +35,10 @@ Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optio
         "Seven fields; Type is Read or Write in any case; a request has 1 byte to 1 GiB.",
         "A volume is a disk of a host: `web_3`.",
         "The response time counts the same ticks as Timestamp. Only `replay = \"think-times\"` uses it; 0 means that none was recorded.",
-        "Written with times from 2007-02-22 17:00 UTC on, rounded down to 100 ns, and response times of 0; trims, flushes and empty requests are left out. A volume not named like `web_3` becomes disk 0 of a host of its name, or the first disk of it that is free.",
+        "Written with the clock times of the trace, rounded down to 100 ns, and response times of 0; trims, flushes and empty requests are left out. A trace without clock times gets those from exactly 2007-02-22 17:00 UTC on, and a file that begins then is read as one without. A volume not named like `web_3` becomes disk 0 of a host of its name, or the first disk of it that is free.",
     ],
     units: Units { time_ns: Some(100), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::Windows,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::IfAsked,
@@ -197,11 +199,13 @@ struct MsrWriter {
     disks: Vec<String>,
     /// Disks by host.
     taken: BTreeMap<String, FreeNumbers>,
+    /// The tick that is time 0.
+    begins_ticks: u64,
 }
 
-/// The tick that is time 0: 2007-02-22 17:00:00 UTC, the hour in which the published traces begin, so that whoever
-/// expects dates finds plausible ones.
-const EPOCH_TICKS: u64 = 128_166_372_000_000_000;
+/// The tick that is time 0 where nobody knows when that was: the hour in which the published traces begin, so that whoever
+/// expects dates finds plausible ones. [`NO_CLOCK_UTC_NS`] says what a reader makes of it.
+const NO_CLOCK_TICKS: u64 = (NO_CLOCK_UTC_NS as i128 + WINDOWS_TO_UNIX_NS) as u64 / TICK_NS;
 const TICK_NS: u64 = 100;
 /// The last tick that is read back.
 const LAST_TICK: u64 = u64::MAX / TICK_NS;
@@ -214,7 +218,12 @@ const TOO_LATE: Written = Written::Dropped("more than 178 years behind the first
 
 impl MsrWriter {
     fn new(out: Out) -> Self {
-        MsrWriter { out: buffered(out), disks: Vec::new(), taken: BTreeMap::new() }
+        MsrWriter {
+            out: buffered(out),
+            disks: Vec::new(),
+            taken: BTreeMap::new(),
+            begins_ticks: NO_CLOCK_TICKS,
+        }
     }
 
     /// Gives a host and a disk to the volumes up to `volume` that have none yet.
@@ -230,6 +239,10 @@ impl MsrWriter {
 }
 
 impl TraceWriter for MsrWriter {
+    fn begins(&mut self, utc_ns: u64) {
+        self.begins_ticks = u64::try_from(to_filetime(utc_ns)).unwrap_or(NO_CLOCK_TICKS);
+    }
+
     fn write(&mut self, record: &TraceRecord, volumes: &VolumeNames) -> io::Result<Written> {
         let kind = match record.operation {
             Operation::Read => "Read",
@@ -241,7 +254,7 @@ impl TraceWriter for MsrWriter {
         if length == 0 {
             return Ok(EMPTY);
         }
-        let tick = EPOCH_TICKS + time_ns / TICK_NS;
+        let tick = self.begins_ticks + time_ns / TICK_NS;
         if tick > LAST_TICK {
             return Ok(TOO_LATE);
         }

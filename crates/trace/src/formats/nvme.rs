@@ -13,7 +13,7 @@ use super::super::read::fields::{excerpt, extent_of, number_or_hex};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
 use super::trace_events::{self, EventLine, EventText};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -29,6 +29,7 @@ process-pid [cpu] flags seconds: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=1, cmd
         "A volume is a disk, `nvme0n1`; where the event has none, its controller and namespace. A text with events of the block layer too has each request twice: name the format to read.",
     ],
     units: Units { time_ns: None, address: Some(512), size: Some(512), read_is: None },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 1_000_000_000,
     spread: Spread::Never,

@@ -13,7 +13,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -29,6 +29,7 @@ time,disk,offset,size,type                  no header
         "A volume is a disk.",
     ],
     units: Units { time_ns: Some(1_000_000), address: Some(1), size: Some(1), read_is: Some(1) },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::Never,

@@ -15,7 +15,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -32,6 +32,7 @@ ASU,LBA,Size,Opcode,Timestamp[,anything]        no header
         "A volume is an ASU, an address space of its own.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(512), size: Some(1), read_is: None },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::Never,

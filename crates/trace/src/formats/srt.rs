@@ -27,7 +27,7 @@ use super::super::read::fields::{Column, decimal, extent, missing, surplus, trim
 use super::super::read::lines::{LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::csv::{Split, plain};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -49,6 +49,7 @@ enter_driver bytes disk_offset is_read device_number [others]                 na
         "Rows may be late by up to 1 s: the traces do not promise the order of creation.",
     ],
     units: Units { time_ns: Some(NS), address: Some(1024), size: Some(1), read_is: None },
+    epoch: Epoch::ByValue,
     has_actions: false,
     sort_window_ns: NS,
     spread: Spread::Never,

@@ -20,7 +20,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, decimal, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -38,6 +38,7 @@ Timestamp,Response,IOType,LUN,Offset,Size        header: optional, first line on
         "A volume is a LUN, in all files the same.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::Unix,
     has_actions: false,
     sort_window_ns: 60_000_000_000,
     spread: Spread::Never,

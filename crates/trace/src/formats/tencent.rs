@@ -14,7 +14,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, VolumeNames};
-use super::{Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -30,6 +30,7 @@ Timestamp,Offset,Size,IOType,VolumeID        header: optional, first line only
         "Rows may be late by up to 1 s, one tick of the clock.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(512), size: Some(512), read_is: Some(0) },
+    epoch: Epoch::Unix,
     has_actions: false,
     sort_window_ns: 1_000_000_000,
     spread: Spread::ByItself,

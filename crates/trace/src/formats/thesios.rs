@@ -15,7 +15,7 @@ use super::super::read::fields::{Column, decimal, excerpt, extent, trimmed, whol
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
 use super::regions::Regions;
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -33,6 +33,7 @@ simulated_latency                                   header: required, one line, 
         "There is one volume a file of the trace, `disk`: the server's.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::Unix,
     has_actions: false,
     sort_window_ns: 60_000_000_000,
     spread: Spread::IfAsked,

@@ -31,6 +31,11 @@ pub(crate) trait LineFormat: Send {
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
 
+    /// As [`RowReader::zero_utc_ns`].
+    fn zero_utc_ns(&self) -> Option<i128> {
+        None
+    }
+
     /// Words for a file that turned out to have no row.
     fn no_rows(&self) -> String {
         NO_ROWS.to_owned()
@@ -182,6 +187,10 @@ impl<F: LineFormat> RowReader for Lines<F> {
 
     fn place(&self) -> Place {
         Place::Line(self.passed)
+    }
+
+    fn zero_utc_ns(&self) -> Option<i128> {
+        self.format.zero_utc_ns()
     }
 
     fn no_rows(&self) -> String {

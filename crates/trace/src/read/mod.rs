@@ -6,6 +6,7 @@
 //!            gz, zst     forward                                        spread      volumes numbered
 //! ```
 
+pub(super) mod dates;
 pub(super) mod fields;
 pub(super) mod input;
 pub(super) mod lines;

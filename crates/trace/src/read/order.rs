@@ -86,6 +86,11 @@ impl Ordered {
         self.rows.volumes()
     }
 
+    /// UTC at time 0 of the rows, in ns since 1970, where the file has said so by now.
+    pub(super) fn zero_utc_ns(&self) -> Option<i128> {
+        self.rows.zero_utc_ns()
+    }
+
     /// Words for a file that turned out to have no row.
     pub(super) fn no_rows(&self) -> String {
         self.rows.no_rows()

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::path::Path;
 
+use super::super::epoch::Epoch;
 use super::super::options::TraceOptions;
 use super::super::record::{Row, TraceRecord, VolumeNames};
 use super::order::{Ordered, Tolerance};
@@ -28,6 +29,8 @@ pub struct TraceReader {
     end_ns: u64,
     /// The first record's time on the files' clock.
     first_ns: Option<u64>,
+    /// Since when that clock counts.
+    epoch: Epoch,
     given: u64,
     /// File of the record given last and, where files are merged, its place and how long it took.
     at: (usize, Option<(Place, u64)>),
@@ -102,6 +105,7 @@ impl TraceReader {
         files: Vec<OpenFile>,
         distinct: bool,
         sort_window_ns: u64,
+        epoch: Epoch,
         options: &TraceOptions,
     ) -> Self {
         let count = files.len();
@@ -123,6 +127,7 @@ impl TraceReader {
             start_ns: options.start.map_or(0, |start| start.0),
             end_ns: options.end.map_or(u64::MAX, |end| end.0),
             first_ns: None,
+            epoch,
             given: 0,
             at: (0, None),
             finished: None,
@@ -184,6 +189,13 @@ impl TraceReader {
     /// The longest tick, in ns, over which rows that share it are spread; 0 if they are not.
     pub fn tick_ns(&self) -> u64 {
         self.files.iter().map(|file| file.rows.tick_ns()).max().unwrap_or(0)
+    }
+
+    /// UTC at time 0 of the records, in ns since 1970: known once a row has been read, if at all. `None` where the trace does not
+    /// tell, or tells what cannot be ([`Epoch`]).
+    pub fn origin_utc_ns(&self) -> Option<u64> {
+        let zero_utc_ns = self.files.iter().find_map(|file| file.rows.zero_utc_ns());
+        self.epoch.utc_ns(zero_utc_ns, self.first_ns?)?.checked_add(self.start_ns)
     }
 
     /// What was done so far to the rows beside reading them.

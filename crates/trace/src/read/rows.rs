@@ -28,6 +28,11 @@ pub(crate) trait RowReader: Send {
         None
     }
 
+    /// UTC at time 0 of the rows, in ns since 1970, where the file has said so by now.
+    fn zero_utc_ns(&self) -> Option<i128> {
+        None
+    }
+
     /// Words for a file that turned out to have no row.
     fn no_rows(&self) -> String {
         NO_ROWS.to_owned()

@@ -17,6 +17,11 @@
 //! ```
 //!
 //! When requests arrive is decided by [`pace`], and what comes behind the last request by [`repeat`].
+//!
+//! **Clock.** Where the times of a trace are absolute, simulated time 0 is the clock time of the trace's first request, or of the
+//! start of its window, and the clock runs on from there at the speed of the trace ([`WallClock`]). With think times the
+//! requests of a slow array come later by this clock than they were recorded. A closed replay has no clock, for it ignores the
+//! times of the trace.
 
 mod pace;
 mod remap;
@@ -26,9 +31,12 @@ mod volumes;
 use std::sync::Arc;
 
 use harmonia_trace::{ASK_EVERY, EventsRead, ReadLog, Step, Trace, TraceError, TraceHash, TraceRecord};
-use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
+use harmonia_types::{Bytes, Completion, HostRequest, SimTime, WallClock};
 
-use crate::{ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, SourceError, TraceConfig, Volumes};
+use crate::{
+    ArrayGeometryForLoad, Limit, MOST_PAGES_AT_ONCE, Next, Pacing, Remap, Source, SourceError, TraceConfig,
+    Volumes,
+};
 use pace::{Pace, scaled};
 use remap::Remapper;
 use repeat::Repeated;
@@ -58,6 +66,8 @@ pub struct TraceAccount {
     pub events: Option<EventsRead>,
     /// Records replayed.
     pub rows: u64,
+    /// Clock time of the first of them as it was recorded: UTC, in ns since 1970. `None` where the trace does not tell.
+    pub begins_utc_ns: Option<u64>,
     /// When the last of them arrives, in ns behind the first, as the trace has it; before `time_scale`.
     pub span_ns: u64,
     /// What times are multiplied by.
@@ -77,6 +87,8 @@ pub struct Replay {
     config: TraceConfig,
     array: ArrayGeometryForLoad,
     regions: Arc<Regions>,
+    /// UTC at time 0 of the trace, in ns since 1970, if it tells.
+    origin_utc_ns: Option<u64>,
 }
 
 impl Replay {
@@ -120,8 +132,12 @@ impl Replay {
         let Some(ends) = ends else { return Ok(None) };
         let regions = Regions::new(config.volumes, &ends, array.page_size);
         let regions = Arc::new(regions.map_err(|problem| trace.error(problem))?);
-        let replay = Replay { trace, config: config.clone(), array: *array, regions };
-        if config.remap == Remap::Reject && replay.regions.end > array.logical_bytes {
+        let origin_utc_ns = origin_utc_ns(&trace);
+        let replay = Replay { trace, config: config.clone(), array: *array, regions, origin_utc_ns };
+        let may_end_beyond = config.remap == Remap::Reject && replay.regions.end > array.logical_bytes;
+        // Widened to whole pages it may be two pages longer.
+        let longest = ends.longest.saturating_add(2 * array.page_size);
+        if may_end_beyond || !array.takes(longest) {
             replay.try_all(go_on)?;
         }
         Ok(Some(replay))
@@ -136,7 +152,7 @@ impl Replay {
     }
 
     fn source_of(&self, config: &TraceConfig) -> Result<TraceSource, TraceError> {
-        let Replay { trace, array, regions, .. } = self;
+        let Replay { trace, array, regions, origin_utc_ns, .. } = self;
         Ok(TraceSource {
             records: Repeated::new(trace, config.repeat)?,
             trace: trace.clone(),
@@ -149,6 +165,7 @@ impl Replay {
             limit: config.limit,
             issued: 0,
             span: None,
+            origin_utc_ns: *origin_utc_ns,
             // A closed loop has times of its own.
             time_scale: if matches!(config.pacing, Pacing::Closed { .. }) { 1.0 } else { config.time_scale },
             hash: TraceHash::default(),
@@ -188,6 +205,8 @@ pub struct TraceSource {
     issued: u64,
     /// When the first and the last record of those issued arrive, as the trace has it.
     span: Option<(u64, u64)>,
+    /// UTC at time 0 of the trace, in ns since 1970, if it tells.
+    origin_utc_ns: Option<u64>,
     /// What its times are multiplied by.
     time_scale: f64,
     hash: TraceHash,
@@ -275,12 +294,21 @@ impl TraceSource {
             )?;
         self.counts.moved += u64::from(placed.0 != offset);
         self.counts.cut += u64::from(placed.1 != record.length);
-        if !self.align {
-            return Ok(placed);
-        }
-        let widened = self.remapper.widened(placed);
+        let widened = if self.align { self.remapper.widened(placed) } else { placed };
         self.counts.widened += u64::from(widened != placed);
-        Ok(widened)
+        if self.remapper.array.takes(widened.1) { Ok(widened) } else { Err(self.too_many_pages(widened.1)) }
+    }
+
+    /// Only a trim is as long as that.
+    #[cold]
+    fn too_many_pages(&self, length: Bytes) -> TraceError {
+        let page_size = self.remapper.array.page_size;
+        self.error(format!(
+            "a request of {length} bytes touches {} pages of {page_size} bytes, and a simulated array takes fewer than \
+             {MOST_PAGES_AT_ONCE} at once: divide it into requests of less than {} bytes",
+            length.div_ceil(page_size),
+            MOST_PAGES_AT_ONCE * page_size
+        ))
     }
 
     /// An error about the record just read.
@@ -303,6 +331,7 @@ impl Source for TraceSource {
             limit: self.limit,
             issued: self.issued,
             span: self.span,
+            origin_utc_ns: self.origin_utc_ns,
             time_scale: self.time_scale,
             hash: self.hash.clone(),
             counts: self.counts,
@@ -333,13 +362,22 @@ impl Source for TraceSource {
         self.pacing != Pacing::Open
     }
 
+    fn wall_clock(&self) -> Option<WallClock> {
+        match self.pacing {
+            Pacing::Closed { .. } => None,
+            Pacing::Open | Pacing::ThinkTimes => Some(WallClock::new(self.origin_utc_ns?, self.time_scale)),
+        }
+    }
+
     fn trace(&self) -> Option<TraceAccount> {
+        let first_ns = self.span.map(|(first_ns, _)| first_ns);
         Some(TraceAccount {
             files: self.trace.files().map(str::to_owned).collect(),
             format: self.trace.format().name,
             reason: self.trace.reason().map(str::to_owned),
             events: self.trace.events_read(&self.log()),
             rows: self.issued,
+            begins_utc_ns: self.origin_utc_ns.zip(first_ns).and_then(|(utc_ns, ns)| utc_ns.checked_add(ns)),
             span_ns: self.span.map_or(0, |(first, last)| last - first),
             time_scale: self.time_scale,
             hash: self.hash.text(),
@@ -347,6 +385,13 @@ impl Source for TraceSource {
             remapped: self.counts,
         })
     }
+}
+
+/// UTC at time 0 of the trace, as its first rows tell. What is wrong with them is said when they are replayed.
+fn origin_utc_ns(trace: &Trace) -> Option<u64> {
+    let mut reader = trace.records().ok()?;
+    reader.next_step().ok()?;
+    reader.origin_utc_ns()
 }
 
 /// How much of one copy of the trace may be replayed. Where completions set the pace a time says nothing of rows.

@@ -22,10 +22,13 @@ pub(super) struct Ends {
     ends: Vec<Option<Bytes>>,
     /// Indices in the order in which volumes first appear.
     order: Vec<u16>,
+    /// Length of the longest record.
+    pub(super) longest: Bytes,
 }
 
 impl Ends {
     pub(super) fn see(&mut self, record: &TraceRecord) {
+        self.longest = self.longest.max(record.length);
         let index = usize::from(record.volume);
         if index >= self.ends.len() {
             self.ends.resize(index + 1, None);

@@ -53,7 +53,7 @@ impl Stage {
     }
 
     /// With md's rule for rows of which something is missing.
-    fn as_md(mut self) -> Stage {
+    fn by_md(mut self) -> Stage {
         self.planner.dodge.degraded_writes = DegradedWrites::Md;
         self
     }
@@ -168,7 +168,7 @@ fn small_writes_do_without_a_failed_member() {
 
 #[test]
 fn md_reads_for_parity_that_no_member_takes_but_not_for_a_row_that_it_would_refuse() {
-    let mut stage = raid5().with(3, Condition::Failed).as_md();
+    let mut stage = raid5().with(3, Condition::Failed).by_md();
     assert_eq!(stage.steps(Operation::Write, 0, PAGE), [vec![(1, 0, 1), (2, 0, 1)], vec![(0, 0, 1)]]);
     assert_eq!(stage.planner.counters().rows_reconstruct_write, 1);
     // A unit that it reads for that turns out unreadable: two of the row are missing now, and the write can do without.
@@ -477,7 +477,7 @@ fn random_writes_read_what_says_what_they_write_and_no_more() {
         let mut stage = random_stage(&mut rng, small_write);
         let is_md = round / 3 % 2 == 1;
         if is_md {
-            stage = stage.as_md();
+            stage = stage.by_md();
         }
         let (offset, length) = random_range(&mut rng, &stage);
         for transaction in stage.split(Operation::Write, offset, length) {

@@ -6,6 +6,7 @@ use harmonia_tables::{
 };
 use harmonia_trace::TraceInfo;
 use harmonia_trace::{Action, EventsRead};
+use harmonia_types::format_utc;
 use harmonia_types::text::one_line;
 
 use super::{Session, bad_input, log_lines};
@@ -37,8 +38,9 @@ fn text(info: &TraceInfo) -> String {
     let kib = |mean: Option<f64>| or_none(mean, |mean| format!("{:.1}", mean / 1024.0));
     let mut rows = vec![("format", info.format.to_owned())];
     rows.extend(info.events.as_ref().map(|events| ("event", event(events))));
+    rows.push(("requests", count(info.rows)));
+    rows.extend(info.begins_utc_ns.map(|utc_ns| ("begins", format_utc(utc_ns))));
     rows.extend([
-        ("requests", count(info.rows)),
         ("span", span(info.span_s)),
         ("rate", or_none(info.rate_per_s, |rate| format!("{rate:.4} requests/s"))),
         ("bandwidth", bandwidth(info)),

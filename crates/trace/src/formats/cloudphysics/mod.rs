@@ -26,7 +26,7 @@ use super::super::read::fields::extent;
 use super::super::read::lines::{Lines, Parsed};
 use super::super::read::{RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, Spread, TraceFormat, sniff_lines};
+use super::{Epoch, Fit, Head, Spread, TraceFormat, sniff_lines};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -48,6 +48,7 @@ vscsi 2, little-endian: op u16, version u16 (0x02..), sn u32, size u32, nSG u32,
         "A file is one volume, `disk`; several files are several volumes.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(512), size: Some(1), read_is: None },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::ByItself,

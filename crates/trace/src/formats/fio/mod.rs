@@ -22,7 +22,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, excerpt, extent_of, trimmed};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed, first_lines};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, Spread, TraceFormat};
+use super::{Epoch, Fit, Head, Spread, TraceFormat};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -44,6 +44,7 @@ FILE wait TIME [anything]                   version 2 only",
         "Written as version 3, in whole us, which begin at 1: fio would not wait after a line at 0. add and open stand before the first use of a file, close at the end. A FILE is the volume's name with `_` for blanks; a bare number n becomes `volume_n`. fio replays trims since 3.34.",
     ],
     units: Units { time_ns: Some(V3_NS), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::Unknown,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::Never,

@@ -7,7 +7,7 @@
 //! Other columns may stand beside the wanted ones. What is kept of a footer is at most a few times as long as it is,
 //! whatever it says: the wanted columns, and the row groups that have rows. Source: Apache Parquet, "File Format" and `parquet.thrift`.
 
-use crate::read::fields::excerpt;
+use crate::read::fields::{excerpt, whole};
 
 use super::thrift::{BINARY, STRUCT, Thrift};
 use super::unpack::Codec;
@@ -28,10 +28,14 @@ const FOOTER_MAX: usize = 16 << 20;
 /// The key of what says that this program wrote the file; its value is the version of the format.
 pub(super) const VERSION_KEY: &str = "harmonia.trace.version";
 pub(super) const VERSION: &str = "1";
+/// The key of the clock time at time 0: UTC, in ns since 1970.
+pub(super) const BEGINS_KEY: &str = "harmonia.trace.begins_utc_ns";
 
 pub(super) struct Footer {
     pub(super) columns: [Column; COLUMNS],
     pub(super) groups: Vec<Group>,
+    /// UTC at time 0, in ns since 1970, if the file says so.
+    pub(super) begins_utc_ns: Option<u64>,
 }
 
 /// What the schema says of a column.
@@ -85,7 +89,7 @@ impl Footer {
             ));
         }
         let columns = raw.columns.unwrap_or_else(|| Leaves::default().columns())?;
-        Ok(Footer { columns, groups: raw.groups? })
+        Ok(Footer { columns, groups: raw.groups?, begins_utc_ns: raw.begins_utc_ns })
     }
 }
 
@@ -129,6 +133,7 @@ struct Raw<'a> {
     /// Those that have rows, up to one that is wrong.
     groups: Result<Vec<Group>>,
     version: Option<&'a [u8]>,
+    begins_utc_ns: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -150,7 +155,7 @@ struct RawChunk {
 
 impl<'a> Raw<'a> {
     fn parse(bytes: &'a [u8], file_length: usize) -> Result<Self> {
-        let mut raw = Raw { columns: None, groups: Ok(Vec::new()), version: None };
+        let mut raw = Raw { columns: None, groups: Ok(Vec::new()), version: None, begins_utc_ns: None };
         let mut leaves = Leaves::default();
         Thrift::new(bytes).structure(|thrift, field, kind| match field {
             2 => {
@@ -174,6 +179,8 @@ impl<'a> Raw<'a> {
                     let (key, value) = read_pair(thrift)?;
                     if key == VERSION_KEY.as_bytes() {
                         raw.version = Some(value);
+                    } else if key == BEGINS_KEY.as_bytes() {
+                        raw.begins_utc_ns = whole(value);
                     }
                 }
                 Ok(())

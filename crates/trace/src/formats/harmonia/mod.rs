@@ -32,7 +32,7 @@ use super::super::options::{Setting, Units};
 use super::super::read::fields::extent_of;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
-use super::{Fit, Head, OpenWriter, Spread, TraceFormat};
+use super::{Epoch, Fit, Head, OpenWriter, Spread, TraceFormat};
 use column::{ColumnReader, OPERATIONS, Texts};
 use footer::{DEVICE, Footer, Group, MAGIC, OPERATION};
 
@@ -51,11 +51,12 @@ required binary operation (STRING)               read, write, trim or flush",
         "The columns may stand in any order among others, which are not read. Numbers may have 32 or 64 bits, with or without a sign; dates and timestamps are refused, as they have a unit of their own.",
         "Any encoding of Parquet but BIT_PACKED, which is obsolete; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each. A footer of up to 16 MiB.",
         "A row without a value (null) in one of the columns is malformed, as is a negative number. A request has at most 1 GiB, a trim any length, and may be empty.",
-        "The key `harmonia.trace.version` of the file's metadata, if it is there, must be 1.",
+        "The key `harmonia.trace.version` of the file's metadata, if it is there, must be 1. `harmonia.trace.begins_utc_ns`, if it is there, is the clock time at time 0, in ns since 1970.",
         "The name of a volume has 1 to 1024 bytes of UTF-8 and no control characters. Any other is written cut to 1000 bytes, with `_` for each control character, and numbered where two would be the same.",
         "Not to be packed as a whole: Parquet is read from its end, and is compressed inside.",
     ],
     units: Units { time_ns: Some(1), address: Some(1), size: Some(1), read_is: None },
+    epoch: Epoch::InFile,
     has_actions: false,
     sort_window_ns: 0,
     spread: Spread::IfAsked,
@@ -95,6 +96,7 @@ struct Harmonia {
     /// Rows behind the reader.
     passed: u64,
     volumes: VolumeNames,
+    begins_utc_ns: Option<u64>,
 }
 
 impl Harmonia {
@@ -104,7 +106,7 @@ impl Harmonia {
                 "is packed, but Parquet is read from its end: unpack it first (gzip -d, zstd -d)".into()
             );
         }
-        let Footer { columns, groups } = Footer::read(input.bytes())?;
+        let Footer { columns, groups, begins_utc_ns } = Footer::read(input.bytes())?;
         let columns = std::array::from_fn(|index| {
             let texts = match index {
                 DEVICE => Texts::Volumes(Default::default()),
@@ -122,6 +124,7 @@ impl Harmonia {
             next: 0,
             passed: 0,
             volumes: VolumeNames::default(),
+            begins_utc_ns,
         })
     }
 
@@ -183,6 +186,10 @@ impl RowReader for Harmonia {
 
     fn place(&self) -> Place {
         Place::Row(self.passed)
+    }
+
+    fn zero_utc_ns(&self) -> Option<i128> {
+        self.begins_utc_ns.map(i128::from)
     }
 
     fn volumes(&self) -> &VolumeNames {

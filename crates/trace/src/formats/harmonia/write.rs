@@ -19,7 +19,7 @@ use crate::{Out, TraceRecord, TraceWriter, VolumeNames, Written};
 
 use super::super::free::FreeNames;
 use super::column::{NAME_MAX, OPERATIONS, volume_name};
-use super::footer::{DEVICE, NAMES, OPERATION, VERSION, VERSION_KEY};
+use super::footer::{BEGINS_KEY, DEVICE, NAMES, OPERATION, VERSION, VERSION_KEY};
 
 /// The columns of numbers, by their places in [`NAMES`].
 const TIME: usize = 0;
@@ -46,6 +46,8 @@ pub(super) struct Writer {
     devices: Vec<u16>,
     operations: Vec<u8>,
     volumes: Volumes,
+    /// UTC at time 0, in ns since 1970, if it is known.
+    begins_utc_ns: Option<u64>,
 }
 
 /// Volumes as they are written, by index.
@@ -99,6 +101,7 @@ impl Writer {
             devices: Vec::new(),
             operations: Vec::new(),
             volumes: Volumes::default(),
+            begins_utc_ns: None,
         })
     }
 
@@ -148,6 +151,10 @@ fn number_index(column: usize) -> usize {
 }
 
 impl TraceWriter for Writer {
+    fn begins(&mut self, utc_ns: u64) {
+        self.begins_utc_ns = Some(utc_ns);
+    }
+
     fn write(&mut self, record: &TraceRecord, volumes: &VolumeNames) -> io::Result<Written> {
         let Ok(time) = i64::try_from(record.time_ns) else {
             return Ok(Written::Dropped("its time is not below 2^63 ns (292 years)"));
@@ -171,6 +178,10 @@ impl TraceWriter for Writer {
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         self.flush().map_err(io_error)?;
+        if let Some(utc_ns) = self.begins_utc_ns {
+            let begins = KeyValue::new(BEGINS_KEY.to_owned(), utc_ns.to_string());
+            self.file.append_key_value_metadata(begins);
+        }
         // The output is flushed with the footer.
         self.file.close().map(drop).map_err(io_error)
     }
