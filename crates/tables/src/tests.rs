@@ -171,7 +171,7 @@ fn arrays_of(levels: [(&str, u64); 4]) -> Vec<Report> {
 fn redundant_arrays_say_what_the_host_can_use() {
     let usable = |levels| plain(&compared(arrays_of(levels)), STYLE);
     let text = usable([("raid5", 3 << 30); 4]);
-    assert!(text.contains("devices, raid5, 3.00 GiB usable, 2,000 requests"), "{text}");
+    assert!(text.contains("devices, raid5, 3.00 GiB usable, 100% full, 2,000 requests"), "{text}");
     assert!(!text.contains("Usable: "), "{text}");
     let text = usable([("raid5", 3 << 30), ("raid6", 2 << 30), ("raid0", 4 << 30), ("raid5", 3 << 30)]);
     assert!(!text.lines().next().unwrap().contains("usable"), "{text}");

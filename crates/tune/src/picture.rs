@@ -229,7 +229,8 @@ impl Panel<'_> {
             "ties" => (BLUE, 4.0),
             _ => (GREY, 3.0),
         };
-        if cost.half_width.is_some() && self.costs.holds(cost.low()) {
+        // It may begin below the axis, or belong to a point above it.
+        if cost.half_width.is_some() && cost.low() <= self.costs.high {
             self.bar(svg, x, [cost.low(), cost.high()], color);
         }
         let y = self.costs.y(cost.mean);

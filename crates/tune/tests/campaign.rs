@@ -139,11 +139,8 @@ fn the_report_holds_the_evidence() {
     assert!(report.held_out.iter().any(|one| one.point == 0) && report.held_out[0].costs.len() == 3);
     let svg = picture::draw(&report);
     assert!(svg.starts_with("<svg") && svg.matches("<circle").count() >= 5 && !svg.contains("NaN"), "{svg}");
-    assert_eq!(
-        svg.matches("class=\"interval\"").count(),
-        svg.matches("<circle").count(),
-        "an interval each: {svg}"
-    );
+    let (intervals, discs) = (svg.matches("class=\"interval\"").count(), svg.matches("<circle").count());
+    assert!(intervals >= discs, "an interval each, and those that reach down from above the axis: {svg}");
     assert!(svg.contains("rotate(-90)\" text-anchor=\"middle\">mean response time, ms</text>"), "{svg}");
 }
 
