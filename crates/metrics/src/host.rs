@@ -209,6 +209,11 @@ impl HostRecorder {
         }
     }
 
+    /// Length of the writes recorded so far. Unit: bytes.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written
+    }
+
     /// When the last of the recorded requests arrived; time 0 without any.
     pub fn last_arrival(&self) -> SimTime {
         self.last_arrival

@@ -325,6 +325,11 @@ impl Report {
         schedule == Some("ideal")
     }
 
+    /// Whether the addresses of its trace were stretched to the array, as it was told to (`workload.remap`).
+    pub fn is_scaled(&self) -> bool {
+        self.scenario.pointer("/workload/remap").and_then(serde_json::Value::as_str) == Some("scale")
+    }
+
     /// The report with its engine section zeroed: the same seed gives the same bytes.
     pub fn without_engine(&self) -> Report {
         Report { engine: EngineReport::default(), ..self.clone() }

@@ -94,10 +94,12 @@ const MOVED_MOST: f64 = 0.1;
 const COMPLETE: f64 = 0.9;
 
 /// What a reader of the figures should know about the trace behind them; none if all is well.
-pub(crate) fn warnings(report: &TraceReport) -> Vec<Warning> {
+///
+/// `is_scaled`: addresses were stretched to the array, because somebody asked for it.
+pub(crate) fn warnings(report: &TraceReport, is_scaled: bool) -> Vec<Warning> {
     let all = [
         ("rows-passed-over", missed(report)),
-        ("requests-moved", moved(report)),
+        ("requests-moved", moved(report).filter(|_| !is_scaled)),
         ("incomplete-event", incomplete(report)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
@@ -153,7 +155,7 @@ mod tests {
     use super::*;
 
     fn told(report: &TraceReport) -> Vec<(String, String)> {
-        warnings(report).into_iter().map(|warning| (warning.code, warning.text)).collect()
+        warnings(report, false).into_iter().map(|warning| (warning.code, warning.text)).collect()
     }
 
     fn warning(code: &str, text: &str) -> Vec<(String, String)> {

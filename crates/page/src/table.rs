@@ -184,8 +184,8 @@ pub(super) fn behind(text: &str) -> String {
 pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals) -> String {
     let mut text = String::from(
         "A response time runs from a request's arrival to the end of its last operation. A GC-affected request waited for \
-         garbage collection. Write amplification is flash pages written for each \
-         page the host wrote, over whole collection cycles. Time with GC is the share of time in which at least one SSD collects.",
+         garbage collection. Write amplification is flash bytes programmed for \
+         each byte the user wrote, over whole collection cycles; in the measured window too, where that differs by more than 5%. Time with GC is the share of time in which at least one SSD collects.",
     );
     if parts.iter().any(|part| part.runs.len() > 1) {
         text.push_str(match parts.len() {

@@ -11,7 +11,7 @@ use crate::{Cell, Style, Table, label, titled};
 const TITLE: &str = "Inside a die that collects";
 const MET_TITLE: &str = "Requests that met garbage collection of their die, response time in ms";
 const MET_LEGEND: &str = "Met: a page operation arrived, or waited to be served, while its die collected, as papers count it. It need not have \
-                          waited for that; GC-affected requests did, at whatever die or bus.\n";
+                          waited for that; GC-affected requests did, at whatever die, bus or log.\n";
 const LEGEND: &str = "Planes busy: of the planes' time while their die collects. Paired: host operations taken along beside pages that \
                       garbage collection reads or programs, of the places there were, and why most others stayed empty. Queue: host operations waiting at a die when it begins to collect.";
 

@@ -181,7 +181,9 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
     fact(&|run| format!("{:.0}% full", run.precondition.fill * 100.0));
     fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
     if runs.iter().any(|run| run.trace.is_some()) {
-        fact(&|run| run.trace.as_ref().map(load::changes).unwrap_or_default());
+        fact(&|run| {
+            run.trace.as_ref().map(|trace| load::changes(trace, run.is_scaled())).unwrap_or_default()
+        });
     }
     // Runs of one load end within a response time of one another; more digits would only tell them apart.
     fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));

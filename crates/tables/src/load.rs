@@ -34,7 +34,7 @@ fn traces(runs: &[Report]) -> Vec<String> {
 }
 
 /// What makes the requests of a trace another load than the one recorded, in a few words; empty if nothing does.
-pub(crate) fn changes(trace: &TraceReport) -> String {
+pub(crate) fn changes(trace: &TraceReport, is_scaled: bool) -> String {
     let rows = trace.rows as f64;
     let share = |requests: u64, what: &str| {
         let share = requests as f64 / (rows + if what == "lost" { requests as f64 } else { 0.0 });
@@ -45,7 +45,11 @@ pub(crate) fn changes(trace: &TraceReport) -> String {
         scale => format!("{} times as slow as recorded", significant(scale)),
     };
     let parts = [
-        share(trace.moved, "moved to fit the array"),
+        if is_scaled {
+            Some("scaled to the array".to_owned())
+        } else {
+            share(trace.moved, "moved to fit the array")
+        },
         share(trace.cut, "cut short"),
         share(trace.lost + trace.bad, "lost"),
         trace.time_scale.map(faster),
@@ -195,13 +199,15 @@ mod tests {
     #[test]
     fn what_makes_it_another_load_is_said_in_a_few_words() {
         let trace = TraceReport { rows: 900, lost: 100, moved: 504, ..TraceReport::default() };
-        assert_eq!(changes(&trace), "56.0% moved to fit the array, 10.0% lost");
-        let scaled =
-            |scale| changes(&TraceReport { rows: 1, time_scale: Some(scale), ..TraceReport::default() });
+        assert_eq!(changes(&trace, true), "scaled to the array, 10.0% lost");
+        assert_eq!(changes(&trace, false), "56.0% moved to fit the array, 10.0% lost");
+        let scaled = |scale| {
+            changes(&TraceReport { rows: 1, time_scale: Some(scale), ..TraceReport::default() }, false)
+        };
         assert_eq!(scaled(0.005), "200 times as fast as recorded");
         assert_eq!(scaled(0.03), "33.3 times as fast as recorded");
         assert_eq!(scaled(2.5), "2.5 times as slow as recorded");
-        assert_eq!(changes(&TraceReport { rows: 9, ..TraceReport::default() }), "");
+        assert_eq!(changes(&TraceReport { rows: 9, ..TraceReport::default() }, false), "");
     }
 
     #[test]

@@ -30,11 +30,9 @@ pub fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 /// Write amplification over whole collection cycles, with so many decimals; where that in the measured window differs by more
 /// than 5%, that too.
 pub fn amplification(cycles: Option<f64>, window: Option<f64>, decimals: usize) -> String {
-    or_none(cycles, |cycles| {
-        let differs = |window: &f64| (window / cycles - 1.0).abs() > 0.05;
-        let window = window.filter(differs).map(|window| format!(" (window {window:.decimals$})"));
-        format!("{cycles:.decimals$}{}", window.unwrap_or_default())
-    })
+    let differs = |window: &f64| cycles.is_none_or(|cycles| (window / cycles - 1.0).abs() > 0.05);
+    let window = window.filter(differs).map(|window| format!(" (window {window:.decimals$})"));
+    or_none(cycles, |cycles| format!("{cycles:.decimals$}")) + &window.unwrap_or_default()
 }
 
 /// A share of one as a percentage with one decimal.

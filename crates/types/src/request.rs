@@ -86,7 +86,7 @@ impl IoCause {
     pub const COUNT: usize = 6;
 }
 
-/// Which pages of a member operation are the array's own, parity or a log: page `p`, counted from 0, is if
+/// Which pages of a member operation are the array's own, parity or another: page `p`, counted from 0, is if
 /// `(p + phase) % period < run`. One merged range may so cover several stripes, in some of which its member holds parity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ParityPages {
@@ -96,7 +96,7 @@ pub struct ParityPages {
     pub period: u32,
     /// Parity pages at the beginning of each repetition.
     pub run: u32,
-    /// What these are written for: [`IoCause::Parity`], or [`IoCause::Log`].
+    /// What these are written for.
     pub cause: IoCause,
 }
 
@@ -106,13 +106,21 @@ impl ParityPages {
     /// All of them.
     pub const ALL: ParityPages = ParityPages { phase: 0, period: 1, run: 1, cause: IoCause::Parity };
     /// None is parity, all are the log's.
-    pub const LOG: ParityPages = ParityPages { phase: 0, period: 1, run: 1, cause: IoCause::Log };
+    pub const LOG: ParityPages = ParityPages { cause: IoCause::Log, ..ParityPages::ALL };
+    /// All are written behind the host's back, whatever they hold.
+    pub const BACKGROUND: ParityPages = ParityPages { cause: IoCause::Background, ..ParityPages::ALL };
 
     /// Why page `page` of the operation is touched.
     #[inline]
     pub const fn cause_of(&self, page: u32) -> IoCause {
         let is_own = self.run > 0 && (self.period == self.run || self.is_in_run(page));
         if is_own { self.cause } else { IoCause::Host }
+    }
+
+    /// Whether page `page` counts as parity where time is accounted for: it is that, or a log's.
+    #[inline]
+    pub const fn is_parity(&self, page: u32) -> bool {
+        matches!(self.cause_of(page), IoCause::Parity | IoCause::Log)
     }
 
     #[inline]

@@ -11,7 +11,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
+use harmonia_types::{Blame, DeviceId, GcWait, Operation, ParityPages, Phase, RequestBlame, SimTime};
 
 use super::bitmap::MARKS;
 use super::log::{REPLAY, UNLOGGED};
@@ -113,6 +113,12 @@ impl Running {
     #[inline]
     fn is_background(&self) -> bool {
         self.is_own && self.spec.tag != MARKS
+    }
+
+    /// Whether it is a step of a rebuild, a copy, a resync or a scrub; not what displaced writes or a log have left to do.
+    #[inline]
+    fn is_upkeep(&self) -> bool {
+        self.is_background() && self.spec.tag != REPLAY && self.step != TIDYING
     }
 
     /// Whether something follows when its operations under way are done, but for giving back its rows.
@@ -438,6 +444,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.nodes.get_mut(node).couples = true;
             self.coupled[slot] += 1;
         }
+        let is_upkeep = !is_direct && self.transactions[owner].is_upkeep();
         let sub = SubRequest {
             token,
             operation: operation.operation,
@@ -445,7 +452,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             length: operation.length,
             fast_fail: self.may_be_refused(&operation) && self.delivered[device].capable,
             deadline,
-            parity: operation.parity,
+            parity: if is_upkeep && operation.operation == Operation::Write {
+                ParityPages::BACKGROUND
+            } else {
+                operation.parity
+            },
             background: !is_direct && self.transactions[owner].is_background(),
         };
         if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }

@@ -6,7 +6,8 @@
 //! 3. A member that warns that it must soon collect goes to the front of the queue.
 //! 4. A member that reaches hard in its deterministic window has left it on its own (an autonomous change). It counts as
 //!    non-deterministic at once, for a whole window, and later members wait if there is no room beside it.
-//! 5. Reads do without members that are non-deterministic. So do reads in the queue of a member that begins to collect. If more
+//! 5. Reads do without members that are non-deterministic. Reads that wait in the queue of a member
+//!    when it begins to collect are answered without it, too. If more
 //!    members of a row collect than redundancy can replace, a read does without those with the longest time left.
 //!
 //! Turns are spaced so that each member is deterministic for `deterministic` between two windows. By default there is no

@@ -14,8 +14,8 @@
 //!
 //! The protocol is advisory: a member at its hard threshold collects without being asked. So in P the member that goes first
 //! collects already, or will when it next serves, and the grant keeps operations from it. A member that is still at soft after its
-//! collection queues again. While a member is reserved, reads are answered without it and writes are parked or wait. So are reads in
-//! the queue of a member that begins to collect. If two members of a row collect, a read does without the one with the longer time left
+//! collection queues again. While a member is reserved, reads are answered without it and writes are parked or wait. Reads that wait
+//! in the queue of a member when it begins to collect are answered without it, too. If two members of a row collect, a read does without the one with the longer time left
 //! and waits for the other.
 //!
 //! Without redundancy reserving would only add waiting, so there members are forced as soon as they are granted. The same holds while

@@ -78,7 +78,8 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (FAILURE_NOT_REACHED, failure_not_reached(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
-    let of_trace = run.trace.as_ref().map(trace::warnings).unwrap_or_default();
+    let of_trace =
+        run.trace.as_ref().map(|trace| trace::warnings(trace, run.is_scaled())).unwrap_or_default();
     all.into_iter().filter_map(warning).chain(of_trace).collect()
 }
 
@@ -107,9 +108,8 @@ fn overload(run: &Report) -> Option<String> {
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
     let advice = match run.trace.as_ref().and_then(|trace| trace.time_scale).filter(|&scale| scale < 1.0) {
         Some(scale) => format!(
-            "Its figures depend on the length of the run. The trace is replayed {:.3} times as fast as recorded: raise \
-             workload.time_scale (now {scale})",
-            1.0 / scale
+            "Its figures depend on the length of the run. The trace is replayed faster than it was recorded: raise \
+             workload.time_scale (now {scale})"
         ),
         None => "Its figures depend on the length of the run. Lower the arrival rate, or raise workload.time_scale of a trace"
             .to_owned(),

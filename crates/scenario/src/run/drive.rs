@@ -232,6 +232,8 @@ pub(super) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
 #[derive(Clone)]
 struct Window {
     from: SimTime,
+    /// The user's bytes so far.
+    user: UserBytes,
     /// Bytes of the user's data that devices had programmed.
     user_programmed: u64,
     devices: Vec<DeviceCounters>,
@@ -395,6 +397,7 @@ impl Meter<'_> {
         self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
         self.window = Some(Window {
             from,
+            user: self.user,
             user_programmed: UserBytes::programmed(array),
             devices: told_counters(array)?,
             messages: *array.message_counters(),
@@ -451,12 +454,15 @@ impl Meter<'_> {
         };
         let failures = this.failures.as_deref().map(|recorder| ending.report(recorder));
         let all = array.every_device();
+        let of_warmup = this.user.completed - window.user.completed - this.host.bytes_written();
+        let before = this.user.cut(of_warmup, &window, UserBytes::programmed(&array));
+        let host_bytes_written = this.host.bytes_written() + of_warmup - before;
         Ok(Measured {
             arrivals_ns: (!is_closed).then(|| this.host.last_arrival().saturating_since(window.from).as_ns()),
             host: this.host,
             gc_intervals: window.gc_intervals,
             counter_batches: window.batches,
-            host_bytes_written: this.user.within(UserBytes::programmed(&array), window.user_programmed),
+            host_bytes_written,
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
             pairs: all.iter().map(|device| device.pairs()).collect(),
             wear: all.iter().map(|device| Wear::of(device.ftl().erase_counts().iter().copied())).collect(),
@@ -488,8 +494,9 @@ impl Meter<'_> {
 
 /// What the user has written since the load began, warm-up included.
 ///
-/// At either end of the load nothing is under way, so bytes programmed for the user's data are those of the requests, times
-/// copies, less what a cache merged. In the window they are in the same proportion, and no request is cut in two.
+/// The window cuts writes of the warm-up that are under way when it opens. What had been programmed of them by then is what
+/// had been programmed in all, less what the complete ones need; for that the whole load tells how many bytes are programmed
+/// for one of the user, as nothing is under way at its ends.
 #[derive(Debug, Clone, Copy)]
 struct UserBytes {
     /// Id of the first request of the load.
@@ -517,11 +524,12 @@ impl UserBytes {
         counters(array).iter().zip(page_sizes(array)).map(|(counters, page)| counters.host_bytes(page)).sum()
     }
 
-    /// What was written in a window that ends with the load, from what was programmed at its ends.
-    fn within(&self, end: u64, from: u64) -> u64 {
-        let (all, window) = (u128::from(end - self.before), u128::from(end - from));
-        let share = (u128::from(self.completed) * window + all / 2).checked_div(all);
-        share.map_or(0, |bytes| bytes as u64)
+    /// Of so many bytes of writes that were under way when the window opened, those that were programmed by then. `end`: what
+    /// is programmed of the user's data at the end of the load.
+    fn cut(&self, under_way: u64, window: &Window, end: u64) -> u64 {
+        let so_far = u128::from(window.user_programmed - self.before) * u128::from(self.completed);
+        let so_far = so_far.checked_div(u128::from(end - self.before)).unwrap_or(0) as u64;
+        so_far.saturating_sub(window.user.completed).min(under_way)
     }
 }
 

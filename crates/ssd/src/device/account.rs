@@ -2,7 +2,7 @@
 //!
 //! Waiting for the host is what no other cause explains; [`waiting`](super::waiting) checks that the host explains it.
 
-use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
 
 use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRefusal, SubRequest};
@@ -206,7 +206,7 @@ impl<P: Probe> Device<P> {
         let is_told = met_gc && self.rules.tells_planes;
         if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
             // The only page of it.
-            let is_parity = sub.parity.cause_of(page) != IoCause::Host;
+            let is_parity = sub.parity.is_parity(page);
             let met_gc = met_gc || sub.met_gc;
             let token = sub.token;
             self.completions.push(SubCompletion { token, finish, blame, met_gc, is_parity });
@@ -274,7 +274,7 @@ impl<P: Probe> Device<P> {
                 finish: sub.finish,
                 blame: sub.blame,
                 met_gc: sub.met_gc,
-                is_parity: sub.parity.cause_of(sub.last_page) != IoCause::Host,
+                is_parity: sub.parity.is_parity(sub.last_page),
             };
             let counts = sub.met_gc && self.rules.tells_planes && !sub.background;
             self.completions.push(done);

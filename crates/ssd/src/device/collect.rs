@@ -217,6 +217,8 @@ impl<P: Probe> Device<P> {
         }
         if self.is_at_rest() {
             self.told_started = false;
+            // Who hears that it rests forgets that it was at hard.
+            self.dies.iter_mut().for_each(|die| die.has_told_hard = false);
             let soft = self.rules.shape.soft;
             self.registered = (0..self.rules.shape.units()).any(|unit| self.ftl.free_blocks(unit) <= soft);
             self.notices.push((now, Notice::GcEnded { registered: self.registered }));

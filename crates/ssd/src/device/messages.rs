@@ -1,6 +1,6 @@
 //! What goes into a device and what comes out of it.
 
-use harmonia_types::{Blame, Bytes, IoCause, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Bytes, Operation, ParityPages, SimDuration, SimTime};
 
 /// Part of a host request for one device: a range of bytes of its logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,19 +18,10 @@ pub struct SubRequest {
     pub fast_fail: bool,
     /// When its request should be done, if the host said so.
     pub deadline: Option<SimTime>,
-    /// Which of its pages are the array's parity.
+    /// Which of its pages are the array's own: parity, a log's, written behind the host's back.
     pub parity: ParityPages,
     /// It is background work of the array (rebuild, resync, scrub): the host does not wait for it, only behind it.
     pub background: bool,
-}
-
-impl SubRequest {
-    /// What page `page` of it is touched for.
-    #[inline]
-    pub fn cause_of(&self, page: u32) -> IoCause {
-        let is_behind = self.background && self.operation == Operation::Write;
-        if is_behind { IoCause::Background } else { self.parity.cause_of(page) }
-    }
 }
 
 /// A sub-request of which every page is served or refused, and at least one is served.

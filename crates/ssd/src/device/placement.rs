@@ -395,7 +395,7 @@ impl<P: Probe> Device<P> {
                 self.refuse_arriving(handle, page, left, now);
                 continue;
             }
-            let op = PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.cause_of(page)), ready);
+            let op = PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready);
             self.place_later(PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
         }
         Ok(())

@@ -253,7 +253,7 @@ impl<P: Probe> Device<P> {
         let handle = self.open_sub(sub, now, 1);
         self.last_activity = now;
         let ready = self.link.receive(now, self.rules.link_page);
-        let op = PageOp::new(handle, lpn, unit, 0, (OpKind::Write, sub.cause_of(0)), ready);
+        let op = PageOp::new(handle, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
         self.enqueue(die, op, now)?;
         self.answer_everywhere(now);
         self.tell_queue(now);

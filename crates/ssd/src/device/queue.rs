@@ -215,7 +215,7 @@ impl<P: Probe> Device<P> {
             self.refuse_arriving(handle, page, left, now);
             return Ok(());
         }
-        let op = PageOp::new(handle, lpn, unit, page, (kind, sub.cause_of(page)), ready);
+        let op = PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
         self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
     }
 

@@ -15,7 +15,7 @@
 //!
 //! Members that [run ahead](Device::run_through) settle writes, because only there what arrives next is known.
 
-use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
+use harmonia_types::{Blame, SimDuration, SimTime};
 
 use super::plain::Place;
 use super::windows::State;
@@ -95,7 +95,7 @@ impl<P: Probe> Device<P> {
             return false;
         }
         let origin = Some(Origin { token: sub.token, page: 0 });
-        let cause = sub.cause_of(0);
+        let cause = sub.parity.cause_of(0);
         if !self.ftl.program_within(unit, lpn, cause, origin, &mut self.probe) {
             // A block is opened or closed: somebody may have to hear of it.
             return false;
@@ -111,7 +111,7 @@ impl<P: Probe> Device<P> {
         self.events += 2;
         let blame =
             Blame { service: program.0, transfer: page_in.0, link: (begin - now).0, ..Blame::default() };
-        let is_parity = sub.parity.cause_of(0) != IoCause::Host;
+        let is_parity = sub.parity.is_parity(0);
         self.completions.push(SubCompletion {
             token: sub.token,
             finish: until,

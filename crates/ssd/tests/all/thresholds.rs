@@ -397,6 +397,20 @@ fn hard_is_told_anew_when_the_event_for_it_is_over() {
     assert_eq!(bench.notices(), [(opened, Notice::HardThreshold)]);
 }
 
+/// A write brings die 0 to hard while die 1 collects. When that is over the device is at rest, and who heard so forgets.
+#[test]
+fn hard_is_told_anew_where_another_die_ended_its_event_in_between() {
+    let mut bench = Bench::aged(&two_dies(), &[1]);
+    // Pages 1 and 24 are those of dies 1 and 0.
+    bench.read(0, 1, 1, 1).write(100, 2, 24, 1).advance(29_999);
+    let hard = |at| (at, Notice::HardThreshold);
+    let ended = (26_000, Notice::GcEnded { registered: true });
+    let told = bench.notices();
+    assert_eq!(told[1..], [hard(0), (0, Notice::GcStarted), hard(170), ended]);
+    bench.read(30_000, 3, 0, 1);
+    assert_eq!(bench.notices(), [hard(30_000), (30_000, Notice::GcStarted)]);
+}
+
 #[test]
 fn a_fast_failing_operation_is_answered_at_once_while_its_die_collects() {
     let mut bench = Bench::aged(&two_dies(), &[0]);

@@ -32,7 +32,7 @@
 //! | data that is not written, and parity or data that is written | anything | every member |
 //!
 //! Where a reconstruct-write is forced (`array.small_write = "reconstruct"`), the second row reads every member, too. Where a
-//! read-modify-write is, it is taken wherever nothing that it reads is missing. More is missing than the level survives: md fails
+//! read-modify-write is, it is taken where no parity is missing and no unit that is written. More is missing than the level survives: md fails
 //! the write, and here the rule below holds.
 //!
 //! With `"fewest"` it is the way with the fewest reads of the first three. A tie goes to reconstruct-write, then to everything. A
