@@ -46,7 +46,9 @@ const COLUMNS: [Column; 9] = [
         heading: "write<br>amplification",
         show: |run| {
             let ArrayReport { write_amplification, write_amplification_whole_cycles, .. } = run.array;
-            numbers::amplification(write_amplification_whole_cycles, write_amplification, 2)
+            let window = numbers::beside(write_amplification_whole_cycles, write_amplification);
+            or_none(write_amplification_whole_cycles, |ratio| format!("{ratio:.2}"))
+                + &window.map(|window| behind(&format!("window {window:.2}"))).unwrap_or_default()
         },
         winner: None,
     },

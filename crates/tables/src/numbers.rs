@@ -30,9 +30,13 @@ pub fn or_none<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 /// Write amplification over whole collection cycles, with so many decimals; where that in the measured window differs by more
 /// than 5%, that too.
 pub fn amplification(cycles: Option<f64>, window: Option<f64>, decimals: usize) -> String {
-    let differs = |window: &f64| cycles.is_none_or(|cycles| (window / cycles - 1.0).abs() > 0.05);
-    let window = window.filter(differs).map(|window| format!(" (window {window:.decimals$})"));
+    let window = beside(cycles, window).map(|window| format!(" (window {window:.decimals$})"));
     or_none(cycles, |cycles| format!("{cycles:.decimals$}")) + &window.unwrap_or_default()
+}
+
+/// Write amplification in the measured window, where that over whole cycles does not say as much.
+pub fn beside(cycles: Option<f64>, window: Option<f64>) -> Option<f64> {
+    window.filter(|window| cycles.is_none_or(|cycles| (window / cycles - 1.0).abs() > 0.05))
 }
 
 /// A share of one as a percentage with one decimal.

@@ -26,6 +26,7 @@ const AGAINST_FIRST: &str = "vs first";
 const BASELINE: &str = "baseline";
 const GC_AFFECTED: &str = "GC-affected: share of requests that waited for garbage collection. Write amp: flash bytes programmed per byte \
                            that the user wrote, over whole collection cycles.\n";
+const WINDOW_NOTE: &str = "Window: write amp in the measured window, where it differs by more than 5%.\n";
 const MISSED: &str = "missed";
 const MISSED_NOTE: &str =
     "Missed: of the requests that have a deadline (workload.deadline), those that took longer.\n";
@@ -70,6 +71,9 @@ pub(crate) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         table.push(row);
     }
     let mut text = titled(TITLE, &table, style) + &layout::wrapped(GC_AFFECTED, style.columns);
+    if runs.iter().any(tells_window) {
+        text.push_str(WINDOW_NOTE);
+    }
     if has_deadlines {
         text.push_str(MISSED_NOTE);
     }
@@ -101,6 +105,12 @@ fn row(run: &Report, mean: Cell, change: Option<String>) -> Vec<Cell> {
     row.extend(change.map(Cell::from));
     row.extend([numbers::count(run.array.erases).into(), amplification(run).into(), gc_affected(run).into()]);
     row
+}
+
+/// Whether write amplification in the window stands beside that over whole cycles.
+fn tells_window(run: &Report) -> bool {
+    let ArrayReport { write_amplification, write_amplification_whole_cycles, .. } = run.array;
+    numbers::beside(write_amplification_whole_cycles, write_amplification).is_some()
 }
 
 /// Of the array: flash bytes per byte of the user.
