@@ -42,6 +42,8 @@ TIMEOUT = 900
 """Seconds that the tests of a crate may take."""
 PATIENCE = 5
 """A test that takes so many times as long as without a mutant, and a minute, never ends."""
+LIMITED = ["prlimit", f"--as={8 << 30}"]
+"""What never ends may also take all memory."""
 SURVIVORS_AT_MOST = 0.1
 LONG = {"all", "contents", "registry"}
 """Programs whose long tests `make simulations` runs: they are marked as ignored."""
@@ -173,8 +175,9 @@ class Test:
     def runs(self, more: dict[str, str]) -> bool:
         """Whether all tests pass; ends with the first that fails."""
         quiet: dict[str, Any] = {"stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "text": True}
+        limited = [*LIMITED, self.program, *self.only]
         # A program of its own group: what it starts ends with it.
-        with subprocess.Popen([self.program, *self.only], cwd=self.folder, env=os.environ | more, start_new_session=True, **quiet) as run:
+        with subprocess.Popen(limited, cwd=self.folder, env=os.environ | more, start_new_session=True, **quiet) as run:
             alarm = threading.Timer(min(TIMEOUT, PATIENCE * self.seconds + 60), ended, [run])
             alarm.start()
             try:
@@ -238,7 +241,7 @@ def outcome(number: int, tests: list[Test]) -> str:
 
 def one_by_one(tree: Path, folder: Path, mutant: Mutant) -> str:
     out, name = folder / "out", mutant["name"]
-    one = mutants("-p", mutant["package"], "--file", mutant["file"], "--re", f"^{re.escape(name)}$", "--in-place")
+    one = LIMITED + mutants("-p", mutant["package"], "--file", mutant["file"], "--re", f"^{re.escape(name)}$", "--in-place")
     one += ["--baseline=skip", f"--timeout={TIMEOUT}", "--output", str(out)]
     one += ["--", "--", "--include-ignored", *(f"--skip={name}" for name in LONGEST)]
     kept = {"CARGO_TARGET_DIR": str(folder / "target"), "CARGO_PROFILE_DEV_DEBUG": "false"}

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 const DEVICES: u16 = 3;
 const REQUESTS: u64 = 600;
 /// Where there are many runs.
-const FEW: u64 = 120;
+const FEW: u64 = 200;
 const PAGE: u64 = 4096;
 
 fn device(domain: Domain) -> SsdConfig {

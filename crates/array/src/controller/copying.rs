@@ -169,6 +169,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.exchange(device, now);
         self.set_condition(device, Condition::Partial(built.unwrap_or(0)));
         self.set_access(device, Access::Open);
+        // What is about to be held back goes on as well.
+        self.agenda.push(now, Message::Open(device));
         self.announce_later(device, now);
         self.rebuild_the_rest(device, built.is_some(), now)
     }

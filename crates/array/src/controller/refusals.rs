@@ -22,7 +22,8 @@ use super::payload::Payload;
 use super::tokens::{NONE, Node};
 use super::transactions::{Chain, NO_RACE, Running};
 use super::{Access, Array, ArrayFailure};
-use crate::planner::{Refusal, Transaction};
+use crate::health::Condition;
+use crate::planner::{PlannedOperation, Refusal, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// A member refuses pages of an operation.
@@ -173,9 +174,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let waited = Blame { queue_gc: (now - since).0, ..Blame::default() };
             let chain = chain.and(index, now, operation.device, operation.phase, &waited);
             self.nodes.get_mut(node).before = self.nodes.keep_before(chain);
-            self.submit_node(node, now)?;
+            if self.is_lost_to_spare(&operation) {
+                self.agenda.push(now, Message::Refused(self.nodes.token(node), Refusal::Failed));
+            } else {
+                self.submit_node(node, now)?;
+            }
         }
         self.destage(device, now)
+    }
+
+    /// Whether a spare has taken the member's place meanwhile and does not hold what is read. Writes it takes.
+    fn is_lost_to_spare(&self, operation: &PlannedOperation) -> bool {
+        let end = operation.offset + operation.length;
+        operation.operation == Operation::Read
+            && matches!(self.health.of(operation.device), Condition::Partial(built) if built < end)
     }
 
     /// A read of a request was given to its member: when another transaction may begin to find out the same.

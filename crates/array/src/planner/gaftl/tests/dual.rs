@@ -211,9 +211,9 @@ fn contents_are_right_with_two_parities_while_pages_cannot_be_read_with_all_memb
     histories(Befall::PageErrors, true, 0..10, [4_000, 800, 0, 0, 0]);
 }
 
-/// The long form: `cargo test --release -p harmonia-array --lib gaftl -- --ignored`.
+/// The long form: `make histories`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes: make histories"]
 fn contents_are_right_with_two_parities_in_many_histories() {
     histories(Befall::Pairs, true, 90..1_800, [0; 5]);
     histories(Befall::FailuresAndPageErrors, true, 20..400, [0; 5]);
