@@ -24,7 +24,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
 	judgement judgement-long coverage demonstration command fuzz-one
 
@@ -45,6 +45,7 @@ help:
 	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
 	@echo 'make coverage  how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
+	@echo 'make histories  thousands of random histories of gaftl, all contents compared (about ten minutes)'
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make reproduce  run every experiment behind docs/findings.md (three quarters of an hour on two idle cores; goes on where it was stopped)'
@@ -101,7 +102,7 @@ whole:
 	git rev-parse HEAD > .ci/whole
 
 # What passed is kept by commit, so that a night that was stopped goes on.
-NIGHTS := check demo judgement-long coverage swarm torture fuzz mutants
+NIGHTS := check demo judgement-long coverage swarm torture histories fuzz mutants
 nightly: prerequisites prerequisites-python prerequisites-browser
 	@if [ -n "$$(git status --porcelain)" ]; then echo 'nightly: commit first: what passed is kept by commit'; exit 1; fi; \
 	passed=$(TARGET)/nightly/$$(git rev-parse HEAD); mkdir -p "$$passed"; \
@@ -182,8 +183,8 @@ judgement-long:
 
 coverage: prerequisites
 	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-metrics --test coverage -- --nocapture
-	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-scenario --test all judgement::intervals -- --include-ignored --nocapture
-	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-scenario --test all judgement::a_winner -- --include-ignored --nocapture
+	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-run --test all judgement::intervals -- --include-ignored --nocapture
+	HARMONIA_REPLICATIONS=200 cargo test --locked -p harmonia-run --test all judgement::a_winner -- --include-ignored --nocapture
 
 $(BROWSER_VENV)/ready: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER_VENV)
@@ -256,10 +257,14 @@ fuzz-one:
 	else echo "fuzz $(FUZZ_TARGET)"; cat $$log; rm $$log; exit 1; fi
 
 swarm: prerequisites
-	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-scenario --test all swarm:: -- --nocapture
+	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-run --test all swarm:: -- --nocapture
 
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)
+
+# Ignored tests of the library itself. `make simulations` runs those of its programs.
+histories: prerequisites
+	cargo test --locked -p harmonia-array --lib -- --ignored
 
 # What is known of a commit and a seed is kept below target/mutants; 300 mutants take an hour and a half on two cores.
 mutants: prerequisites prerequisites-python $(VENV)/ready
@@ -324,7 +329,7 @@ findings: prerequisites
 	cargo run --quiet --locked -p harmonia-reproduce --example findings
 
 docs: prerequisites
-	cargo run --quiet --locked -p harmonia-scenario --example pages
+	cargo run --quiet --locked -p harmonia-run --example pages
 
 clean:
 	cargo clean

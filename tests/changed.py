@@ -36,6 +36,7 @@ STEPS = {
         "crates/workload/*",
         "crates/metrics/*",
         "crates/scenario/*",
+        "crates/run/*",
     ],
     # Adding a policy touches a registry, the shapes of policies, and what is made of their keys. That the rest builds and
     # lists what is registered, other steps test.
@@ -52,7 +53,7 @@ STEPS = {
         "crates/ssd/tests/registry.rs",
         "crates/scenario/src/schema/*",
         "crates/scenario/src/policies*",
-        "crates/scenario/examples/*",
+        "crates/run/examples/*",
         "crates/cli/src/commands/policies*",
     ],
     # The page is made by its crate from a report, and by these from names, tables and pictures.
@@ -62,7 +63,7 @@ STEPS = {
         "crates/figure/*",
         "crates/tables/*",
         "crates/metrics/src/*",
-        "crates/scenario/src/run/*",
+        "crates/run/src/*",
         "crates/cli/src/*",
     ],
     # Whatever parses, and whatever replays what was parsed.
@@ -72,6 +73,7 @@ STEPS = {
         "crates/workload/*",
         "crates/types/*",
         "crates/scenario/src/*",
+        "crates/run/src/*",
         "crates/flash/src/presets*",
         "crates/array/src/config*",
         "crates/array/src/layout/*",

@@ -34,7 +34,8 @@ use std::time::Instant;
 use floor::{Floor, Table};
 use harmonia_array::{AgedState, AgeingPlan, age};
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunOptions, Scenario, Silent, Unobserved, Variant, compare, run_aged};
+use harmonia_run::{RunOptions, Silent, Unobserved, compare, run_aged};
+use harmonia_scenario::{Scenario, Variant};
 use harmonia_ssd::HugeTable;
 
 /// Overwrites of one timing of the floor: about 0.3 s.

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use harmonia_scenario::{RunOptions, Silent, Unobserved};
+use harmonia_run::{RunOptions, Silent, Unobserved};
 use harmonia_sweep::{Base, Plan, Point, Store, Unwatched, run};
 
 use super::REPEATS;

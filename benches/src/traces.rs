@@ -176,5 +176,5 @@ fn memory(folder: &Path) -> std::io::Result<()> {
 /// Reads a trace and prints the peak memory of this process, in bytes.
 pub fn print_peak_memory(path: PathBuf) {
     std::hint::black_box(rows(&path, "msr"));
-    println!("{}", harmonia_scenario::peak_rss_bytes());
+    println!("{}", harmonia_run::peak_rss_bytes());
 }

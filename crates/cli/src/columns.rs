@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use harmonia_metrics::rows::{self, GC_INTERVALS, Kind, NULL, OF_RUN, OPERATIONS, REQUESTS, Rows};
 use harmonia_metrics::{Observer, Report};
-use harmonia_scenario::{Observe, RunId};
+use harmonia_run::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, SimTime};
 use parquet::basic::{Compression, Encoding};
 use parquet::column::writer::ColumnCloseResult;

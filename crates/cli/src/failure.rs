@@ -2,7 +2,8 @@
 
 use std::io;
 
-use harmonia_scenario::{BadInput, RunError};
+use harmonia_run::RunError;
+use harmonia_scenario::BadInput;
 
 use crate::interrupt;
 

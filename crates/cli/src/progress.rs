@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use harmonia_scenario::{Progress, Stage};
+use harmonia_run::{Progress, Stage};
 use harmonia_tune::Watch;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use harmonia_metrics::recording::{Limits, MemberPlanes, Recorder, Recording};
 use harmonia_metrics::{AilingSpan, Observer};
-use harmonia_scenario::{Observe, RunId};
+use harmonia_run::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, SimTime};
 
 /// Runs that are recorded in full detail: more of them share as much.

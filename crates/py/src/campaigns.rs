@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use harmonia_reproduce::campaign;
 use harmonia_reproduce::experiment::Job;
 use harmonia_reproduce::{Choice, Results, experiments};
-use harmonia_scenario::{BadInput, RunOptions};
+use harmonia_run::RunOptions;
+use harmonia_scenario::BadInput;
 use harmonia_tune::{Campaign, Request, Space, objective};
 use pyo3::prelude::*;
 

@@ -3,7 +3,8 @@
 //! Bad input is `harmonia.BadInput`, a `ValueError` with `key`, `line` and `column`; a mistake in Harmonia itself is a
 //! `RuntimeError`; a signal raises what its own handler raises, for Ctrl-C `KeyboardInterrupt`.
 
-use harmonia_scenario::{BadInput, RunError};
+use harmonia_run::RunError;
+use harmonia_scenario::BadInput;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 

@@ -108,8 +108,8 @@ mod native {
     use super::{Cross, Source, Trace, Variant, errors, simulate};
     use harmonia_metrics::Comparison;
     use harmonia_page::Recordings;
+    use harmonia_run::{Observe, RunOptions};
     use harmonia_scenario::presets::{self, Parameter, PresetInfo};
-    use harmonia_scenario::{Observe, RunOptions};
     use pyo3::prelude::*;
     use serde_json::json;
 
@@ -164,7 +164,7 @@ mod native {
         let variants = [Variant { label: String::new(), scenario }];
         let watch = Watch::new(keep, 1, 1);
         let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
-            watch.over(options, |options| harmonia_scenario::compare_seeds(&variants, 1, options))
+            watch.over(options, |options| harmonia_run::compare_seeds(&variants, 1, options))
         })?;
         let report = errors::json(&comparison.only())?;
         let (tables, page) = watch.finish(&comparison, &Cross::default(), &variants);
@@ -234,10 +234,10 @@ mod native {
             None => Ok((vec![Variant { label: String::new(), scenario: source.load()? }], Cross::default())),
         });
         let (variants, cross) = variants.map_err(|error| errors::bad_input(py, &error))?;
-        let seeds = seeds.unwrap_or_else(|| harmonia_scenario::default_seeds(&variants));
+        let seeds = seeds.unwrap_or_else(|| harmonia_run::default_seeds(&variants));
         let watch = Watch::new(keep, variants.len(), seeds);
         let comparison = simulate::interruptibly(py, threads, checked, cache, |options| {
-            watch.over(options, |options| harmonia_scenario::compare_seeds(&variants, seeds, options))
+            watch.over(options, |options| harmonia_run::compare_seeds(&variants, seeds, options))
         })?;
         let (tables, page) = watch.finish(&comparison, &cross, &variants);
         Ok((errors::json(&comparison)?, tables, page))

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use harmonia_scenario::{AgedCache, RunError, RunOptions, Silent, Unobserved};
+use harmonia_run::{AgedCache, RunError, RunOptions};
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -27,9 +27,8 @@ pub(crate) fn interruptibly<T: Send>(
         threads: threads.max(1),
         checked,
         cancel: &cancel,
-        progress: &Silent,
-        observe: &Unobserved,
         cache: cache.as_ref(),
+        ..RunOptions::default()
     };
     let (result, signal) = py.detach(|| {
         std::thread::scope(|scope| {

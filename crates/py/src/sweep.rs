@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use harmonia_scenario::{BadInput, RunError};
+use harmonia_run::RunError;
+use harmonia_scenario::BadInput;
 use harmonia_sweep::{Base, Plan, Point, Store, TABLE, Table, Unwatched, parquet};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;

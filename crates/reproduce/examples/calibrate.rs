@@ -30,7 +30,8 @@ use harmonia_reproduce::claims::inside_the_die::{AFFECTED_READS, AFFECTED_WRITES
 use harmonia_reproduce::experiment::{Experiment, SEEDS, experiments};
 use harmonia_reproduce::measure::Quantity;
 use harmonia_reproduce::summary::Summary;
-use harmonia_scenario::{AgedCache, RunOptions, Silent, Unobserved, Variant, compare_seeds};
+use harmonia_run::{AgedCache, RunOptions, compare_seeds};
+use harmonia_scenario::Variant;
 
 /// Writes of a burst.
 const BURST_LENGTH: u32 = 5000;
@@ -250,14 +251,8 @@ impl Baseline {
         let variants = variants.collect::<Result<Vec<Variant>, Failure>>()?;
         let cancel = AtomicBool::new(false);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let options = RunOptions {
-            threads,
-            checked: false,
-            cancel: &cancel,
-            progress: &Silent,
-            observe: &Unobserved,
-            cache: Some(&self.aged),
-        };
+        let options =
+            RunOptions { threads, cancel: &cancel, cache: Some(&self.aged), ..RunOptions::default() };
         let runs = compare_seeds(&variants, self.seeds, &options)?.runs;
         let summaries: Vec<Summary> = runs.iter().map(Summary::from).collect();
         for (&index, runs) in volumes.iter().zip(summaries.chunks(self.seeds as usize)) {

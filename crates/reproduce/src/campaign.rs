@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use harmonia_scenario::{RunError, RunOptions, Store, VERSION, Variant, outcomes};
+use harmonia_run::{RunError, RunOptions, Store, VERSION, outcomes};
+use harmonia_scenario::Variant;
 
 use crate::experiment::Job;
 use crate::results::Results;

@@ -12,7 +12,7 @@ use harmonia_metrics::{
 use serde::{Deserialize, Serialize};
 
 /// What a run showed, or why it could not be run.
-pub type Outcome = harmonia_scenario::Outcome<Summary>;
+pub type Outcome = harmonia_run::Outcome<Summary>;
 
 /// The figures of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

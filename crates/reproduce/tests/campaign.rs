@@ -12,7 +12,7 @@ use harmonia_reproduce::claims::{Claim, Test, Unit};
 use harmonia_reproduce::experiment::{Experiment, Job};
 use harmonia_reproduce::measure::{Quantity, lowered};
 use harmonia_reproduce::verdict::{Expected, Verdict};
-use harmonia_scenario::{RunError, RunOptions, Silent, Unobserved};
+use harmonia_run::{RunError, RunOptions};
 
 const BASE: &str = r#"
     name = "shrunken"
@@ -49,7 +49,7 @@ impl Watch for Batches {
 }
 
 fn options(cancel: &AtomicBool) -> RunOptions<'_> {
-    RunOptions { threads: 2, checked: false, cancel, progress: &Silent, observe: &Unobserved, cache: None }
+    RunOptions { threads: 2, cancel, ..RunOptions::default() }
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! Does nobody wait for collection under GAFTL but where that is counted? Every load that is evaluated, on small chips, with all
 //! invariants checked.
 
-use std::sync::atomic::AtomicBool;
-
 use harmonia_metrics::Report;
 use harmonia_reproduce::experiment::experiments;
-use harmonia_scenario::{RunOptions, Silent, Unobserved, run};
-
-static NEVER: AtomicBool = AtomicBool::new(false);
+use harmonia_run::{RunOptions, Silent, Unobserved, run};
 
 /// An eighth of the blocks, a second of requests that are measured.
 const SMALL: [&str; 5] = [
@@ -23,7 +19,7 @@ fn report(variant: &str, experiment: &harmonia_reproduce::Experiment) -> Report 
     let scenario =
         experiment.scenario(variant, 1, &sets).unwrap_or_else(|error| panic!("{variant}: {error}"));
     let (progress, observe) = (&Silent, &Unobserved);
-    let options = RunOptions { threads: 1, checked: true, cancel: &NEVER, progress, observe, cache: None };
+    let options = RunOptions { checked: true, progress, observe, ..RunOptions::default() };
     run(&scenario, &options).unwrap_or_else(|error| panic!("{variant}: {error}"))
 }
 

@@ -73,7 +73,7 @@ fn add<F>(list: &mut Vec<PolicyInfo>, kind: Kind, registry: &Registry<F>) {
 ///
 /// # Errors
 /// Why it cannot be built, or that there is no such policy.
-pub(crate) fn built(array: &ArrayConfig, policy: &str) -> Result<Box<dyn Coordinator>, String> {
+pub fn built(array: &ArrayConfig, policy: &str) -> Result<Box<dyn Coordinator>, String> {
     let none = Default::default();
     (entry(policy)?.build)(&parameters(array, policy, &none))
 }

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use harmonia_run::VERSION;
 use harmonia_scenario::files::open_regular;
-use harmonia_scenario::{BadInput, Scenario, VERSION};
+use harmonia_scenario::{BadInput, Scenario};
 use harmonia_trace::Trace;
 use harmonia_workload::{TraceConfig, WorkloadConfig};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};

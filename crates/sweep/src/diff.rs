@@ -9,7 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use harmonia_metrics::{Comparison, Interval, Report, Versus, figures_of, versus};
-use harmonia_scenario::{BadInput, Outcome, printable};
+use harmonia_run::Outcome;
+use harmonia_scenario::{BadInput, printable};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use harmonia_scenario::{BadInput, MOST_SEEDS, files, nearest, printable};
+use harmonia_run::MOST_SEEDS;
+use harmonia_scenario::{BadInput, files, nearest, printable};
 use harmonia_tune::space;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -11,10 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use harmonia_array::AgedState;
 use harmonia_metrics::Report;
-use harmonia_scenario::{
-    BadInput, Outcome, RunError, RunOptions, Silent, Unobserved, aged_by, aged_state, fits_in_memory,
-    run_aged,
-};
+use harmonia_run::{Outcome, RunError, RunOptions, aged_by, aged_state, fits_in_memory, run_aged};
+use harmonia_scenario::BadInput;
 use serde::Serialize;
 
 use crate::plan::Point;
@@ -238,12 +236,10 @@ impl<'a> Sweep<'a> {
     /// How one point is run.
     fn alone(&self) -> RunOptions<'_> {
         RunOptions {
-            threads: 1,
             checked: self.options.checked,
             cancel: self.options.cancel,
-            progress: &Silent,
-            observe: &Unobserved,
             cache: self.options.cache,
+            ..RunOptions::default()
         }
     }
 

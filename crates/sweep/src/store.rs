@@ -18,7 +18,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{BadInput, Outcome, VERSION, files, printable};
+use harmonia_run::{Outcome, VERSION};
+use harmonia_scenario::{BadInput, files, printable};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::Outcome;
+use harmonia_run::Outcome;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 

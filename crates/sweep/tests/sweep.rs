@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{Outcome, RunError, RunOptions, Silent, Unobserved};
+use harmonia_run::{Outcome, RunError, RunOptions};
 use harmonia_sweep::{
     Base, Diff, Done, Plan, Point, Shard, Side, Store, Stored, Table, Unwatched, Watch, run,
 };
@@ -30,8 +30,7 @@ fn swept(
     cancel: &AtomicBool,
 ) -> Result<Done, RunError> {
     let store = Store::create(folder).expect("a folder");
-    let options =
-        RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved, cache: None };
+    let options = RunOptions { threads, cancel, ..RunOptions::default() };
     run(points, &store, &options, watch)
 }
 
@@ -81,20 +80,13 @@ fn a_point_is_what_a_run_of_its_own_is_on_any_number_of_threads() {
     assert_eq!(all(&points, folders[1].path(), 5), Done { run: 24, known: 0, refused: 0 });
     assert_eq!(results(folders[0].path()), results(folders[1].path()));
     let cancel = AtomicBool::new(false);
-    let options = RunOptions {
-        threads: 1,
-        checked: true,
-        cancel: &cancel,
-        progress: &Silent,
-        observe: &Unobserved,
-        cache: None,
-    };
+    let options = RunOptions { checked: true, cancel: &cancel, ..RunOptions::default() };
     let store = Store::open(folders[1].path()).expect("there");
     for point in points.iter().step_by(5) {
         let Some(Outcome::Measured(kept)) = store.load(&point.address).map(|kept| kept.outcome) else {
             panic!("{} is missing", point.label)
         };
-        let alone = harmonia_scenario::run(&point.scenario, &options).expect("runs");
+        let alone = harmonia_run::run(&point.scenario, &options).expect("runs");
         assert_eq!(kept.without_engine(), Report { label: point.label.clone(), ..alone }.without_engine());
     }
 }

@@ -1,7 +1,7 @@
 //! Results of a sweep: one row a run, or one row for the seeds of a variant.
 
 use harmonia_metrics::{Interval, Report, figures_of};
-use harmonia_scenario::Outcome;
+use harmonia_run::Outcome;
 use harmonia_sweep::Stored;
 
 use crate::numbers::{self, NONE};

@@ -10,10 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{
-    BadInput, MOST_SEEDS, Outcome, RunError, RunOptions, Scenario, Store, Template, TraceFile, Variant,
-    outcomes,
-};
+use harmonia_run::{MOST_SEEDS, Outcome, RunError, RunOptions, Store, outcomes};
+use harmonia_scenario::{BadInput, Scenario, Template, TraceFile, Variant};
 
 use crate::objective::{OBJECTIVES, Objective};
 use crate::report::TuneReport;

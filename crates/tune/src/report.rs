@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use harmonia_metrics::{Contrast, Interval};
-use harmonia_scenario::{BadInput, RunError, VERSION};
+use harmonia_run::{RunError, VERSION};
+use harmonia_scenario::BadInput;
 use serde::Serialize;
 
 use crate::campaign::Campaign;

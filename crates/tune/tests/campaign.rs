@@ -7,7 +7,8 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use harmonia_scenario::{Progress, RunError, RunOptions, Silent, Stage, Template, Unobserved};
+use harmonia_run::{Progress, RunError, RunOptions, Silent, Stage};
+use harmonia_scenario::Template;
 use harmonia_tune::{Campaign, Request, Space, TuneReport, Watch, objective, picture};
 
 /// Counts what needed no simulation.
@@ -55,8 +56,7 @@ impl Setup {
         progress: &dyn Progress,
         cancel: &AtomicBool,
     ) -> (Result<TuneReport, RunError>, usize) {
-        let options =
-            RunOptions { threads, checked: false, cancel, progress, observe: &Unobserved, cache: None };
+        let options = RunOptions { threads, cancel, progress, ..RunOptions::default() };
         let known = Known::default();
         let campaign = Campaign::new(self.request()).unwrap_or_else(|why| panic!("{why}"));
         (campaign.run(folder, &options, &known), known.0.get())

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use harmonia_scenario::{AgedCache, CacheUsage};
+use harmonia_run::{AgedCache, CacheUsage};
 use harmonia_tables::numbers::{bytes, count};
 use serde::Serialize;
 

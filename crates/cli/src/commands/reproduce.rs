@@ -10,7 +10,8 @@ use harmonia_reproduce::assessment::Assessment;
 use harmonia_reproduce::campaign::{self, Watch};
 use harmonia_reproduce::experiment::{Experiment, Job};
 use harmonia_reproduce::{Choice, Results, experiments, findings};
-use harmonia_scenario::{AgedCache, Progress, RunOptions, Unobserved, files};
+use harmonia_run::{AgedCache, Progress, RunOptions};
+use harmonia_scenario::files;
 use harmonia_tables::{Cell, Emphasis, Table};
 
 use super::cache;
@@ -42,8 +43,7 @@ pub(crate) fn reproduce(
     let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let cache = cache::of_user(AgedCache::MOST_BYTES);
-    let options =
-        RunOptions { threads, checked: false, cancel, progress, observe: &Unobserved, cache: cache.as_ref() };
+    let options = RunOptions { threads, cancel, progress, cache: cache.as_ref(), ..RunOptions::default() };
     let watch = Teller { output, last: Counter::new(usize::MAX) };
     let runs = arguments.out.join("runs");
     let measured = match arguments.kept {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use harmonia_metrics::Comparison;
-use harmonia_scenario::Outcome;
+use harmonia_run::Outcome;
 use harmonia_sweep::{Store, Stored, TABLE, Table, csv, parquet};
 use harmonia_tables::{self as tables, Style, numbers};
 

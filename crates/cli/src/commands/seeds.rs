@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use harmonia_metrics::Comparison;
 use harmonia_metrics::judgement::FIRST_LOOK;
-use harmonia_scenario::{RunError, RunOptions, Variant, compare_seeds, compare_while};
+use harmonia_run::{RunError, RunOptions, compare_seeds, compare_while};
+use harmonia_scenario::Variant;
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy)]

@@ -7,10 +7,10 @@ use std::time::Duration;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_page::{self as page, Recordings};
-use harmonia_scenario::{
-    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, Scenario, Variant, aged_arrays,
-    default_seeds, share_addresses,
+use harmonia_run::{
+    AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, aged_arrays, default_seeds,
 };
+use harmonia_scenario::{Scenario, Variant, share_addresses};
 use harmonia_tables::{self as tables, Cross, Rest, Style, numbers};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;

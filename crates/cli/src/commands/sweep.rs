@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
-use harmonia_scenario::{AgedCache, RunOptions, Silent, Unobserved};
+use harmonia_run::{AgedCache, RunOptions};
 use harmonia_sweep::{Done, Plan, Point, Store, TABLE, Unwatched, Watch};
 use harmonia_tables::{self as tables, Style, numbers};
 use serde::Serialize;
@@ -77,9 +77,8 @@ fn run(
         threads,
         checked: options.checked,
         cancel,
-        progress: &Silent,
-        observe: &Unobserved,
         cache: cache.as_ref(),
+        ..RunOptions::default()
     };
     let watch: &dyn Watch = bar.map_or(&Unwatched, |bar| bar);
     let done = harmonia_sweep::run(points, store, &how, watch);

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
-use harmonia_scenario::{AgedCache, Progress, RunError, RunOptions, Template, Unobserved};
+use harmonia_run::{AgedCache, Progress, RunError, RunOptions};
+use harmonia_scenario::Template;
 use harmonia_tables::{self as tables, Style, numbers};
 use harmonia_tune::{Campaign, Request, Space, TuneReport, Watch, objective, picture};
 
@@ -85,8 +86,8 @@ fn search(
         checked: options.checked,
         cancel,
         progress: bars.map_or(&Silent as &dyn Progress, |bars| bars),
-        observe: &Unobserved,
         cache: cache.as_ref(),
+        ..RunOptions::default()
     };
     let runs = options.out.as_deref().map(|folder| folder.join(RUNS));
     let watch: &dyn Watch = bars.map_or(&Silent, |bars| bars);

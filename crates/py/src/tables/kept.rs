@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use harmonia_metrics::Observer;
 use harmonia_metrics::rows::{self, GC_INTERVALS, REQUESTS, Rows};
-use harmonia_scenario::{Observe, RunId};
+use harmonia_run::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, SimTime};
 
 use super::Table;

@@ -1,6 +1,6 @@
 //! The end of a search: what cannot be told from the best, and how the best few do with seeds nothing was chosen by.
 
-use harmonia_scenario::Outcome;
+use harmonia_run::Outcome;
 
 use super::{Candidate, Fate, Found, Oracle, Race, Stopped, worse};
 

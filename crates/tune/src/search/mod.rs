@@ -27,7 +27,7 @@ mod held_out;
 mod tests;
 
 use harmonia_metrics::{Contrast, Interval};
-use harmonia_scenario::Outcome;
+use harmonia_run::Outcome;
 
 /// A point: the index of a value for each key.
 pub type Point = Vec<u32>;

@@ -8,14 +8,14 @@
 use std::sync::atomic::AtomicBool;
 
 use harmonia_metrics::Report;
-use harmonia_scenario::{RunError, RunOptions, Scenario, TraceFile, Unobserved, Variant, compare};
+use harmonia_run::{RunError, RunOptions, compare};
+use harmonia_scenario::{Scenario, TraceFile, Variant};
 use harmonia_tables::numbers::count;
 use harmonia_workload::TraceFit;
 use harmonia_workload::{Limit, Pacing, Remap, StreamsConfig, TraceConfig, Volumes, WorkloadConfig};
 
 use crate::args::TraceReading;
 use crate::failure::Failure;
-use crate::progress::Silent;
 
 /// The built-in array.
 const REFERENCE: &str = include_str!("reference.toml");
@@ -73,11 +73,8 @@ pub(super) fn check(
     let variants = both(of_trace, reading, fit);
     let options = RunOptions {
         threads: std::thread::available_parallelism().map_or(1, usize::from),
-        checked: false,
         cancel,
-        progress: &Silent,
-        observe: &Unobserved,
-        cache: None,
+        ..RunOptions::default()
     };
     let runs = match compare(&variants, &options) {
         Ok(comparison) => comparison.runs,

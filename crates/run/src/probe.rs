@@ -1,0 +1,117 @@
+//! What devices tell while they run, to the report and to a run's observer.
+//!
+//! What nobody wants to know the device does not even look at: it costs a tenth of the time of a run. How devices stand
+//! over time is wanted by an observer that draws or keeps, and wherever a policy limits how many channels collect; what
+//! planes do by an observer alone, and of the first member only.
+
+use harmonia_flash::Geometry;
+use harmonia_metrics::recording::{MemberPlanes, PlaneRecorder};
+use harmonia_metrics::{OverTime, OverTimeReport};
+use harmonia_ssd::probe::Probe;
+use harmonia_types::{DeviceId, Levels, PlaneWork, SimTime};
+
+/// What a run wants to know of its devices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// How each stands over time.
+    pub levels: bool,
+    /// What the planes of the first one do.
+    pub planes: bool,
+    /// Whether each checks its invariants after every event.
+    pub checks: bool,
+}
+
+/// A probe that tells what it has seen.
+pub(crate) trait Told: Probe {
+    /// Of a member with such dies.
+    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self;
+
+    /// How the device stood over time, up to `end`; empty if that was not wanted.
+    fn over_time(&self, end: SimTime) -> OverTimeReport;
+
+    /// What its planes did, if they were recorded.
+    fn planes(&self) -> Option<MemberPlanes>;
+}
+
+/// Watches one member, and has it check its invariants if that is wanted; does neither, at no cost, unless `WATCHES`.
+#[derive(Debug, Clone)]
+pub(crate) struct RunProbe<const WATCHES: bool> {
+    member: DeviceId,
+    wanted: Wanted,
+    over_time: OverTime,
+    planes: Option<Box<PlaneRecorder>>,
+}
+
+impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
+    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self {
+        let recorder = || Box::new(PlaneRecorder::new(geometry.dies(), geometry.planes_per_die));
+        RunProbe {
+            member,
+            wanted,
+            over_time: OverTime::new(geometry.channels as usize),
+            planes: (wanted.planes && member == DeviceId(0)).then(recorder),
+        }
+    }
+
+    fn over_time(&self, end: SimTime) -> OverTimeReport {
+        if self.wanted.levels { self.over_time.report(end) } else { OverTimeReport::default() }
+    }
+
+    fn planes(&self) -> Option<MemberPlanes> {
+        let dies = self.planes.as_ref()?.finish();
+        Some(MemberPlanes { member: self.member, dies })
+    }
+}
+
+impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
+    #[inline]
+    fn audits(&self) -> bool {
+        WATCHES && self.wanted.checks
+    }
+
+    #[inline]
+    fn watches_planes(&self) -> bool {
+        WATCHES
+    }
+
+    #[inline]
+    fn watches_levels(&self) -> bool {
+        WATCHES
+    }
+
+    fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
+        if let Some(recorder) = &mut self.planes {
+            recorder.works(at, die, plane, work);
+        }
+    }
+
+    fn stops(&mut self, at: SimTime, die: u32) {
+        if let Some(recorder) = &mut self.planes {
+            recorder.stops(at, die);
+        }
+    }
+
+    fn suspends(&mut self, at: SimTime, die: u32) {
+        if let Some(recorder) = &mut self.planes {
+            recorder.suspends(at, die);
+        }
+    }
+
+    fn waits(&mut self, at: SimTime, die: u32, operations: u32) {
+        if let Some(recorder) = &mut self.planes {
+            recorder.waits(at, die, operations);
+        }
+    }
+
+    #[inline]
+    fn levels(&mut self, at: SimTime, levels: &Levels) {
+        self.over_time.levels(at, levels);
+    }
+
+    fn window(&mut self, from: SimTime) {
+        self.over_time.window(from);
+        if let Some(recorder) = &mut self.planes {
+            recorder.window(from);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Measurements to the report, and the engine section about the run itself.
+
+use harmonia_array::coordination::Coordinator;
+use harmonia_array::layout::Layout;
+use harmonia_array::{
+    ArrayConfig, ArrayCounters, BitmapCounters, Interface, Level, LogCounters, NvramCounters, ReadCounters,
+    Reads, Steadiness, WriteHole,
+};
+use harmonia_metrics::{
+    ArrayReport, BitmapReport, CoordinationReport, DeviceReport, DieTraits, EngineReport, EventReport,
+    EventsReport, FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, NvramReport,
+    PreconditionReport, ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
+    Warning, WriteHoleReport,
+};
+use harmonia_ssd::SsdConfig;
+use harmonia_trace::{Action, EventCount, EventsRead};
+use harmonia_types::{DeviceCounters, IoCause};
+use harmonia_workload::{Limit, TraceAccount, TraceConfig, WorkloadConfig};
+
+use crate::drive::Measured;
+use harmonia_scenario::Variant;
+use harmonia_scenario::policies::built;
+
+/// Wall time, for the engine section alone: nothing else of a report may depend on it.
+#[expect(clippy::disallowed_types, reason = "the engine section reports how long a run took")]
+pub(crate) struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    #[expect(clippy::disallowed_types, reason = "the engine section reports how long a run took")]
+    pub fn start() -> Self {
+        Stopwatch(std::time::Instant::now())
+    }
+
+    pub fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+pub(crate) fn build(
+    variant: &Variant,
+    steadiness: &Steadiness,
+    ageing_ns: u64,
+    measured: Measured,
+) -> Report {
+    let scenario = &variant.scenario;
+    let faults = &scenario.array.faults;
+    let spares = if faults.is_none() { &[][..] } else { &faults.spares };
+    let members = || scenario.array.members.iter().chain(spares).chain(&faults.journal);
+    let messages = &measured.messages;
+    let of_messages = [
+        ("soft_notices", messages.soft_notices),
+        ("hard_notices", messages.hard_notices),
+        ("forced", messages.forced),
+        ("queries", messages.queries),
+        ("holds", messages.holds),
+        ("releases", messages.releases),
+        ("windows", messages.windows),
+    ];
+    let policy = built(&scenario.array, &scenario.array.coordination.policy).ok();
+    let policy = policy.as_deref();
+    let name = scenario.array.coordination.policy.clone();
+    let counters = of_messages.iter().chain(&measured.policy_counters).copied();
+    let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
+    // Requests wait for a member, whatever device is in its place, or for the journal.
+    let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
+    let watched = measured.over_time.into_iter().zip(gc_waits);
+    let dies = members().zip(&measured.pairs);
+    let dies = dies.map(|(member, &pairs)| DieTraits {
+        planes: member.ssd.geometry.planes_per_die,
+        pairs,
+        page_size: u64::from(member.ssd.geometry.page_size),
+    });
+    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(dies.clone());
+    let page_operations = measured.devices.iter().map(|device| {
+        // Each page moved is read as well as programmed.
+        let programs: u64 = device.programs.iter().sum();
+        programs
+            + device.gc_pages_moved()
+            + device.host_pages_read
+            + device.parity_pages_read
+            + device.read_modify_write_reads
+            + device.erases
+    });
+    let layout = scenario.array.layout();
+    let counted = measured.gc_intervals.iter().zip(&measured.devices).zip(members());
+    let events = counted.map(|((&intervals, device), member)| intervals.max(rounds(device, &member.ssd)));
+    let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
+    let array = ArrayReport {
+        usable_bytes: layout.logical_bytes(),
+        redundancy: redundancy(scenario.array.level, &measured.redundancy),
+        stripe_cache: stripe_cache(&scenario.array, &measured.redundancy),
+        reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
+        nvram: nvram(&scenario.array, &measured.redundancy.nvram),
+        write_hole: write_hole(&scenario.array, &measured.redundancy.log),
+        bitmap: bitmap(&scenario.array, &measured.redundancy.bitmap),
+        failures: measured.failures,
+        feasibility: policy
+            .filter(|policy| policy.keeps_apart())
+            .map(|policy| FeasibilityReport::new(policy.at_once(), &measured.warmup_gc, &measured.gc_share)),
+        ..ArrayReport::new(
+            measured.devices.iter().zip(dies.clone()),
+            measured.gc_share,
+            coordination,
+            measured.host_bytes_written,
+        )
+    }
+    .with_copies(copies);
+    let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };
+    measured.counter_batches.add_to(&mut host.batches, &array, host.requests);
+    let is_gone_by = array.reconstruct.is_some() || array.nvram.is_some();
+    let failures = array.failures.clone();
+    let place_taken_by = |device: u16| failures.as_ref()?.place_taken_by(device);
+    let count = measured.devices.len();
+    let has_shares = !scenario.array.parity_shares.is_empty();
+    let ended = measured.trace.as_ref().and_then(|trace| ended_early(&scenario.workload, trace.rows));
+    let mut report = Report {
+        schema: SCHEMA.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        scenario: serde_json::to_value(scenario).unwrap_or(serde_json::Value::Null),
+        seed: scenario.seed,
+        simulated_ns: measured.window_ns,
+        host,
+        array,
+        engine: EngineReport {
+            wall_ns: measured.wall_ns,
+            events: measured.events,
+            page_operations: page_operations.sum(),
+            peak_rss_bytes: peak_rss_bytes(),
+            precondition_wall_ns: ageing_ns,
+            threads: measured.threads.0 as u64,
+            why_one_thread: measured.threads.1.map(str::to_owned),
+        },
+        devices: devices
+            .zip(events)
+            .zip(0..)
+            .map(|(((((counters, wear), (over_time, gc_waits)), dies), gc_events), index)| DeviceReport {
+                gc_events,
+                parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
+                over_time,
+                // Who goes by it is told how good it is.
+                gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
+                gc_waits,
+                spare: index >= scenario.array.devices,
+                in_place_of: place_taken_by(index),
+                journal: faults.journal.is_some() && usize::from(index) + 1 == count,
+                ..DeviceReport::new(counters, wear, dies)
+            })
+            .collect(),
+        precondition: PreconditionReport {
+            steady: steadiness.is_steady(),
+            write_amplification_windows: steadiness.windows,
+            fill: scenario.precondition.fill,
+            overwrite: scenario.precondition.overwrite,
+        },
+        label: label(variant),
+        trace: measured.trace.map(trace),
+        warnings: scenario.warnings(),
+        intervals: None,
+    };
+    report.warnings.extend(ended.map(|text| Warning::new("trace-ended", text)));
+    report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
+    report
+}
+
+/// Whether there were more requests to replay than the trace has.
+fn ended_early(workload: &WorkloadConfig, replayed: u64) -> Option<String> {
+    let WorkloadConfig::Trace(TraceConfig { limit: Some(Limit::Requests(asked)), .. }) = workload else {
+        return None;
+    };
+    (replayed < *asked).then(|| {
+        format!("the trace ended after {replayed} of the {asked} requests that workload.requests asks for")
+    })
+}
+
+/// How often a device collected in all of its parts: by how often its dies began to, and, as one event may go on for long
+/// where the host is let in, by how many victims each of its allocation units gave.
+fn rounds(device: &DeviceCounters, ssd: &SsdConfig) -> u64 {
+    let dies = u64::from(ssd.geometry.dies());
+    let units = ssd.resolve().map_or(dies, |shape| u64::from(shape.units()));
+    let victims_a_round = units * u64::from(ssd.gc.min_victims.max(1));
+    (device.depth_at_gc.events / dies).max(device.gc_victims / victims_a_round)
+}
+
+/// What redundancy made of writes, if the level has any.
+fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport> {
+    let ArrayCounters { row_waits, planner, .. } = *counted;
+    (level != Level::Raid0).then_some(RedundancyReport {
+        stripe_waits: row_waits,
+        rows_read_modify_write: planner.rows_read_modify_write,
+        rows_reconstruct_write: planner.rows_reconstruct_write,
+        rows_full: planner.rows_full,
+        pre_read_bytes: planner.pre_read_bytes,
+        copy_pages_written: 0,
+        trims_ignored_bytes: planner.trims_ignored_bytes,
+    })
+}
+
+/// What the stripe cache did, if there is one.
+fn stripe_cache(array: &ArrayConfig, counted: &ArrayCounters) -> Option<StripeCacheReport> {
+    let cache = counted.cache;
+    (array.stripe_cache.entries > 0).then_some(StripeCacheReport {
+        entries: u64::from(array.stripe_cache.entries),
+        high_water: cache.high_water,
+        hits: cache.hits,
+        merged: cache.merged,
+        rows_filled: cache.rows_filled,
+        delays: cache.delays,
+        entry_waits: cache.entry_waits,
+    })
+}
+
+/// The rung of `array.interface` that a run uses: what its policy needs, and what tells its reads whom to avoid.
+fn rung(array: &ArrayConfig, policy: Option<&dyn Coordinator>) -> Interface {
+    let needed = policy.map_or(Interface::Nothing, |policy| policy.interface());
+    match array.knowledge.reads {
+        Reads::Avoid(_) if rule(policy).is_none() => {
+            needed.max(array.knowledge.interface.min(Interface::Busy))
+        }
+        _ => needed,
+    }
+}
+
+/// A policy's own rule for reads.
+fn rule(policy: Option<&dyn Coordinator>) -> Option<Reads> {
+    policy.and_then(|policy| policy.reads())
+}
+
+/// Reads around members that collect, if any may be.
+fn reconstruct(
+    array: &ArrayConfig,
+    policy: Option<&dyn Coordinator>,
+    counted: &ReadCounters,
+) -> Option<ReconstructReport> {
+    let reads = rule(policy).unwrap_or(array.knowledge.reads);
+    let ReadCounters { rebuilt_pages, extra_pages, rows_busy, hedges, hedges_won, waited_pages } = *counted;
+    // A policy that reserves members has reads around them without a rule for those that collect.
+    (reads != Reads::Wait || *counted != ReadCounters::default()).then_some(ReconstructReport {
+        rebuilt_pages,
+        extra_pages,
+        rows_by_busy_members: rows_busy,
+        hedges,
+        hedges_won,
+        waited_pages,
+    })
+}
+
+/// What NVRAM was good for, if there is any.
+fn nvram(array: &ArrayConfig, counted: &NvramCounters) -> Option<NvramReport> {
+    let size_bytes = array.knowledge.nvram;
+    (size_bytes > 0).then_some(NvramReport {
+        size_bytes,
+        parked_pages: counted.parked_pages,
+        high_water_bytes: counted.high_water_pages * array.page_size(),
+        full_waits: counted.full_waits,
+        destaged_pages: counted.destaged_pages,
+        superseded_pages: counted.superseded_pages,
+    })
+}
+
+/// What a log has cost, if one is kept.
+fn write_hole(array: &ArrayConfig, counted: &LogCounters) -> Option<WriteHoleReport> {
+    let kind = match array.faults.write_hole {
+        WriteHole::Journal(_) => "journal",
+        WriteHole::PartialParityLog(_) => "ppl",
+        WriteHole::Resync | WriteHole::Bitmap { .. } => return None,
+    };
+    Some(WriteHoleReport {
+        kind: kind.to_owned(),
+        log_writes: counted.entries,
+        log_pages: counted.pages,
+        full_waits: counted.full_waits,
+        replayed_rows: counted.replayed_rows,
+        replayed_pages: counted.replayed_pages,
+        replay_ns: counted.replay_ns,
+    })
+}
+
+/// What a write-intent bitmap has cost, if one is kept.
+fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport> {
+    let WriteHole::Bitmap { chunk, .. } = array.faults.write_hole else { return None };
+    Some(BitmapReport {
+        chunk_bytes: chunk,
+        writes: counted.writes,
+        pages: counted.pages,
+        waits: counted.waits,
+        cleared: counted.cleared,
+        dirty_chunks: counted.dirty_chunks,
+    })
+}
+
+/// What was done to a trace, in the report's terms.
+fn trace(account: TraceAccount) -> TraceReport {
+    let TraceAccount {
+        files,
+        format,
+        reason,
+        events,
+        rows,
+        begins_utc_ns,
+        span_ns,
+        time_scale,
+        hash,
+        log,
+        remapped,
+    } = account;
+    TraceReport {
+        files,
+        format: format.to_owned(),
+        format_reason: reason,
+        rows,
+        hash,
+        skipped: log.skipped,
+        repaired: log.repaired,
+        bad: log.bad,
+        bad_examples: log.bad_examples,
+        moved: remapped.moved,
+        cut: remapped.cut,
+        widened: remapped.widened,
+        lost: log.lost,
+        begins_utc_ns,
+        span_ns: Some(span_ns),
+        // An exact comparison: 1 is the default and means "untouched".
+        time_scale: Some(time_scale).filter(|&scale| scale != 1.0),
+        events: events.map(events_read),
+    }
+}
+
+/// Which event of a trace was read, in the report's terms.
+fn events_read(events: EventsRead) -> EventsReport {
+    let EventsRead { read, asked, counts } = events;
+    let event = |action: Action| {
+        let EventCount { requests, bytes } = counts.of(action);
+        EventReport { event: action.name().to_owned(), requests, bytes }
+    };
+    EventsReport {
+        read: read.name().to_owned(),
+        asked,
+        share: counts.completeness(read),
+        all: counts.by_completeness().into_iter().map(event).collect(),
+    }
+}
+
+/// A variant's own label, or else the name of its coordination.
+fn label(variant: &Variant) -> String {
+    let array = &variant.scenario.array;
+    let ideal = array.members.iter().all(|member| member.ssd.gc.schedule.policy == "ideal");
+    match variant.label.as_str() {
+        "" if ideal && array.coordination.policy == "local" => "ideal".to_owned(),
+        "" => array.coordination.policy.clone(),
+        label => label.to_owned(),
+    }
+}
+
+/// The most memory this process has held so far, in bytes; 0 where the system does not say.
+pub fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.map_or(0, |kib| kib * 1024)
+}

@@ -1,0 +1,184 @@
+//! GAFTL on whole arrays: does a request wait for collection where it should not, and are its keys kept and counted? Shares of
+//! parity under it and other policies.
+
+use std::collections::BTreeMap;
+
+use harmonia_metrics::Report;
+use harmonia_run::{RunOptions, Silent, Unobserved, run};
+use harmonia_scenario::Scenario;
+
+const TINY: &str = "name = \"t\"\nssd.preset = \"tiny-test\"\nssd.gc.soft_threshold = \"hard+6\"\n\
+    array = { devices = 4, level = \"raid5\", stripe_unit = \"8KiB\" }\n\
+    workload = { size.mean = \"4KiB\", arrival.rate = 80, requests = 3000, warmup = 800, read_fraction = 0.5 }";
+const GAFTL: &str = "array.coordination.policy=gaftl";
+
+fn scenario(sets: &[&str]) -> Scenario {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Scenario::parse(TINY, "test", &sets, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn report(sets: &[&str], checked: bool) -> Report {
+    let (progress, observe) = (&Silent, &Unobserved);
+    let options = RunOptions { checked, progress, observe, ..RunOptions::default() };
+    run(&scenario(sets), &options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Requests that met collection, and what the policy counted.
+fn met(report: &Report) -> (u64, &BTreeMap<String, u64>) {
+    let response = &report.host.response_ns;
+    let met = response.met_gc_read.count + response.met_gc_write.count;
+    (met, &report.array.coordination.counters)
+}
+
+#[test]
+fn the_reserve_is_kept_when_written_out_and_taken_from_the_capacity() {
+    let (plain, kept) = (scenario(&[]), scenario(&["array.free_stripes=5", GAFTL]));
+    assert!(kept.to_toml().contains("free_stripes = 5") && !plain.to_toml().contains("free_stripes"));
+    let again = Scenario::parse(&kept.to_toml(), "test", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again, kept);
+    let bytes = |scenario: &Scenario| scenario.array.layout().logical_bytes();
+    // Three units of data in each stripe of 8 KiB units.
+    assert_eq!(bytes(&plain) - bytes(&kept), 5 * 3 * 8192);
+    assert_eq!(bytes(&scenario(&["array.free_stripes=5"])), bytes(&kept), "under every policy");
+}
+
+/// Without NVRAM. Where several collect, or no slot is free, some do.
+#[test]
+fn no_request_waits_for_collection_while_members_take_turns_and_slots_are_free() {
+    let mut calm_runs = 0;
+    for (level, seed) in
+        ["raid4", "raid5", "raid6"].into_iter().flat_map(|level| (1..=6).map(move |seed| (level, seed)))
+    {
+        let (level, seed) = (format!("array.level={level}"), format!("seed={seed}"));
+        let report = report(&[&level, &seed, "array.free_stripes=16", GAFTL], true);
+        let (met, counters) = met(&report);
+        assert!(counters["grants"] > 10 && counters["displaced"] > 0, "{level} {seed}: {counters:?}");
+        assert_eq!(report.array.flash_bytes.background, 0, "bringing home is no rebuild");
+        assert_eq!(counters["displaced"] > 0, counters["home_by_write"] + counters["home_in_idle"] > 0);
+        if counters["hard_notices"] + counters["waits_full"] + counters["waits_several"] > 0 {
+            // A member that is aged down to hard collects at once.
+            continue;
+        }
+        calm_runs += 1;
+        assert_eq!((met, report.host.blame_ns.queue_gc), (0, 0), "{level} {seed}: {counters:?}");
+    }
+    assert!(calm_runs >= 9, "only {calm_runs} of 18 runs are calm");
+}
+
+#[test]
+fn with_few_slots_writes_wait_and_are_counted_or_are_parked() {
+    let busy = ["array.free_stripes=1", "workload.arrival.rate=600", "array.stripe_unit=4KiB", GAFTL];
+    let waiting = report(&busy, true);
+    let (waits, counters) = met(&waiting);
+    assert!(waits > 0 && counters["waits_full"] > 0, "{waits} {counters:?}");
+    let parking = report(&[&busy[..], &["array.nvram=1MiB"]].concat(), true);
+    assert!(parking.array.nvram.is_some_and(|nvram| nvram.parked_pages > 0));
+    assert!(met(&parking).0 < waits);
+}
+
+/// Under the same load: nothing of migration is counted without it, parity drifts with "away", and comes back with "back".
+#[test]
+fn parity_moves_where_it_may() {
+    let run = |migration: &str, seed: u64| {
+        let (seed, migration) = (format!("seed={seed}"), format!("array.coordination.migration={migration}"));
+        let shares = "array.parity_shares=[70, 10, 10, 10]";
+        let sets = [
+            shares,
+            "array.stripe_unit=4KiB",
+            "array.free_stripes=32",
+            "array.coordination.imbalance=0",
+            // What moved in a warm-up would come back uncounted.
+            "workload.warmup=0",
+        ];
+        let report = report(&[&sets[..], &[GAFTL, &migration, &seed]].concat(), true);
+        let (met, counters) = met(&report);
+        (met, counters.clone())
+    };
+    let mut calm_runs = 0;
+    for seed in 1..=4 {
+        let counters = run("none", seed).1;
+        assert!(
+            !counters.contains_key("migrated_away") && !counters.contains_key("forced_stripes"),
+            "{counters:?}"
+        );
+        for migration in ["away", "back"] {
+            let (met, counters) = run(migration, seed);
+            let [away, back, reads, writes] =
+                ["migrated_away", "migrated_back", "migration_reads", "migration_writes"]
+                    .map(|name| counters[name]);
+            assert!(away > 10 && (back > 0) == (migration == "back"), "{counters:?}");
+            assert!(back <= away && reads >= 2 * back && writes >= away + 2 * back, "{counters:?}");
+            if counters["hard_notices"] + counters["waits_full"] + counters["waits_several"] == 0 {
+                calm_runs += 1;
+                assert_eq!(met, 0, "{migration} {seed}: {counters:?}");
+            }
+        }
+    }
+    assert!(calm_runs >= 2, "only {calm_runs} of 8 runs are calm");
+}
+
+#[test]
+fn forced_writes_cost_a_page_a_stripe() {
+    let figures = |forced: &str| {
+        let whole = [
+            "workload.size.mean=12KiB",
+            "workload.read_fraction=0",
+            "workload.requests=600",
+            "workload.warmup=0",
+        ];
+        let calm = ["array.stripe_unit=4KiB", "array.free_stripes=32", "workload.arrival.rate=20"];
+        let sequential = "workload.address={pattern = \"sequential\"}";
+        let forced = format!("array.coordination.forced={forced}");
+        let report = report(&[&whole[..], &calm[..], &[sequential, GAFTL, &forced]].concat(), true);
+        let counters = report.array.coordination.counters.clone();
+        (report.array.parity_pages_written, counters.get("forced_stripes").copied(), counters["displaced"])
+    };
+    let (usual, none, before) = figures("false");
+    let (twice, forced, displaced) = figures("true");
+    let forced = forced.expect("it is counted");
+    assert!(none.is_none() && forced > 500, "{forced} of 600 stripes");
+    // A displaced unit has a parity of its own at most.
+    assert!(
+        twice.abs_diff(usual + forced) <= before + displaced,
+        "{usual} {twice} {forced} {before} {displaced}"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let sets = ["array.free_stripes=4", "workload.arrival.rate=400", "workload.requests=1600", GAFTL];
+    let figures = |report: &Report| (report.host.clone(), report.array.coordination.counters.clone());
+    let (one, other) = (report(&sets, false), report(&sets, true));
+    assert_eq!(figures(&one), figures(&other));
+}
+
+/// Single-page writes: a member with the share p of parity has p of the parity and (1 - p) / (n - 1) of the data.
+#[test]
+fn parity_is_written_by_its_shares_under_every_policy() {
+    for policy in ["local", "gaftl", "reactive-inclusive"] {
+        let policy = format!("array.coordination.policy={policy}");
+        let shares = "array.parity_shares=[70, 10, 10, 10]";
+        let report = report(&[shares, "array.free_stripes=4", "array.stripe_unit=4KiB", &policy], true);
+        let of = |pages: fn(&harmonia_metrics::DeviceReport) -> u64| {
+            let pages: Vec<f64> = report.devices.iter().map(|device| pages(device) as f64).collect();
+            let sum: f64 = pages.iter().sum();
+            pages.into_iter().map(|pages| pages / sum).collect::<Vec<f64>>()
+        };
+        let parity = of(|device| device.parity_pages_written.unwrap_or(0));
+        let data = of(|device| device.host_pages_written);
+        // Displaced data has parity of its own, on any member.
+        let slack = if policy.ends_with("gaftl") { 0.15 } else { 0.04 };
+        for (member, share) in [0.7, 0.1, 0.1, 0.1].into_iter().enumerate() {
+            assert!((parity[member] - share).abs() < slack, "{policy}: {parity:?}");
+            assert!((data[member] - (1.0 - share) / 3.0).abs() < slack, "{policy}: {data:?}");
+        }
+        // Where members collect together, erases follow other rules.
+        let erases = |member: usize| report.devices[member].erases;
+        assert!(policy.ends_with("inclusive") || erases(0) > erases(1), "{policy}");
+    }
+    let plain = report(&["workload.requests=1000"], true);
+    assert!(plain.devices.iter().all(|device| device.parity_pages_written.is_none()));
+    let written = scenario(&["array.parity_shares=[3, 1, 0, 1]"]);
+    assert!(written.to_toml().contains("parity_shares = [3, 1, 0, 1]"));
+    assert_eq!(Scenario::parse(&written.to_toml(), "test", &[], None).ok(), Some(written));
+}

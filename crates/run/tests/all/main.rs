@@ -1,0 +1,27 @@
+//! All tests of the crate in one program, but for one that adds policies to what the process knows: each program would compile
+//! the simulator anew.
+
+mod cache;
+mod deadlines;
+mod deletes;
+mod determinism;
+mod draid;
+mod failures;
+mod gaftl;
+mod gc_affected;
+mod inside;
+mod judgement;
+mod ladder;
+mod log;
+mod long_times;
+mod modern_drive;
+mod overwrite_space;
+mod pages;
+mod paper_effect;
+mod replays;
+mod seeds;
+mod stripe_cache;
+mod swarm;
+mod traces;
+mod warmup;
+mod write_amplification;
